@@ -1,18 +1,23 @@
-/** The part of pako 1 that is used here; the package brings no types of its own. */
-declare module 'pako' {
-  /** Inflates one stream piece by piece. */
-  export class Inflate {
-    constructor(options: { chunkSize: number; windowBits: number })
-    /** Takes a piece and hands on what it holds. `mode` is false while more may come. Answers false for damage. */
-    push(data: Uint8Array, mode: boolean): boolean
-    /** Gets each chunk of contents, of `chunkSize` bytes, the last one of fewer. */
-    onData: (chunk: Uint8Array<ArrayBuffer>) => void
-    onEnd: (status: number) => void
-    /** Whether the stream has ended, well or badly. */
-    readonly ended: boolean
-    /** `avail_in` says how many bytes of the last piece stand behind the end of the stream. */
-    readonly strm: { readonly avail_in: number }
+/** The parts of pako 1 that are used here: its zlib itself. The package brings no types of its own. */
+declare module 'pako/lib/zlib/zstream.js' {
+  /** Where a stream stands in its input and its output, as in zlib. */
+  export default class ZStream {
+    input: Uint8Array
+    next_in: number
+    avail_in: number
+    output: Uint8Array
+    next_out: number
+    avail_out: number
   }
-  const pako: { Inflate: typeof Inflate }
-  export default pako
+}
+
+declare module 'pako/lib/zlib/inflate.js' {
+  import type ZStream from 'pako/lib/zlib/zstream.js'
+
+  const zlib: {
+    inflateInit2(stream: ZStream, windowBits: number): number
+    /** Goes on until input or output is used up, or the stream has ended. Answers a status of zlib. */
+    inflate(stream: ZStream, flush: number): number
+  }
+  export default zlib
 }
