@@ -6,7 +6,7 @@ import { type RunOnce, runInit, Turns } from '../engine/plugin-cache.ts'
 import { checkHostPrograms } from '../host-programs/check.ts'
 import { discover } from '../inventory/discover.ts'
 import { isInitialised, noteInitialised } from '../limits/initialised.ts'
-import { refuseByLimits, refuseLinkedPlan } from '../limits/refuse.ts'
+import { refuseByLimits, refuseLinkedPlan, refuseOwnFolders } from '../limits/refuse.ts'
 import { type OutputFiles, readTail, writeOutput } from '../output/files.ts'
 import type { JobSecrets } from '../output/job-secrets.ts'
 import { hideCredentials } from '../output/masking.ts'
@@ -72,7 +72,10 @@ function createCommandRunner(options: ExecutorOptions): RunCommand {
     const output = store.output(job.job_id)
     const args = engineArguments(job.kind, request, settings.backendConfig)
     if (args === null) return listScope(options, job, request, supervision.signal)
-    const refusal = planRefusal ?? (await refuse(options, job, request, supervision.signal))
+    const refusal =
+      refuseOwnFolders(job.workspace_path, [settings.dataDir, settings.pluginCacheDir]) ??
+      planRefusal ??
+      (await refuse(options, job, request, supervision.signal))
     if (refusal !== null) {
       log.warn('job refused', { job_id: job.job_id, kind: job.kind, refusal })
       return writeOutput(output, 1, '', refusal)

@@ -75,3 +75,25 @@ export async function refuseLinkedPlan(workspace: string, planFile: string | und
     'regular file. Remove it from the repository.\n'
   )
 }
+
+/** Folders of the system. Neither they nor what lies in them, nor a folder that holds them, is a workspace. */
+const SYSTEM = ['/bin', '/boot', '/dev', '/etc', '/lib', '/proc', '/sbin', '/sys', '/usr']
+/** Folders in which workspaces may lie, but which are none themselves. */
+const SHARED = ['/home', '/media', '/mnt', '/opt', '/root', '/run', '/srv', '/tmp', '/var', '/var/lib', '/var/tmp']
+
+/**
+ * The diagnostic for a workspace that holds files of the machine or of this service; null for any other. A command
+ * would get all of them, and where the engine runs as another user the folder would be given to that user.
+ * @param workspace a real path
+ * @param own folders of the service
+ */
+export function refuseOwnFolders(workspace: string, own: readonly string[]): string | null {
+  const isOrHolds = (folder: string) =>
+    folder === workspace || folder.startsWith(workspace === '/' ? '/' : `${workspace}/`)
+  const isIn = (folder: string) => workspace.startsWith(`${folder}/`)
+  if (!SYSTEM.some((folder) => isOrHolds(folder) || isIn(folder)) && ![...SHARED, ...own].some(isOrHolds)) return null
+  return (
+    `Error: Workspace refused\n\n  ${workspace}\n\nThis folder holds files of the machine or of the iac service. Name a ` +
+    'folder that holds the configuration alone.\n'
+  )
+}

@@ -1,0 +1,33 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { SCOPE, startTestService, type TestService } from '../../sidecars/iac/service.ts'
+import { attack } from './attack.ts'
+import { BOXED, reasonAgainstSandbox } from './sandboxed.ts'
+
+const unless = await reasonAgainstSandbox()
+let service: TestService
+
+beforeAll(async () => {
+  service = await startTestService({ ...(unless === null ? BOXED : {}), IAC_ALLOW_HOST_PROGRAMS: 'true' })
+})
+afterAll(() => service.close())
+
+const FOLDERS: [title: string, path: () => string][] = [
+  ['the root of the disk', () => '/'],
+  ['the system', () => '/usr'],
+  ['a folder of the system', () => '/usr/share'],
+  ['processes', () => '/proc/self'],
+  ['the temporary folder of everybody', () => '/tmp'],
+  ['the data folder of the service', () => join(service.folder, 'data')],
+  ['a folder that holds the data folder', () => service.folder],
+]
+for (const [title, path] of FOLDERS)
+  attack('folders that are no workspace', title, async () => {
+    const workspace_path = path()
+    const owner = (await stat(workspace_path)).uid
+    const { result } = await service.run('/v1/init', { workspace_path, ...SCOPE })
+    expect(result).toMatchObject({ exit_code: 1, stderr: expect.stringContaining('Workspace refused') })
+    expect((await stat(workspace_path)).uid).toBe(owner)
+    return result.stderr
+  })
