@@ -13,6 +13,8 @@ export interface View {
   workspace: string
   /** A folder that holds the workspace: the clone. Readable only. */
   boundary: string
+  /** The folder of the sandbox, in which the engine, `etc` and `scratch` lie. */
+  shared: string
   /** Holds `tmp` and `home`, which only this command has. */
   scratch: string
   /** Holds `passwd`, `group`, `hosts` and `resolv.conf`, which stand in for those of the machine. */
@@ -71,7 +73,7 @@ const OWN_ETC = ['passwd', 'group', 'hosts', 'resolv.conf']
 /** The whole command line that runs the engine in a sandbox of its own. */
 export async function wrapCommand(wrapping: Wrapping): Promise<string[]> {
   const { helpers, network, groups, runAs, savesState } = wrapping
-  const sources = createSources(runAs !== null)
+  const sources = createSources(runAs !== null, wrapping.view.shared)
   const box = [sources.of(helpers.bwrap), ...(await boxArguments(wrapping, sources)), '--', ...innerCommand(wrapping)]
   const user = runAs === null ? [] : [`--reuid=${runAs.uid}`, `--regid=${runAs.gid}`, '--clear-groups']
   const death = savesState ? ['--pdeathsig', 'KILL'] : []
@@ -79,7 +81,18 @@ export async function wrapCommand(wrapping: Wrapping): Promise<string[]> {
   const staged =
     runAs === null
       ? asUser
-      : [helpers.unshare, '--mount', '--', helpers.sh, '-c', STAGE, helpers.mount, ...sources.all, '--', ...asUser]
+      : [
+          helpers.unshare,
+          '--mount',
+          '--',
+          helpers.sh,
+          '-c',
+          STAGE,
+          helpers.mount,
+          ...(await stageArguments(sources.all)),
+          '--',
+          ...asUser,
+        ]
   const entered = groups.length === 0 ? [] : [helpers.sh, '-c', ENTER, 'enter', ...groups, '--']
   return [...entered, ...network, ...staged]
 }
@@ -89,13 +102,17 @@ const ENTER = 'while [ "$1" != -- ]; do echo $$ > "$1" || exit 125; shift; done;
 
 /**
  * Mounts what the command may see where every user can reach it, in a mount namespace that ends with the command. The
- * user whom a root service runs the engine as could not pass the private folders in which it lies.
+ * user whom a root service runs the engine as could not pass the private folders in which it lies. The first argument
+ * names the folders to make, separated by spaces; all others are mounted in their order.
  */
 const STAGE = `set -e
 "$0" -t tmpfs -o mode=0755,size=1m tmpfs /run
+cd /run
+mkdir $1
+shift
 n=0
 while [ "$1" != -- ]; do
-  if [ -d "$1" ]; then mkdir "/run/$n"; else : > "/run/$n"; fi
+  [ -d "$n" ] || : > "$n"
   "$0" --bind "$1" "/run/$n"
   n=$((n + 1)); shift
 done
@@ -105,19 +122,29 @@ exec "$@"`
 interface Sources {
   /** Where a path is reachable for bubblewrap. */
   of(path: string): string
+  /** What is mounted for that, in this order. */
   all: string[]
 }
 
-function createSources(staged: boolean): Sources {
-  const all: string[] = []
+/** @param shared a folder that is mounted as a whole, because every command needs several things of it */
+function createSources(staged: boolean, shared: string): Sources {
+  const all = [shared]
   return {
     all,
     of: (path) => {
-      if (!staged) return path
+      if (!staged || path.startsWith('/usr/')) return path
+      if (path.startsWith(`${shared}/`)) return join('/run/0', relative(shared, path))
       const known = all.indexOf(path)
       return `/run/${known === -1 ? all.push(path) - 1 : known}`
     },
   }
+}
+
+async function stageArguments(paths: readonly string[]): Promise<string[]> {
+  const folders = await Promise.all(
+    paths.map(async (path, index) => ((await lstat(path)).isDirectory() ? [String(index)] : [])),
+  )
+  return [folders.flat().join(' '), ...paths]
 }
 
 /** What runs inside, as process 1: so no other process of the sandbox knows the environment, and all end with it. */

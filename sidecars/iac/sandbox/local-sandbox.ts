@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { cp, lchown, lstat, mkdir, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type EngineCommand, runEngine, stopLeftover } from '../engine/process.ts'
@@ -35,22 +36,48 @@ const OUT_OF_MEMORY = /out of memory|cannot allocate memory|bad_alloc|MemoryErro
 
 /** Runs every command in a bubblewrap sandbox of its own on this machine. */
 export function createLocalSandbox(parts: SandboxParts): Executor {
+  const leftovers = new Leftovers()
   return {
     boundary: {
       sandbox: 'bubblewrap',
       network: parts.network === null ? 'host' : 'isolated',
       limits: parts.groups === null ? 'process' : 'cgroup',
     },
-    run: (command, access) => runInside(parts, command, access),
+    run: (command, access) => runInside(parts, leftovers, command, access),
     stopLeftover: (leader) => stopLeftover(leader, parts.graceMs),
-    close: async () => parts.network?.close(),
+    close: async () => {
+      await leftovers.gone()
+      parts.network?.close()
+    },
   }
 }
 
-async function runInside(parts: SandboxParts, command: EngineCommand, access: Access): Promise<number> {
+/** What commands leave behind goes while the next one runs already. */
+class Leftovers {
+  readonly #going = new Set<Promise<unknown>>()
+
+  add(removal: Promise<unknown>): void {
+    // What cannot be removed now is removed when the service starts next.
+    const going = removal.catch(() => {}).finally(() => this.#going.delete(going))
+    this.#going.add(going)
+  }
+
+  async gone(): Promise<void> {
+    await Promise.all(this.#going)
+  }
+}
+
+async function runInside(
+  parts: SandboxParts,
+  leftovers: Leftovers,
+  command: EngineCommand,
+  access: Access,
+): Promise<number> {
   const runAs = await chooseUser(parts, command.cwd)
-  const scratch = await createScratch(parts.folder, command.name, runAs)
-  const group = await parts.groups?.create(command.name, parts.limits)
+  // A job may run several commands, and what one has left may still be going when the next one starts.
+  const name = `${command.name}-${randomUUID().slice(0, 8)}`
+  const scratch = await createScratch(parts.folder, name, runAs)
+  const group = await parts.groups?.create(name, parts.limits)
   try {
     const network = (await parts.network?.enter().catch(unreachable)) ?? []
     const workspace = command.cwd
@@ -77,7 +104,7 @@ async function runInside(parts: SandboxParts, command: EngineCommand, access: Ac
     return exitCode
   } finally {
     if (!runAs) await shareWithGroup(command.cwd, process.getuid?.() ?? 0)
-    await Promise.all([group?.remove(), rm(scratch, { recursive: true, force: true })])
+    leftovers.add(Promise.all([group?.remove(), rm(scratch, { recursive: true, force: true })]))
   }
 }
 
@@ -97,7 +124,6 @@ async function chooseUser({ runAs }: SandboxParts, workspace: string): Promise<U
 
 async function createScratch(folder: string, name: string, runAs: User | null): Promise<string> {
   const scratch = join(folder, 'jobs', name)
-  await rm(scratch, { recursive: true, force: true })
   for (const path of [scratch, join(scratch, 'tmp'), join(scratch, 'home')]) {
     await mkdir(path, { mode: 0o700 })
     if (runAs) await lchown(path, runAs.uid, runAs.gid)
@@ -118,6 +144,7 @@ async function viewOf(
     engine,
     workspace,
     boundary,
+    shared: folder,
     scratch,
     etc: join(folder, 'etc'),
     readable: [

@@ -67,12 +67,14 @@ async function openSandbox(options: ExecutorOptions): Promise<Executor> {
   const lacking = missing([...FOR_SANDBOX, ...(isRoot ? FOR_ROOT : [])])
   if (lacking.length > 0) throw new Error(`these packages are not installed: ${lacking.join(', ')}`)
   const folder = join(settings.dataDir, 'sandbox')
-  await mkdir(join(folder, 'jobs'), { recursive: true, mode: 0o700 })
+  // Nobody passes the data folder above. The user whom a root service runs engines as passes these on another way.
+  for (const path of [folder, join(folder, 'jobs'), join(folder, 'engine')])
+    await mkdir(path, { recursive: true, mode: 0o711 })
   await removeOld(join(folder, 'jobs'))
   const parts: SandboxParts = {
     helpers,
     folder,
-    engine: await copyEngine(binary, join(settings.dataDir, 'engine-copies')),
+    engine: await copyEngine(binary, join(folder, 'engine')),
     engineName: basename(binary),
     homeOfService: env.HOME ?? '',
     runAs: isRoot ? ENGINE_USER : null,
@@ -128,7 +130,6 @@ async function openNetwork(
 async function copyEngine(binary: string, folder: string): Promise<string> {
   if (!(await isElf(binary))) return binary
   const { size, mtimeMs } = await stat(binary)
-  await mkdir(folder, { recursive: true, mode: 0o700 })
   const copy = join(folder, `${basename(binary)}-${size}-${Math.round(mtimeMs)}`)
   const known = await stat(copy).catch(() => null)
   if (known?.size === size) return copy
@@ -178,6 +179,7 @@ async function removeOld(folder: string): Promise<void> {
 async function testSandbox(parts: SandboxParts, log: Logger): Promise<string | null> {
   const folder = await mkdtemp(join(parts.folder, 'test-'))
   const workspace = join(folder, 'workspace')
+  await chmod(folder, 0o711)
   await mkdir(workspace)
   const output = { stdout: join(folder, 'stdout'), stderr: join(folder, 'stderr') }
   try {

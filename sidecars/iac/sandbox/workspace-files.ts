@@ -4,6 +4,8 @@ import { dirname, join } from 'node:path'
 
 /** As many entries as a workspace may have at all (see `limits/refuse.ts`). */
 const MAX_ENTRIES = 500_000
+/** Folders that are read at the same time. */
+const AT_ONCE = 16
 const GROUP_READS_AND_WRITES = 0o060
 const GROUP_ENTERS = 0o010
 
@@ -18,9 +20,9 @@ export interface User {
  */
 export async function handOver(boundary: string, workspace: string, { uid, gid }: User): Promise<void> {
   await lchown(boundary, uid, gid)
-  await walk(boundary, async (path, entry) => {
-    if (entry.isDirectory() || dirname(path) === workspace) await lchown(path, uid, gid)
-  })
+  await walk(boundary, (path, entry) =>
+    entry.isDirectory() || dirname(path) === workspace ? lchown(path, uid, gid) : null,
+  )
 }
 
 /** Gives a file, or a folder with everything in it, to a user. */
@@ -46,19 +48,23 @@ export async function shareWithGroup(workspace: string, uid: number): Promise<vo
 }
 
 /** Calls `visit` for every entry outside of git's folder. Links are not followed, unreadable folders are skipped. */
-async function walk(folder: string, visit: (path: string, entry: Dirent) => Promise<void>): Promise<void> {
-  const waiting = [folder]
+async function walk(folder: string, visit: (path: string, entry: Dirent) => Promise<void> | null): Promise<void> {
   let entries = 0
-  for (let path = waiting.pop(); path !== undefined && entries < MAX_ENTRIES; path = waiting.pop()) {
-    const children = (await readdir(path, { withFileTypes: true }).catch(() => [])).filter(
-      ({ name }) => name !== '.git',
-    )
-    entries += children.length
-    for (const child of children) {
-      const childPath = join(path, child.name)
-      await visit(childPath, child).catch(ignoreMissing)
-      if (child.isDirectory()) waiting.push(childPath)
+  for (let level = [folder]; level.length > 0 && entries < MAX_ENTRIES; ) {
+    const below: string[] = []
+    for (let at = 0; at < level.length; at += AT_ONCE) {
+      const folders = level.slice(at, at + AT_ONCE)
+      await Promise.all(
+        folders.map(async (path) => {
+          const all = await readdir(path, { withFileTypes: true }).catch(() => [])
+          const children = all.filter(({ name }) => name !== '.git')
+          entries += children.length
+          for (const child of children) if (child.isDirectory()) below.push(join(path, child.name))
+          await Promise.all(children.map((child) => visit(join(path, child.name), child)?.catch(ignoreMissing)))
+        }),
+      )
     }
+    level = below
   }
 }
 
