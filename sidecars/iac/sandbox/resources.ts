@@ -1,6 +1,7 @@
 import { constants } from 'node:fs'
 import { access, mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { identify, isAlive } from '../engine/process-identity.ts'
 
 /** What one engine command and everything that it starts may use. */
 export interface ResourceLimits {
@@ -51,14 +52,21 @@ export async function openControlGroups(
   return (await openVersion2(root, own)) ?? (await openVersion1(root, own))
 }
 
-/** First part of the name of a group. */
+/** First part of the name of a group. The process id of its service follows. */
 const NAME = 'platform-engine-'
+const nameOf = (job: string) => `${NAME}${process.pid}-${job}`
 
-/** Removes the groups of a service that was killed. One that holds a process cannot be removed, which is as wanted. */
-async function removeEmptyGroups(folder: string): Promise<void> {
+/**
+ * Removes the groups of services that were killed. The group of a service that lives may be empty for a moment and must
+ * stay; one that still holds a process cannot be removed, which is as wanted.
+ */
+async function removeOldGroups(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => [])
-  const groups = names.filter((name) => name.startsWith(NAME))
-  await Promise.all(groups.map((name) => rmdir(join(folder, name)).catch(() => {})))
+  const old = names.filter((name) => {
+    const pid = name.startsWith(NAME) ? Number(name.slice(NAME.length).split('-', 1)[0]) : Number.NaN
+    return Number.isInteger(pid) && !isAlive(identify(pid))
+  })
+  await Promise.all(old.map((name) => rmdir(join(folder, name)).catch(() => {})))
 }
 
 async function openVersion2(root: string, own: string): Promise<ControlGroups | null> {
@@ -76,10 +84,10 @@ async function openVersion2(root: string, own: string): Promise<ControlGroups | 
   } catch {
     return null
   }
-  await removeEmptyGroups(folder)
+  await removeOldGroups(folder)
   return {
     create: async (name, limits) => {
-      const group = join(folder, `${NAME}${name}`)
+      const group = join(folder, nameOf(name))
       await mkdir(group)
       await writeFile(join(group, 'memory.max'), String(limits.memoryBytes))
       await writeFile(join(group, 'memory.swap.max'), '0').catch(() => {})
@@ -106,10 +114,10 @@ async function openVersion1(root: string, own: string): Promise<ControlGroups | 
   } catch {
     return null
   }
-  await Promise.all([memory, pids].map(removeEmptyGroups))
+  await Promise.all([memory, pids].map(removeOldGroups))
   return {
     create: async (name, limits) => {
-      const groups = [join(memory, `${NAME}${name}`), join(pids, `${NAME}${name}`)] as const
+      const groups = [join(memory, nameOf(name)), join(pids, nameOf(name))] as const
       await Promise.all(groups.map((group) => mkdir(group)))
       await writeFile(join(groups[0], 'memory.limit_in_bytes'), String(limits.memoryBytes))
       await writeFile(join(groups[0], 'memory.memsw.limit_in_bytes'), String(limits.memoryBytes)).catch(() => {})

@@ -39,7 +39,7 @@ describe('control groups of version 2', () => {
   it('are made below the one of the service, which moves into a leaf', async () => {
     const { root, groups } = await groupsOf('0::/slice\n', FILES)
     const group = await groups?.create('job', LIMITS)
-    const folder = join(root, 'slice', 'platform-engine-job')
+    const folder = join(root, 'slice', `platform-engine-${process.pid}-job`)
     expect(await read(root, 'slice/service/cgroup.procs')).toBe(String(process.pid))
     expect(await read(root, 'slice/cgroup.subtree_control')).toBe('+memory +pids')
     expect(await read(folder, 'memory.max')).toBe('1073741824')
@@ -63,8 +63,8 @@ describe('control groups of version 1', () => {
       'memory/b/cgroup.procs': '',
     })
     const group = await groups?.create('job', LIMITS)
-    expect(await read(root, 'memory/b/platform-engine-job/memory.limit_in_bytes')).toBe('1073741824')
-    expect(await read(root, 'pids/a/platform-engine-job/pids.max')).toBe('100')
+    expect(await read(root, `memory/b/platform-engine-${process.pid}-job/memory.limit_in_bytes`)).toBe('1073741824')
+    expect(await read(root, `pids/a/platform-engine-${process.pid}-job/pids.max`)).toBe('100')
     expect(group?.entries).toHaveLength(2)
   })
 
