@@ -3,8 +3,7 @@ import { isAbsolute, join } from 'node:path'
 import { SettingsError } from '../shared/settings.ts'
 import { PROVIDER_PATTERN } from './limits/providers.ts'
 import { type EgressEntry, parseEgressEntry } from './sandbox/egress.ts'
-import { isCloud } from './sandbox/environment.ts'
-import type { EngineProvider } from './types.ts'
+import { ENGINE_PROVIDERS } from './types.ts'
 
 export interface IacSettings {
   host: string
@@ -46,20 +45,17 @@ export interface IacSettings {
   /** Further files and folders that engines in a sandbox can read: absolute paths. */
   engineFiles: string[]
   /** The cloud whose credentials the state needs beside that of the request; `auto` reads it from the override file. */
-  stateCloud: EngineProvider | 'auto' | 'none'
+  stateCloud: (typeof STATE_CLOUDS)[number]
 }
 
 const SANDBOX_CHOICES = ['auto', 'bubblewrap', 'required', 'none'] as const
+const STATE_CLOUDS = ['auto', 'none', ...ENGINE_PROVIDERS] as const
 export type SandboxChoice = (typeof SANDBOX_CHOICES)[number]
 
 const MEBIBYTE = 1024 * 1024
 
-/**
- * Reads the settings of the service from its environment. Every value is trimmed, and a blank one counts as unset.
- * Errors: `SettingsError`, which names every wrong variable.
- */
-export function readSettings(env: Record<string, string | undefined>): IacSettings {
-  const problems: string[] = []
+/** Readers of single variables. They add what is wrong to `problems`; the first value of a choice is its default. */
+function createReaders(env: Record<string, string | undefined>, problems: string[]) {
   const text = (name: string) => env[name]?.trim() ?? ''
   const number = (name: string, fallback: number, minimum: number, maximum: number, whole = true) => {
     if (text(name) === '') return fallback
@@ -80,12 +76,23 @@ export function readSettings(env: Record<string, string | undefined>): IacSettin
       .split(',')
       .map((entry) => entry.trim())
       .filter((entry) => entry !== '')
-  const choice = <Value extends string>(name: string, fallback: Value, isValue: (value: string) => value is Value) => {
-    const value = text(name).toLowerCase() || fallback
-    if (isValue(value)) return value
-    problems.push(`${name} has the unknown value '${text(name)}'`)
-    return fallback
+  const choice = <Value extends string>(name: string, values: readonly Value[]): Value => {
+    const value = text(name).toLowerCase()
+    const known = values.find((each) => each === value)
+    if (known === undefined && value !== '')
+      problems.push(`${name} must be one of ${values.join(', ')}, got '${text(name)}'`)
+    return known ?? (values[0] as Value)
   }
+  return { text, number, flag, list, choice }
+}
+
+/**
+ * Reads the settings of the service from its environment. Every value is trimmed, and a blank one counts as unset.
+ * Errors: `SettingsError`, which names every wrong variable.
+ */
+export function readSettings(env: Record<string, string | undefined>): IacSettings {
+  const problems: string[] = []
+  const { text, number, flag, list, choice } = createReaders(env, problems)
   const port = number('PLATFORM_PORT', 8082, 0, 65_535)
   const dataDir = text('IAC_DATA_DIR') || join(tmpdir(), `platform-iac-${process.getuid?.() ?? 0}-${port}`)
   const settings: IacSettings = {
@@ -108,22 +115,18 @@ export function readSettings(env: Record<string, string | undefined>): IacSettin
     offline: flag('IAC_OFFLINE'),
     offlineHosts: text('IAC_OFFLINE_HOSTS'),
     maxWorkspaceBytes: number('IAC_MAX_WORKSPACE_MIB', 4096, 0, 1_048_576) * MEBIBYTE,
-    sandbox: choice('IAC_SANDBOX', 'auto', isSandboxChoice),
+    sandbox: choice('IAC_SANDBOX', SANDBOX_CHOICES),
     egressAllow: readEgress(list('IAC_EGRESS_ALLOW'), problems),
     maxMemoryBytes: number('IAC_MAX_MEMORY_MIB', 4096, 64, 1_048_576) * MEBIBYTE,
     maxProcesses: number('IAC_MAX_PROCESSES', 1024, 16, 1_048_576),
     engineEnv: list('IAC_ENGINE_ENV'),
     engineFiles: list('IAC_ENGINE_FILES'),
-    stateCloud: choice('IAC_STATE_CLOUD', 'auto', isStateCloud),
+    stateCloud: choice('IAC_STATE_CLOUD', STATE_CLOUDS),
   }
   checkLimits(settings, text('TF_CLI_CONFIG_FILE') || text('TERRAFORM_CONFIG'), problems)
   if (problems.length > 0) throw new SettingsError(problems.join('\n'))
   return settings
 }
-
-const isSandboxChoice = (value: string): value is SandboxChoice => SANDBOX_CHOICES.some((choice) => choice === value)
-const isStateCloud = (value: string): value is IacSettings['stateCloud'] =>
-  value === 'auto' || value === 'none' || isCloud(value)
 
 function readEgress(entries: readonly string[], problems: string[]): EgressEntry[] {
   return entries.flatMap((text) => {

@@ -82,25 +82,7 @@ function createCommandRunner(options: ExecutorOptions): RunCommand {
     }
     const hidden = await secrets.open(job.job_id, job.workspace_path)
     const started = performance.now()
-    const surroundings = await prepareSurroundings(options, job.kind, request)
-    const run: RunOnce = (cache) =>
-      options.executor.run(
-        {
-          name: job.job_id,
-          binary: options.engine.binary,
-          args,
-          cwd: job.workspace_path,
-          env: surroundings.env(cache?.path ?? null),
-          ...output,
-          timeoutMs: Math.min(settings.jobTimeoutSeconds, isAddition(job) ? ADDITION_SECONDS : Infinity) * 1000,
-          graceMs: settings.stopGraceSeconds * 1000,
-          maxBytes: settings.maxOutputBytes,
-          maxDiskBytes: settings.maxWorkspaceBytes,
-          savesState: SAVES_STATE.includes(job.kind),
-          ...supervision,
-        },
-        withFile(surroundings.access(cache), planCopy),
-      )
+    const run = await prepareRun(options, job, { request, args, planCopy }, supervision)
     const cache = { path: settings.pluginCacheDir, isWritable: options.executor.boundary.sandbox === 'none' }
     const runKind = () => {
       if (job.kind === 'init')
@@ -113,8 +95,8 @@ function createCommandRunner(options: ExecutorOptions): RunCommand {
         })
       return job.kind === 'schema' ? runSchemaJob(options, request, output, () => run(cache)) : run(cache)
     }
-    const exitCode = await runKind()
-    for (const path of [output.stdout, output.stderr]) await hideCredentials(path, hidden)
+    // The output of a command that was stopped can be asked for as well.
+    const exitCode = await runKind().finally(() => hideIn(output, hidden))
     const end = {
       job_id: job.job_id,
       command: [options.engine.binary, ...args].join(' '),
@@ -127,6 +109,43 @@ function createCommandRunner(options: ExecutorOptions): RunCommand {
     )
     return job.kind === 'state_resource_ids' ? extractIds(output, exitCode) : exitCode
   }
+}
+
+/** What runs the command of a job, once or several times. */
+async function prepareRun(
+  options: ExecutorOptions,
+  job: JobRecord,
+  { request, args, planCopy }: { request: JobRequest; args: string[]; planCopy: string | null },
+  supervision: Parameters<ExecuteJob>[2],
+): Promise<RunOnce> {
+  const { settings, store, engine, executor } = options
+  const surroundings = await prepareSurroundings(options, job.kind, request)
+  return (cache) =>
+    executor.run(
+      {
+        name: job.job_id,
+        binary: engine.binary,
+        args,
+        cwd: job.workspace_path,
+        env: surroundings.env(cache?.path ?? null),
+        ...store.output(job.job_id),
+        timeoutMs: Math.min(settings.jobTimeoutSeconds, isAddition(job) ? ADDITION_SECONDS : Infinity) * 1000,
+        graceMs: settings.stopGraceSeconds * 1000,
+        maxBytes: settings.maxOutputBytes,
+        maxDiskBytes: settings.maxWorkspaceBytes,
+        savesState: SAVES_STATE.includes(job.kind),
+        ...supervision,
+      },
+      withFile(surroundings.access(cache), planCopy),
+    )
+}
+
+async function hideIn(output: OutputFiles, secrets: readonly string[]): Promise<void> {
+  for (const path of [output.stdout, output.stderr])
+    await hideCredentials(path, secrets).catch((error: NodeJS.ErrnoException) => {
+      // A command that was stopped before its start has written nothing.
+      if (error.code !== 'ENOENT') throw error
+    })
 }
 
 const withFile = (access: Access, path: string | null): Access =>

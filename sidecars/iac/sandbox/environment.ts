@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
-import { ENGINE_PROVIDERS, type EngineProvider, type JobKind, type JobRequest } from '../types.ts'
+import type { EngineProvider, JobKind, JobRequest } from '../types.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -108,6 +108,3 @@ export async function readStateCloud(workspace: string, overrideName: string): P
   const [, type = '', body = ''] = BACKEND_BLOCK.exec(text) ?? []
   return HAS_OWN_KEYS.test(body) || !Object.hasOwn(BACKENDS, type) ? null : (BACKENDS[type] ?? null)
 }
-
-/** Whether a name is one of the clouds, for settings. */
-export const isCloud = (name: string): name is EngineProvider => ENGINE_PROVIDERS.some((cloud) => cloud === name)

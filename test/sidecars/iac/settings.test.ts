@@ -80,3 +80,32 @@ describe('limits of the operator', () => {
     })
   })
 })
+
+describe('the sandbox', () => {
+  it('is chosen by one of four words, in any letter case', () => {
+    expect(readSettings({ IAC_SANDBOX: ' Required ' }).sandbox).toBe('required')
+    expect(() => readSettings({ IAC_SANDBOX: 'docker' })).toThrow(
+      "IAC_SANDBOX must be one of auto, bubblewrap, required, none, got 'docker'",
+    )
+  })
+
+  it('has an allow-list, files and a cloud of the state, each checked', () => {
+    const settings = readSettings({
+      IAC_EGRESS_ALLOW: 'store.internal:9000, 10.0.0.0/8',
+      IAC_ENGINE_ENV: 'GITHUB_TOKEN,DATADOG_*',
+      IAC_ENGINE_FILES: '/etc/ca',
+      IAC_STATE_CLOUD: 'aws',
+    })
+    expect(settings).toMatchObject({
+      egressAllow: [
+        { target: 'store.internal', port: 9000 },
+        { target: '10.0.0.0/8', port: null },
+      ],
+      engineEnv: ['GITHUB_TOKEN', 'DATADOG_*'],
+      engineFiles: ['/etc/ca'],
+      stateCloud: 'aws',
+    })
+    const wrong = { IAC_EGRESS_ALLOW: '127.0.0.1', IAC_ENGINE_FILES: 'ca.pem', IAC_STATE_CLOUD: 'constructor' }
+    for (const name of Object.keys(wrong)) expect(() => readSettings(wrong)).toThrow(name)
+  })
+})
