@@ -4,7 +4,7 @@ import { createSampleStates } from './sample-state/prepare.ts'
 import { ROOTS_AT_START } from './sample-state/samples.ts'
 import { EXAMPLES, type ExampleName } from './scripted-model/examples.ts'
 import { CHOICE_HELP } from './stack/choices.ts'
-import { dataFolder } from './stack/data-folder.ts'
+import { dataFolder, type StackEngine } from './stack/data-folder.ts'
 import { onInterrupt } from './stack/interrupts.ts'
 import { formatLogLine } from './stack/log-lines.ts'
 import { type Stack, startStack } from './stack/start-stack.ts'
@@ -52,6 +52,7 @@ function welcome(stack: Stack, folder: string): string {
     ],
     ['collector', addresses.collector_url ? `${addresses.collector_url}   (spans, and the prompts)` : 'yours'],
     ['engine', `${stack.engine.name} ${stack.engine.version}   (iac sidecar: ${addresses.iacUrl})`],
+    ['sandbox', describeSandbox(stack.engine)],
     ['data', relative('', folder) || folder],
   ]
   return [
@@ -172,4 +173,9 @@ try {
   const aborted = error instanceof Error && error.name === 'AbortError'
   if (!aborted) console.error(error instanceof Error ? error.message : error)
   process.exitCode = aborted ? 130 : 1
+}
+
+const describeSandbox = ({ sandbox, network }: StackEngine): string => {
+  if (sandbox === 'none') return 'none: code of repositories can read this machine (install bubblewrap and passt)'
+  return network === 'isolated' ? `${sandbox}, with a network of its own` : `${sandbox}, on the network of this machine`
 }

@@ -19,6 +19,14 @@ export interface ProcessRecord {
   started: string
 }
 
+/** The engine, and what keeps its commands from this machine: `bubblewrap` or `none`, `isolated` or `host`. */
+export interface StackEngine {
+  name: string
+  version: string
+  sandbox: string
+  network: string
+}
+
 /** The process that runs the stack of a folder, and the processes that it has started. */
 export interface StackRecord {
   owner: ProcessRecord
@@ -30,7 +38,7 @@ export interface ReadyStack {
   url: string
   git_host: { url: string; repositories: string[] } | null
   model: { name: string; scripted: boolean }
-  engine: { name: string; version: string }
+  engine: StackEngine
   /** Whether the embedded store holds the engine state of the samples. */
   sample_state: boolean
   /** Whether imports list the resources of the sample account. */

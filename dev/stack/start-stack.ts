@@ -11,7 +11,7 @@ import { MODEL, startScriptedModel } from '../scripted-model/start.ts'
 import { type Child, startChild } from './child.ts'
 import { type Choices, type EmbeddedOnly, readChoices } from './choices.ts'
 import { childVariables, configurationDocument, type Embedded, GIT_USER, writeConfiguration } from './configuration.ts'
-import { type Ownership, PROJECT_ROOT, type ReadyStack, takeFolder } from './data-folder.ts'
+import { type Ownership, PROJECT_ROOT, type ReadyStack, type StackEngine, takeFolder } from './data-folder.ts'
 import { corePort, loadPorts, type Ports } from './ports.ts'
 import { loadSecrets, type StackSecrets } from './secrets.ts'
 import { answers, type Closer, firstDeath, watchDatabase, withinLimit } from './watch.ts'
@@ -244,13 +244,13 @@ function once(work: Closer): Closer & { running(): boolean } {
   return Object.assign(run, { running: () => running !== null })
 }
 
-async function engineOf(iacUrl: string, token: string): Promise<{ name: string; version: string }> {
+async function engineOf(iacUrl: string, token: string): Promise<StackEngine> {
   const response = await fetch(`${iacUrl}/v1/engine`, {
     headers: { authorization: `Bearer ${token}` },
     signal: AbortSignal.timeout(5_000),
   })
-  const body = (await response.json()) as { name?: string; version?: string }
-  return { name: body.name ?? 'unknown', version: body.version ?? 'unknown' }
+  const { name = 'unknown', version = 'unknown', sandbox = 'none', network = 'host' } = await response.json()
+  return { name, version, sandbox, network }
 }
 
 /** The name alone in the usual form, with the provider whose form it is asked in otherwise. */

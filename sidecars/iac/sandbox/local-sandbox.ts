@@ -171,6 +171,7 @@ const existing = async (mounts: readonly Mount[]): Promise<Mount[]> => {
 /** Copies of files that only root can read, for the user whom the engine runs as. They go with the scratch folder. */
 async function copyFor(user: User, mounts: readonly Mount[], folder: string): Promise<Mount[]> {
   await mkdir(folder, { mode: 0o700 })
+  await lchown(folder, user.uid, user.gid)
   return await Promise.all(
     mounts.map(async ({ from, inside }, index) => {
       const copy = join(folder, String(index))

@@ -17,8 +17,12 @@ beforeAll(async () => {
   if (unless !== null) return
   outside = await temporaryFolder()
   await writeFile(join(outside, 'secret.txt'), 'secret-of-the-machine')
+  await writeFile(join(outside, 'aws'), '[default]\n', { mode: 0o600 })
+  await writeFile(join(outside, 'azure'), 'certificate', { mode: 0o600 })
   service = await startTestService({
     ...BOXED,
+    AWS_SHARED_CREDENTIALS_FILE: join(outside, 'aws'),
+    ARM_CLIENT_CERTIFICATE_PATH: join(outside, 'azure'),
     IAC_ALLOW_HOST_PROGRAMS: 'true',
     AWS_SECRET_ACCESS_KEY: CLOUD_SECRET,
     ARM_CLIENT_SECRET: OTHER_SECRET,
@@ -124,6 +128,17 @@ program(
     expect(output).toContain('end')
     expect(output).not.toMatch(/WROTE|CHANGED|COPIED/)
     return 'read-only mounts; the engine can be run and not read'
+  },
+)
+
+program(
+  'a program reads the credential files of another cloud',
+  () => `cat ${outside}/aws; cat ${outside}/azure; echo changed >> ${outside}/aws && echo WROTE; echo end`,
+  (output) => {
+    expect(output).toContain('[default]')
+    expect(output).not.toContain('certificate')
+    expect(output).not.toContain('WROTE')
+    return 'files that variables of this cloud name can be read, no others'
   },
 )
 
