@@ -124,6 +124,11 @@ async function prepareSamples(stack: Stack, folder: string, signal: AbortSignal)
   for (const root of ROOTS_AT_START) await states.prepare(root, signal)
 }
 
+function describeSandbox({ sandbox, network }: StackEngine): string {
+  if (sandbox === 'none') return 'none: code of repositories can read this machine (install bubblewrap and passt)'
+  return network === 'isolated' ? `${sandbox}, with a network of its own` : `${sandbox}, on the network of this machine`
+}
+
 async function main(): Promise<number> {
   const { values } = parseArgs({
     options: { embedded: { type: 'boolean' }, data: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
@@ -173,9 +178,4 @@ try {
   const aborted = error instanceof Error && error.name === 'AbortError'
   if (!aborted) console.error(error instanceof Error ? error.message : error)
   process.exitCode = aborted ? 130 : 1
-}
-
-const describeSandbox = ({ sandbox, network }: StackEngine): string => {
-  if (sandbox === 'none') return 'none: code of repositories can read this machine (install bubblewrap and passt)'
-  return network === 'isolated' ? `${sandbox}, with a network of its own` : `${sandbox}, on the network of this machine`
 }
