@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
-import { constants } from 'node:fs'
-import { open, readdir, readlink, realpath } from 'node:fs/promises'
+import { constants, type Dirent } from 'node:fs'
+import { lstat, open, readdir, readlink, realpath } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import type { Config } from '../../../config/types.ts'
 import { internal } from '../../../src/base/errors.ts'
@@ -62,17 +62,31 @@ const child = (directory: Buffer, name: Buffer): Buffer =>
 
 /** Names are bytes: two that are no UTF-8 would become one and the same text. */
 async function addDirectory(walk: Walk, directory: Buffer): Promise<void> {
-  const listed = await readdir(absolute(walk, directory), { withFileTypes: true, encoding: 'buffer' })
+  const listed = await listEntries(absolute(walk, directory))
   listed.sort((a, b) => Buffer.compare(a.name, b.name))
-  for (const entry of listed) {
-    const path = child(directory, entry.name)
+  for (const { name, kind } of listed) {
+    const path = child(directory, name)
     if (++walk.entries > walk.limits.entries) throw tooLarge(walk)
-    if (entry.name.equals(GIT) || walk.leftOut.has(path.toString('utf8'))) continue
-    if (entry.isDirectory()) await addDirectory(walk, path)
-    else if (entry.isFile()) await addFile(walk, path)
-    else if (entry.isSymbolicLink()) addFacts(walk, 'link', path, await readlink(absolute(walk, path), 'buffer'))
+    if (name.equals(GIT) || walk.leftOut.has(path.toString('utf8'))) continue
+    if (kind.isDirectory()) await addDirectory(walk, path)
+    else if (kind.isFile()) await addFile(walk, path)
+    else if (kind.isSymbolicLink()) addFacts(walk, 'link', path, await readlink(absolute(walk, path), 'buffer'))
     else throw internal('The workspace holds something that is neither a file, a directory nor a link.')
   }
+}
+
+type Kind = Pick<Dirent, 'isDirectory' | 'isFile' | 'isSymbolicLink'>
+
+/** The entries of a folder, their names as bytes. Bun answers plain names where the kinds are asked for as well. */
+async function listEntries(folder: Buffer): Promise<{ name: Buffer; kind: Kind }[]> {
+  const listed: unknown[] = await readdir(folder, { withFileTypes: true, encoding: 'buffer' })
+  return await Promise.all(
+    listed.map(async (entry) =>
+      Buffer.isBuffer(entry)
+        ? { name: entry, kind: await lstat(Buffer.concat([folder, SLASH, entry])) }
+        : { name: (entry as Dirent<Buffer>).name, kind: entry as Dirent<Buffer> },
+    ),
+  )
 }
 
 const absolute = ({ root }: Walk, path: Buffer): Buffer => (path.length === 0 ? root : child(root, path))

@@ -1,5 +1,5 @@
 import type { Dirent } from 'node:fs'
-import { readdir, readlink, realpath } from 'node:fs/promises'
+import { lstat, readdir, readlink, realpath } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
 import { isWithin } from './config-files.ts'
 import type { Finding } from './findings.ts'
@@ -31,15 +31,13 @@ export async function findLinks(rules: LinkRules): Promise<Finding[]> {
   let entries = 0
   for (let folder = waiting.pop(); folder !== undefined && findings.length < SHOWN; folder = waiting.pop()) {
     rules.signal.throwIfAborted()
-    const children: Dirent<Buffer>[] = await readdir(folder, { withFileTypes: true, encoding: 'buffer' }).catch(
-      () => [],
-    )
+    const children = await listEntries(folder).catch(() => [])
     entries += children.length
     if (entries > LIMITS.entries) throw new TooLarge('.', `${LIMITS.entries} files and folders of a workspace`)
-    for (const child of children) {
-      const path = Buffer.concat([folder, SLASH, child.name])
-      if (child.isDirectory() && !child.name.equals(GIT)) waiting.push(path)
-      const construct = child.isSymbolicLink() ? await judgeLink(path, rules) : null
+    for (const { name, kind } of children) {
+      const path = Buffer.concat([folder, SLASH, name])
+      if (kind.isDirectory() && !name.equals(GIT)) waiting.push(path)
+      const construct = kind.isSymbolicLink() ? await judgeLink(path, rules) : null
       if (construct === null) continue
       const file = relative(rules.workspace, path.toString('utf8'))
       findings.push({ file, line: 0, construct: 'a symbolic link', reach: construct })
@@ -50,6 +48,20 @@ export async function findLinks(rules: LinkRules): Promise<Finding[]> {
 
 const SLASH = Buffer.from('/')
 const GIT = Buffer.from('.git')
+
+type Kind = Pick<Dirent, 'isDirectory' | 'isFile' | 'isSymbolicLink'>
+
+/** The entries of a folder, their names as bytes. Bun answers plain names where the kinds are asked for as well. */
+async function listEntries(folder: Buffer): Promise<{ name: Buffer; kind: Kind }[]> {
+  const listed: unknown[] = await readdir(folder, { withFileTypes: true, encoding: 'buffer' })
+  return await Promise.all(
+    listed.map(async (entry) =>
+      Buffer.isBuffer(entry)
+        ? { name: entry, kind: await lstat(Buffer.concat([folder, SLASH, entry])) }
+        : { name: (entry as Dirent<Buffer>).name, kind: entry as Dirent<Buffer> },
+    ),
+  )
+}
 
 async function judgeLink(path: Buffer, rules: LinkRules): Promise<string | null> {
   const name = path.toString('utf8')
