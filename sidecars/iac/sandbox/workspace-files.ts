@@ -15,14 +15,15 @@ export interface User {
 }
 
 /**
- * Gives the folders of a clone, and the files right inside the workspace, to the user whom the engine runs as. Only a
- * service that is root calls this. Other files stay as they are, since the engine only reads them; so does git's folder.
+ * Gives the folders of a clone, the files right inside the workspace and those of the engine's own folder to the user
+ * whom the engine runs as. Only a service that is root calls this. Other files stay as they are, since the engine only
+ * reads them; so does git's folder.
  */
 export async function handOver(boundary: string, workspace: string, { uid, gid }: User): Promise<void> {
   await lchown(boundary, uid, gid)
-  await walk(boundary, (path, entry) =>
-    entry.isDirectory() || dirname(path) === workspace ? lchown(path, uid, gid) : null,
-  )
+  const data = join(workspace, '.terraform')
+  const isWritten = (path: string) => dirname(path) === workspace || path.startsWith(`${data}/`)
+  await walk(boundary, (path, entry) => (entry.isDirectory() || isWritten(path) ? lchown(path, uid, gid) : null))
 }
 
 /** Gives a file, or a folder with everything in it, to a user. */
