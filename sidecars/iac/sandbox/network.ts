@@ -5,6 +5,8 @@ import { childrenOf } from '../engine/process-identity.ts'
 import { allowedRules, closedRules, type EgressEntry, isLoopback, isName, RESOLVER } from './egress.ts'
 import type { Helpers } from './helpers.ts'
 
+/** For `cat` and `sleep` of the program that holds the namespace. */
+const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin'
 const STARTED_WITHIN_MS = 10_000
 const COMMAND_MS = 10_000
 /** Addresses behind the names of the allow-list are asked for anew when they are older than this. */
@@ -84,7 +86,7 @@ export class NetworkNamespace {
         '--',
         ...holder,
       ],
-      { stdio: ['pipe', 'pipe', 'pipe'], detached: true, env: { PATH: process.env.PATH } },
+      { stdio: ['pipe', 'pipe', 'pipe'], detached: true, env: { PATH: SYSTEM_PATH } },
     )
     this.#pasta = pasta
     const opened = await firstLine(pasta)
