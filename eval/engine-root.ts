@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join, resolve, sep } from 'node:path'
+import { basename, join, resolve, sep } from 'node:path'
+import { promisify } from 'node:util'
 import type { Config } from '../config/types.ts'
 import { readText } from '../dev/files.ts'
 import { gitOrThrow } from '../dev/git-host/git.ts'
@@ -22,6 +24,8 @@ export interface EngineRoot {
   /** Imports every block that has an identifier in a comment. */
   importCommented(signal: AbortSignal): Promise<void>
   file(path: string): Promise<string | null>
+  /** Paths of the files in the whole repository that the engine's `fmt` would change. */
+  unformatted(signal: AbortSignal): Promise<string[]>
   dispose(): Promise<void>
 }
 export interface RootRequest {
@@ -42,8 +46,13 @@ export interface EngineRoots {
 /**
  * Makes roots that use the engine of the stack's iac sidecar.
  * @param folder data folder of the stack
+ * @param engine its name, as the stack says it
  */
-export async function createEngineRoots(folder: string, host: Pick<GitHost, 'pathOf'>): Promise<EngineRoots> {
+export async function createEngineRoots(
+  folder: string,
+  host: Pick<GitHost, 'pathOf'>,
+  engine: string,
+): Promise<EngineRoots> {
   const config = await loadStackConfiguration(folder)
   const iac = createIacClient(config.services.iac, { fetch, log: silentLogger })
   const parent = join(folder, 'workspaces')
@@ -66,7 +75,7 @@ export async function createEngineRoots(folder: string, host: Pick<GitHost, 'pat
           { scope_id: request.scope_id, workspace },
           workspacePath,
         )
-        return engineRoot({ config, iac, clone, workspace_path: workspacePath }, request)
+        return engineRoot({ config, iac, engine, clone, workspace_path: workspacePath }, request)
       } catch (error) {
         await rm(clone, { recursive: true, force: true })
         throw error
@@ -94,11 +103,15 @@ export async function createEngineRoots(folder: string, host: Pick<GitHost, 'pat
 interface Parts {
   config: Config
   iac: IacClient
+  engine: string
   clone: string
   workspace_path: string
 }
 
-function engineRoot({ config, iac, clone, workspace_path }: Parts, { scope_id, cloud }: RootRequest): EngineRoot {
+function engineRoot(
+  { config, iac, engine, clone, workspace_path }: Parts,
+  { scope_id, cloud }: RootRequest,
+): EngineRoot {
   const scoped = { workspace_path, scope_id, engine_provider: cloud }
   const planFile = config.paths.session_plan_filename
   let initialised = false
@@ -128,7 +141,29 @@ function engineRoot({ config, iac, clone, workspace_path }: Parts, { scope_id, c
       const full = resolve(workspace_path, path)
       return full.startsWith(`${clone}${sep}`) ? await readText(full) : null
     },
+    unformatted: (signal) => findUnformatted(engine, clone, config.paths.backend_override_filename, signal),
     dispose: () => rm(clone, { recursive: true, force: true }),
+  }
+}
+
+const run = promisify(execFile)
+
+/**
+ * Asks the engine which files are not formatted. `fmt` reads neither providers nor state, so the program is run here and
+ * not by the sidecar, which has no such job.
+ * @param own the file that the harness has put into the root
+ */
+async function findUnformatted(engine: string, folder: string, own: string, signal: AbortSignal): Promise<string[]> {
+  const program = /tofu/i.test(engine) ? 'tofu' : 'terraform'
+  const list = ['fmt', '-list=true', '-write=false', '-recursive', '-no-color', '.']
+  try {
+    const { stdout } = await run(program, list, { cwd: folder, signal })
+    return stdout.split('\n').filter((line) => line !== '' && basename(line) !== own)
+  } catch (error) {
+    signal.throwIfAborted()
+    const { stderr } = error as { stderr?: string }
+    if (stderr === undefined) throw error
+    return [`fmt failed: ${lastWords(stderr)}`]
   }
 }
 

@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { Caps } from './caps.ts'
+import { HAND_HELP, HAND_OPTIONS, type HandChoice, readHandChoice } from './hand/options.ts'
+import { UsageError, whole } from './usage-error.ts'
 
 export interface EvalOptions extends Caps {
   samples: number
@@ -17,6 +19,8 @@ export interface EvalOptions extends Caps {
   iac_eval: string | null
   record: string | null
   data: string | undefined
+  /** People answer in place of a model; null when a model does. */
+  hand: HandChoice | null
 }
 
 export const HELP = `Measures how well the platform works with the configured model: runs scenarios through the public API of an
@@ -40,27 +44,29 @@ Usage: npm run eval [-- options]
   --json               one JSON object as the last line
   --data <dir>         data folder (default .platform/eval)
 
+${HAND_HELP}
+
 The model is the one that npm start would use: PLATFORM_LLM_MODEL, a provider's key, or PLATFORM_CONFIG. Everything else is
 embedded; nothing is written to a git host, a cloud or a database of yours. Finished samples are kept and not run again.
 Exit codes: 0 the harness worked, whatever the pass rates are (with --scripted: and every scenario passed), 1 it did not,
 2 wrong arguments.`
-
-/** The arguments are wrong. The text says which. */
-export class UsageError extends Error {}
 
 const text = { type: 'string' } as const
 const flag = { type: 'boolean' } as const
 const OPTIONS = {
   ...{ samples: text, k: text, only: text, concurrency: text, limit: text, 'max-cost': text, 'max-tokens': text },
   ...{ 'iac-eval': text, resume: text, record: text, data: text },
+  ...HAND_OPTIONS,
   ...{ scripted: flag, fresh: flag, list: flag, json: flag, help: { ...flag, short: 'h' } },
 } as const
 
 /** Reads the arguments; null when only the help is wanted. Errors: `UsageError`. */
 export function readOptions(args: string[]): EvalOptions | null {
-  const values = parsed(args)
+  const { values, positionals } = parsed(args)
   if (values.help) return null
   const scripted = values.scripted ?? false
+  const hand = readHandChoice(values, positionals)
+  if (hand && scripted) throw new UsageError('--hand and --scripted exclude each other.')
   const samples = whole('samples', values.samples, 1, 1000)
   const k = whole('k', values.k, samples, 1000)
   if (k > samples) throw new UsageError(`--k ${k} needs at least as many --samples.`)
@@ -68,8 +74,9 @@ export function readOptions(args: string[]): EvalOptions | null {
     samples,
     k,
     only: values.only ?? null,
-    concurrency: whole('concurrency', values.concurrency, 2, 32),
-    limitS: whole('limit', values.limit, scripted ? 120 : 900, 86_400),
+    // One round at a time: two would mix their calls, and nobody could tell what a round costs.
+    concurrency: whole('concurrency', values.concurrency, hand ? 1 : 2, hand ? 1 : 32),
+    limitS: whole('limit', values.limit, scripted ? 120 : hand ? 86_400 : 900, 86_400),
     max_cost: amount('max-cost', values['max-cost']),
     max_tokens: amount('max-tokens', values['max-tokens']),
     scripted,
@@ -80,23 +87,16 @@ export function readOptions(args: string[]): EvalOptions | null {
     iac_eval: values['iac-eval'] ?? null,
     record: values.record ?? null,
     data: values.data,
+    hand,
   }
 }
 
 function parsed(args: string[]) {
   try {
-    return parseArgs({ args, options: OPTIONS }).values
+    return parseArgs({ args, options: OPTIONS, allowPositionals: true, allowNegative: true })
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : 'wrong arguments')
   }
-}
-
-function whole(name: string, given: string | undefined, otherwise: number, max: number): number {
-  if (given === undefined) return otherwise
-  const value = Number(given)
-  if (!Number.isInteger(value) || value < 1 || value > max)
-    throw new UsageError(`--${name} must be a whole number from 1 to ${max}, got '${given}'`)
-  return value
 }
 
 function amount(name: string, given: string | undefined): number | null {

@@ -6,11 +6,11 @@ import { PROJECT_ROOT } from '../dev/stack/data-folder.ts'
 import { onInterrupt } from '../dev/stack/interrupts.ts'
 import { CLOUDS } from '../src/base/vocabulary.ts'
 import { type Recording, readRecording } from '../src/observe/recording.ts'
-import { loadScenarios } from './load-scenarios.ts'
 import { createReplayLlm } from './replay/answers.ts'
 import { REPLAY_MODELS, startReplayModel } from './replay/server.ts'
 import { playScenario, repositorySlug } from './sample.ts'
-import { MODES, readScenario, type Scenario } from './scenario.ts'
+import { loadScenarios } from './scenario/load.ts'
+import { MODES, readScenario, type Scenario } from './scenario/scenario.ts'
 import { startEvalStack } from './stack.ts'
 
 const HELP = `Plays a recorded round again, without a model, and says whether it ends the same.
@@ -101,7 +101,7 @@ async function replay(
       signal,
     })
     try {
-      await playScenario(stack, scenario, signal, () => {})
+      await playScenario(stack, scenario, signal)
     } finally {
       // The worker writes its recording after the last status, so the stack has to stop before it is read.
       await stack.stop()

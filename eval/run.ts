@@ -3,48 +3,77 @@ import { join, resolve } from 'node:path'
 import { PROJECT_ROOT } from '../dev/stack/data-folder.ts'
 import { onInterrupt } from '../dev/stack/interrupts.ts'
 import { fits } from '../src/intent/glob.ts'
+import { printStatistics, runHelper } from './hand/helpers.ts'
+import { handVariables, openEndpoint, PATIENCE_S, serve } from './hand/serve.ts'
+import type { HandEndpoint } from './hand/server.ts'
 import { loadIacEval } from './iac-eval/load.ts'
-import { hashOf, loadScenarios } from './load-scenarios.ts'
-import { type EvalOptions, HELP, readOptions, UsageError } from './options.ts'
+import { type EvalOptions, HELP, readOptions } from './options.ts'
 import { openResults, type SampleResult } from './results.ts'
 import { runSample } from './sample.ts'
-import type { Scenario } from './scenario.ts'
+import { hashOf, loadScenarios } from './scenario/load.ts'
+import type { Scenario } from './scenario/scenario.ts'
 import { selectRunnable } from './skip.ts'
 import { type EvalStack, startEvalStack } from './stack.ts'
 import { runSuite } from './suite.ts'
 import { renderTable, type Summary, summarise } from './summary.ts'
+import { UsageError } from './usage-error.ts'
 
 const SCRIPTED_NOTE =
   'The scripted model plays recorded answers: this proves the harness only. The rates below say nothing ' +
   'about any model.'
 
 async function run(options: EvalOptions): Promise<number> {
+  const { hand, fresh } = options
+  const task = hand?.task
+  if (hand && task && task.kind !== 'play' && task.kind !== 'serve') return await runHelper(hand, task, options.json)
   const all = [...(await loadScenarios()), ...(options.iac_eval === null ? [] : await loadIacEval(options.iac_eval))]
   const { only } = options
   const scenarios = only === null ? all : all.filter(({ name }) => fits(only, name))
   if (scenarios.length === 0) throw new UsageError(`No scenario fits '${only}'; --list shows all.`)
   if (options.list) return list(scenarios)
-  const folder = resolve(PROJECT_ROOT, options.data?.trim() || '.platform/eval')
   const interrupted = new AbortController()
   onInterrupt((signal) => interrupted.abort(new Error(`stopped by ${signal}; finished samples are kept`)))
+  const { signal } = interrupted
+  if (!hand) return await measure(options, { all, scenarios, signal, endpoint: null })
+  if (task?.kind === 'serve') await serve(hand, { fresh, signal })
+  else return await playByHand(options, await openEndpoint(hand, fresh), { all, scenarios, signal })
+  return 0
+}
+
+/** Measures with people as the model, and prints what they were asked also when the run ends early. */
+async function playByHand(options: EvalOptions, endpoint: HandEndpoint, suite: Suite): Promise<number> {
+  try {
+    return await measure(options, { ...suite, endpoint })
+  } finally {
+    await endpoint.close()
+    if (!options.json) await printStatistics(endpoint.folder, false)
+  }
+}
+
+interface Suite {
+  all: readonly Scenario[]
+  scenarios: readonly Scenario[]
+  signal: AbortSignal
+}
+
+/** Starts the stack, runs the suite and prints its summary. @param endpoint where people answer, if they do */
+async function measure(options: EvalOptions, suite: Suite & { endpoint: HandEndpoint | null }): Promise<number> {
+  const { all, scenarios, signal, endpoint } = suite
+  const folder = resolve(PROJECT_ROOT, options.data?.trim() || '.platform/eval')
   let stack: EvalStack | null = null
   try {
     console.error('starting the embedded stack')
     stack = await startEvalStack({
       folder,
-      env: process.env,
+      env: { ...process.env, ...(endpoint && handVariables(endpoint.url)) },
       scripted: options.scripted,
       concurrency: options.concurrency,
       record_folder: options.record === null ? null : resolve(options.record),
-      signal: interrupted.signal,
+      ...(endpoint && { modelTimeoutS: PATIENCE_S }),
+      signal,
     })
-    const summary = await evaluate(options, {
-      all,
-      scenarios,
-      folder,
-      stack,
-      signal: endingWithStack(stack, interrupted.signal),
-    })
+    const setting = { all, scenarios, folder, stack, endpoint, signal: endingWithStack(stack, signal) }
+    const summary = await evaluate(options, setting)
     if (summary.scripted) console.log(SCRIPTED_NOTE)
     for (const line of renderTable(summary)) console.log(line)
     if (options.json) console.log(JSON.stringify(summary))
@@ -54,15 +83,14 @@ async function run(options: EvalOptions): Promise<number> {
   }
 }
 
-interface Setting {
-  all: readonly Scenario[]
-  scenarios: readonly Scenario[]
+interface Setting extends Suite {
   folder: string
   stack: EvalStack
-  signal: AbortSignal
+  endpoint: HandEndpoint | null
 }
 
-async function evaluate(options: EvalOptions, { all, scenarios, folder, stack, signal }: Setting): Promise<Summary> {
+async function evaluate(options: EvalOptions, setting: Setting): Promise<Summary> {
+  const { all, scenarios, folder, stack, endpoint, signal } = setting
   const { name: model, scripted } = stack.model
   if (!options.scripted && scripted)
     throw new UsageError(
@@ -75,7 +103,7 @@ async function evaluate(options: EvalOptions, { all, scenarios, folder, stack, s
     signal,
   })
   const path = options.resume ?? join(folder, 'results', `${hashOf([all, model])}.jsonl`)
-  if (options.fresh || (scripted && options.resume === null)) await rm(path, { force: true })
+  if (options.fresh || ((scripted || endpoint) && options.resume === null)) await rm(path, { force: true })
   const store = await openResults(path)
   console.error(`model ${model}; ${runnable.length} scenarios, ${skipped.length} skipped; results in ${path}`)
   const { results, stopped } = await runSuite({
@@ -83,7 +111,10 @@ async function evaluate(options: EvalOptions, { all, scenarios, folder, stack, s
     scenarios: runnable,
     model,
     store,
-    run: (scenario) => runSample(stack, scenario, options.limitS, signal),
+    run: (scenario, sample) =>
+      runSample(stack, scenario, options.limitS, signal, (round) =>
+        endpoint?.beginRound(`${scenario.name} #${sample}, round ${round}`),
+      ),
     progress: tell,
     now: () => new Date(),
     signal,

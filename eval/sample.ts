@@ -7,10 +7,12 @@ import { stateObjects } from '../dev/sample-state/objects.ts'
 import { PlatformError } from '../src/base/errors.ts'
 import { deriveProjectId } from '../src/plan/state/managed-state.ts'
 import { EngineRefused, type EngineRoot, type EngineRoots } from './engine-root.ts'
-import { findUnmet, needsPlan, type Outcome } from './expectations.ts'
 import { checkPolicy } from './iac-eval/opa.ts'
 import type { SampleResult } from './results.ts'
-import type { Scenario } from './scenario.ts'
+import { collectEvidence } from './scenario/evidence.ts'
+import { findUnmet, type Outcome } from './scenario/expectations.ts'
+import { needsPlan } from './scenario/plan-expectations.ts'
+import type { Scenario } from './scenario/scenario.ts'
 import type { EvalStack } from './stack.ts'
 
 /** The result of a sample, without the fields that only the caller knows. */
@@ -22,6 +24,7 @@ const START_BRANCH = 'main'
 /**
  * Runs one sample through the public API, with a repository and a state of its own.
  * @param limitS seconds after which the sample counts as failed
+ * @param beginRound is called with the number of each round before it is requested
  * Errors: those of the harness, for example when the stack is gone. Such a sample is not finished.
  */
 export async function runSample(
@@ -29,6 +32,7 @@ export async function runSample(
   scenario: Scenario,
   limitS: number,
   signal: AbortSignal,
+  beginRound?: (round: number) => void,
 ): Promise<SampleMeasurement> {
   const late = AbortSignal.timeout(limitS * 1000)
   const within = AbortSignal.any([signal, late])
@@ -36,8 +40,11 @@ export async function runSample(
   const durationS = () => Math.round(performance.now() - began) / 1000
   const session: { id: string | null } = { id: null }
   try {
-    const { uri, session: ended } = await playScenario(stack, scenario, within, (id) => {
-      session.id = id
+    const { uri, session: ended } = await playScenario(stack, scenario, within, {
+      opened: (id) => {
+        session.id = id
+      },
+      beginRound,
     })
     const failures = await judge(stack, scenario, uri, ended, within)
     return {
@@ -65,20 +72,25 @@ export async function runSample(
   }
 }
 
-/**
- * Makes a repository and a state for the scenario and plays all its rounds.
- * @param opened is called with the session's id as soon as there is one
- */
+/** Who is told what happens in a scenario. */
+export interface Watcher {
+  /** Is called with the session's id as soon as there is one. */
+  opened?(id: string): void
+  /** Is called with the number of each round before it is requested. */
+  beginRound?: ((round: number) => void) | undefined
+}
+
+/** Makes a repository and a state for the scenario and plays all its rounds. */
 export async function playScenario(
   stack: EvalStack,
   scenario: Scenario,
   signal: AbortSignal,
-  opened: (id: string) => void,
+  watcher: Watcher = {},
 ): Promise<{ uri: string; session: Session }> {
   const name = `${repositorySlug(scenario.name)}-${crypto.randomUUID().slice(0, 8)}`
   const uri = await stack.git_host.addRepository({ owner: OWNER, name, content: contentOf(scenario) })
   await seedState(stack.roots, scenario, uri, signal)
-  return { uri, session: await playRounds(stack, scenario, uri, signal, opened) }
+  return { uri, session: await playRounds(stack, scenario, uri, signal, watcher) }
 }
 
 /** The first part of the names of a scenario's repositories. */
@@ -128,10 +140,11 @@ async function playRounds(
   scenario: Scenario,
   uri: string,
   signal: AbortSignal,
-  opened: (id: string) => void,
+  watcher: Watcher,
 ): Promise<Session> {
   const api = createApi(stack.url, signal)
   const route = ROUTES[scenario.mode]
+  watcher.beginRound?.(1)
   const id = await api.schedule(route, {
     q: scenario.request,
     repo_uri: uri,
@@ -140,10 +153,11 @@ async function playRounds(
     ...(scenario.iac_path !== null && { iac_path: scenario.iac_path }),
     ...(route !== 'generate' && { is_partial: scenario.mode.startsWith('partial') }),
   })
-  opened(id)
+  watcher.opened?.(id)
   let session = await follow(api, id, () => {})
-  for (const step of scenario.follow_up) {
+  for (const [index, step] of scenario.follow_up.entries()) {
     if (session.current_status !== 'completed') break
+    watcher.beginRound?.(index + 2)
     const statusCount = session.rounds.flatMap((round) => round.statuses).length
     if ('apply' in step) await api.apply(id)
     else await api.schedule('generate', { session_id: id, q: step.request })
@@ -162,11 +176,16 @@ async function judge(
   const api = createApi(stack.url, signal)
   const collected = await collect(session, await api.metadataPrefix(), signal)
   const planned = needsPlan(scenario.expect) || scenario.rego !== undefined
-  const root = planned || scenario.expect.files.length > 0 ? await branchRoot(stack, scenario, uri, session) : null
+  const { files, formatted } = scenario.expect
+  const wantsRoot = planned || files.length > 0 || formatted !== undefined
+  const root = wantsRoot ? await branchRoot(stack, scenario, uri, session) : null
   try {
     const plan = planned && root ? await planOf(root, signal) : null
     const file = async (path: string) => (root ? await root.file(path) : null)
-    const failures = await findUnmet(scenario.expect, { session, collected, plan, file })
+    const unformatted = formatted && root ? await root.unformatted(signal) : null
+    const evidence = await collectEvidence({ stack, api, uri, signal }, session, scenario.expect)
+    const outcome: Outcome = { session, collected, plan, file, unformatted, evidence }
+    const failures = await findUnmet(scenario.expect, outcome)
     if (scenario.rego !== undefined) failures.push(...(await policyFailures(scenario.rego, plan, signal)))
     return failures
   } finally {

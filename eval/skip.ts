@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { Cloud } from '../src/base/vocabulary.ts'
 import type { EngineRoots } from './engine-root.ts'
 import { hasOpa } from './iac-eval/opa.ts'
-import type { Scenario } from './scenario.ts'
+import type { Scenario } from './scenario/scenario.ts'
 import type { Skipped } from './summary.ts'
 
 export interface SkipOptions {
@@ -34,6 +34,8 @@ async function reasonOf(scenario: Scenario, { scripted, env }: SkipOptions, prob
   if (scenario.rego !== undefined && !(await hasOpa())) return 'its policy needs opa on PATH'
   const missing = scenario.variables.filter((name) => !env[name]?.trim())
   if (missing.length > 0) return `needs ${missing.join(', ')}`
+  const disturbing = scenario.unset_variables.filter((name) => env[name]?.trim())
+  if (disturbing.length > 0) return `is about an account without ${disturbing.join(', ')}`
   for (const cloud of scenario.providers) {
     const fault = await probe(cloud)
     if (fault !== null) return `the engine cannot fetch the provider of ${cloud}`

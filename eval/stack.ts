@@ -1,11 +1,11 @@
 import { join } from 'node:path'
-import { parse, stringify } from 'yaml'
-import { readText, writeAtomically } from '../dev/files.ts'
+import { stringify } from 'yaml'
+import { writeAtomically } from '../dev/files.ts'
 import type { GitHost } from '../dev/git-host/start.ts'
-import { PROJECT_ROOT } from '../dev/stack/data-folder.ts'
 import { type Stack, startStack } from '../dev/stack/start-stack.ts'
-import { isJsonObject } from '../src/base/json.ts'
+import { readDocument, without } from './configuration.ts'
 import { createEngineRoots, type EngineRoots } from './engine-root.ts'
+import { createRoundFactsReader, type RoundFactsReader } from './scenario/round-facts.ts'
 
 /** An embedded stack that uses nothing of the operator except the model. */
 export interface EvalStack {
@@ -15,6 +15,7 @@ export interface EvalStack {
   model: Stack['model']
   engine: Stack['engine']
   failed: Promise<string>
+  roundFacts: RoundFactsReader['read']
   stop(): Promise<void>
 }
 export interface EvalStackOptions {
@@ -26,6 +27,8 @@ export interface EvalStackOptions {
   concurrency: number
   /** Folder for the model traffic of every round; null when it is not recorded. */
   record_folder: string | null
+  /** Seconds that an attempt of a model call may take; by default what the configuration says. */
+  modelTimeoutS?: number
   onLine?: (name: string, line: string) => void
   signal?: AbortSignal
 }
@@ -33,7 +36,13 @@ export interface EvalStackOptions {
 /** Starts the stack. Errors: those of the stack's start. */
 export async function startEvalStack(options: EvalStackOptions): Promise<EvalStack> {
   const { folder, scripted, signal, onLine } = options
-  const env = { ...options.env, PLATFORM_CONFIG: await writeConfiguration(options), PLATFORM_PORT: undefined }
+  const env = {
+    ...accountWithoutRegion(options.env),
+    ...options.env,
+    PLATFORM_CONFIG: await writeConfiguration(options),
+    // Any free port, since several evaluations may start at the same time.
+    PLATFORM_PORT: '0',
+  }
   const stack = await startStack({
     folder: join(folder, 'stack'),
     env,
@@ -42,17 +51,22 @@ export async function startEvalStack(options: EvalStackOptions): Promise<EvalSta
     signal,
   })
   try {
-    const { git_host } = stack.addresses
-    if (!git_host) throw new Error('the stack has no git host of its own')
-    const { url, model, engine, failed, stop } = stack
+    const { git_host, databaseUrl } = stack.addresses
+    if (!git_host || !databaseUrl) throw new Error('the stack has no git host or database of its own')
+    const { url, model, engine, failed } = stack
+    const facts = createRoundFactsReader(databaseUrl)
     return {
       url,
       git_host,
-      roots: await createEngineRoots(join(folder, 'stack'), git_host),
+      roots: await createEngineRoots(join(folder, 'stack'), git_host, engine.name),
       model,
       engine,
       failed,
-      stop,
+      roundFacts: facts.read,
+      stop: async () => {
+        await facts.close()
+        await stack.stop()
+      },
     }
   } catch (error) {
     await stack.stop()
@@ -60,31 +74,31 @@ export async function startEvalStack(options: EvalStackOptions): Promise<EvalSta
   }
 }
 
+/**
+ * The variables of an OCI account whose region nobody has set, for the scenario about it. An operator with an account
+ * of that cloud keeps it.
+ */
+const accountWithoutRegion = (env: EvalStackOptions['env']): Record<string, string> =>
+  Object.keys(env).some((name) => name.startsWith('OCI_') || name === 'TF_VAR_region')
+    ? {}
+    : { OCI_AUTH: 'ResourcePrincipal', OCI_RESOURCE_PRINCIPAL_VERSION: '2.2' }
+
 /** Writes the operator's configuration with what an evaluation needs in addition. */
-async function writeConfiguration({ folder, env, concurrency, record_folder }: EvalStackOptions): Promise<string> {
-  const ownPath = env.PLATFORM_CONFIG?.trim()
-  const text = await readText(ownPath || SHIPPED)
-  if (text === null) throw new Error(`The configuration file ${ownPath} cannot be used: there is none.`)
-  const own: unknown = parse(text) ?? {}
-  // A model in the operator's file was chosen by the operator; the one in the shipped file is only a default.
-  const unchosen = ownPath ? [] : ['model', 'small_model']
-  const section = (name: string): Record<string, unknown> => {
-    const value = isJsonObject(own) ? own[name] : undefined
-    return isJsonObject(value) ? value : {}
-  }
+async function writeConfiguration(options: EvalStackOptions): Promise<string> {
+  const { folder, env, concurrency, record_folder, modelTimeoutS } = options
+  const { document, section } = await readDocument(env.PLATFORM_CONFIG)
   const path = join(folder, 'evaluation.yaml')
-  const document = {
-    ...(isJsonObject(own) ? own : {}),
-    llm: { ...without(section('llm'), unchosen), ...(record_folder !== null && { record_folder }) },
+  const written = {
+    ...document,
+    llm: {
+      ...section('llm'),
+      ...(record_folder !== null && { record_folder }),
+      ...(modelTimeoutS !== undefined && { timeout: modelTimeoutS }),
+    },
     worker: { ...section('worker'), concurrency },
     // The spans of an evaluation must not be sent to the operator's collector.
     telemetry: without(section('telemetry'), ['collector_url']),
   }
-  await writeAtomically(path, stringify(document))
+  await writeAtomically(path, stringify(written))
   return path
 }
-
-const SHIPPED = join(PROJECT_ROOT, 'config/platform.yaml')
-
-const without = (section: Record<string, unknown>, names: readonly string[]): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(section).filter(([name]) => !names.includes(name)))

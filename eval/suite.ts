@@ -1,8 +1,8 @@
 import { type Caps, findReachedCap } from './caps.ts'
-import { hashOf } from './load-scenarios.ts'
 import { keyOf, type ResultStore, type SampleResult } from './results.ts'
 import { isRefusal, type SampleMeasurement } from './sample.ts'
-import type { Scenario } from './scenario.ts'
+import { hashOf } from './scenario/load.ts'
+import type { Scenario } from './scenario/scenario.ts'
 
 export interface SuiteOptions extends Caps {
   scenarios: readonly Scenario[]
@@ -11,7 +11,7 @@ export interface SuiteOptions extends Caps {
   model: string
   store: ResultStore
   /** Runs one sample. Errors: those of the harness. */
-  run(scenario: Scenario): Promise<SampleMeasurement>
+  run(scenario: Scenario, sample: number): Promise<SampleMeasurement>
   /** Is called for each sample that ends. `done` and `total` count samples, also those of earlier runs. */
   progress(result: SampleResult, done: number, total: number): void
   now(): Date
@@ -74,10 +74,10 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteEnd> {
 const idOf = ({ scenario, hash, sample }: Job, model: string) => ({ scenario: scenario.name, hash, model, sample })
 
 /** Runs a sample. A request that the platform refuses makes it a failed sample. */
-async function measure({ run }: SuiteOptions, { scenario }: Job): Promise<SampleMeasurement> {
+async function measure({ run }: SuiteOptions, { scenario, sample }: Job): Promise<SampleMeasurement> {
   const began = performance.now()
   try {
-    return await run(scenario)
+    return await run(scenario, sample)
   } catch (error) {
     if (!isRefusal(error)) throw error
     const nothing = { attempts: 0, input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_usd: 0 }

@@ -9,6 +9,7 @@ import type { RoundRecording } from '../src/observe/round-recorder.ts'
 import { countSessionTokens } from '../src/sessions/find.ts'
 import { finishRound, type RoundEnd } from '../src/sessions/finish.ts'
 import { type Claim, claimRound, releaseRound } from '../src/sessions/lease.ts'
+import { emptyResult } from '../src/sessions/round-result.ts'
 import { appendStatus } from '../src/sessions/status.ts'
 import type { ClaimedRound, SessionFacts } from '../src/sessions/types.ts'
 import { keepLease } from './keep-lease.ts'
@@ -78,13 +79,15 @@ async function attempt(
   const { signal, recording } = frame
   const conversation = [...claim.history]
   const meter = createMeter({ price: createPricing(context.config.llm.prices) })
-  const conversationAndUsage = () => ({ history: conversation, usage: meter.usage() })
+  const result = emptyResult()
+  const whatIsKept = () => ({ history: conversation, usage: meter.usage(), result })
   const { llm, ...runContext } = context
   const run: BareRun = {
     context: runContext,
     openModel: createModelOpener(llm, recording),
     round: claim,
     conversation,
+    result,
     log: context.log,
     signal,
     meter,
@@ -103,7 +106,7 @@ async function attempt(
     const { outcome, commit } = await runMode(modes[claim.mode], budget ? { ...run, budget } : run, frame)
     if (outcome.status === 'parked') return 'parked'
     const message = outcome.status === 'completed' ? claim.session.operation.toUpperCase() : outcome.message
-    return { status: outcome.status, message, commit, ...conversationAndUsage() }
+    return { status: outcome.status, message, commit, ...whatIsKept() }
   } catch (error) {
     if (signal.aborted && signal.reason === STOPPING) return 'hand back'
     if (error instanceof LeaseLost || signal.aborted) throw new LeaseLost()
@@ -111,7 +114,7 @@ async function attempt(
       status: 'failed',
       message: `runner failed: ${describeFailure(error, context.log)}`,
       commit: null,
-      ...conversationAndUsage(),
+      ...whatIsKept(),
     }
   }
 }

@@ -27,13 +27,13 @@ export interface Step {
 export interface Conversation {
   tools: ReadonlySet<string>
   system: string
-  /** The query of the current chain, with the frames of its data blocks removed. */
+  /** The present query of the chain, with the frames of its data blocks removed. */
   query: string
   /** The data blocks of the query, by label. */
   data: ReadonlyMap<string, string>
   /** The finished pairs of turns before the query. */
   history: { user: string; assistant: string }[]
-  /** The tool calls of the current chain, in order. */
+  /** The tool calls of the chain since the present query, in order. */
   steps: Step[]
 }
 
@@ -44,13 +44,16 @@ const textOf = (message: WireMessage): string =>
 
 /**
  * Reads a request. The loop also sends notices as user messages, so the query of the current chain is the user message
- * before its first tool call.
+ * before its first tool call. A chain that goes on after it ended asks anew: its present query is the user message after
+ * the last answer without a call that follows the result of a tool.
  */
 export function readConversation(request: ChatRequest): Conversation {
   const { messages } = request
-  const firstCall = messages.findIndex(
-    (message) => message.role === 'assistant' && (message.tool_calls?.length ?? 0) > 0,
+  const calls = (message: WireMessage | undefined) => message?.role === 'assistant' && !!message.tool_calls?.length
+  const ended = messages.findLastIndex(
+    (message, at) => message.role === 'assistant' && !calls(message) && messages[at - 1]?.role === 'tool',
   )
+  const firstCall = messages.findIndex((message, at) => at > ended && calls(message))
   const before = firstCall < 0 ? messages : messages.slice(0, firstCall)
   const queryAt = before.findLastIndex((message) => message.role === 'user')
   const query = queryAt < 0 ? '' : textOf(before[queryAt] as WireMessage)
@@ -67,12 +70,13 @@ export function readConversation(request: ChatRequest): Conversation {
   }
 }
 
+/** Every query with the text by which it was answered, calls between them left out. */
 function readPairs(messages: readonly WireMessage[]): { user: string; assistant: string }[] {
   const pairs: { user: string; assistant: string }[] = []
   for (const [index, message] of messages.entries()) {
-    const next = messages[index + 1]
-    if (message.role === 'user' && next?.role === 'assistant')
-      pairs.push({ user: unwrap(textOf(message)), assistant: textOf(next) })
+    if (message.role !== 'user') continue
+    const next = messages.slice(index + 1).find(({ role, tool_calls }) => role !== 'tool' && !tool_calls?.length)
+    if (next?.role === 'assistant') pairs.push({ user: unwrap(textOf(message)), assistant: textOf(next) })
   }
   return pairs
 }
@@ -101,7 +105,15 @@ function parseArguments(text: string): Record<string, unknown> {
 const FENCE = /<<<DATA ([^\n]*?) ([0-9a-f]{16})\n([\s\S]*?)\n\2 DATA>>>/g
 
 /** Labels of blocks that accompany a task. They say what the repository holds and not what is wanted. */
-const BESIDE = new Set(['repository files', 'relevant files', 'blocks of the repository', 'provider schema'])
+const BESIDE = new Set([
+  'repository files',
+  'relevant files',
+  'blocks of the repository',
+  'repository',
+  'provider schema',
+  'changes of this session',
+  'branch diff',
+])
 
 /** The content of the data blocks in a text. A text without any is returned as it is. */
 function unwrap(text: string): string {

@@ -1,31 +1,5 @@
-/** The files that the model has read in this chain, by name. A missing file is undefined. */
-export type Files = Readonly<Record<string, string | undefined>>
-
-export type Edit = { write: string; content: string } | { replace: string; search: string; by: string }
-
-/** A statement in the form of the tool's arguments. */
-export interface Statement {
-  kind: 'resource_count' | 'attribute' | 'no_deletions'
-  text: string
-  words: string
-  [field: string]: unknown
-}
-
-/** One recorded piece of work: the requests that it fits, what it reads and what it writes. */
-export interface Recording {
-  name: string
-  matches(request: string): boolean
-  /** Names of the files that are read before anything is written. */
-  reads(request: string): string[]
-  /** Says why the work cannot be played on this repository; null when it can. `listing` is the answer of `list_dir`. */
-  obstacle(request: string, listing: string, files: Files): string | null
-  edits(request: string, files: Files): Edit[]
-  summary(request: string): string
-  /** What the plan must show for the request, as arguments of `report_intent_statements`. */
-  statements(request: string): Statement[]
-  /** The title of the pull request. */
-  title(request: string): string
-}
+import type { Edit, Files, Recording, Statement } from './recording.ts'
+import { SMALL_RECORDINGS } from './small-recordings.ts'
 
 const TYPE = 'terraform_data'
 const named = (name: string) => [{ path: 'input.name', op: 'contains', value: name }]
@@ -341,7 +315,15 @@ const mirror: Recording = {
   title: (request) => `Mirror the ${serviceOf(request)} service`,
 }
 
-const RECORDINGS: readonly Recording[] = [retention, replay, mirror, removeDataset, queue, exportJob]
+const RECORDINGS: readonly Recording[] = [
+  ...SMALL_RECORDINGS,
+  retention,
+  replay,
+  mirror,
+  removeDataset,
+  queue,
+  exportJob,
+]
 
 export const findRecording = (request: string): Recording | null =>
   RECORDINGS.find((recording) => recording.matches(request)) ?? null

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { addProviders } from '../load-scenarios.ts'
-import { readScenario, type Scenario, ScenarioError } from '../scenario.ts'
+import { addProviders } from '../scenario/load.ts'
+import { readScenario, type Scenario, ScenarioError } from '../scenario/scenario.ts'
 import { readCsv } from './csv.ts'
 
 type Row = Record<string, unknown>

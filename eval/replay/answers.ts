@@ -97,6 +97,7 @@ export async function createReplayLlm({
       if (slot.observed) options.observe?.(slot.observed)
       return slot.answer ?? null
     },
+    canSearch: () => completions.some(({ tools }) => tools.includes('web_search')),
     statistics: () => ({ ...statistics, unused: [...kept, ...recordedSearches].filter(({ used }) => !used).length }),
   }
 }

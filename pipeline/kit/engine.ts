@@ -41,13 +41,15 @@ export function createEngine(run: Run, learn: (secrets: readonly string[]) => vo
     }
   }
   let initialised = false
-  const schema = createProviderSchema(async (request) => {
-    if (!initialised) return null
-    await renewKeys('schema')
-    return await measureTime(() =>
-      run.context.iac.schema({ workspace_path: run.workspace.iacRoot, ...request }, run.signal),
-    )
-  })
+  const schema = createProviderSchema(
+    async (request) => {
+      await renewKeys('schema')
+      return await measureTime(() =>
+        run.context.iac.schema({ workspace_path: run.workspace.iacRoot, ...request }, run.signal),
+      )
+    },
+    () => initialised,
+  )
   return {
     get initialised() {
       return initialised

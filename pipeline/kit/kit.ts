@@ -8,6 +8,7 @@ import { createSecretRegister, type SecretRegister } from '../../src/plan/sensit
 import { createEngine, type Engine } from './engine.ts'
 import type { BareRun, Run } from './run.ts'
 import { createStatusWriter, type StatusWriter } from './status.ts'
+import { createSurvey, type Survey } from './survey.ts'
 import { createBareTools, createTools } from './tools.ts'
 
 /** What all steps of one run share. */
@@ -27,6 +28,7 @@ export interface BareKit {
 export interface Kit extends BareKit {
   run: Run
   engine: Engine
+  survey: Survey
   tools: ToolBuilders<ToolKind>
 }
 
@@ -36,7 +38,7 @@ const MIN_CONFIGURED_SECRET = 12
 export function createKit(run: Run): Kit {
   const bare = createBareKit(run)
   const engine = createEngine(run, bare.secrets.add)
-  return { ...bare, run, engine, tools: createTools(run, bare.llm, engine.schema) }
+  return { ...bare, run, engine, survey: createSurvey(run), tools: createTools(run, bare.llm, engine.schema) }
 }
 
 export function createBareKit(run: BareRun): BareKit {

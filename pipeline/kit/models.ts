@@ -9,7 +9,11 @@ export const createMaskedLlm = (llm: LlmClient, masker: Masker): LlmClient => ({
   complete: (request) =>
     llm.complete({ ...request, messages: request.messages.map((message) => maskMessage(message, masker)) }),
   search: (query, options) => llm.search(masker.text(query), options),
+  ...askingWhetherItSearches(llm),
 })
+
+/** The answer of the client whether it can search, for clients that wrap it. */
+const askingWhetherItSearches = ({ canSearch }: LlmClient) => canSearch && { canSearch }
 
 function maskMessage(message: Message, masker: Masker): Message {
   if (message.role !== 'assistant') return { ...message, content: masker.text(message.content) }
@@ -52,6 +56,7 @@ export const createMeteredLlm = (llm: LlmClient, { budget, meter }: Pick<BareRun
       },
     })
   },
+  ...askingWhetherItSearches(llm),
 })
 
 /**

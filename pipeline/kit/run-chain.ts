@@ -1,3 +1,4 @@
+import type { EndedRun } from '../../src/agent/types.ts'
 import type { Masker } from '../../src/base/masking.ts'
 import type { Turn } from '../../src/base/vocabulary.ts'
 import type { ChainName } from '../../src/chains/index.ts'
@@ -6,6 +7,7 @@ import { fenceEarlierTurns } from '../../src/chains/shared/conversation.ts'
 import {
   askTextChain,
   type ChainHost,
+  runChainOnward,
   runChain as runOn,
   type ToolBuilders,
 } from '../../src/chains/shared/run-chain.ts'
@@ -25,10 +27,6 @@ export interface ChainKit {
 interface ChainOptions<Body extends string> {
   /** Bodies that were read already. */
   bodies?: Record<Body, string>
-  /** A system text that was rendered already, so that several runs share it and providers find it in their cache. */
-  system?: string
-  /** Turns before the query, in place of those of the session. Foreign text in them is fenced already. */
-  conversation?: readonly Turn[]
   /** Ends this run alone. */
   signal?: AbortSignal
 }
@@ -43,9 +41,46 @@ export async function runChain<Values, Answer, Result, Kind extends ToolKind, Bo
   values: Values,
   options: ChainOptions<Body> = {},
 ): Promise<Result> {
-  const system = options.system ?? (await renderSystem(kit, chain, values, options.bodies))
-  const conversation = options.conversation ?? turnsFor(kit, chain)
-  return await runOn({ ...hostOf(kit, options.signal), tools: kit.tools }, chain, { values, system, conversation })
+  const system = await renderSystem(kit, chain, values, options.bodies)
+  const host = { ...hostOf(kit, options.signal), tools: kit.tools }
+  return await runOn(host, chain, { values, system, conversation: turnsFor(kit, chain) })
+}
+
+/** Runs a chain again and again in one conversation. */
+export interface ChainDialogue<Values, Result> {
+  /**
+   * Asks the first query, or goes on in the conversation of the one before it.
+   * @param closing what the assistant says at the end of the run before it; not blank
+   * Errors: those of `runAgent`.
+   */
+  ask(values: Values, closing?: string): Promise<Result>
+  /** Lets the model make every call again, because the workspace was changed by others than its tools. */
+  forgetCalls(): void
+}
+
+/**
+ * Opens a dialogue with the model of a chain. System text, earlier turns and tools stay the same throughout, so that
+ * providers find all that was said before in their cache.
+ * @param values for the system text
+ * Errors: `PlatformError` 404 `Prompt not found: <name>`.
+ */
+export async function openDialogue<Values, Answer, Result, Kind extends ToolKind, Body extends string>(
+  kit: ChainKit & { tools: ToolBuilders<Kind> },
+  chain: Chain<ChainName, Values, Answer, Result, Kind, Body>,
+  values: Values,
+): Promise<ChainDialogue<Values, Result>> {
+  const beginning = { system: await renderSystem(kit, chain, values), conversation: turnsFor(kit, chain) }
+  const host = { ...hostOf(kit), tools: kit.tools }
+  let before: EndedRun | null = null
+  return {
+    ask: async (values, closing = '') => {
+      const input = { values, ...beginning, ...(before && { continues: { run: before, closing } }) }
+      const { result, ended } = await runChainOnward(host, chain, input)
+      before = ended
+      return result
+    },
+    forgetCalls: () => before?.memory.clear(),
+  }
 }
 
 /** Asks a model for the text of a chain. Errors: those of the model client. */

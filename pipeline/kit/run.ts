@@ -7,6 +7,7 @@ import type { Context } from '../../src/context.ts'
 import type { LlmClient, Usage } from '../../src/llm/types.ts'
 import type { RoundRecording } from '../../src/observe/round-recorder.ts'
 import type { SessionTrace } from '../../src/observe/trace-types.ts'
+import type { RoundResult } from '../../src/sessions/round-result.ts'
 import type { ClaimedRound } from '../../src/sessions/types.ts'
 import type { Workspace } from '../workspace/types.ts'
 import type { Meter } from './meter.ts'
@@ -23,6 +24,8 @@ export interface BareRun {
   round: ClaimedRound
   /** The session's conversation. Modes add turns to it; it is saved when the round ends. */
   conversation: Turn[]
+  /** What the round built. Modes and steps fill it in, with masked words; it is saved when the round ends. */
+  result: RoundResult
   log: Logger
   /** Fires when the lease is lost or the worker stops. */
   signal: AbortSignal

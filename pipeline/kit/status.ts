@@ -25,6 +25,8 @@ const MAX_MS = 30_000
 export function createStatusWriter(kit: ChainKit & { run: BareRun }): StatusWriter {
   const { run, secrets } = kit
   let pending: { done: Promise<void>; cutShort: AbortController } | null = null
+  /** Sentences of the model by what they were made from, since some texts come again at every attempt. */
+  const sentences = new Map<string, string>()
 
   const settle = async () => {
     const current = pending
@@ -38,8 +40,11 @@ export function createStatusWriter(kit: ChainKit & { run: BareRun }): StatusWrit
     await settle()
     const cutShort = new AbortController()
     const signal = AbortSignal.any([run.signal, cutShort.signal, AbortSignal.timeout(MAX_MS)])
-    const done = writeSentence(kit, raw, signal).then((text) => {
+    const known = sentences.get(raw)
+    const sentence = known === undefined ? writeSentence(kit, raw, signal) : Promise.resolve(known)
+    const done = sentence.then((text) => {
       run.signal.throwIfAborted()
+      if (text !== raw) sentences.set(raw, text)
       return run.setStatus(status, secrets.text(text))
     })
     // The next `settle` throws the error, for example a lost lease. Without this line it would be unhandled until then.

@@ -11,10 +11,14 @@ import { webSearchTool } from '../tools/web-search.ts'
 import { createFileAccess } from '../workspace/files/access.ts'
 import type { Run } from './run.ts'
 
-/** Tools of a run without a workspace. */
-export const createBareTools = (llm: LlmClient): ToolBuilders<'webSearch'> => ({
-  webSearch: () => [webSearchTool(llm, 'main')],
-})
+/**
+ * Tools of a run without a workspace. Whether the configured models can search is asked once, so that a chain has the
+ * same tools throughout a run, and none that can only fail.
+ */
+export function createBareTools(llm: LlmClient): ToolBuilders<'webSearch'> {
+  const canSearch = llm.canSearch?.('main') ?? true
+  return { webSearch: () => (canSearch ? [webSearchTool(llm, 'main')] : []) }
+}
 
 /** Tools of a run that works on the code. */
 export function createTools(

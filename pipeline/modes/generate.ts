@@ -1,22 +1,25 @@
+import type { Turn } from '../../src/base/vocabulary.ts'
 import { writeTaskQuery } from '../../src/chains/iac-generator.ts'
 import { requestsFilter } from '../../src/chains/requests-filter.ts'
-import { sessionTargets } from '../../src/chains/target-generator.ts'
+import { listChanges } from '../../src/plan/change-list.ts'
 import { createKit, type Kit } from '../kit/kit.ts'
 import type { Outcome, Run } from '../kit/run.ts'
 import { runChain } from '../kit/run-chain.ts'
 import { settleStatusAfter } from '../kit/status.ts'
-import { auditCompliance } from '../steps/generate/audit-compliance.ts'
 import { checkDrift } from '../steps/generate/check-drift.ts'
 import { createIntentValidator, type IntentCheck, startIntentCheck } from '../steps/generate/check-intent.ts'
 import { decideLock } from '../steps/generate/decide-lock.ts'
+import { createEnvironmentValidator } from '../steps/generate/environment-validator.ts'
 import { pinPlan } from '../steps/generate/pin-plan.ts'
-import { writeGenerateReport } from '../steps/generate/write-generate-report.ts'
+import { createEnvironmentCheck } from '../steps/generate/plan-environments.ts'
+import { reviewPlan } from '../steps/generate/review-plan.ts'
+import { describeOthersChanges, describeResult, joinParts } from '../steps/generator/compose-result.ts'
+import { generateAndValidate } from '../steps/generator/generate-and-validate.ts'
+import { planOutsideTargets } from '../steps/plan/plan-outside-targets.ts'
+import { createSessionValidator } from '../steps/plan/validators.ts'
 import { composePrompts } from '../steps/shared/compose-prompts.ts'
-import { generateAndValidate } from '../steps/shared/generate-and-validate.ts'
 import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
-import { readDeclarations, readFiles } from '../steps/shared/look-at-repository.ts'
-import { planOutsideTargets } from '../steps/shared/plan-outside-targets.ts'
-import { createPlanValidator } from '../steps/shared/validators.ts'
+import { readDeclarations, readForStatements } from '../steps/shared/look-at-repository.ts'
 
 /**
  * Turns a request into a validated, reviewed and pinned plan (contract, section 2.2). When the request is declined, or
@@ -32,12 +35,17 @@ async function runGenerateRound(kit: Kit): Promise<Outcome> {
   const { query } = run.round
   await learnDeclaredSecrets(kit)
   await status.say('filtering', query)
-  const verdict = await runChain(kit, requestsFilter, { request: query, operation: 'generate' })
+  const declarations = readDeclarations(kit)
+  const verdict = await runChain(kit, requestsFilter, {
+    request: query,
+    operation: 'generate',
+    blocks: await declarations,
+  })
   if (!verdict.accepted) {
     run.conversation.push({ user: query, assistant: verdict.explanation })
     return { status: 'uncompleted', message: verdict.explanation }
   }
-  const intent = startIntentCheck(kit, readDeclarations(kit, readFiles(kit)))
+  const intent = startIntentCheck(kit, readForStatements(kit, declarations))
   try {
     return await carryOut(kit, intent)
   } finally {
@@ -47,10 +55,13 @@ async function runGenerateRound(kit: Kit): Promise<Outcome> {
 
 /** Carries out a request that was accepted: writes the code, plans it, reviews the plan, and pins it. */
 async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
-  const { query } = kit.run.round
+  const { run, secrets } = kit
+  const { query } = run.round
   const conventions = await composePrompts(kit)
-  const maxAttempts = kit.run.context.config.orchestration.max_validation_iteration
-  const validate = createPlanValidator(kit, () => runChain(kit, sessionTargets, {}))
+  const maxAttempts = run.context.config.orchestration.max_validation_iteration
+  const environments = createEnvironmentCheck(kit)
+  const planned = createSessionValidator(kit)
+  const validate = createEnvironmentValidator(kit, environments, { validate: planned, maxAttempts })
   const validated = await generateAndValidate(kit, {
     query,
     prompt: writeTaskQuery(query),
@@ -60,11 +71,14 @@ async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
     maxAttempts,
     validate: createIntentValidator(kit, intent, { validate, maxAttempts }),
   })
+  const turn: Turn = { user: secrets.text(query), assistant: describeResult(run.result) }
+  run.conversation.push(turn)
   const plan = await checkDrift(kit, validated, conventions)
+  turn.assistant = joinParts([turn.assistant, describeOthersChanges(run.result)])
+  run.result.changes = listChanges(plan.plan, secrets)
   const beyond = planOutsideTargets(kit, plan)
-  const report = await writeGenerateReport(kit, plan, beyond, await intent.evaluate(plan.plan))
-  const compliance = await auditCompliance(kit, { ...plan, beyond: await beyond }, conventions)
-  await decideLock(kit, { report, compliance })
+  const checked = await intent.evaluate(plan.plan)
+  await decideLock(kit, await reviewPlan(kit, plan, { beyond, checked, conventions, environments }))
   await pinPlan(kit, plan)
   return { status: 'completed' }
 }

@@ -1,3 +1,4 @@
+import { PlatformError } from '../../src/base/errors.ts'
 import { requestsFilter } from '../../src/chains/requests-filter.ts'
 import { leftoverBlocks, stateAlignment } from '../../src/plan/imports/alignment.ts'
 import type { ImportFacts } from '../../src/reports/settle-import.ts'
@@ -6,17 +7,19 @@ import type { Outcome, Run } from '../kit/run.ts'
 import { runChain } from '../kit/run-chain.ts'
 import { settleStatusAfter } from '../kit/status.ts'
 import { converge } from '../steps/import/converge.ts'
-import { type Discovery, discover, type Ending } from '../steps/import/discover.ts'
+import { type Discovery, discover } from '../steps/import/discover.ts'
 import { importSelected } from '../steps/import/import-selected.ts'
 import { type Ledger, openLedger, resumeLedger } from '../steps/import/ledger.ts'
 import { NOT_SELECTED, type Selection, selectResources } from '../steps/import/select.ts'
 import { writeImportReport } from '../steps/import/write-import-report.ts'
 import { composePrompts } from '../steps/shared/compose-prompts.ts'
 import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
+import { readDeclarations } from '../steps/shared/look-at-repository.ts'
 
 /**
  * Brings resources that exist in the scope into the code and into the managed state (contract, section 2.6). The state
- * is written during the round, so that no apply follows: nothing is pinned, audited or locked.
+ * is written during the round, so that no apply follows: nothing is pinned, audited or locked. The scope is listed
+ * before any model is asked; when that fails, the round fails with what has to be set.
  */
 export async function importResources(run: Run): Promise<Outcome> {
   const kit = createKit(run)
@@ -29,19 +32,26 @@ async function runImportRound(kit: Kit): Promise<Outcome> {
   await learnDeclaredSecrets(kit)
   await status.say('filtering', query)
   const resumed = await resumeLedger(kit)
+  const discovery = await discover(kit)
+  if (discovery.failure !== null && !resumed) throw notListed(kit, discovery.failure)
   if (is_partial && !resumed) {
-    const verdict = await runChain(kit, requestsFilter, { request: query, operation: 'import' })
+    const verdict = await runChain(kit, requestsFilter, {
+      request: query,
+      operation: 'import',
+      blocks: await readDeclarations(kit),
+    })
     if (!verdict.accepted) {
       run.conversation.push({ user: query, assistant: verdict.explanation })
       return { status: 'uncompleted', message: verdict.explanation }
     }
   }
+  if (discovery.ending !== null && !resumed)
+    return await endWithoutImport(kit, { excluded: discovery.withheld }, discovery.ending)
   const conventions = await composePrompts(kit)
-  const discovery = await discover(kit)
   const selection = resumed
     ? repeatSelection(kit, discovery, resumed)
     : await selectResources(kit, discovery, conventions)
-  if (selection.ending) return await endWithoutImport(kit, selection, selection.ending)
+  if (selection.ending !== null) return await endWithoutImport(kit, selection, selection.ending)
   await resumed?.settle(discovery.managed)
   const ledger = resumed ?? (await openLedger(kit, selection.ids))
   const planned = await importSelected(kit, { ledger, resumed: resumed !== null, conventions })
@@ -71,10 +81,20 @@ function repeatSelection({ run }: Kit, { ids, withheld }: Discovery, ledger: Led
   }
 }
 
+/** The conversation keeps why the round failed, as it keeps why nothing was imported. */
+function notListed({ run, secrets }: Kit, failure: string): PlatformError {
+  run.conversation.push({ user: secrets.text(run.round.query), assistant: failure })
+  return new PlatformError('ScopeNotListed', 502, failure)
+}
+
 /** Ends a round that has nothing to import: it is completed, with a report that says why nothing was imported. */
-async function endWithoutImport(kit: Kit, { excluded }: Selection, nothing: Ending): Promise<Outcome> {
+async function endWithoutImport(
+  kit: Kit,
+  { excluded }: Pick<Selection, 'excluded'>,
+  nothing: string,
+): Promise<Outcome> {
   const { run, secrets } = kit
-  run.conversation.push({ user: secrets.text(run.round.query), assistant: nothing.text })
+  run.conversation.push({ user: secrets.text(run.round.query), assistant: nothing })
   const { text: state_alignment } = stateAlignment([], null)
   await writeImportReport(
     kit,

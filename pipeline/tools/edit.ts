@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Tool } from '../../src/agent/types.ts'
 import type { FileAccess } from '../workspace/files/access.ts'
+import { BLOCK_FORM } from '../workspace/files/search-replace.ts'
 import { defineTool, explanation } from './tool.ts'
 
 const writeToFile = (access: FileAccess) =>
@@ -20,18 +21,16 @@ const writeToFile = (access: FileAccess) =>
     }),
     mutates: true,
     run: async ({ target_file, content }) => {
-      await access.write(target_file, content)
-      return `File ${target_file} was written`
+      const changed = await access.write(target_file, content)
+      return changed ? `File ${target_file} was written` : `File ${target_file} already has this content`
     },
   })
-
-const FORM = '<<<<<<< SEARCH\n<lines as they are in the file>\n=======\n<lines to put there instead>\n>>>>>>> REPLACE'
 
 const replaceInFile = (access: FileAccess) =>
   defineTool({
     name: 'replace_in_file',
     description:
-      `Change parts of an existing .tf or .tfvars file with one or more blocks of this form:\n${FORM}\n` +
+      `Change parts of an existing .tf or .tfvars file with one or more blocks of this form:\n${BLOCK_FORM}\n` +
       'The search lines must match the file exactly, blanks and indentation included, and occur exactly ' +
       'once; read the file first. ' +
       'Blocks are applied in order. When one block does not fit, the file is left untouched. An empty ' +

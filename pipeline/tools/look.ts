@@ -12,8 +12,15 @@ const readFile = (access: FileAccess) =>
       target_file: v.pipe(v.string(), v.description('Path relative to the workspace root')),
       explanation,
     }),
-    run: ({ target_file }) => access.read(target_file),
+    run: ({ target_file }) =>
+      access.read(target_file).catch(async (error: unknown) => {
+        const names = error instanceof ToolError ? await access.list(target_file).catch(() => null) : null
+        if (names === null) throw error
+        return `${target_file} is a directory. Read one of its files:\n${listNames(names)}`
+      }),
   })
+
+const listNames = (names: readonly string[]) => (names.length > 0 ? names.join('\n') : 'The directory is empty')
 
 const listDir = (access: FileAccess) =>
   defineTool({
@@ -29,10 +36,7 @@ const listDir = (access: FileAccess) =>
       ),
       explanation,
     }),
-    run: async ({ relative_workspace_path }) => {
-      const names = await access.list(relative_workspace_path)
-      return names.length > 0 ? names.join('\n') : 'The directory is empty'
-    },
+    run: async ({ relative_workspace_path }) => listNames(await access.list(relative_workspace_path)),
   })
 
 const MAX_SEARCHES = 20
@@ -97,15 +101,11 @@ const diffHistory = (workspace: Pick<Workspace, 'branchDiff'>) =>
     name: 'diff_history',
     description:
       'Show everything this session has changed so far: the diff of the session branch against the default branch, ' +
-      'followed by the full text of new files. Use it once; its answer changes only after a file was changed.',
+      'then new files that are not committed yet, whole. Its answer changes only after a file was changed.',
     schema: v.object({
       explanation: v.optional(v.pipe(v.string(), v.description('What you want to learn from the changes')), ''),
     }),
-    oncePerState: true,
-    run: async ({ explanation }) => ({
-      diff: (await workspace.branchDiff()) || 'Nothing was changed yet',
-      explanation,
-    }),
+    run: async () => (await workspace.branchDiff()) || 'Nothing was changed yet',
   })
 
 /** The tools that read the workspace and change nothing. */

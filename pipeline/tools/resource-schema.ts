@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { ToolError } from '../../src/agent/types.ts'
 import type { ProviderSchema, TypeNames } from '../../src/plan/schema/provider-schema.ts'
 import { nearNames, type TypeName } from '../../src/plan/schema/read.ts'
 import { renderTypes } from '../../src/plan/schema/render.ts'
@@ -6,6 +7,9 @@ import { defineTool, explanation } from './tool.ts'
 
 const MAX_TYPES = 8
 const ROOM = { type: 12_000, total: 40_000 }
+const NOT_INSTALLED =
+  'The providers are not installed yet; the first init comes after your first attempt. Write what you know: when an ' +
+  'argument is wrong, the findings say so, and the schema can be looked up then.'
 const UNAVAILABLE = 'The schema cannot be read at present. Go on without it and do not call this tool again.'
 
 export const resourceSchemaTool = (schema: ProviderSchema) =>
@@ -26,6 +30,8 @@ export const resourceSchemaTool = (schema: ProviderSchema) =>
       explanation,
     }),
     run: async ({ types }) => {
+      // An error and no answer, because answers of equal calls are taken to stay the same.
+      if (!schema.installed()) throw new ToolError(NOT_INSTALLED)
       const names = await schema.names()
       if (!names) return UNAVAILABLE
       const wanted = [...new Set(types.map((name) => name.replace(/^data\./, '')))]

@@ -12,7 +12,6 @@ export function defineTool<Schema extends v.GenericSchema, Result>(options: {
   schema: Schema
   run: (args: v.InferOutput<Schema>, signal: AbortSignal) => Promise<Result>
   mutates?: boolean
-  oncePerState?: boolean
 }): Tool<Result> {
   const { name, description, schema, run, ...flags } = options
   const validated = createResultTool({ name, description, schema })

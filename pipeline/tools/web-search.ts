@@ -3,7 +3,7 @@ import { PlatformError } from '../../src/base/errors.ts'
 import type { LlmClient, ModelRole } from '../../src/llm/types.ts'
 import { defineTool, explanation } from './tool.ts'
 
-const UNAVAILABLE = 'Web search is not available. Go on without it and do not call this tool again.'
+const FAILED = 'The search failed. Go on without it; another search is likely to fail as well.'
 const EMPTY = 'The search found nothing. Go on without it and do not repeat this search.'
 
 export const webSearchTool = (llm: LlmClient, role: ModelRole) =>
@@ -23,6 +23,6 @@ export const webSearchTool = (llm: LlmClient, role: ModelRole) =>
         if (error instanceof PlatformError) return null
         throw error
       })
-      return text === null ? UNAVAILABLE : text.trim() || EMPTY
+      return text === null ? FAILED : text.trim() || EMPTY
     },
   })

@@ -60,7 +60,7 @@ const setsBackend = (text: string) => /\bterraform\b/.test(text) && /\b(?:backen
  * platform's own and store the state elsewhere.
  * Errors: 500 with the name of the file.
  */
-async function assertNoForeignBackend(iacRoot: string, ownName: string): Promise<void> {
+export async function assertNoForeignBackend(iacRoot: string, ownName: string): Promise<void> {
   const names = (await readdir(iacRoot).catch(() => [])).filter((name) => name !== ownName && OVERRIDE_FILE.test(name))
   for (const name of names) {
     const text = await readFile(join(iacRoot, name), 'utf8').catch(() => '')

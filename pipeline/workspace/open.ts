@@ -62,7 +62,7 @@ function createWorkspace(checkout: Checkout, runSignal?: AbortSignal): Workspace
   // Pinning moves the directory away, so its last commit is remembered for a later call of `head`.
   let pinnedHead: string | null = null
   // During a run the branch only grows, so the commit at which it left the default branch stays the same.
-  let base: string | null = null
+  let base: Promise<string> | null = null
   return {
     clone,
     gitDirectory: git.place.directory,
@@ -74,9 +74,14 @@ function createWorkspace(checkout: Checkout, runSignal?: AbortSignal): Workspace
     restore: (commit) => restoreFiles(checkout, commit, runSignal),
     pendingChanges: () => readPendingChanges(checkout, runSignal),
     changedFiles: (since) => listChangedFiles(checkout, since, runSignal),
-    branchDiff: async () => {
-      base ??= await findMergeBase(checkout, runSignal)
-      return readBranchDiff(checkout, base, runSignal)
+    branchDiff: async (since) => {
+      if (since === 'run') return readBranchDiff(checkout, checkout.base, runSignal)
+      // Several callers may ask at the same time, and git does not fetch into one clone twice at once.
+      base ??= findMergeBase(checkout, runSignal).catch((error: unknown) => {
+        base = null
+        throw error
+      })
+      return readBranchDiff(checkout, await base, runSignal)
     },
     revision: () => computeRevision(checkout, runSignal),
     pin: async () => {

@@ -25,8 +25,11 @@ export interface Workspace {
   pendingChanges(): Promise<FileChange[]>
   /** Lists the files that differ between a commit and the branch head, deleted ones included. */
   changedFiles(since: string): Promise<string[]>
-  /** Reads the diff of the branch against the merge base, and the full text of files that are not committed. */
-  branchDiff(): Promise<string>
+  /**
+   * Reads the diff of the branch against the merge base, and the full text of files that are not committed.
+   * @param since with `run`, against the commit with which the run began
+   */
+  branchDiff(since?: 'run'): Promise<string>
   /** Fingerprint of the working tree (section 11.3). */
   revision(): Promise<string>
   /** Moves the clone to `<upload_folder>/<session uuid>/pinned`. A crash never loses both it and an earlier one. */

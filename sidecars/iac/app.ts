@@ -13,10 +13,10 @@ import { BODIES, JOB_ID, ROUTES, resolveWorkspace } from './requests.ts'
 import type { Boundary } from './sandbox/executor.ts'
 import { ADDITIONS, type Engine, JOB_KINDS, JobFault, type JobKind } from './types.ts'
 
-/** The longest valid body, 256 targets of 4096 characters that are all escaped, stays below this. */
-/** A workspace, a scope and an import fit into this; the targets of a plan, 256 of 4096 characters, need more. */
+/** A workspace, a scope and an import fit into this. */
 const MAX_BODY_BYTES = 64 * 1024
-const MAX_PLAN_BYTES = 4 * 1024 * 1024
+/** Kinds with larger bodies: the targets of a plan, 256 of 4096 characters, and the texts of whole files. */
+const MAX_BYTES_OF: Partial<Record<JobKind, number>> = { plan: 4 * 1024 * 1024, fmt: 8 * 1024 * 1024 }
 const MAX_WAIT_SECONDS = 60
 
 /** The HTTP surface of the service, as `contracts/iac.v1.yaml` describes it. */
@@ -76,7 +76,7 @@ const TAIL_BYTES = z.coerce.number().int().min(1).max(65_536).default(4096)
 /** Checks the body, then the workspace. The contract has this order, after the token. */
 function addSubmitRoute(app: Hono, kind: JobKind, jobs: JobService): void {
   app.post(ROUTES[kind], async (c) => {
-    const body = await readBody(c, BODIES[kind], { maxBytes: kind === 'plan' ? MAX_PLAN_BYTES : MAX_BODY_BYTES })
+    const body = await readBody(c, BODIES[kind], { maxBytes: MAX_BYTES_OF[kind] ?? MAX_BODY_BYTES })
     if (!body.ok) return body.response
     const workspacePath = await resolveWorkspace(body.value.workspace_path)
     if (workspacePath === null)

@@ -9,6 +9,7 @@ import { withoutMissingCliConfig } from './engine/cli-config-file.ts'
 import { downloadEngine } from './engine/download.ts'
 import { findEngine, probeEngine } from './engine/find.ts'
 import { removeIncoming } from './engine/plugin-cache.ts'
+import { formatFolder } from './format/job.ts'
 import { createExecutor } from './jobs/execute.ts'
 import { planFolder } from './jobs/plan-copy.ts'
 import { JobService } from './jobs/service.ts'
@@ -53,7 +54,8 @@ export function iacService(given: Surroundings): Service<IacSettings> {
       await removeIncoming(settings.pluginCacheDir)
       const engine = await openEngine(settings, surroundings, log)
       const executor = await openExecutor({ settings, binary: engine.binary, env: surroundings.env, log })
-      await rm(planFolder(settings.dataDir), { recursive: true, force: true })
+      for (const left of [planFolder(settings.dataDir), formatFolder(settings.dataDir)])
+        await rm(left, { recursive: true, force: true })
       const store = await openJobStore(join(settings.dataDir, 'jobs'))
       const secrets = new JobSecrets(credentialsOf(surroundings.env), OVERRIDE_NAME)
       const jobs = await openJobs({ settings, surroundings, engine, executor, store, secrets, log })

@@ -13,6 +13,13 @@ const planFile = z
   .regex(/^[A-Za-z0-9._-]{1,128}$/)
   .refine((value) => value !== '.' && value !== '..' && !value.startsWith('-'), 'must be a file name')
 const types = z.array(z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,127}$/, 'must be the name of a type')).max(64)
+const text = z.strictObject({
+  form: z.enum(['tf', 'tfvars']),
+  text: z
+    .string()
+    .max(1_000_000)
+    .refine((value) => value.isWellFormed(), 'must be well-formed Unicode'),
+})
 const scoped = { scope_id: noNul(z.string().min(1).max(1024)), engine_provider: z.enum(ENGINE_PROVIDERS) }
 
 /** Bodies of the submission routes. Keys that are not declared here are refused. */
@@ -44,6 +51,7 @@ export const BODIES: Record<JobKind, z.ZodType<JobRequest>> = {
     data_source_types: types.optional(),
   }),
   diagnostics: z.strictObject({ workspace_path: workspacePath }),
+  fmt: z.strictObject({ workspace_path: workspacePath, texts: z.array(text).min(1).max(256) }),
 }
 
 export const JOB_ID = z.uuid()
@@ -60,6 +68,7 @@ export const ROUTES: Record<JobKind, string> = {
   scope_resource_ids: '/v1/import/scope-resource-ids',
   schema: '/v1/schema',
   diagnostics: '/v1/diagnostics',
+  fmt: '/v1/fmt',
 }
 
 /** The real path of a workspace, under which its jobs queue; null when it is no directory that the engine can enter. */

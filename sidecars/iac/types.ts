@@ -1,7 +1,7 @@
 import type { Problem } from '../shared/problem.ts'
 
 /** Kinds that are additions to the contract. A replacement of this service may leave them out. */
-export const ADDITIONS = ['schema', 'diagnostics'] as const
+export const ADDITIONS = ['schema', 'diagnostics', 'fmt'] as const
 export const JOB_KINDS = [
   'init',
   'validate',
@@ -30,6 +30,13 @@ export interface JobRequest {
   resource_id?: string
   resource_types?: string[]
   data_source_types?: string[]
+  texts?: GivenText[]
+}
+
+/** A text to format, in the syntax of a file with that extension. It has no name, so none can lead anywhere. */
+export interface GivenText {
+  form: 'tf' | 'tfvars'
+  text: string
 }
 
 /** One job as it lies on disk. Its output lies beside it in two files and is not part of the record. */

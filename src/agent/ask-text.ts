@@ -25,7 +25,7 @@ async function askOnce<Name extends string>(
   chain: ChainTrace | undefined,
 ): Promise<string> {
   const messages = beginMessages(request)
-  const fitting = createFitting(request.budget, messages.length - 1, { forget: () => {} })
+  const fitting = createFitting(request.budget, [messages.length - 1], { forget: () => {} })
   fitting.shorten(messages, [])
   const reply = await fitting.call(messages, [], () => callModel(request, messages, [], chain))
   return reply.text.trim()

@@ -1,41 +1,27 @@
 /**
- * Remembers the successful tool calls of a chain since the workspace was last changed, by name and parameters, and the
- * tools that are offered only once until it changes again. Both are cleared after a tool that changes the workspace.
+ * Remembers the successful tool calls of a chain since the workspace was last changed, by name and parameters. It is
+ * cleared after a tool that changes the workspace.
  */
 export interface CallMemory {
   /** Id of the earlier successful call with the same name and parameters. */
   earlier(name: string, args: Record<string, unknown>): string | undefined
   remember(id: string, name: string, args: Record<string, unknown>): void
-  withdraw(name: string): void
-  isWithdrawn(name: string): boolean
   /** Lets the model make that call again, because its answer was cut out of the messages. */
   forget(id: string): void
   clear(): void
 }
 
 export function createCallMemory(): CallMemory {
-  const calls = new Map<string, { id: string; name: string }>()
-  const withdrawn = new Set<string>()
+  const calls = new Map<string, string>()
   return {
-    earlier: (name, args) => calls.get(keyOf(name, args))?.id,
+    earlier: (name, args) => calls.get(keyOf(name, args)),
     remember: (id, name, args) => {
-      calls.set(keyOf(name, args), { id, name })
+      calls.set(keyOf(name, args), id)
     },
-    withdraw: (name) => {
-      withdrawn.add(name)
-    },
-    isWithdrawn: (name) => withdrawn.has(name),
     forget: (id) => {
-      for (const [key, call] of calls) {
-        if (call.id !== id) continue
-        calls.delete(key)
-        withdrawn.delete(call.name)
-      }
+      for (const [key, call] of calls) if (call === id) calls.delete(key)
     },
-    clear: () => {
-      calls.clear()
-      withdrawn.clear()
-    },
+    clear: () => calls.clear(),
   }
 }
 

@@ -5,7 +5,15 @@ import { cutMiddle } from '../base/text.ts'
 import type { ToolCall, ToolDefinition } from '../llm/types.ts'
 import type { ChainTrace } from '../observe/trace-types.ts'
 import type { CallMemory } from './call-memory.ts'
-import { duplicateCall, missingParameters, notJson, toolNotFound, unexpectedFailure, withdrawnTool } from './notices.ts'
+import {
+  CONTROL_CHARACTER,
+  CUT_OFF,
+  duplicateCall,
+  missingParameters,
+  notJson,
+  toolNotFound,
+  unexpectedFailure,
+} from './notices.ts'
 import { type AgentEvent, type Tool, ToolError } from './types.ts'
 
 export interface CallContext<Name extends string> {
@@ -50,8 +58,8 @@ async function answerCall<Result, Name extends string>(
   tool: Tool<Result> | undefined,
   context: CallContext<Name>,
 ): Promise<CallOutcome<Result>> {
-  const { memory, signal } = context
-  if (!tool) return refuse(memory?.isWithdrawn(call.name) ? withdrawnTool(call.name) : toolNotFound(call.name))
+  const { memory, signal, offered } = context
+  if (!tool) return refuse(toolNotFound(call.name, [...offered.keys()]))
   const started = performance.now()
   const report = (success: boolean, error?: unknown) =>
     context.observe?.({
@@ -81,7 +89,6 @@ async function answerCall<Result, Name extends string>(
 function rememberCall(memory: CallMemory, call: ToolCall, tool: Tool, args: Record<string, unknown>): void {
   if (tool.mutates) memory.clear()
   memory.remember(call.id, call.name, args)
-  if (tool.oncePerState) memory.withdraw(call.name)
 }
 
 const refuse = (content: string) => ({ success: false, content }) as const
@@ -110,8 +117,18 @@ function parseArguments(definition: ToolDefinition, text: string): Record<string
   const missing = requiredOf(definition).filter(
     (name) => (args[name] === undefined || args[name] === null) && name !== 'explanation',
   )
-  if (missing.length > 0) throw new ToolError(missingParameters(definition.name, missing))
-  return args
+  if (missing.length === 0) return args
+  const known = namesOf(definition)
+  const unknown = Object.keys(args).filter((name) => !known.includes(name))
+  throw new ToolError(missingParameters(definition.name, missing, unknown.slice(0, MAX_UNKNOWN)))
+}
+
+/** Unknown parameters that a refusal names. */
+const MAX_UNKNOWN = 5
+
+function namesOf(definition: ToolDefinition): string[] {
+  const { properties } = definition.parameters
+  return [...requiredOf(definition), ...(isJsonObject(properties) ? Object.keys(properties) : [])]
 }
 
 function parseObject(name: string, text: string): Record<string, unknown> {
@@ -120,13 +137,36 @@ function parseObject(name: string, text: string): Record<string, unknown> {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw new ToolError(notJson(name, error instanceof Error ? error.message : 'syntax error'))
+    const reason = error instanceof Error ? error.message : 'syntax error'
+    throw new ToolError(notJson(name, reason, adviseOn(text)))
   }
   if (!isJsonObject(value))
     throw new ToolError(
       notJson(name, Array.isArray(value) ? 'an array' : `a ${value === null ? 'null' : typeof value}`),
     )
   return value
+}
+
+/**
+ * What has to be done about a text that is no JSON, found by reading its strings, because the words of the error depend
+ * on the runtime. Empty for anything but the two faults that models make with long texts, also when a quotation mark
+ * inside of a string was not escaped.
+ */
+function adviseOn(text: string): string {
+  let inString = false
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    const letter = text.charAt(at)
+    if (letter === '"') {
+      if (inString && !/^\s*([,:}\]]|$)/.test(text.slice(at + 1, at + 100))) return ''
+      inString = !inString
+    } else if (inString) {
+      if (letter === '\\') at++
+      else if (letter < ' ') return CONTROL_CHARACTER
+    } else if (letter === '{' || letter === '[') depth++
+    else if (letter === '}' || letter === ']') depth--
+  }
+  return inString || depth > 0 ? CUT_OFF : ''
 }
 
 function requiredOf(definition: ToolDefinition): string[] {

@@ -42,30 +42,33 @@ const NEW_RESULT = [50_000, 10_000, 2_000, 200] as const
 
 /**
  * Shortens messages until they fit, those of the least value first: old tool results, then earlier turns, old
- * arguments, and at last the newest results and the data of the query. Markers say where text is missing. The system
+ * arguments, the data of earlier queries, and at last the newest results and the data of the present query. Markers say where text is missing. The system
  * prompt stays whole, and no message is removed, so that every call keeps its answer.
- * @param query index of the chain's query; earlier turns stand before it, the calls of the chain after it
+ * @param queries indexes of the chain's queries, in order: earlier turns stand before the first, the calls of the chain
+ * after it; the last is the present one, whose data is cut last
  * @param budget.tokens for the messages alone
  */
-export function fitMessages(messages: readonly Message[], query: number, budget: ContextBudget): Fitted {
+export function fitMessages(messages: readonly Message[], queries: readonly number[], budget: ContextBudget): Fitted {
   const fitted: Fitted = { messages: [...messages], cut: [] }
   const state = { fitted, budget, total: estimateMessages(messages, budget) }
   if (state.total <= budget.tokens) return fitted
   const goal = budget.tokens * LOW_WATER
   const newest = findNewestCalls(messages)
   const indexes = messages.map((_, index) => index)
-  const old = indexes.filter((index) => index > query && index < newest)
-  const turns = indexes.filter((index) => index < query && messages[index]?.role !== 'system')
+  const [first = 0] = queries
+  const old = indexes.filter((index) => index > first && index < newest && !queries.includes(index))
+  const turns = indexes.filter((index) => index < first && messages[index]?.role !== 'system')
   const results = (list: readonly number[]) => list.filter((index) => messages[index]?.role === 'tool')
   const last = results(indexes.filter((index) => index > newest))
   shrink(state, goal, results(old), (message) => cutContent(message, LIMITS.result))
   shrink(state, goal, turns, (message) => cutContent(message, LIMITS.turn))
   shrink(state, goal, old, cutArguments)
   shrink(state, goal, results(old), (message) => cutContent(message, LIMITS.oldResult))
+  shrink(state, goal, queries.slice(0, -1), (message) => cutQuery(message, state.total - goal))
   for (const limit of NEW_RESULT) shrink(state, budget.tokens, last, (message) => cutContent(message, limit))
   shrink(state, budget.tokens, [...turns, ...old], (message) => cutContent(message, LIMITS.oldTurn))
   shrink(state, budget.tokens, [...old, newest], (message) => cutContent(cutArguments(message), LIMITS.text))
-  shrink(state, budget.tokens, [query], (message) => cutQuery(message, state.total - budget.tokens))
+  shrink(state, budget.tokens, queries.slice(-1), (message) => cutQuery(message, state.total - budget.tokens))
   return fitted
 }
 

@@ -14,12 +14,12 @@ export interface Fitting {
 }
 
 /**
- * @param query index of the chain's query
+ * @param queries as in `fitMessages`
  * @param memory forgets calls whose answer was cut, so that they may be made again
  */
 export function createFitting(
   budget: ContextBudget | undefined,
-  query: number,
+  queries: readonly number[],
   memory: Pick<CallMemory, 'forget'>,
 ): Fitting {
   if (!budget) return { shorten: () => {}, call: (_, __, ask) => ask() }
@@ -27,7 +27,7 @@ export function createFitting(
   const shorten = (messages: Message[], tools: readonly Tool[]): boolean => {
     const before = [...messages]
     const tokens = limit - estimateTools(tools, budget)
-    const fitted = fitMessages(messages, query, { ...budget, tokens })
+    const fitted = fitMessages(messages, queries, { ...budget, tokens })
     messages.splice(0, messages.length, ...fitted.messages)
     for (const id of fitted.cut) memory.forget(id)
     return messages.some((message, index) => message !== before[index])

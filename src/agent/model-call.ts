@@ -3,16 +3,22 @@ import type { ChainTrace } from '../observe/trace-types.ts'
 import type { AgentRequest, Tool } from './types.ts'
 
 /**
- * The messages that a chain begins with: system text, earlier turns and the query. A turn with an empty side is left
- * out, because providers refuse empty messages.
+ * The messages that a chain begins with: system text, earlier turns and the query, or those of the run that it goes on
+ * from, and the query. A turn with an empty side is left out, because providers refuse empty messages.
  */
-export function beginMessages(request: Pick<AgentRequest<unknown>, 'system' | 'conversation' | 'query'>): Message[] {
+export function beginMessages(
+  request: Pick<AgentRequest<unknown>, 'system' | 'conversation' | 'continues' | 'query'>,
+): Message[] {
+  const query: Message = { role: 'user', content: request.query }
+  if (request.continues) {
+    const { run, closing } = request.continues
+    return [...run.messages, { role: 'assistant', content: closing }, query]
+  }
   const messages: Message[] = request.system ? [{ role: 'system', content: request.system }] : []
   const conversation = (request.conversation ?? []).filter((turn) => turn.user !== '' && turn.assistant !== '')
   for (const turn of conversation)
     messages.push({ role: 'user', content: turn.user }, { role: 'assistant', content: turn.assistant })
-  messages.push({ role: 'user', content: request.query })
-  return messages
+  return [...messages, query]
 }
 
 /**

@@ -10,21 +10,29 @@ export const lastTurnNotice = (resultTool: string) =>
   `Notice: this is the last turn. No other tool is available any more. Call \`${resultTool}\` now with what you have.`
 
 export const duplicateCall = (name: string, earlierId: string) =>
-  `Not run again: \`${name}\` was already called with the same parameters (call ${earlierId}) and nothing has ` +
-  'changed since. Use that answer.'
+  `Not run again: the answer of \`${name}\` is unchanged since call ${earlierId}. Use that answer.`
 
-export const withdrawnTool = (name: string) =>
-  `Not run again: the answer of \`${name}\` was already given and the files have not changed since. Use that answer.`
+export const toolNotFound = (name: string, offered: readonly string[]) =>
+  `Tool ${name} not found. The tools are: ${offered.map((tool) => `\`${tool}\``).join(', ')}`
 
-export const toolNotFound = (name: string) => `Tool ${name} not found`
+/** @param unknown parameters of the call that the tool does not have, which may be the missing ones misnamed */
+export function missingParameters(name: string, missing: readonly string[], unknown: readonly string[] = []): string {
+  const text = `Missing required ${plural('parameter', missing)} of \`${name}\`: ${missing.join(', ')}`
+  if (unknown.length === 0) return text
+  const [are, parametersAre] = [unknown, missing].map((names) => (names.length === 1 ? 'is' : 'are'))
+  return `${text}. ${quote(unknown)} ${are} unknown; the ${plural('parameter', missing)} ${parametersAre} ${quote(missing)}.`
+}
 
-export const missingParameters = (name: string, missing: readonly string[]) =>
-  missing.length === 1
-    ? `Missing required parameter of \`${name}\`: ${missing[0]}`
-    : `Missing required parameters of \`${name}\`: ${missing.join(', ')}`
+const plural = (noun: string, names: readonly string[]) => (names.length === 1 ? noun : `${noun}s`)
+const quote = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ')
 
-export const notJson = (name: string, reason: string) =>
-  `The arguments of \`${name}\` are not a JSON object (${reason}). Call it again with one valid JSON object.`
+/** @param advice what in particular has to be done, where that is known */
+export const notJson = (name: string, reason: string, advice = '') =>
+  `The arguments of \`${name}\` are not a JSON object (${reason}). ` +
+  `${advice === '' ? '' : `${advice} `}Call it again with one valid JSON object.`
+
+export const CONTROL_CHARACTER = 'Write line breaks inside of strings as \\n, tabs as \\t.'
+export const CUT_OFF = 'The arguments seem to have been cut off: send smaller pieces, or one file at a time.'
 
 export const emptyResult = (name: string) =>
   `\`${name}\` was called with nothing in it. Call it again with your result.`

@@ -11,9 +11,11 @@ export function createResultTool<Schema extends v.GenericSchema>(options: {
   name: string
   description: string
   schema: Schema
+  acknowledgement?: string
 }): Tool<v.InferOutput<Schema>> {
-  const { name, description, schema } = options
+  const { name, description, schema, ...more } = options
   return {
+    ...more,
     definition: { name, description, parameters: describeParameters(schema) },
     run: (args) => {
       const parsed = v.safeParse(schema, args)

@@ -2,7 +2,7 @@ import { PlatformError } from '../base/errors.ts'
 import type { Inference, Message, Usage } from '../llm/types.ts'
 import type { ChainTrace } from '../observe/trace-types.ts'
 import { createCallMemory } from './call-memory.ts'
-import { type CallContext, executeCall } from './execute-call.ts'
+import { type CallContext, type CallOutcome, executeCall } from './execute-call.ts'
 import { createFitting } from './fitting.ts'
 import { beginMessages, callModel, traceChain } from './model-call.ts'
 import { emptyReplyNotice, emptyResult, lastTurnNotice, reminder } from './notices.ts'
@@ -12,7 +12,8 @@ const MAX_RESULT_CHARS = 200_000
 
 /**
  * Lets a model work with tools until it calls the result tool; the answer of that tool is the value. One turn is one
- * model call, and every tool call of a reply is answered, in order.
+ * model call, and every tool call of a reply is answered, in order. The same tools are offered in every turn but the
+ * last, so that providers find the beginning of each call in their cache.
  * Errors: `PlatformError` `ToolExecutionsExceeded` after `maxTurns` turns without a result,
  * `UnhandledInferenceFinishReason` for a reply that was cut off or filtered, those of the model client;
  * the signal's reason when the signal fires.
@@ -34,14 +35,15 @@ async function runLoop<Result, Name extends string>(
   const { resultTool, maxTurns, signal } = request
   const name = resultTool.definition.name
   const messages = beginMessages(request)
-  const memory = createCallMemory()
-  const fitting = createFitting(request.budget, messages.length - 1, memory)
+  const memory = request.continues?.run.memory ?? createCallMemory()
+  const queries = [...(request.continues?.run.queries ?? []), messages.length - 1]
+  const fitting = createFitting(request.budget, queries, memory)
   let usage: Usage = { input_tokens: 0, cached_tokens: 0, output_tokens: 0 }
   for (let turn = 1; turn <= maxTurns; turn++) {
     const last = turn === maxTurns
     if (last && request.tools?.length) addNotice(messages, lastTurnNotice(name))
     fitting.shorten(messages, [...(request.tools ?? []), resultTool])
-    const offered = chooseTools(request, last, memory.isWithdrawn)
+    const offered = last ? [resultTool] : [...(request.tools ?? []), resultTool]
     const reply = await fitting.call(messages, offered, () => callModel(request, messages, offered, chain))
     usage = addUsage(usage, reply.usage)
     if (reply.finish !== 'end_turn' && reply.finish !== 'tool_use') throw unhandledFinishReason(reply.finish_raw)
@@ -59,18 +61,9 @@ async function runLoop<Result, Name extends string>(
       observe: request.observe,
       trace: chain,
     })
-    if (result) return { value: result.value, messages, turns: turn, usage }
+    if (result) return { value: result.value, messages, queries, memory, turns: turn, usage }
   }
   throw toolExecutionsExceeded(maxTurns)
-}
-
-/** The tools that are offered in a turn: in the last one only the result tool. */
-function chooseTools(
-  { tools = [], resultTool }: Pick<AgentRequest<unknown>, 'tools' | 'resultTool'>,
-  last: boolean,
-  isWithdrawn: (name: string) => boolean,
-): Tool[] {
-  return last ? [resultTool] : [...tools.filter((tool) => !isWithdrawn(tool.definition.name)), resultTool]
 }
 
 /**
@@ -111,11 +104,16 @@ async function answerCalls<Result, Name extends string>(
       continue
     }
     const outcome = await executeCall(call, resultTool, { ...context, memory: null })
-    const empty = outcome.success && isEmpty(outcome.value)
-    messages.push({ role: 'tool', tool_call_id: call.id, content: empty ? emptyResult(call.name) : outcome.content })
-    if (outcome.success && !empty) result ??= { value: outcome.value }
+    if (outcome.success && !isEmpty(outcome.value)) result ??= { value: outcome.value }
+    messages.push({ role: 'tool', tool_call_id: call.id, content: answerToResult(call.name, resultTool, outcome) })
   }
   return result
+}
+
+/** What the model is told about its call of the result tool. */
+function answerToResult(name: string, { acknowledgement }: Tool, outcome: CallOutcome<unknown>): string {
+  if (!outcome.success) return outcome.content
+  return isEmpty(outcome.value) ? emptyResult(name) : (acknowledgement ?? outcome.content)
 }
 
 const isEmpty = (value: unknown) => value === undefined || value === null || value === ''

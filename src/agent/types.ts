@@ -1,6 +1,7 @@
 import type { Turn } from '../base/vocabulary.ts'
 import type { LlmClient, Message, ModelRole, ToolDefinition, Usage } from '../llm/types.ts'
 import type { RunTrace } from '../observe/trace-types.ts'
+import type { CallMemory } from './call-memory.ts'
 import type { ContextBudget } from './context-budget.ts'
 
 /**
@@ -12,8 +13,8 @@ export interface Tool<Result = unknown> {
   run(args: Record<string, unknown>, signal: AbortSignal): Promise<Result> | Result
   /** The tool changes the workspace, so that answers of earlier calls may be out of date and calls may be repeated. */
   mutates?: boolean
-  /** The tool is offered until a call of it succeeds, and again after a tool that mutates. */
-  oncePerState?: boolean
+  /** What the model is told in place of the value, when this is the tool that ends a run and the run may go on later. */
+  acknowledgement?: string
 }
 
 /** A failure whose text the model gets as the answer to its call. */
@@ -37,6 +38,8 @@ export interface AgentRequest<Result, Name extends string = string> {
   query: string
   /** Turns before the query; they are copied and never modified. */
   conversation?: readonly Turn[]
+  /** An earlier run that this one goes on from. Its messages stand in place of `system` and `conversation`. */
+  continues?: Continuation
   tools?: readonly Tool[]
   /** The tool whose first successful call ends the loop; what it answers is the value of the chain. */
   resultTool: Tool<Result>
@@ -57,10 +60,27 @@ export type AgentEvent<Name extends string = string> =
   | { type: 'inference'; chain: Name; model: string; usage: Usage; durationMs: number; finish: string }
   | { type: 'tool'; chain: Name; name: string; success: boolean; durationMs: number; error?: unknown }
 
-export interface AgentResult<Result> {
+export interface AgentResult<Result> extends EndedRun {
   value: Result
-  /** All messages of the chain, for tests and telemetry. */
-  messages: Message[]
   turns: number
   usage: Usage
+}
+
+/** What a later run needs to go on from an ended one: the model then sees one conversation, and calls stay known. */
+export interface EndedRun {
+  /** All messages of the chain, every call answered. */
+  messages: Message[]
+  /** Indexes of the queries in the messages, in order: one for the run itself, and those of the runs before it. */
+  queries: readonly number[]
+  /** The calls that need not be made again. To be cleared when the workspace was changed after the run. */
+  memory: CallMemory
+}
+
+export interface Continuation {
+  run: EndedRun
+  /**
+   * What the assistant says at the end of the earlier run, not blank. It stands between the answer of the result tool
+   * and the query, because some providers refuse a user message after a tool result.
+   */
+  closing: string
 }

@@ -1,17 +1,20 @@
 import { createResultTool } from '../agent/result-tool.ts'
+import { touchesCloud } from '../plan/utility-types.ts'
 import { fence } from '../prompts/fence.ts'
 import { joinBodies, renderLayout } from '../prompts/layout.ts'
+import { templateForPlans, withoutCodeSections } from '../prompts/sections.ts'
 import { complianceFindings } from '../reports/schemas.ts'
+import { describeRequests, describeResult, type PlanBackground } from './shared/asked.ts'
 import { defineChain } from './shared/chain.ts'
 
-export interface ComplianceValues {
-  /** The first request of the session. */
-  request: string
+export interface ComplianceValues extends PlanBackground {
   /** The plan as `describePlan` shows it. */
   plan: string
+  /** Types of the resources that the plan changes. */
+  types: readonly string[]
   /** Findings that code already made, one a line; empty when there are none. */
   codeFindings: string
-  /** Bodies of the selected resource prompts. */
+  /** Bodies of the resource prompts about these types. */
   templates: readonly string[]
 }
 
@@ -19,6 +22,7 @@ export interface ComplianceValues {
 export const complianceChecker = defineChain({
   name: 'COMPLIANCE_CHECKER',
   role: 'small',
+  // All of them are read, also those that are left out below, so that a registry that lacks one is noticed.
   bodies: (cloud) => ({
     rules: 'general-compliance-report',
     engine: 'general-guidelines-engine',
@@ -27,16 +31,22 @@ export const complianceChecker = defineChain({
     permissions: `${cloud}-guidelines-permissions`,
     forbiddenActions: `${cloud}-guidelines-forbidden_actions`,
   }),
-  system: (bodies, { templates }: ComplianceValues) =>
+  system: (bodies, { templates, types }: ComplianceValues) =>
     renderLayout({
       role:
-        'You audit a plan against the request it was made for and against the rules below. You did not write the ' +
+        'You audit a plan against the requests it was made for and against the rules below. You did not write the ' +
         'plan, you cannot change it, and your findings can stop it.',
       rules: [
         'Judge what the plan does, not what comments, descriptions, names or tags say about it.',
-        'Report a finding only with evidence in the plan: name the address and the attribute or action in the message.',
+        'Report a finding only with evidence in the plan: name the address and the attribute or action in the ' +
+          'message. The plan shows no code: how code is written, named or laid out is not your matter, and neither ' +
+          'are settings that no plan shows, such as `lifecycle`.',
+        'The requests count together: a later one changes, completes or withdraws an earlier one, and the present ' +
+          'one counts above all. What one of them asks for, and no later one takes back, is asked for.',
+        'What the author of the code told the user excuses a choice that the requests leave open. It excuses ' +
+          'nothing that a request forbids or says otherwise, no forbidden action and no loss of data or access.',
         'Use the rule ids of the compliance rules. A breach of a guideline or a forbidden action carries the id ' +
-          'of its block in snake case, for example `forbidden_actions` or `networking`.',
+          'of its block in snake case, for example `forbidden_actions` or `engine_guidelines`.',
         'Severity is the one the rule gives. Where a rule leaves it open: `critical` for loss of data or public ' +
           'exposure, `error` for a breach that must not be applied, `warning` for a departure someone should look ' +
           'at, `info` for a remark.',
@@ -48,21 +58,22 @@ export const complianceChecker = defineChain({
       ],
       blocks: [
         ['Compliance rules', bodies.rules],
-        ['Forbidden actions', bodies.forbiddenActions],
-        ['Engine guidelines', bodies.engine],
-        ['Creating resources', bodies.resourceCreation],
-        ['Networking', bodies.networking],
-        ['Permissions', bodies.permissions],
-        ['Templates', joinBodies(templates)],
+        ['Forbidden actions', withoutCodeSections(bodies.forbiddenActions)],
+        ['Engine guidelines', withoutCodeSections(bodies.engine)],
+        ['Creating resources', touchesCloud(types) ? withoutCodeSections(bodies.resourceCreation) : ''],
+        ['Networking', touchesCloud(types) ? withoutCodeSections(bodies.networking) : ''],
+        ['Permissions', touchesCloud(types) ? withoutCodeSections(bodies.permissions) : ''],
+        ['Templates', joinBodies(templates.map(templateForPlans))],
       ],
       finish:
         'Call `report_compliance_findings` once with `violations` (empty when there are none), a `summary` of ' +
         'one or two sentences and in `checked_rules` the ids of the rules you checked.',
     }),
-  query: ({ request, plan, codeFindings }) =>
+  query: ({ requests, result, plan, codeFindings }) =>
     [
       'Audit this plan.',
-      `The request it was made for:\n${fence('request', request)}`,
+      describeRequests(requests),
+      ...describeResult(result),
       `The plan:\n${fence('plan', plan)}`,
       codeFindings &&
         'Findings that code already made and that are reported anyway; do not repeat ' +

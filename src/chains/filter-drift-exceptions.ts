@@ -38,7 +38,7 @@ export const filterDriftExceptions = defineChain({
   query: ({ operations }: { operations: readonly string[] }) => writeFilterQuery(operations),
   seesConversation: false,
   tools: () => [],
-  resultTool: createOperationsTool,
+  resultTool: () => createOperationsTool(),
   read: (answer, { values, log, mask }): Exceptions => {
     const sent = values.operations
     const left = limitToSent(sent, answer.operations, log)

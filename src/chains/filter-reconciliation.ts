@@ -1,6 +1,13 @@
 import { renderLayout } from '../prompts/layout.ts'
+import { showDiff } from './shared/branch-diff.ts'
 import { defineChain } from './shared/chain.ts'
 import { createOperationsTool, FINISH_WITH_OPERATIONS, limitToSent, writeFilterQuery } from './shared/operations.ts'
+
+export interface ReconciliationValues {
+  operations: readonly string[]
+  /** Diff of the session's branch, as the workspace reads it. */
+  diff: string
+}
 
 /** Drops operations that would only undo what this session changed; mixed ones come back trimmed. */
 export const filterReconciliation = defineChain({
@@ -9,10 +16,9 @@ export const filterReconciliation = defineChain({
   system: () =>
     renderLayout({
       role:
-        'You separate genuine drift from the changes that this session has just written and not yet applied. The ' +
-        'plan cannot tell them apart; the branch diff can.',
+        'You separate genuine drift from the changes that this session has written and not yet applied. The branch ' +
+        'diff shows the latter.',
       rules: [
-        'Call `diff_history` before you decide anything.',
         'An operation that would only undo what the diff added, changed or removed is the work of this session: ' +
           'drop it.',
         'An operation about an address or attribute that the diff does not touch is genuine drift: keep it word ' +
@@ -23,9 +29,9 @@ export const filterReconciliation = defineChain({
       ],
       finish: FINISH_WITH_OPERATIONS,
     }),
-  query: ({ operations }: { operations: readonly string[] }) => writeFilterQuery(operations),
+  query: ({ operations, diff }: ReconciliationValues) => `${writeFilterQuery(operations)}\n\n${showDiff(diff)}`,
   seesConversation: false,
   tools: () => ['inspection'],
-  resultTool: createOperationsTool,
+  resultTool: () => createOperationsTool(),
   read: (answer, { values, log }) => limitToSent(values.operations, answer.operations, log),
 })

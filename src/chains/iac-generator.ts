@@ -4,8 +4,10 @@ import { cutMiddle } from '../base/text.ts'
 import type { Operation } from '../base/vocabulary.ts'
 import { fence } from '../prompts/fence.ts'
 import { bullets, joinBodies, renderLayout } from '../prompts/layout.ts'
+import { withoutMarks } from '../prompts/sections.ts'
 import { defineChain } from './shared/chain.ts'
-import { endState, requiredText } from './shared/result-fields.ts'
+import { type ShownRepository, showRepository } from './shared/repository.ts'
+import { endState, looseList, requiredText } from './shared/result-fields.ts'
 
 export interface GeneratorValues {
   operation: Operation
@@ -15,21 +17,25 @@ export interface GeneratorValues {
   templates: readonly string[]
   /** Lines of the list of abbreviations that the compositor selected. */
   abbreviations: readonly string[]
+  /** False when the task has nothing to do with the cloud's own resources, so that rules about them are left out. */
+  concernsCloud?: boolean
   /** Identifiers that are to get a resource block, in import rounds. */
   selectedIds?: readonly string[]
   /** One of the queries below. */
   task: string
   /** The files of the repository; null when they are not shown. */
   repository: ShownRepository | null
-  /** Arguments of the types in play, empty when there are none; null as long as nothing is known of the providers. */
-  providerSchema: string | null
+  /** Diff of what the session has changed before this task; empty when it changed nothing. */
+  changes: string
+  /** Arguments of the types in play, as far as they were not shown before; empty when there are none. */
+  providerSchema: string
 }
 
-export interface ShownRepository {
-  /** One line a file. */
-  overview: string
-  /** Whole files that the task is about; empty when there are none. */
-  relevant: string
+/** What the generator says about its work. */
+export interface GeneratorAnswer {
+  summary: string
+  /** What the task left open and the generator decided, one statement each. */
+  assumptions: string[]
 }
 
 const MODE: Record<Operation, string> = {
@@ -38,8 +44,8 @@ const MODE: Record<Operation, string> = {
     'choice, take the smallest, cheapest and safest one that fulfils it.',
   drift:
     'The task is a list of operations that make the code describe the infrastructure as it is. The ' +
-    'infrastructure is right, the code is wrong: change the code only, change exactly the listed values, never ' +
-    'revert or improve the infrastructure.',
+    'infrastructure is right, the code is wrong: change exactly what is listed, and never revert or improve the ' +
+    'infrastructure.',
   import:
     'The task is to write one resource block for each listed identifier, so that the existing resource can be ' +
     'imported without being changed. Describe what exists, take no resource that already has a block, and write ' +
@@ -48,13 +54,15 @@ const MODE: Record<Operation, string> = {
 
 const schema = v.object({
   status: endState('done, or what is left'),
-  summary: requiredText('What was changed, in one short paragraph'),
+  summary: requiredText('What was built or changed and in which files, in one short paragraph'),
+  assumptions: looseList('What the task left open and you decided, one statement each; empty when there was nothing'),
 })
 
-/** Writes the code. Its answer is a summary of what it changed. */
+/** Writes the code. A repair goes on in the conversation of the attempt before it. */
 export const iacGenerator = defineChain({
   name: 'IAC_GENERATOR',
   role: 'main',
+  // All of them are read, also those that are left out below, so that a registry that lacks one is noticed.
   bodies: (cloud, { forbid }) => ({
     engine: 'general-guidelines-engine',
     resourceCreation: `${cloud}-guidelines-resource_creation`,
@@ -62,82 +70,82 @@ export const iacGenerator = defineChain({
     permissions: `${cloud}-guidelines-permissions`,
     forbiddenActions: forbid ? `${cloud}-guidelines-forbidden_actions` : null,
   }),
-  system: (bodies, { operation, forbid, templates, abbreviations, selectedIds = [] }: GeneratorValues) =>
+  system: (
+    bodies,
+    { operation, forbid, templates, abbreviations, selectedIds = [], concernsCloud = true }: GeneratorValues,
+  ) =>
     renderLayout({
       role:
         'You are an engineer who changes the infrastructure code of a repository. After you finish, the platform ' +
-        'commits your files, lets the engine validate and plan them, and comes back to you with the engine ' +
-        'output when something fails.',
+        'commits your files, lets the engine validate and plan them, and comes back to you with the findings ' +
+        'when something fails.',
       rules: [
         MODE[operation],
-        'Read before you write: look at the files, variables, providers, modules and naming that exist, and at ' +
-          '`diff_history` for what this session already changed. Follow the conventions of the repository; where ' +
-          'it has none, follow the guidelines below.',
+        'Read before you write: the files, variables, providers, modules and naming that exist, as far as you have ' +
+          'not seen them. Follow the conventions of the repository; where it has none, follow the guidelines below.',
         'Make the smallest change that does the task. Do not reformat, rename, reorder or clean up what you were ' +
-          'not asked to touch. Renaming or moving a block destroys its resource: add a `moved` block where it ' +
-          'cannot be avoided.',
+          'not asked to touch. Where a block has to be renamed or moved, add a `moved` block: without one its ' +
+          'resource is destroyed.',
         'Write only `.tf` and `.tfvars` files below the root you see. Edit existing files with ' +
           '`replace_in_file`; write whole files only when they are new.',
-        'Leave provider, version and backend settings alone unless the task is about them. Never declare a ' +
-          'backend: the platform supplies it.',
+        'Leave provider, version and backend settings alone unless the task is about them, and build with the ' +
+          'types that the repository uses where they serve. Never declare a backend: the platform supplies it.',
         'Never write `local-exec` or `remote-exec` provisioners or `external` data sources, nor anything else ' +
           'that runs programs on the host of the engine.',
         'No secret in code: no password, token, private key or connection string as a literal, a default or a ' +
           '`.tfvars` value. Use a managed identity, a secret store, a generated value or a variable marked ' +
-          '`sensitive` without a default that someone else sets.',
-        'Every new variable gets a type, a description and a safe default, since nobody answers prompts. ' +
-          'Reference attributes instead of repeating values.',
-        'When the task is feedback of the engine, find the cause in the code and fix that cause; do not delete ' +
-          'the failing part to make the error go away.',
+          '`sensitive` with the default null that someone else sets.',
+        'Every new variable of the root gets a type, a description and a safe default, since nobody answers ' +
+          'prompts; an input that the caller of a module sets needs no default. Reference attributes instead of ' +
+          'repeating values.',
         'If the task needs something you cannot know (an identifier, an address range), declare a variable with ' +
-          'a documented default that is safe, and say so in the summary.',
+          'a documented default that is safe, and name it in `assumptions`.',
+        'A finding is mended at its cause; do not delete the failing part to make it go away.',
         ...(forbid
-          ? ['The forbidden actions below hold even when the task asks for them: leave that part out and say so.']
+          ? [
+              'The forbidden actions below hold even when the task asks for them: leave that part out and say so in ' +
+                'the summary.',
+            ]
           : []),
       ],
       blocks: [
         ['Identifiers to import', selectedIds.length > 0 ? fence('identifiers', bullets(selectedIds)) : ''],
         ['Forbidden actions', bodies.forbiddenActions],
-        ['Engine guidelines', bodies.engine],
-        ['Creating resources', bodies.resourceCreation],
-        ['Networking', bodies.networking],
-        ['Permissions', bodies.permissions],
+        ['Engine guidelines', withoutMarks(bodies.engine)],
+        ['Creating resources', concernsCloud ? withoutMarks(bodies.resourceCreation) : ''],
+        ['Networking', concernsCloud ? withoutMarks(bodies.networking) : ''],
+        ['Permissions', concernsCloud ? withoutMarks(bodies.permissions) : ''],
         ['Templates', joinBodies(templates)],
         ['Abbreviations for names', abbreviations.length > 0 ? fence('abbreviations', bullets(abbreviations)) : ''],
       ],
       finish:
-        'When all files are written and you have read the result once more, call `task_complete` with `status` ' +
-        'and `summary`: what changed, in which files, and what you assumed.',
+        'When all files are written, call `task_complete`: `summary` says what the code now does, in which files, ' +
+        'and `assumptions` what the task left open and you decided. Users read both and see nothing else of this ' +
+        'conversation.',
     }),
-  query: ({ task, repository, providerSchema }) =>
-    [task, repository && showRepository(repository), providerSchema && showSchema(providerSchema)]
+  query: ({ task, repository, changes, providerSchema }) =>
+    [
+      task,
+      changes && showChanges(changes),
+      repository && showRepository(repository),
+      providerSchema && showSchema(providerSchema),
+    ]
       .filter(Boolean)
       .join('\n\n'),
   seesConversation: true,
-  tools: ({ providerSchema }) => [
-    'editing',
-    'inspection',
-    'webSearch',
-    ...(providerSchema === null ? [] : (['providerSchema'] as const)),
-  ],
+  tools: () => ['editing', 'inspection', 'webSearch', 'providerSchema'],
   resultTool: () =>
     createResultTool({
       name: 'task_complete',
       description: 'Report that all files are written and what they now do.',
       schema,
+      acknowledgement: 'Received. The platform now validates the code.',
     }),
-  read: ({ summary }) => summary,
+  read: ({ summary, assumptions }): GeneratorAnswer => ({ summary, assumptions }),
 })
 
-function showRepository({ overview, relevant }: ShownRepository): string {
-  const files =
-    'The files of the repository as they are now, with the blocks they ' +
-    `declare:\n${fence('repository files', overview)}`
-  return relevant === ''
-    ? files
-    : `${files}\n\nFiles that may matter here, whole, so that they need not be read ` +
-        `again:\n${fence('relevant files', relevant)}`
-}
+const showChanges = (diff: string) =>
+  `What this session has changed so far, already in the files:\n${fence('changes of this session', diff)}`
 
 const showSchema = (schema: string) =>
   'What the installed providers take for the types in play; look up others with `resource_schema`. What is not ' +
@@ -161,26 +169,26 @@ export const writeImportQuery = (ids: readonly string[]) => `${IMPORT}\n\n${fenc
 /** The same in the words that the conversation keeps, where earlier turns are fenced as a whole. */
 export const describeImportTask = (ids: readonly string[]) => `${IMPORT}\n\n${bullets(ids)}`
 
-/** The generator is asked to mend its code after the engine said something that has no known form. */
-export const writeFeedbackQuery = (feedback: string) =>
-  'The engine did not accept the code. Find the cause in the files and correct ' +
-  `it.\n\n${fence('engine output', feedback)}`
-
 /** Longest output of the engine that a repair shows. */
 const MAX_OUTPUT = 60_000
 
+/** How a later attempt ends: its summary may be all that is left of the conversation. */
+const WHOLE_RESULT =
+  'Then call `task_complete`; `summary` and `assumptions` describe the whole result of the task, not this ' +
+  'correction alone.'
+
+/** The generator is asked to mend its code after the validation said something that has no known form. */
+export const writeFeedbackQuery = (feedback: string) =>
+  'The validation did not accept the code. Find the cause in the files and correct it. ' +
+  `${WHOLE_RESULT}\n\n${fence('output of the validation', cutMiddle(feedback, MAX_OUTPUT))}`
+
 /**
- * The generator is asked to mend its code after the engine refused it: the findings first, then all that the engine
- * said.
- * @param findings causes first; empty when the output has no known form
+ * The generator is asked to mend its code after the engine refused it.
+ * @param findings causes first
  */
-export function writeRepairQuery(feedback: string, findings: string): string {
-  const output = cutMiddle(feedback, MAX_OUTPUT)
-  if (findings === '') return writeFeedbackQuery(output)
-  const task =
-    'The engine did not accept the code. These are its findings, causes first. Correct the causes in the files.'
-  return `${task}\n\n${fence('findings', findings)}\n\nAll that the engine said:\n\n${fence('engine output', output)}`
-}
+export const writeRepairQuery = (findings: string) =>
+  'The engine did not accept the code. These are its findings, causes first. Correct the causes in the files. ' +
+  `${WHOLE_RESULT}\n\n${fence('findings', findings)}`
 
 /**
  * The generator is asked to add what the plan lacks of the request.
@@ -189,5 +197,36 @@ export function writeRepairQuery(feedback: string, findings: string): string {
 export const writeUnmetQuery = (unmet: string) =>
   'The engine accepts the code, but a check of its plan against the request found something missing. Change the ' +
   'code so that the plan has it; where the request does not ask for it, leave the code and say why in the ' +
-  'summary.\n\n' +
+  `summary. ${WHOLE_RESULT}\n\n` +
   fence('missing', unmet)
+
+/** Stands before the query of a later attempt. */
+export const writeAttemptNote = (note: {
+  attempt: number
+  maxAttempts: number
+  /** Whether the findings are those of the attempt before. */
+  isRepeated: boolean
+}): string =>
+  [
+    ...(note.isRepeated
+      ? ['These findings are the same as before: the last attempt changed nothing of their cause.']
+      : []),
+    `This is attempt ${note.attempt} of ${note.maxAttempts}.`,
+  ].join(' ')
+
+/** Most files that are named one by one. */
+const MAX_NAMED = 20
+
+/**
+ * Tells the generator which files are no longer as it wrote them. A repair would otherwise search for lines that have
+ * other blanks now. Empty when there are none.
+ */
+export function writeFormattedNote(paths: readonly string[]): string {
+  if (paths.length === 0) return ''
+  const more = paths.length - MAX_NAMED
+  const names = [...paths.slice(0, MAX_NAMED), ...(more > 0 ? [`and ${more} more`] : [])]
+  return (
+    'The engine has formatted these files since you wrote them: blanks may ' +
+    `differ.\n\n${fence('formatted files', bullets(names))}`
+  )
+}

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { createResultTool } from '../agent/result-tool.ts'
 import { fence } from '../prompts/fence.ts'
 import { bullets, renderLayout } from '../prompts/layout.ts'
+import { showDiff } from './shared/branch-diff.ts'
 import { defineChain } from './shared/chain.ts'
 import { endState, requiredText } from './shared/result-fields.ts'
 
@@ -10,6 +11,8 @@ export interface ImportAddressesValues {
   pendingIds: readonly string[]
   /** What the plan would create, because nothing else can be imported to. */
   addresses: readonly string[]
+  /** Diff of the session's branch, as the workspace reads it. */
+  diff: string
 }
 
 const schema = v.object({
@@ -34,8 +37,8 @@ export const importAddresses = defineChain({
     renderLayout({
       role: 'You match identifiers of existing resources with the blocks that were written for them in this session.',
       rules: [
-        'Call `diff_history` to see the blocks that this session added, and read the files for module and index ' +
-          'parts of an address.',
+        'The diff shows the blocks that this session wrote. Read a file where the diff is cut, or does not show in ' +
+          'which module a block lies.',
         'Give each identifier the full address of exactly one resource block, with index where the block has ' +
           '`count` or `for_each`.',
         'Match by kind and by the name or identifier in the arguments, not by position.',
@@ -46,9 +49,15 @@ export const importAddresses = defineChain({
       blocks: [['Identifiers without address', fence('identifiers', bullets(pendingIds))]],
       finish: 'Call `import_addresses` once with `status`, `summary` and `imports`.',
     }),
-  query: ({ addresses }) =>
-    'Match the identifiers with the blocks of this session. These are the addresses that the plan has for ' +
-    `them.\n\n${fence('addresses', bullets(addresses))}`,
+  query: ({ addresses, diff }) =>
+    [
+      'Match the identifiers with the blocks of this session.',
+      addresses.length > 0 &&
+        `These are the addresses that the plan has for them.\n\n${fence('addresses', bullets(addresses))}`,
+      showDiff(diff),
+    ]
+      .filter(Boolean)
+      .join('\n\n'),
   seesConversation: false,
   tools: () => ['inspection'],
   resultTool: () =>

@@ -52,7 +52,12 @@ export const importFilter = defineChain({
   query: ({ request }) => `Select the identifiers that this request wants to import.\n\n${fence('request', request)}`,
   seesConversation: true,
   tools: () => [],
-  resultTool: createOperationsTool,
+  resultTool: () =>
+    createOperationsTool({
+      tool: 'Report the identifiers that are to be imported.',
+      operations: 'Selected identifiers, copied exactly, one per entry; may be empty',
+      explanation: 'How they were chosen, written to the user',
+    }),
   read: ({ operations, explanation }, { values: { cloud, unmanagedIds }, log, mask }): SelectedImports => {
     const toIdentity = identityOf(cloud)
     const selected = new Set(operations.map((operation) => toIdentity(withoutQuotes(operation))))

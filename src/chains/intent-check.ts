@@ -11,6 +11,8 @@ export interface IntentValues {
   request: string
   /** What the repository declares; empty when that is not known. */
   blocks: string
+  /** Diff of what the session has changed before; empty when it changed nothing. */
+  changes?: string
 }
 
 /** Turns a request into statements that code checks against the plan. */
@@ -41,15 +43,19 @@ export const intentCheck = defineChain({
         '`output_exists`: an output that the request names.',
         'In `type`, `name`, `address` and with `matches`, `*` stands for any text, `?` for one character, and ' +
           '`|` parts alternatives. There are no regular expressions.',
-        'Earlier requests of the session are done; state what the last one asks for.',
+        'Earlier requests of the session are carried out in the code, applied or not; state what the last one asks for.',
+        'The plan has the values that the engine reads by itself (`terraform.tfvars`, `*.auto.tfvars`): state ' +
+          'nothing about values in other files. Where the path of a value cannot be told from what you see, leave ' +
+          'that statement out.',
         'A request that cannot be stated this way: report an empty list.',
       ],
       finish: 'Call `report_intent_statements` once with `statements`.',
     }),
-  query: ({ request, blocks }) =>
+  query: ({ request, blocks, changes = '' }) =>
     [
       `State what the plan must show for this request.\n\n${fence('request', request)}`,
-      blocks && fence('blocks of the repository', blocks),
+      blocks && fence('repository', blocks),
+      changes && fence('changes of this session', changes),
     ]
       .filter(Boolean)
       .join('\n\n'),

@@ -13,13 +13,13 @@ export interface Selection {
 
 export interface CompositorValues {
   request: string
-  /** The first pass chooses from the request, the second completes its choice. */
+  /** The first pass chooses from the request, the second adds what the choice depends on. */
   pass: { number: 1 } | { number: 2; templates: readonly string[]; abbreviations: readonly string[] }
 }
 
 const schema = v.object({
-  templates: textList('Names of the resource templates that the request needs, exactly as listed'),
-  abbreviations: textList('Lines of the list of abbreviations that the request needs, copied verbatim'),
+  templates: textList('Names of the resource templates that are needed, exactly as listed'),
+  abbreviations: textList('Lines of the list of abbreviations that are needed, copied verbatim'),
   explanation: explanation('Why these were chosen'),
 })
 
@@ -31,40 +31,47 @@ export const promptCompositor = defineChain({
     resourcesList: `${cloud}-guidelines-resources_list`,
     abbreviations: `${cloud}-guidelines-abbreviations`,
   }),
-  system: ({ resourcesList, abbreviations }, { pass }: CompositorValues) =>
+  /** The same for both passes, so that providers find it in their cache. */
+  system: ({ resourcesList, abbreviations }, _: CompositorValues) =>
     renderLayout({
       role:
         'You select the reference material that an engineer needs to carry out a request. You write no code and ' +
         'judge no request.',
       rules: [
-        'Choose only from the two lists below. Copy names and lines verbatim; never invent one.',
-        'Choose a template when the request creates, changes or removes that kind of resource. When in doubt, ' +
-          'choose it.',
-        'Choose the abbreviation lines of the kinds of resource that will get a name.',
-        pass.number === 1
-          ? 'Choose for what the request names or plainly means. What those resources depend on is looked at later.'
-          : 'A first pass has chosen the entries below. Keep all of them and add what they depend on: networks, ' +
-            'subnets, identities, access rules, keys, logs. Stop at what is needed to make the request work.',
+        'Choose only from the lists below. Copy names and lines verbatim.',
+        'Choose a template when the request creates that kind of resource or changes how it is set up. When in ' +
+          'doubt, choose it.',
+        'Choose the abbreviation lines of the kinds of resource that will get a new name.',
         'Nothing fits: report empty lists.',
       ],
       blocks: [
         ['Templates', resourcesList],
         ['Abbreviations', abbreviations],
-        ['Chosen by the first pass', pass.number === 1 ? '' : describeFirstPass(pass)],
       ],
       finish: 'Call `construct_information` once with `templates` and `abbreviations`.',
     }),
-  query: ({ request }) => `Select the reference material for this request.\n\n${fence('request', request)}`,
+  query: ({ request, pass }) =>
+    pass.number === 1
+      ? 'Select the reference material for what this request names or plainly means. What those resources depend on ' +
+        `is asked later.\n\n${fence('request', request)}`
+      : 'A first choice was made for this request and stays. Select only what has to be added so that the chosen ' +
+        'resources work: networks, subnets, identities, access rules, keys, ' +
+        `logs.\n\n${fence('request', request)}\n\n${describeFirstPass(pass)}`,
   seesConversation: true,
   tools: () => [],
   resultTool: () =>
     createResultTool({
       name: 'construct_information',
-      description: 'Report the templates and abbreviations that the request needs.',
+      description: 'Report the templates and abbreviations that are needed.',
       schema,
     }),
   read: ({ templates, abbreviations }): Selection => ({ templates, abbreviations }),
 })
 
-const describeFirstPass = ({ templates, abbreviations }: Extract<CompositorValues['pass'], { number: 2 }>) =>
-  fence('choice of the first pass', `Templates:\n${bullets(templates)}\nAbbreviations:\n${bullets(abbreviations)}`)
+function describeFirstPass({ templates, abbreviations }: Extract<CompositorValues['pass'], { number: 2 }>): string {
+  const parts = [
+    templates.length > 0 ? `Templates:\n${bullets(templates)}` : '',
+    abbreviations.length > 0 ? `Abbreviations:\n${bullets(abbreviations)}` : '',
+  ]
+  return fence('first choice', parts.filter(Boolean).join('\n'))
+}

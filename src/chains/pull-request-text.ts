@@ -17,11 +17,17 @@ const schema = v.object({
   description: requiredText('The summary: what changes and why, as prose'),
 })
 
+interface PullRequestValues {
+  firstRequest: string
+  /** What code recorded of the rounds; empty when that adds nothing to the conversation. */
+  record: string
+}
+
 /** Writes title and summary of a pull request. What the record of the session holds is added to them by code. */
 export const pullRequestText = defineChain({
   name: 'PR_GENERATOR',
   role: 'small',
-  system: () =>
+  system: (_, { record }: PullRequestValues) =>
     renderLayout({
       role: 'You write title and summary of a pull request from the conversation of the session that made it.',
       rules: [
@@ -33,16 +39,19 @@ export const pullRequestText = defineChain({
           'behind the summary by code: write nothing about them.',
         'No headings, tables, links, images, HTML, mentions or issue numbers: they are shown as plain text. ' +
           'Names of resources and files stand in backticks.',
-        'Describe the outcome of the whole conversation; what was tried and replaced, and requests that were ' +
-          'declined, do not belong in it.',
-        'Only what the conversation says. No invented test results, ticket numbers, approvals or links.',
+        'Describe the outcome of all rounds; what was tried and replaced, and requests that were declined, do not ' +
+          'belong in it.',
+        `Only what the conversation ${record ? 'and the record of its rounds say' : 'says'}. No invented test ` +
+          'results, ticket numbers, approvals or links.',
         'No secrets, tokens or personal data, even if the conversation holds them.',
       ],
       finish: 'Call `generate_pull_request` once with `title` and `description`.',
     }),
-  query: ({ firstRequest }: { firstRequest: string }) =>
+  query: ({ firstRequest, record }: PullRequestValues) =>
     'Write title and summary of the pull request for this session. It began with this ' +
-    `request:\n${fence('first request', firstRequest)}`,
+    `request:\n${fence('first request', firstRequest)}${
+      record && `\nWhat its rounds did, on record:\n${fence('rounds', record)}`
+    }`,
   seesConversation: true,
   tools: () => [],
   resultTool: () =>

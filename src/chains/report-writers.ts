@@ -6,6 +6,8 @@ import { fence } from '../prompts/fence.ts'
 import { type Layout, renderLayout } from '../prompts/layout.ts'
 import { type ApplyReport, reportSchemas } from '../reports/schemas.ts'
 import type { ImportFacts } from '../reports/settle-import.ts'
+import { describeRequests, describeResult, type PlanBackground } from './shared/asked.ts'
+import { showDiff } from './shared/branch-diff.ts'
 import { defineChain } from './shared/chain.ts'
 
 /** Four chains that narrate. Counts, status and whatever else code knows replace what the model says about them. */
@@ -65,14 +67,19 @@ export const generateReportWriter = defineChain({
           'resource that holds data or grants access is high.',
         'Estimate monthly cost only for what the plan creates or changes. Use `fixed` with an amount when the ' +
           'price does not depend on use, `usage_based` with amount 0 otherwise, `free` where nothing is charged. ' +
-          'Prices are estimates: say on which size, region and date they rest, look them up with `web_search` when ' +
-          'you are not sure, and write 0 rather than guess.',
-        'Currency is three capital letters, USD unless the request says otherwise. The total is the sum of the ' +
-          'fixed amounts.',
+          'Prices are estimates: say on which size, region and date they rest, and write 0 rather than guess.',
+        'Currency is three capital letters, the same for all amounts, USD unless a request says otherwise. The ' +
+          'total is the sum of the fixed amounts.',
+        'The requests say what was wanted, and the words of the author what was built and assumed; report what the ' +
+          'plan does, and say where it differs from them. Code adds the assumptions, the changes of others and the ' +
+          'remarks to the report: use them where they matter, but give them no bullet point of their own.',
       ],
       blocks: [['Impact criteria', impact]],
     }),
-  query: ({ plan }: { plan: string }) => writeReportQuery('plan', plan),
+  query: ({ requests, result, plan }: PlanBackground & { plan: string }) =>
+    ['Write the report.', describeRequests(requests), ...describeResult(result), `The plan:\n${fence('plan', plan)}`]
+      .filter(Boolean)
+      .join('\n\n'),
   seesConversation: false,
   tools: () => ['webSearch'],
   resultTool: () => createResultTool(TOOLS.generate),
@@ -87,9 +94,13 @@ export interface DriftReportValues {
   /** What the exception rules covered, in the words of the filter. */
   exclusions: readonly string[]
   excepted: readonly DriftOperation[]
+  /** What others had changed and the session wrote into the code. */
+  written: readonly DriftOperation[]
+  /** Diff of the session's branch, as the workspace reads it. */
+  diff: string
 }
 
-/** Writes the report on a drift round, which it reads in the branch diff. */
+/** Writes the report on a drift round. What was remediated stands in the branch diff. */
 export const driftReportWriter = defineChain({
   name: 'REPORT_GENERATOR',
   role: 'main',
@@ -99,20 +110,26 @@ export const driftReportWriter = defineChain({
         'You write the report on a drift session: what was brought in line, what was not, what is expected to ' +
         'differ.',
       rules: [
-        'Call `diff_history`: every remediation of this session is in it. Report nothing as remediated that the ' +
-          'diff does not show.',
-        'Remaining drift and exceptions come only from the blocks in the request; without such a block the lists ' +
-          'are empty.',
+        'What was written into the code stands in a block, by address, and the branch diff shows where; of each ' +
+          'difference, `old_value` is what the code said and `new_value` what the infrastructure has. Report nothing ' +
+          'else as remediated.',
+        'Drift that remains and drift that is expected stand in blocks of their own; without such a block the list ' +
+          'is empty.',
         'Give for each remediated resource the file, the address, the attributes and why the code was changed.',
         '`Succeeded` when nothing remains, `Partial` when something was remediated and something remains, ' +
           '`Failed` when nothing could be remediated.',
       ],
     }),
-  query: ({ failure, remaining, exclusions, excepted }: DriftReportValues) => {
+  query: ({ failure, remaining, exclusions, excepted, written, diff }: DriftReportValues) => {
     const left = describeDrift(failure ?? '', remaining)
     const expected = describeDrift(exclusions.join('\n'), excepted)
     return [
       'Write the report.',
+      written.length > 0 &&
+        'Differences that others had made, which this session wrote into the code, so that the last plan no longer ' +
+          `shows them:\n${fence('written into the code', describeDrift('', written))}`,
+      showDiff(diff),
+      !left && 'Nothing else remains: the last plan of the engine says so.',
       left && `Drift that remains:\n${fence('unreconciled drift', left)}`,
       expected && `Drift that is expected and was left as it is:\n${fence('whitelisted exceptions', expected)}`,
     ]
@@ -167,6 +184,8 @@ export interface ImportReportValues {
   facts: ImportFacts
   /** The plan after the import as `describePlan` shows it; null when nothing was selected. */
   plan: string | null
+  /** What the user asked for, masked; empty in a full import. */
+  request: string
 }
 
 /** Writes the report on an import. */
@@ -178,14 +197,19 @@ export const importReportWriter = defineChain({
       role: 'You write the report on an import of existing resources into managed state.',
       rules: [
         'Report each identifier with its address and its result as given; counts follow from the lists.',
-        'Excluded identifiers are listed with the reason.',
+        'Excluded identifiers are listed with the reason that is given for them.',
         'Describe in `state_alignment` what the plan after the import still wants to change; an empty plan means ' +
           'that code and infrastructure agree.',
         '`Succeeded` when all selected resources were imported, `Partial` when some were, `Failed` when none was.',
       ],
     }),
   query: (values: ImportReportValues) =>
-    writeReportQuery('import', cutMiddle(JSON.stringify(listImports(values), null, 2), MAX_IMPORT_CHARS)),
+    [
+      writeReportQuery('import', cutMiddle(JSON.stringify(listImports(values), null, 2), MAX_IMPORT_CHARS)),
+      values.request && `The request was:\n${fence('request', values.request)}`,
+    ]
+      .filter(Boolean)
+      .join('\n\n'),
   seesConversation: false,
   tools: () => ['webSearch'],
   resultTool: () => createResultTool(TOOLS.import),
@@ -202,7 +226,15 @@ function listImports({ facts: { imported, failed, excluded, nothing }, plan }: I
   return {
     selected_resource_ids: [...imported, ...failed].map(({ resource_id }) => resource_id),
     excluded_resource_ids: more > 0 ? [...excludedIds, `and ${more} more`] : excludedIds,
+    reasons_of_exclusion: countReasons(excluded.map(({ details }) => details)),
     import_results: { imported: imported.map((pair) => ({ ...pair, error: null })), failed },
-    ...(plan === null ? { summary: nothing?.text ?? '' } : { plan_after_import: plan }),
+    ...(plan === null ? { summary: nothing ?? '' } : { plan_after_import: plan }),
   }
+}
+
+/** How many identifiers were excluded for each reason. */
+function countReasons(reasons: readonly string[]): Record<string, number> {
+  const counts = new Map<string, number>()
+  for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1)
+  return Object.fromEntries(counts)
 }

@@ -1,13 +1,11 @@
 import * as v from 'valibot'
 import { createResultTool } from '../agent/result-tool.ts'
 import type { Logger } from '../base/log.ts'
+import { limitTargets } from '../plan/targets/complete.ts'
 import { fence } from '../prompts/fence.ts'
 import { renderLayout } from '../prompts/layout.ts'
 import { defineChain } from './shared/chain.ts'
 import { explanation } from './shared/result-fields.ts'
-
-/** Most targets that the iac service takes. When there are more, the whole root is planned instead, without targets. */
-export const MAX_TARGETS = 256
 
 /** An address must not begin with a hyphen, because the engine would take it for an option of its command line. */
 const address = v.pipe(
@@ -39,10 +37,26 @@ const createTargetsTool = () =>
 const ADDRESSES = [
   'A target is a resource or module address as the engine knows it: `type.name`, `module.name`, ' +
     '`module.name.type.name`. Resources only: no variables, outputs, locals, providers or data sources.',
-  'Read the files: every address must exist in the code, except for blocks that were removed and still have to ' +
-    'be destroyed.',
   'Name the resource without an index when all of its instances are meant, with the index when only some are.',
 ]
+
+/** What became of the last answer, in the same round. */
+export interface EarlierTargets {
+  answer: string[]
+  /** Blocks that the session changed and that the answer did not name. */
+  added: string[]
+  /** What the engine asked for. */
+  demanded: string[]
+  /** What does not exist. */
+  leftOut: string[]
+}
+
+export interface SessionTargetsValues {
+  /** What the session changed, as `writeBranchDiff` writes it; null when it could not be read. */
+  diff: string | null
+  /** Null when the model is asked for the first time in this round. */
+  earlier: EarlierTargets | null
+}
 
 /** Names the addresses that the session changed. An empty list means that the whole root is planned. */
 export const sessionTargets = defineChain({
@@ -54,11 +68,15 @@ export const sessionTargets = defineChain({
         'You name the addresses that the engine has to plan so that the plan shows what this session changed, all ' +
         'of it and nothing else.',
       rules: [
-        'Call `diff_history` first: it holds every change of this session. List each resource whose block was ' +
-          'added, changed or removed.',
+        'The query holds the changes of this session. List each resource whose block was added, changed or removed. ' +
+          'Use the tools only for what the changes do not show.',
         ...ADDRESSES,
+        'Every address must exist in the code, or in the state: a removed block is named by the address that it ' +
+          'had, and of a `moved` block both sides are named, `from` and `to`.',
         'A changed variable, local, output or data source stands for the resources that use it: list those.',
-        'A changed module source, version or input stands for the whole module: list `module.name`.',
+        'A changed module source, version or input stands for the whole module: list `module.name`. A changed file ' +
+          "of a local module stands for the module in each place that calls it, or for the file's changed resources " +
+          'in it.',
         'Do not list what a listed resource merely depends on: the engine adds dependencies itself.',
         'Report an empty list only when the change concerns the whole root (providers, backend, a rename of many ' +
           'modules) or when no single address can be named.',
@@ -67,12 +85,29 @@ export const sessionTargets = defineChain({
         'Call `generate_engine_targets` once with `targets` and an `explanation`. An empty list means: plan the ' +
         'whole root.',
     }),
-  query: () => 'Name the addresses that the engine has to plan for the changes of this session.',
+  query: ({ diff, earlier }: SessionTargetsValues) =>
+    [
+      'Name the addresses that the engine has to plan for the changes of this session.',
+      diff === null ? 'Call `diff_history` for the changes.' : fence('changes of this session', diff),
+      ...(earlier ? [`You were asked before, and the code has changed since.\n\n${describeEarlier(earlier)}`] : []),
+    ].join('\n\n'),
   seesConversation: false,
   tools: () => ['inspection'],
   resultTool: createTargetsTool,
-  read: ({ targets }, { log }) => limitTargets(targets, log),
+  read: ({ targets }, { log }) => limitAnswer(targets, log),
 })
+
+function describeEarlier({ answer, added, demanded, leftOut }: EarlierTargets): string {
+  const lines: [string, string[]][] = [
+    ['You answered', answer.length > 0 ? answer : ['an empty list']],
+    ['Added, because the changes concern them', added],
+    ['Added, because the engine demanded them', demanded],
+    ['Left out, because they do not exist', leftOut],
+  ]
+  const filled = lines.filter(([, addresses]) => addresses.length > 0)
+  const text = filled.map(([lead, addresses]) => `${lead}: ${[...new Set(addresses)].join(', ')}`).join('\n')
+  return fence('your last answer, and what became of it', text)
+}
 
 /**
  * What a request about drift means. `fits` is false when it means nothing in the code. When `fits` is true and there
@@ -96,6 +131,7 @@ export const driftTargets = defineChain({
         'Search the code for what the request means; names in a request are often those of the real resource, ' +
           'not of the block.',
         ...ADDRESSES,
+        'Read the files: every address must exist in the code.',
         'Stay within the request: a resource that is merely close by is not meant.',
         'Nothing in the code fits: report an empty list and say in the explanation, to the user, what you looked for.',
       ],
@@ -109,13 +145,13 @@ export const driftTargets = defineChain({
   resultTool: createTargetsTool,
   read: ({ targets, explanation }, { log, mask }): DriftTargets =>
     targets.length > 0
-      ? { fits: true, targets: limitTargets(targets, log) }
+      ? { fits: true, targets: limitAnswer(targets, log) }
       : { fits: false, explanation: mask(explanation).trim() || NOTHING_FITS },
 })
 
-function limitTargets(targets: readonly string[], log: Pick<Logger, 'info'>): string[] {
-  const unique = [...new Set(targets)]
-  if (unique.length <= MAX_TARGETS) return unique
-  log.info('too many targets, the whole root is planned', { targets: unique.length })
-  return []
+function limitAnswer(targets: readonly string[], log: Pick<Logger, 'info'>): string[] {
+  const limited = limitTargets(targets)
+  if (limited.length === 0 && targets.length > 0)
+    log.info('too many targets, the whole root is planned', { targets: targets.length })
+  return limited
 }

@@ -18,8 +18,9 @@ export const taskSplitter = defineChain({
       rules: [
         'One operation for each address; several attributes of one address stay together. Blocks that can only ' +
           'be changed together (a resource and the rule that refers to it) may share one.',
-        'Each operation stands on its own: full address, file when you found it, attribute paths, the value in ' +
-          'the code and the value to write. The engineer sees neither the document nor the other operations.',
+        'Each operation stands on its own: full address, attribute paths, the value in the code (`old_value`) and ' +
+          'the value to write (`new_value`). The engineer sees neither the document nor the other operations, but ' +
+          'has the files and finds the place: read files only when an operation could not be understood otherwise.',
         'Keep direction: "update resource" means write the given values into the code; "delete resource" means ' +
           'remove the block; "create resource" means add a block with the given values.',
         'Copy values exactly. A masked value stays masked: say that the attribute is sensitive and must keep its ' +
@@ -34,7 +35,7 @@ export const taskSplitter = defineChain({
     `Split this drift document into operations.\n\n${fence('drift document', JSON.stringify(drift, null, 2))}`,
   seesConversation: false,
   tools: () => ['inspection', 'webSearch'],
-  resultTool: createOperationsTool,
+  resultTool: () => createOperationsTool(),
   read: ({ operations }, { values: { drift }, log }) =>
     operations.length > 0 ? keepAboutDrift(drift, operations, log) : drift.map((entry) => JSON.stringify(entry)),
 })

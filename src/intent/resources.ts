@@ -2,7 +2,7 @@ import { isJsonObject, itemsOf, type Json, type JsonObject, memberOf, ownMember 
 import { withoutIndexes } from '../plan/addresses.ts'
 import { actionOf } from '../plan/changes.ts'
 import type { Plan } from '../plan/plan.ts'
-import { covers } from '../plan/targets.ts'
+import { covers } from '../plan/targets/targets.ts'
 import { expressionsByAddress, modulesOf } from '../rules/common/expressions.ts'
 import { fits } from './glob.ts'
 import type { IntentAction, Marked, Selector } from './types.ts'

@@ -5,8 +5,9 @@ import type { Logger } from '../base/log.ts'
 import { parseCompletion } from './answer.ts'
 import { callModel } from './call.ts'
 import type { LlmTools } from './connect/types.ts'
+import type { Deployment } from './deployments.ts'
 import { chatBody } from './request-body.ts'
-import { createRouter } from './router.ts'
+import { createRouter, type Route } from './router.ts'
 import { SEARCH_WAYS } from './search.ts'
 import type { LlmClient, ModelRole } from './types.ts'
 
@@ -31,6 +32,7 @@ export function createLlmClient(config: LlmConfig, deps: LlmDeps): LlmClient {
   }
   const routeTo = createRouter(config, tools)
   const modelOf = (role: ModelRole) => (role === 'main' ? config.model : config.small_model)
+  const searchRoute = (role: ModelRole) => routeTo(config.web_search_model || modelOf(role))
   const settings = { max_output_tokens: config.max_output_tokens, temperature: config.temperature }
   const common = { timeoutS: config.timeout, backoffMs: deps.backoffMs ?? 1000, log: deps.log }
   return {
@@ -43,10 +45,20 @@ export function createLlmClient(config: LlmConfig, deps: LlmDeps): LlmClient {
         parse: (answer, deployment) => parseCompletion(deployment, answer),
         signal: request.signal,
       }),
+    canSearch: (role) => {
+      try {
+        return searchRoute(role)
+          .all()
+          .some(({ quirks }) => quirks.search !== null)
+      } catch {
+        // A model that is not set up cannot search either; its first call says what is missing.
+        return false
+      }
+    },
     search: async (query, options = {}) => {
-      const route = routeTo(config.web_search_model || modelOf(options.role ?? 'small'))
-      const deployment = route.next()
-      if (!deployment.quirks.search) return null
+      const route = searchRoute(options.role ?? 'small')
+      const deployment = nextSearching(route)
+      if (!deployment?.quirks.search) return null
       const way = SEARCH_WAYS[deployment.quirks.search]
       const result = await callModel({
         ...common,
@@ -66,6 +78,15 @@ export function createLlmClient(config: LlmConfig, deps: LlmDeps): LlmClient {
       return result?.text ?? null
     },
   }
+}
+
+/** The next entry of a route that can search; entries of one name may be models of different providers. */
+function nextSearching(route: Route): Deployment | null {
+  for (let left = route.all().length; left > 0; left--) {
+    const deployment = route.next()
+    if (deployment.quirks.search) return deployment
+  }
+  return null
 }
 
 /** Statuses by which a server says that it does not offer a route or method. */

@@ -6,6 +6,8 @@ import { createDeployment, type Deployment } from './deployments.ts'
 export interface Route {
   /** The deployment for the next attempt. When all entries rest, it is the one whose rest ends first. */
   next(): Deployment
+  /** The deployments of all entries. Errors: those of `createDeployment`. */
+  all(): Deployment[]
   /**
    * Lets an entry rest that failed in a way that may pass.
    * @param requestedMs how long the provider asked to wait; null when it did not say
@@ -72,6 +74,7 @@ function createRoute(list: readonly [ModelListEntry, ...ModelListEntry[]], confi
       turn = list.indexOf(chosen) + 1
       return entryOf(chosen).deployment
     },
+    all: () => list.map((listed) => entryOf(listed).deployment),
     markFailed: (deployment, requestedMs) => {
       const entry = byDeployment.get(deployment)
       if (!entry) return

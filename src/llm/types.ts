@@ -75,6 +75,11 @@ export interface LlmClient {
   complete(request: InferenceRequest): Promise<Inference>
   /** Has a model search the web and answers its text; null when the model that is asked cannot search. */
   search(query: string, options?: SearchOptions): Promise<string | null>
+  /**
+   * Whether the configured models can search the web for a chain of this role. Absent where that is not known: a search
+   * then has to be tried.
+   */
+  canSearch?(role: ModelRole): boolean
 }
 
 export interface SearchOptions {

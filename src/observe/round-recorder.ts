@@ -134,6 +134,7 @@ function createRecordingClient(llm: LlmClient, tape: Tape): LlmClient {
         (answer) => ({ answer, ...(used[0] && { used: used[0] }) }),
       )
     },
+    ...(llm.canSearch && { canSearch: llm.canSearch }),
   }
 }
 

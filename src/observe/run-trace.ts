@@ -87,15 +87,16 @@ function chainTrace(
   }
 }
 
-function engineTrace(span: OpenSpan, kind: string, input: string): EngineTrace {
+function engineTrace(span: OpenSpan, kind: string, input: string | (() => string)): EngineTrace {
+  const read = () => (typeof input === 'string' ? input : input())
   return {
     end: (success, output) => {
-      const attributes = () => ({ 'input.value': input, 'output.value': output })
+      const attributes = () => ({ 'input.value': read(), 'output.value': output })
       if (!success) return span.fail(output, attributes)
       span.rename(`Engine ${kind} - True`)
       span.end(attributes)
     },
-    fail: (error) => span.fail(error, () => ({ 'input.value': input, 'output.value': messageOf(error) })),
+    fail: (error) => span.fail(error, () => ({ 'input.value': read(), 'output.value': messageOf(error) })),
   }
 }
 

@@ -36,7 +36,8 @@ export interface SessionTrace {
 
 export interface RunTrace {
   chain(name: string, query: string): ChainTrace
-  engine(kind: EngineSpan, input: string): EngineTrace
+  /** @param input a function when it is known only when the span ends */
+  engine(kind: EngineSpan, input: string | (() => string)): EngineTrace
 }
 
 export type EngineSpan = 'plan' | 'drift' | 'apply'

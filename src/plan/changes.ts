@@ -42,7 +42,7 @@ export function planCounts(plan: Plan): PlanCounts {
  * An object left over from an interrupted replacement has the address of the live one. Its key is appended in the
  * engine's own words, so that the two can be told apart.
  */
-const addressOf = (resource: ResourceChange) =>
+export const addressOf = (resource: ResourceChange) =>
   resource.deposed === undefined ? resource.address : `${resource.address} (deposed object ${resource.deposed})`
 
 /**

@@ -116,3 +116,45 @@ function renderValue(value: Json): string {
   const text = JSON.stringify(value)
   return text.length > MAX_VALUE ? `${[...text].slice(0, MAX_VALUE).join('')}…` : text
 }
+
+/** Most attributes that one line lists. */
+const MAX_LISTED = 20
+
+/**
+ * Describes in one line what was written into the code because the infrastructure has it.
+ * @param file where the block stands; empty when that is not known
+ */
+export function describeWritten(operation: DriftOperation, file: string): string {
+  const place = file === '' ? '' : ` (${file})`
+  if (operation.action === 'delete resource')
+    return `${operation.address}: taken out of the code, since the infrastructure no longer has it${place}`
+  if (operation.action === 'create resource')
+    return `${operation.address}: added to the code, since the infrastructure has it${place}`
+  const { changed = {}, added = {}, removed = {} } = operation.changes
+  const steps = [
+    ...Object.entries(changed).map(
+      ([path, { old_value, new_value }]) => `${path} ${renderValue(old_value)} → ${renderValue(new_value)}`,
+    ),
+    ...Object.entries(added).map(([path, value]) => `${path} unset → ${renderValue(value)}`),
+    ...Object.entries(removed).map(([path, value]) => `${path} ${renderValue(value)} → unset`),
+  ]
+  const more = steps.length - MAX_LISTED
+  const listed = [...steps.slice(0, MAX_LISTED), ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
+  return `${operation.address}: ${listed}, as the infrastructure has it${place}`
+}
+
+/**
+ * The part of an operation that a later reading no longer shows; null when all of it is still there.
+ * @param later the operation about the same address in the later reading, if there is one
+ */
+export function vanishedPart(operation: DriftOperation, later: DriftOperation | undefined): DriftOperation | null {
+  if (later === undefined) return operation
+  if (operation.action !== 'update resource' || later.action !== 'update resource') return null
+  const left = new Set(Object.values(later.changes).flatMap((entries) => Object.keys(entries)))
+  const changes = Object.fromEntries(
+    Object.entries(operation.changes)
+      .map(([kind, entries]) => [kind, Object.fromEntries(Object.entries(entries).filter(([path]) => !left.has(path)))])
+      .filter(([, entries]) => Object.keys(entries as object).length > 0),
+  ) as Differences
+  return isEmpty(changes) ? null : { ...operation, changes }
+}

@@ -1,31 +1,38 @@
-import { planCounts, plannedChanges } from './changes.ts'
+import { type ListedChange, listChanges } from './change-list.ts'
 import { criticalChanges } from './impact.ts'
 import type { Plan } from './plan.ts'
-import { type BeyondTargets, changesOutsideTargets, describeBeyondTargets } from './targets.ts'
-
-const MAX_LINES = 500
+import { type BeyondTargets, changesOutsideTargets, describeBeyondTargets } from './targets/targets.ts'
 
 /**
  * What code knows for certain about a plan, as lines for a model that narrates or judges it: the counts, then one line
- * a change, with a note where it destroys data or access or where no target names it.
+ * a change, with a note where it destroys data or access or where no target names it. Not masked.
  * @param beyond what a plan of the whole root would change in addition; null when that was not asked
  */
 export function planFacts(plan: Plan, targets: readonly string[], beyond: BeyondTargets | null = null): string {
-  const counts = planCounts(plan)
+  const { entries, total, counts } = listChanges(plan, { text: (value) => value })
   const critical = new Map(criticalChanges(plan).map(({ address, criticality }) => [address, criticality]))
   const outside = new Set(changesOutsideTargets(plan, targets).map(({ address }) => address))
-  const lines = plannedChanges(plan).map(({ address, action }) => {
+  const lines = entries.map((change) => {
+    const { address } = change
     const criticality = critical.get(address)
     const notes = [
       criticality === 'data' ? 'holds data' : criticality && 'grants access',
       outside.has(address) && 'not among the targets',
     ]
-    return `${action} ${address}${notes.some(Boolean) ? ` (${notes.filter(Boolean).join(', ')})` : ''}`
+    return `${describeChange(change)}${notes.some(Boolean) ? ` (${notes.filter(Boolean).join(', ')})` : ''}`
   })
-  const shortened =
-    lines.length > MAX_LINES ? [...lines.slice(0, MAX_LINES), `and ${lines.length - MAX_LINES} more`] : lines
+  const shortened = total > lines.length ? [...lines, `and ${total - lines.length} more`] : lines
   const { create, update, recreate } = counts
-  const totals = `${create} to create, ${update} to update, ${counts.delete} to delete, ${recreate} to recreate`
+  const others = (['move', 'import', 'forget'] as const).flatMap((action) =>
+    counts[action] > 0 ? [`${counts[action]} to ${action}`] : [],
+  )
+  const totals = [
+    `${create} to create, ${update} to update, ${counts.delete} to delete, ${recreate} to recreate`,
+    ...others,
+  ].join(', ')
   const rest = beyond ? [`Not part of this plan, for information only: ${describeBeyondTargets(beyond)}`] : []
   return [totals, ...shortened, ...rest].join('\n')
 }
+
+const describeChange = ({ action, address, previous_address: before }: ListedChange): string =>
+  before === undefined ? `${action} ${address}` : `${action} ${address}, which was ${before}`

@@ -27,6 +27,8 @@ export interface Change {
   before_sensitive: Json
   after_sensitive: Json
   importing?: JsonObject
+  /** Paths of the attributes that force a replacement: lists of keys and indexes. */
+  replace_paths?: Json
 }
 
 /** A plan document whose format was checked. `document` is the whole JSON, which is never shown unmasked. */
@@ -65,6 +67,7 @@ const changeSchema = v.looseObject({
   before_sensitive: json,
   after_sensitive: json,
   importing: v.optional(v.custom<JsonObject>(isJsonObject)),
+  replace_paths: v.optional(v.custom<Json>(isJson)),
 })
 const resourceChangeSchema = v.looseObject({
   address: v.string(),

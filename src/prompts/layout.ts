@@ -26,4 +26,8 @@ const section = (title: string, text: string) => `## ${title}\n\n${text}`
 
 /** Joins several prompt bodies to one text. */
 export const joinBodies = (bodies: readonly string[]) => bodies.map((body) => body.trim()).join('\n\n')
-export const bullets = (items: readonly string[]) => items.map((item) => `- ${item}`).join('\n')
+
+/** Writes a list with one item a line. An item that brings a bullet of its own keeps a single one. */
+export const bullets = (items: readonly string[]) => items.map((item) => `- ${withoutBullet(item)}`).join('\n')
+
+export const withoutBullet = (item: string) => item.replace(/^\s*[-*]\s+/, '')

@@ -4,38 +4,76 @@ import type { RunTrace } from '../observe/trace-types.ts'
 import { readDefaultBranch } from '../repository/head.ts'
 import { findSession } from '../sessions/find.ts'
 import { recordPullRequest } from '../sessions/pull-requests.ts'
+import { CREATE_LATE } from './call.ts'
 import { composeDescription } from './evidence/compose.ts'
 import { readEvidence } from './evidence/read.ts'
 import { readEvidenceRows } from './evidence/rows.ts'
 import { createPullRequestHost } from './host-of.ts'
+import { maskRounds } from './shown-rounds.ts'
 import type { CreatedPullRequest } from './types.ts'
-import { writePullRequestText } from './write-text.ts'
+import { writeText } from './write-text.ts'
+
+/** Clients give up after 50 seconds. */
+const TOTAL_MS = 45_000
+/** Kept for the call of the git host, which takes 20 seconds at most, whatever the steps before it took. */
+const HOST_MS = 21_000
+/** Longest wait for the model; then code writes the text. */
+const TEXT_MS = 20_000
 
 /**
  * Opens a pull request from the session branch into the repository's default branch and records it with the
- * session's latest round. A model writes title and summary. Code adds the evidence behind the summary, for example
- * the changes of the plan, from what is stored for the session. The caller has checked that the session belongs to
- * the user.
+ * session's latest round. A model writes title and summary, or code when the model takes longer than 20 seconds. Code
+ * adds the evidence behind the summary, for example the changes of the plan, from what is stored for the session. The
+ * caller has checked that the session belongs to the user.
  * Errors: 404 for an unknown session and for one without rounds, 502 when the repository cannot be read, those of
- * the provider, and those of the model (504 when it took too long, else 502).
+ * the provider, those of the model (504 when its server says so, else 502), and 504 `PR creation timeout` after 45
+ * seconds in all.
  */
 export async function createPullRequest(
   context: Context,
   sessionUuid: string,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<CreatedPullRequest> {
+  const limit = new AbortController()
+  const ended = Promise.withResolvers<never>()
+  ended.promise.catch(() => {})
+  const timer = setTimeout(() => {
+    limit.abort(gatewayTimeout(CREATE_LATE))
+    ended.reject(limit.signal.reason)
+  }, TOTAL_MS)
+  const work = openPullRequest(context, sessionUuid, AbortSignal.any([signal, limit.signal]))
+  // Nobody waits any more for work that is too late.
+  work.catch((error: unknown) => {
+    if (limit.signal.aborted)
+      context.log.warn('a pull request was not opened in time', { session_id: sessionUuid, error })
+  })
+  try {
+    return await Promise.race([work, ended.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function openPullRequest(
+  context: Context,
+  sessionUuid: string,
+  signal: AbortSignal,
+): Promise<CreatedPullRequest> {
+  const start = performance.now()
   const rows = await readEvidenceRows(context.sql, sessionUuid)
   if (!rows) throw sessionNotFound(sessionUuid)
   if (rows.rounds.length === 0) throw notFound(`Session ${sessionUuid} has no rounds.`)
   const { uri, branch } = rows.session
   const host = createPullRequestHost(context, uri)
   const base = await readDefaultBranch(context, uri, signal)
+  const trace = await openTrace(context, sessionUuid)
+  const left = TOTAL_MS - HOST_MS - Math.ceil(performance.now() - start)
+  const told = { ...rows.session, rounds: maskRounds(context.config, rows) }
   const [{ title, summary }, evidence] = await Promise.all([
-    writePullRequestText(context, rows.session, signal, await openTrace(context, sessionUuid)).catch(
-      throwAsServiceFailure,
-    ),
+    writeText(context, told, { budgetMs: Math.min(TEXT_MS, left), signal, trace }).catch(throwAsServiceFailure),
     readEvidence(context, rows, signal),
   ])
+  signal.throwIfAborted()
   const { session_url } = context.config.http
   const description = composeDescription(summary, evidence, { limit: host.maxDescription, session_url })
   const created = await host.create({ title, description, head: branch, base }, signal)

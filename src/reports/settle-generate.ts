@@ -7,28 +7,38 @@ import { stripBackticks, withoutIndexes } from '../plan/addresses.ts'
 import { planCounts, plannedChanges } from '../plan/changes.ts'
 import { type CriticalChange, criticalChanges, higherImpact, impactFloor } from '../plan/impact.ts'
 import type { Plan, PlannedChange } from '../plan/plan.ts'
-import { BEYOND_TITLE, type BeyondTargets, describeBeyondTargets, isBeyondTitle } from '../plan/targets.ts'
+import { BEYOND_TITLE, type BeyondTargets, describeBeyondTargets, isBeyondTitle } from '../plan/targets/targets.ts'
+import { emptyResult, type RoundResult } from '../sessions/round-result.ts'
+import { backgroundPoints, isBackgroundTitle } from './background-points.ts'
 import { type GenerateReport, generateReport } from './schemas.ts'
+import { settleCosts } from './settle-costs.ts'
 
 type Entry = GenerateReport['detailed_changes'][number]
 type Banner = GenerateReport['potential_impact']['banner']
 type Point = GenerateReport['potential_impact']['bullet_points'][number]
 
+/** What the report says besides the model's prose and the plan. */
+export interface KnownBesides {
+  /** Null for a plan of the whole root, since nothing can lie outside of that. */
+  beyond?: BeyondTargets | null
+  /** Results of the statements made from the request; without any the report does not mention the check. */
+  checked?: readonly StatementResult[]
+  /** What the round built: its assumptions, the changes of others in it, and remarks. */
+  result?: RoundResult
+}
+
 /**
- * Settles the report that is stored. From code come the counts, the list of changes, the lowest impact level, the
- * changes outside the targets and the check against the request; the prose comes from the model. Entries about what the
- * plan does not change are left out, missing ones are added.
+ * Settles the report that is stored. From code come the counts, the list of changes, the lowest impact level, the total
+ * of the costs, the changes outside the targets, the check against the request and what the round knows besides; the
+ * prose comes from the model. Entries about what the plan does not change are left out, missing ones are added.
  * @param narration the report as the model wrote it
- * @param beyond null for a plan of the whole root, since nothing can lie outside of that
- * @param checked results of the statements made from the request; without any the report does not mention the check
  * Errors: `ReportGenerationError` `report 'generate' generation error.`
  */
 export function settleGenerateReport(
   narration: GenerateReport,
   plan: Plan,
   masker: Masker,
-  beyond: BeyondTargets | null = null,
-  checked: readonly StatementResult[] = [],
+  known: KnownBesides = {},
 ): GenerateReport {
   const impact = narration.potential_impact
   const document = {
@@ -38,8 +48,9 @@ export function settleGenerateReport(
     potential_impact: {
       ...impact,
       banner: settleBanner(impact.banner, plan),
-      bullet_points: settlePoints(impact.bullet_points, beyond, checked),
+      bullet_points: settlePoints(impact.bullet_points, known),
     },
+    estimated_costs: settleCosts(narration.estimated_costs),
   }
   const parsed = v.safeParse(generateReport, masker.json(document))
   if (!parsed.success) throw reportGenerationError('generate', new v.ValiError(parsed.issues))
@@ -79,16 +90,16 @@ function findEntry(narrated: readonly Entry[], address: string): Entry | undefin
   return undefined
 }
 
-/** Replaces what the model says about changes outside the targets and about the check by what code knows. */
+/** Replaces what the model says about that which code knows: the check, the changes outside the targets, the rest. */
 function settlePoints(
   narrated: readonly Point[],
-  beyond: BeyondTargets | null,
-  checked: readonly StatementResult[],
+  { beyond = null, checked = [], result = emptyResult() }: KnownBesides,
 ): Point[] {
-  const points = narrated.filter(({ title }) => !isBeyondTitle(title) && !isIntentTitle(title))
+  const isOfCode = (title: string) => isBeyondTitle(title) || isIntentTitle(title) || isBackgroundTitle(title)
+  const points = narrated.filter(({ title }) => !isOfCode(title))
   if (checked.length > 0) points.push({ title: INTENT_TITLE, description: describeResults(checked) })
   if (beyond) points.push({ title: BEYOND_TITLE, description: describeBeyondTargets(beyond) })
-  return points
+  return [...points, ...backgroundPoints(result)]
 }
 
 const MAX_NAMED = 10

@@ -14,8 +14,8 @@ export interface ImportFacts {
   state_alignment: string
   /** Recommendations of code; they are listed before those of the model. */
   recommendations: readonly string[]
-  /** Why nothing was selected, and whether that is a failure; null when something was selected. */
-  nothing: { text: string; failed: boolean } | null
+  /** Why nothing was selected; null when something was. */
+  nothing: string | null
 }
 
 type Entry = ImportReport['imported_resources'][number]
@@ -31,7 +31,7 @@ export function settleImportReport(narration: ImportReport, facts: ImportFacts, 
   const document: ImportReport = {
     summary: { selected: imported.length + failed.length, imported: imported.length, failed: failed.length },
     status: statusOf(facts),
-    execution_summary: nothing?.text ?? narration.execution_summary,
+    execution_summary: nothing ?? narration.execution_summary,
     imported_resources: [
       ...imported.map((pair) => settleEntry(narration, pair, 'imported', null)),
       ...failed.map((failure) => settleEntry(narration, failure, 'failed', failure.error)),
@@ -45,9 +45,8 @@ export function settleImportReport(narration: ImportReport, facts: ImportFacts, 
   return parsed.output
 }
 
-/** When nothing was to be imported, the round succeeded; when the scope could not be read, it failed. */
-function statusOf({ imported, failed, nothing }: ImportFacts): ImportReport['status'] {
-  if (nothing) return nothing.failed ? 'Failed' : 'Succeeded'
+/** When nothing was to be imported, the round succeeded. */
+function statusOf({ imported, failed }: ImportFacts): ImportReport['status'] {
   if (failed.length === 0) return 'Succeeded'
   return imported.length === 0 ? 'Failed' : 'Partial'
 }

@@ -5,6 +5,7 @@ import { storable } from '../data/db/values.ts'
 import { sessionAggregateKey } from './aggregate.ts'
 import { endApply } from './applies.ts'
 import { deletePinRow } from './pins/seal.ts'
+import type { RoundResult } from './round-result.ts'
 import { appendStatus } from './status.ts'
 import type { ClaimedRound } from './types.ts'
 
@@ -17,6 +18,8 @@ export interface RoundEnd {
   commit: string | null
   /** What the run's meter counted, as plain JSON. Null stores nothing. */
   usage: object | null
+  /** What the round built; absent or without any words, nothing is stored. */
+  result?: RoundResult
 }
 
 /**
@@ -40,7 +43,8 @@ export async function finishRound(
       WHERE id = ${round.session.id}`
     const usage = end.usage === null ? null : JSON.stringify(end.usage)
     await tx`
-      UPDATE rounds SET finished_at = clock_timestamp(), lease_until = NULL, usage = ${usage}::jsonb
+      UPDATE rounds SET finished_at = clock_timestamp(), lease_until = NULL, usage = ${usage}::jsonb,
+        result = ${writeResult(end.result)}::jsonb
       WHERE id = ${round.id}`
     if (end.history) await saveHistory(tx, round.session.id, end.history)
     if (round.mode === 'apply') {
@@ -50,6 +54,15 @@ export async function finishRound(
   })
   await context.cache.delete(sessionAggregateKey(round.session.uuid))
 }
+
+/** The result as JSON text; null when it says nothing. */
+function writeResult(result?: RoundResult): string | null {
+  if (!result || Object.values(result).every(isEmpty)) return null
+  return JSON.stringify(result, (_, value) => (typeof value === 'string' ? storable(value) : value))
+}
+
+const isEmpty = (part: RoundResult[keyof RoundResult]): boolean =>
+  typeof part === 'string' || Array.isArray(part) ? part.length === 0 : part === undefined
 
 async function saveHistory(tx: Transaction, sessionId: number, history: readonly Turn[]): Promise<void> {
   const payload = history.map((turn) => ({ user: storable(turn.user), assistant: storable(turn.assistant) }))

@@ -22,7 +22,7 @@ const at = (messages: readonly Message[], index: number) => messages.at(index)?.
 describe('fitMessages', () => {
   it('leaves what fits as it is', () => {
     const messages = [system, ...turn('a', 'b'), { role: 'user', content: 'q' } as const, ...step('1', 'r')]
-    const fitted = fitMessages(messages, 3, budgetOf(10_000))
+    const fitted = fitMessages(messages, [3], budgetOf(10_000))
     expect(fitted).toEqual({ messages, cut: [] })
   })
 
@@ -35,7 +35,7 @@ describe('fitMessages', () => {
       ...step('2', 'y'.repeat(3_000)),
       ...step('3', 'z'.repeat(9_000)),
     ]
-    const fitted = fitMessages(messages, 1, budgetOf(8_000))
+    const fitted = fitMessages(messages, [1], budgetOf(8_000))
     expect(fitted.cut).toEqual(['1'])
     expect(at(fitted.messages, 3)).toMatch(/^x+\n\[… 28000 characters left out …\]\nx+$/)
     expect(fitted.messages.filter((_, index) => index !== 3)).toEqual(messages.filter((_, index) => index !== 3))
@@ -46,7 +46,7 @@ describe('fitMessages', () => {
       turn(`request ${index} ${'x'.repeat(3_000)}`, 'Done.'),
     ).flat()
     const messages = [system, ...turns, { role: 'user', content: 'q' } as const]
-    const fitted = fitMessages(messages, messages.length - 1, budgetOf(7_000))
+    const fitted = fitMessages(messages, [messages.length - 1], budgetOf(7_000))
     expect(at(fitted.messages, 1)).toContain('left out')
     expect(at(fitted.messages, 1).startsWith('request 0')).toBe(true)
     expect(fitted.messages.slice(-5)).toEqual(messages.slice(-5))
@@ -57,7 +57,7 @@ describe('fitMessages', () => {
     const [call, answer] = step('1', 'ok', args)
     const signed = { ...call, carry: { for: 'x', data: 'signature' } } as Message
     const messages = [system, { role: 'user', content: 'q' } as const, signed, answer as Message, ...step('2', 'ok')]
-    const fitted = fitMessages(messages, 1, budgetOf(3_000))
+    const fitted = fitMessages(messages, [1], budgetOf(3_000))
     const shown = fitted.messages[2]
     expect(shown?.role === 'assistant' && JSON.parse(shown.tool_calls?.[0]?.arguments ?? '')).toMatchObject({
       target_file: 'a.tf',
@@ -67,7 +67,7 @@ describe('fitMessages', () => {
 
   it('cuts the data of a query last, block by block', () => {
     const content = `Audit.\n\n${fence('request', 'Add a bucket')}\n\n${fence('plan', 'p'.repeat(60_000))}\n\nThe end.`
-    const [fitted] = fitMessages([{ role: 'user', content }], 0, budgetOf(5_000)).messages
+    const [fitted] = fitMessages([{ role: 'user', content }], [0], budgetOf(5_000)).messages
     expect(fitted?.content).toMatch(
       /^Audit\.\n\n<<<DATA request (\w+)\nAdd a bucket\n\1 DATA>>>\n\n<<<DATA plan (\w+)\np+\n\[… \d+ characters left out …\]\np+\n\2 DATA>>>\n\nThe end\.$/,
     )
@@ -104,7 +104,7 @@ describe('fitMessages', () => {
             ...results.map((content, call): Message => ({ role: 'tool', tool_call_id: `${index}-${call}`, content })),
           ])
           const messages: Message[] = [...before, { role: 'user', content: query }, ...after]
-          const fitted = fitMessages(messages, before.length, budgetOf(tokens))
+          const fitted = fitMessages(messages, [before.length], budgetOf(tokens))
           expect(estimateMessages(fitted.messages, budgetOf(tokens))).toBeLessThanOrEqual(tokens)
           const shape = (list: readonly Message[]) =>
             list.map((message) =>

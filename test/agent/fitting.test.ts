@@ -58,18 +58,23 @@ describe('a chain whose messages grow beyond the model', () => {
     expect(sent(3).at(-1)?.content).toMatch(/^c{30000}$/)
   })
 
-  it('gets a tool back whose only answer was cut', async () => {
-    const other: Script = { calls: [['other', { file: '20000' }]] }
-    const tools = [reader('read_file', { oncePerState: true }), reader('other')]
-    const { run, llm } = chain([read('30000'), other, read('30000'), done], { tools, budget: budget(14_000) })
+  it('goes on from an earlier run with the results of that one cut first, and both queries kept', async () => {
+    const first = chain([read('30000'), done], { tools: [reader()], budget: budget(14_000) })
+    const before = await first.run()
+    const { run, sent } = chain([read('20000'), read('30000'), done], {
+      tools: [reader()],
+      budget: budget(14_000),
+      query: 'The findings.',
+      continues: { run: before, closing: 'All written.' },
+    })
     await run()
-    const offered = llm.of('task_complete').map((request) => request.tools?.map(({ name }) => name))
-    expect(offered.slice(0, 2)).toEqual([
-      ['read_file', 'other', 'task_complete'],
-      ['other', 'task_complete'],
+    const last = sent(2)
+    expect(last.filter(({ role }) => role === 'user').map(({ content }) => content)).toEqual([
+      'The query.',
+      'The findings.',
     ])
-    expect(offered[2]).toEqual(['read_file', 'other', 'task_complete'])
-    expect(llm.of('task_complete')[3]?.messages.at(-1)?.content).toHaveLength(30_000)
+    expect(last[3]?.content).toMatch(/^a+\n\[… \d+ characters left out …\]\na+$/)
+    expect(last.at(-1)?.content).toMatch(/^b{30000}$/)
   })
 
   it('sends everything as it is without a budget', async () => {

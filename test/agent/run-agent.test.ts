@@ -59,7 +59,7 @@ describe('the end of a chain', () => {
   it('is the resultTool: its result is the value', async () => {
     const { run, sent, offered } = await chain(script(done), { tools: [tool('read_file')], system: 'the rules' })
     const { value, turns, usage, messages } = await run()
-    expect(value).toEqual({ status: 'done', summary: 'all written' })
+    expect(value).toEqual({ status: 'done', summary: 'all written', assumptions: [] })
     expect(turns).toBe(1)
     expect(usage).toEqual({ input_tokens: 100, cached_tokens: 40, output_tokens: 10 })
     expect(offered(0)).toEqual(['read_file', 'task_complete'])
@@ -251,8 +251,26 @@ describe('tool calls', () => {
   })
 
   it.each<[string, unknown, string | RegExp]>([
-    ['an unknown tool', ['format_disk', {}], 'Tool format_disk not found'],
-    ['a missing parameter', ['read_file', { other: 1 }], 'Missing required parameter of `read_file`: target'],
+    ['an unknown tool', ['format_disk', {}], /^Tool format_disk not found\. The tools are: `read_file`, `\w+`$/],
+    ['a missing parameter', ['read_file', { target: undefined }], 'Missing required parameter of `read_file`: target'],
+    [
+      'a misnamed parameter',
+      ['read_file', { path: 'a' }],
+      'Missing required parameter of `read_file`: target. `path` is unknown; the parameter is `target`.',
+    ],
+    [
+      'a line break inside of a string',
+      ['read_file', '{"target": "a\nb"}'],
+      /Write line breaks inside of strings as \\n.* Call it again with one valid JSON object\.$/,
+    ],
+    ['a string without an end', ['read_file', '{"target": "a'], /cut off: send smaller pieces/],
+    ['a list without an end', ['read_file', '{"target": ["a", "b"'], /cut off: send smaller pieces/],
+    [
+      'quotation marks that are not escaped',
+      ['read_file', '{"target": "say "a" {"}'],
+      /^The arguments of `read_file` are not a JSON object \(.*\)\. Call it again/,
+    ],
+    ['prose', ['read_file', 'main.tf, please'], /^(?!.*(cut off|line breaks)).*not a JSON object/],
     [
       'null for a required parameter',
       ['read_file', { target: null }],
@@ -390,26 +408,6 @@ describe('repeated calls', () => {
     )
     await run()
     expect(answers(5)).toEqual(['run 1', 'refused', expect.stringContaining('Not run again'), 'written', 'run 2'])
-  })
-})
-
-describe('a tool that answers once per state', () => {
-  it('is withdrawn after success until the workspace changes', async () => {
-    const diff = tool('diff_history', (_args, run) => `diff ${run}`, { oncePerState: true })
-    const write = tool('write_to_file', () => 'written', { mutates: true })
-    const asking = toolCall('diff_history', { target: 'x' })
-    const { run, offered, answers } = await chain(
-      script(asking, asking, toolCall('write_to_file', { target: 'a' }), asking, done),
-      {
-        tools: [diff, write],
-        maxTurns: 10,
-      },
-    )
-    await run()
-    const both = ['diff_history', 'write_to_file', 'task_complete']
-    const without = ['write_to_file', 'task_complete']
-    expect([0, 1, 2, 3, 4].map(offered)).toEqual([both, without, without, both, without])
-    expect(answers(4)).toEqual(['diff 1', expect.stringContaining('Not run again'), 'written', 'diff 2'])
   })
 })
 

@@ -12,6 +12,7 @@ import { filterReconciliation } from '../../src/chains/filter-reconciliation.ts'
 import {
   type GeneratorValues,
   iacGenerator,
+  writeAttemptNote,
   writeFeedbackQuery,
   writeImportQuery,
   writeOperationsQuery,
@@ -32,10 +33,12 @@ import {
   importReportWriter,
 } from '../../src/chains/report-writers.ts'
 import { requestsFilter } from '../../src/chains/requests-filter.ts'
+import type { PlanBackground } from '../../src/chains/shared/asked.ts'
 import { fenceEarlierTurns } from '../../src/chains/shared/conversation.ts'
 import { statusUpdate } from '../../src/chains/status-update.ts'
 import { driftTargets, sessionTargets } from '../../src/chains/target-generator.ts'
 import { taskSplitter } from '../../src/chains/task-splitter.ts'
+import { background } from '../pipeline/steps/review.ts'
 import { siteConfig } from '../pipeline/workspace/support.ts'
 import type { Section } from './form.ts'
 import { renderDefinition } from './form.ts'
@@ -52,7 +55,8 @@ const GENERATOR: GeneratorValues = {
   abbreviations: ['aws_vpc: vpc', 'aws_s3_bucket: bkt'],
   task: 'QUERY',
   repository: null,
-  providerSchema: null,
+  changes: '',
+  providerSchema: '',
 }
 const CODE_BODIES = {
   engine: ' ENGINE BODY\n',
@@ -64,10 +68,34 @@ const CODE_BODIES = {
 const LISTS = { resourcesList: 'RESOURCES BODY', abbreviations: 'ABBREVIATIONS BODY' }
 const REQUEST = 'Add a bucket\nwith "versioning" & `logs`'
 const OPERATIONS_LIST = ['aws_vpc.a: set cidr to "10.0.0.0/16"', 'aws_s3_bucket.b: remove the block']
+const DIFF =
+  'diff --git main.tf main.tf\n--- main.tf\n+++ main.tf\n@@ -1,1 +1,1 @@\n-# old\n+# new\n\nnew file two.tf\nlocals {}'
+const EARLIER_TARGETS = {
+  answer: ['a.b', 'c.d'],
+  added: ['module.net'],
+  demanded: ['a.old'],
+  leftOut: ['c.d'],
+}
 const IDS = ['arn:aws:s3:::one', 'vpc-2']
+/** A session whose third request reverses a number of the first, with everything that a round may know besides. */
+const FOLLOW_UP: PlanBackground = {
+  requests: [
+    { number: 1, text: 'Keep the logs for 35 days', fate: 'applied' },
+    { number: 2, text: 'Add an alarm', fate: 'built' },
+    { number: 4, text: 'Make it 7 days elsewhere', fate: 'present' },
+  ],
+  result: {
+    summary: 'The logs are kept for 7 days outside of production.',
+    assumptions: ['"Elsewhere" means every environment but production.'],
+    repairs: [],
+    drift: ['aws_vpc.a: tags.owner is "network"'],
+    notes: ['Also planned with `prod.tfvars`, without its state: valid, 12 resources.'],
+  },
+}
 const COMPLIANCE = {
-  request: REQUEST,
+  ...background(REQUEST),
   plan: 'PLAN TEXT',
+  types: ['aws_vpc'],
   codeFindings: '',
   templates: ['TEMPLATE ONE', 'TEMPLATE TWO'],
 }
@@ -86,7 +114,31 @@ const IMPORT_FACTS = {
   recommendations: [],
   nothing: null,
 }
-const DRIFT = { failure: null, remaining: [], exclusions: [], excepted: [] }
+const BRANCH_DIFF = [
+  'diff --git main.tf main.tf',
+  '--- main.tf',
+  '+++ main.tf',
+  '@@ -1,3 +1,3 @@',
+  ' resource "a" "b" {',
+  '-  size = 1',
+  '+  size = 2',
+  ' }',
+  'diff --git new.tf new.tf',
+  'new file mode 100644',
+  '--- /dev/null',
+  '+++ new.tf',
+  '@@ -0,0 +1,2 @@',
+  '+resource "a" "new" {',
+  '+}',
+].join('\n')
+const DRIFT = {
+  failure: null,
+  remaining: [],
+  exclusions: [],
+  excepted: [],
+  written: [],
+  diff: BRANCH_DIFF,
+}
 
 const describeResult = (chain: { resultTool(): Tool }, heading = 'result tool'): Section => [
   heading,
@@ -95,7 +147,7 @@ const describeResult = (chain: { resultTool(): Tool }, heading = 'result tool'):
 const generatorSystem = (changes: Partial<GeneratorValues>, bodies: Partial<typeof CODE_BODIES> = {}) =>
   iacGenerator.system({ ...CODE_BODIES, ...bodies }, { ...GENERATOR, ...changes })
 const generatorQuery = (changes: Partial<GeneratorValues>) => iacGenerator.query({ ...GENERATOR, ...changes })
-const compositorSystem = (pass: CompositorValues['pass']) => promptCompositor.system(LISTS, { request: REQUEST, pass })
+const compositorQuery = (pass: CompositorValues['pass']) => promptCompositor.query({ request: REQUEST, pass })
 
 export const PROMPTS: Record<ChainName, readonly Section[]> = {
   REQUESTS_FILTER: [
@@ -109,6 +161,10 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
       ],
     ),
     ['query', requestsFilter.query({ request: REQUEST, operation: 'generate' })],
+    [
+      'query: with blocks',
+      requestsFilter.query({ request: REQUEST, operation: 'generate', blocks: 'main.tf (1 B): resource a.b' }),
+    ],
     describeResult(requestsFilter),
   ],
   INTENT_CHECK: [
@@ -123,13 +179,13 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
     describeResult(intentCheck),
   ],
   PROMPT_COMPOSITOR: [
-    ['system: first pass', compositorSystem({ number: 1 })],
+    ['system', promptCompositor.system(LISTS, { request: REQUEST, pass: { number: 1 } })],
+    ['query: first pass', compositorQuery({ number: 1 })],
     [
-      'system: second pass',
-      compositorSystem({ number: 2, templates: ['vpc', 'subnet'], abbreviations: ['aws_vpc: vpc'] }),
+      'query: second pass',
+      compositorQuery({ number: 2, templates: ['vpc', 'subnet'], abbreviations: ['- aws_vpc: vpc'] }),
     ],
-    ['system: second pass after an empty first one', compositorSystem({ number: 2, templates: [], abbreviations: [] })],
-    ['query', promptCompositor.query({ request: REQUEST, pass: { number: 1 } })],
+    ['query: second pass after templates alone', compositorQuery({ number: 2, templates: ['vpc'], abbreviations: [] })],
     describeResult(promptCompositor),
   ],
   IAC_GENERATOR: [
@@ -148,23 +204,36 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
     ['query: import', writeImportQuery(IDS)],
     ['query: feedback', writeFeedbackQuery('Error: odd')],
     ['query: unmet statements', writeUnmetQuery('- two buckets: one')],
-    ['query: repair without findings', writeRepairQuery('Error: odd', '')],
-    ['query: repair with findings', writeRepairQuery('Error: odd', '1. Odd')],
+    ['query: repair with findings', writeRepairQuery('1. Odd')],
+    ['query: beginning of a later attempt', writeAttemptNote({ attempt: 2, maxAttempts: 5, isRepeated: false })],
+    ['query: beginning with equal findings', writeAttemptNote({ attempt: 3, maxAttempts: 5, isRepeated: true })],
     [
       'query: repair with long output',
-      writeRepairQuery(`HEAD${'x'.repeat(70_000)}TAIL`, '1. Odd').replaceAll(
-        /x{100,}/g,
-        (run) => `(${run.length} times x)`,
-      ),
+      writeFeedbackQuery(`HEAD${'x'.repeat(70_000)}TAIL`).replaceAll(/x{100,}/g, (run) => `(${run.length} times x)`),
+    ],
+    ['query: changes of the session', generatorQuery({ changes: '+resource "a_b" "c" {}' })],
+    [
+      'query: with all of a repository',
+      generatorQuery({ repository: { overview: 'README.md (1 B)', relevant: '--- main.tf ---\nx', complete: true } }),
+    ],
+    [
+      'query: with a part of a repository',
+      generatorQuery({ repository: { overview: 'main.tf (1 B)', relevant: '--- main.tf ---\nx', complete: false } }),
+    ],
+    [
+      'query: with an empty repository',
+      generatorQuery({ repository: { overview: 'README.md (1 B)', relevant: '', complete: true } }),
     ],
     ['query: without schema', generatorQuery({ providerSchema: '' })],
     ['query: with schema', generatorQuery({ providerSchema: 'resource "a_b"' })],
     describeResult(iacGenerator),
   ],
   TARGET_GENERATOR: [
-    ['system: session', sessionTargets.system({}, {})],
+    ['system: session', sessionTargets.system({}, { diff: '', earlier: null })],
     ['system: drift', driftTargets.system({ targetingPolicies: 'POLICIES BODY' }, { request: REQUEST })],
-    ['query: session', sessionTargets.query({})],
+    ['query: session', sessionTargets.query({ diff: DIFF, earlier: null })],
+    ['query: session, again', sessionTargets.query({ diff: DIFF, earlier: EARLIER_TARGETS })],
+    ['query: session without changes at hand', sessionTargets.query({ diff: null, earlier: null })],
     ['query: drift', driftTargets.query({ request: REQUEST })],
     describeResult(driftTargets),
   ],
@@ -174,8 +243,9 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
     describeResult(taskSplitter),
   ],
   FILTER_RECONCILIATION: [
-    ['system', filterReconciliation.system({}, { operations: [] })],
-    ['query', filterReconciliation.query({ operations: OPERATIONS_LIST })],
+    ['system', filterReconciliation.system({}, { operations: [], diff: '' })],
+    ['query', filterReconciliation.query({ operations: OPERATIONS_LIST, diff: BRANCH_DIFF })],
+    ['query: nothing changed', filterReconciliation.query({ operations: OPERATIONS_LIST, diff: '' })],
     describeResult(filterReconciliation),
   ],
   FILTER_DRIFT_EXCEPTIONS: [
@@ -190,21 +260,33 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
     describeResult(importFilter),
   ],
   IMPORT_ADDRESSES: [
-    ['system', importAddresses.system({}, { pendingIds: IDS, addresses: [] })],
-    ['query', importAddresses.query({ pendingIds: IDS, addresses: ['aws_s3_bucket.one', 'aws_vpc.two[0]'] })],
-    ['query: without addresses', importAddresses.query({ pendingIds: IDS, addresses: [] })],
+    ['system', importAddresses.system({}, { pendingIds: IDS, addresses: [], diff: '' })],
+    [
+      'query',
+      importAddresses.query({
+        pendingIds: IDS,
+        addresses: ['aws_s3_bucket.one', 'aws_vpc.two[0]'],
+        diff: BRANCH_DIFF,
+      }),
+    ],
+    ['query: without addresses', importAddresses.query({ pendingIds: IDS, addresses: [], diff: BRANCH_DIFF })],
     describeResult(importAddresses),
   ],
   REPORT_GENERATOR: [
-    ['system: generate', generateReportWriter.system({ impact: 'IMPACT BODY' }, { plan: '' })],
+    ['system: generate', generateReportWriter.system({ impact: 'IMPACT BODY' }, { ...background(REQUEST), plan: '' })],
     ['system: drift', driftReportWriter.system({}, DRIFT)],
     ['system: apply', applyReportWriter.system({}, { output: '' })],
-    ['system: import', importReportWriter.system({}, { facts: IMPORT_FACTS, plan: null })],
-    ['query: plan', generateReportWriter.query({ plan: 'PLAN TEXT' })],
+    ['system: import', importReportWriter.system({}, { facts: IMPORT_FACTS, plan: null, request: '' })],
+    ['query: plan', generateReportWriter.query({ ...background(REQUEST), plan: 'PLAN TEXT' })],
+    ['query: plan of a follow-up', generateReportWriter.query({ ...FOLLOW_UP, plan: 'PLAN TEXT' })],
     ['query: apply', applyReportWriter.query({ output: 'OUTPUT' })],
     ['query: drift, nothing left', driftReportWriter.query(DRIFT)],
     ['query: drift, some left', driftReportWriter.query({ ...DRIFT, failure: 'LEFT' })],
     ['query: drift, exceptions', driftReportWriter.query({ ...DRIFT, exclusions: ['EXPECTED'] })],
+    [
+      'query: drift, written',
+      driftReportWriter.query({ ...DRIFT, written: [{ address: 'a.b', action: 'delete resource' }] }),
+    ],
     ['query: drift, both', driftReportWriter.query({ ...DRIFT, failure: 'LEFT', exclusions: ['EXPECTED'] })],
     describeResult(generateReportWriter, 'result tool: generate'),
     describeResult(driftReportWriter, 'result tool: drift'),
@@ -221,13 +303,17 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
       ),
     ],
     ['query', complianceChecker.query(COMPLIANCE)],
+    ['query: follow-up', complianceChecker.query({ ...COMPLIANCE, ...FOLLOW_UP })],
     [
       'query: with findings of code',
       complianceChecker.query({ ...COMPLIANCE, codeFindings: 'error a_rule a.b: Odd.' }),
     ],
     describeResult(complianceChecker),
   ],
-  PR_GENERATOR: [['system', pullRequestText.system({}, { firstRequest: '' })], describeResult(pullRequestText)],
+  PR_GENERATOR: [
+    ['system', pullRequestText.system({}, { firstRequest: '', record: '' })],
+    describeResult(pullRequestText),
+  ],
   STATUS_UPDATE: [
     ['system', statusUpdate.system({}, { text: '' })],
     ['query', statusUpdate.query({ text: 'Checking the request' })],
@@ -246,7 +332,7 @@ const OFFERED: readonly Tool[] = [
   ...fileTools(access),
   ...inspectionTools(access, { branchDiff: nobody }),
   webSearchTool({ complete: nobody, search: nobody }, 'main'),
-  resourceSchemaTool({ names: nobody, of: nobody, forget: nobody }),
+  resourceSchemaTool({ installed: nobody, names: nobody, of: nobody, forget: nobody }),
 ]
 
 /** What is not of one chain: the tools that are offered, earlier turns and what the loop itself says. */
@@ -271,11 +357,14 @@ export const SHARED: Record<string, readonly Section[]> = {
     ['empty reply', notices.emptyReplyNotice('a_tool')],
     ['last turn', notices.lastTurnNotice('a_tool')],
     ['duplicate call', notices.duplicateCall('a_tool', 'call-1')],
-    ['withdrawn tool', notices.withdrawnTool('a_tool')],
-    ['no such tool', notices.toolNotFound('a_tool')],
+    ['no such tool', notices.toolNotFound('a_tool', ['one_tool', 'another_tool'])],
     ['one parameter missing', notices.missingParameters('a_tool', ['one'])],
     ['two parameters missing', notices.missingParameters('a_tool', ['one', 'two'])],
+    ['one parameter misnamed', notices.missingParameters('a_tool', ['one'], ['other'])],
+    ['two parameters misnamed', notices.missingParameters('a_tool', ['one', 'two'], ['other', 'another'])],
     ['not JSON', notices.notJson('a_tool', 'syntax error')],
+    ['not JSON: control character', notices.notJson('a_tool', 'syntax error', notices.CONTROL_CHARACTER)],
+    ['not JSON: cut off', notices.notJson('a_tool', 'syntax error', notices.CUT_OFF)],
     ['empty result', notices.emptyResult('a_tool')],
     ['unexpected failure', notices.unexpectedFailure('a_tool')],
   ],

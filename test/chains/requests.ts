@@ -3,18 +3,16 @@ import { runChain } from '../../pipeline/kit/run-chain.ts'
 import { writeApplyReport } from '../../pipeline/steps/apply/write-apply-report.ts'
 import type { DriftResult } from '../../pipeline/steps/drift/drift-task.ts'
 import { writeDriftReport } from '../../pipeline/steps/drift/write-drift-report.ts'
-import { auditCompliance } from '../../pipeline/steps/generate/audit-compliance.ts'
 import { startIntentCheck } from '../../pipeline/steps/generate/check-intent.ts'
-import { writeGenerateReport } from '../../pipeline/steps/generate/write-generate-report.ts'
+import { type GenerationTask, generateAndValidate } from '../../pipeline/steps/generator/generate-and-validate.ts'
 import { converge } from '../../pipeline/steps/import/converge.ts'
 import { openLedger } from '../../pipeline/steps/import/ledger.ts'
 import { selectResources } from '../../pipeline/steps/import/select.ts'
-import { validateImports } from '../../pipeline/steps/import/validator.ts'
+import { createImportValidator } from '../../pipeline/steps/import/validator.ts'
 import { writeImportReport } from '../../pipeline/steps/import/write-import-report.ts'
+import type { ValidPlan } from '../../pipeline/steps/plan/plan.ts'
+import { createPlanValidator } from '../../pipeline/steps/plan/validators.ts'
 import { composePrompts } from '../../pipeline/steps/shared/compose-prompts.ts'
-import { type GenerationTask, generateAndValidate } from '../../pipeline/steps/shared/generate-and-validate.ts'
-import type { ValidPlan } from '../../pipeline/steps/shared/plan.ts'
-import { createPlanValidator } from '../../pipeline/steps/shared/validators.ts'
 import { filterDriftExceptions } from '../../src/chains/filter-drift-exceptions.ts'
 import { filterReconciliation } from '../../src/chains/filter-reconciliation.ts'
 import { writeOperationsQuery, writeTaskQuery } from '../../src/chains/iac-generator.ts'
@@ -23,8 +21,11 @@ import { requestsFilter } from '../../src/chains/requests-filter.ts'
 import { driftTargets, sessionTargets } from '../../src/chains/target-generator.ts'
 import { taskSplitter } from '../../src/chains/task-splitter.ts'
 import type { InferenceRequest } from '../../src/llm/types.ts'
+import { listChanges } from '../../src/plan/change-list.ts'
 import { writePullRequestText } from '../../src/pull-requests/write-text.ts'
 import type { IacClient } from '../../src/services/iac/types.ts'
+import { emptyResult } from '../../src/sessions/round-result.ts'
+import { review } from '../pipeline/steps/review.ts'
 import type { Script } from '../pipeline/steps/scripted-llm.ts'
 import {
   calmEngine,
@@ -33,6 +34,7 @@ import {
   type StepWorld,
   validPlan,
 } from '../pipeline/steps/support.ts'
+import { planOf } from '../plan/fixtures.ts'
 
 /**
  * What the steps of the worker ask a model: role, tools in their order and messages of every call, for each chain in
@@ -43,10 +45,23 @@ type Steps = Awaited<ReturnType<typeof createSteps>>
 type WorldOptions = NonNullable<Parameters<Steps['world']>[0]>
 
 const CONVENTIONS = { templates: ['TEMPLATE ONE', 'TEMPLATE TWO'], abbreviations: ['aws_vpc: vpc'] }
+/** Templates of which only the first is about a type that the plan of these calls has. */
+const OF_DATABASES = {
+  templates: [
+    '# Database (`aws_db_instance`)\n\n## Required\n- `engine`\n\n## Dependencies\n- A subnet group.',
+    '# Replicas of databases (`aws_db_instance_automated_backups_replication`)',
+  ],
+}
+const UTILITIES = [{ address: 'terraform_data.one', actions: ['create'] }]
 const IDS = ['arn:aws:s3:::one', 'vpc-2']
 const DRIFT = [
   { address: 'aws_vpc.a', action: 'delete resource' as const },
   { address: 'a.b', action: 'create resource' as const, changes: { size: 1 } },
+]
+const DIFF = 'new file new.tf\nresource "a" "new" {\n}\n'
+const MOVES = [
+  { address: 'a.new', previous_address: 'a.old', actions: ['no-op'] },
+  { address: 'a.c', actions: ['create'] },
 ]
 const CHANGES = [
   { address: 'a.b', actions: ['update'], before: { size: 1 }, after: { size: 2 } },
@@ -147,6 +162,7 @@ const driftResult = (world: StepWorld): DriftResult => ({
   remaining: [...DRIFT],
   excepted: [...DRIFT].slice(0, 1),
   detected: [...DRIFT],
+  written: [],
   feedback: null,
   valid: validPlan(world, CHANGES),
   exclusions: ['aws_vpc.a: expected by rule one'],
@@ -176,12 +192,15 @@ export const requestsOf = (steps: Steps, root: string): Record<ChainName, readon
     [
       'a request, then a repair with schemas',
       () =>
-        asked(steps, (world) => generateAndValidate(world.kit, task(world)), {
-          root,
-          engine: refusingOnce,
-          additions: { schema },
-          query: 'Add a bucket for logs',
-        }),
+        asked(
+          steps,
+          (world) => {
+            // A repair without a change is asked for one; see the test of the loop.
+            world.workspace.pendingChanges = async () => [{ path: 'main.tf', new_file: false, content: 'x' }]
+            return generateAndValidate(world.kit, task(world))
+          },
+          { root, engine: refusingOnce, additions: { schema }, query: 'Add a bucket for logs' },
+        ),
     ],
     [
       'operations of drift',
@@ -202,14 +221,18 @@ export const requestsOf = (steps: Steps, root: string): Record<ChainName, readon
     ],
   ],
   TARGET_GENERATOR: [
-    ['session', () => asked(steps, ({ kit }) => runChain(kit, sessionTargets, {}))],
+    [
+      'session',
+      () =>
+        asked(steps, ({ kit }) => runChain(kit, sessionTargets, { diff: 'new file two.tf\nlocals {}', earlier: null })),
+    ],
     ['drift', () => asked(steps, ({ kit }) => runChain(kit, driftTargets, { request: kit.run.round.query }))],
   ],
   TASK_SPLITTER: [['drift', () => asked(steps, ({ kit }) => runChain(kit, taskSplitter, { drift: DRIFT }))]],
   FILTER_RECONCILIATION: [
     [
       'operations',
-      () => asked(steps, ({ kit }) => runChain(kit, filterReconciliation, { operations: ['one', 'two'] })),
+      () => asked(steps, ({ kit }) => runChain(kit, filterReconciliation, { operations: ['one', 'two'], diff: DIFF })),
     ],
   ],
   FILTER_DRIFT_EXCEPTIONS: [
@@ -224,7 +247,7 @@ export const requestsOf = (steps: Steps, root: string): Record<ChainName, readon
       () =>
         asked(steps, ({ kit }) => {
           kit.run.round.is_partial = true
-          return selectResources(kit, { managed: [], ids: IDS, withheld: [], ending: null }, CONVENTIONS)
+          return selectResources(kit, { ids: IDS, withheld: [] }, CONVENTIONS)
         }),
     ],
   ],
@@ -232,14 +255,14 @@ export const requestsOf = (steps: Steps, root: string): Record<ChainName, readon
     [
       'identifiers without address',
       () =>
-        asked(steps, async ({ kit }) => validateImports(kit, await openLedger(kit, IDS)), {
+        asked(steps, async ({ kit }) => createImportValidator(kit, await openLedger(kit, IDS))(), {
           engine: calmEngine(created),
           chain: 'import_addresses',
         }),
     ],
   ],
   REPORT_GENERATOR: [
-    ['generate', () => asked(steps, (world) => writeGenerateReport(world.kit, validPlan(world, CHANGES, ['a.b'])))],
+    ['generate', () => asked(steps, (world) => review(world, validPlan(world, CHANGES, ['a.b'])))],
     ['drift', () => first(asked(steps, (world) => settled(writeDriftReport(world.kit, driftResult(world), []))))],
     [
       'apply that went well',
@@ -270,11 +293,7 @@ export const requestsOf = (steps: Steps, root: string): Record<ChainName, readon
         first(
           asked(steps, ({ kit }) =>
             settled(
-              writeImportReport(
-                kit,
-                { ...importFacts, imported: [], failed: [], nothing: { text: 'Nothing there.', failed: false } },
-                null,
-              ),
+              writeImportReport(kit, { ...importFacts, imported: [], failed: [], nothing: 'Nothing there.' }, null),
             ),
           ),
         ),
@@ -284,8 +303,17 @@ export const requestsOf = (steps: Steps, root: string): Record<ChainName, readon
     [
       'plan',
       () =>
-        asked(steps, (world) => auditCompliance(world.kit, validPlan(world, CHANGES), CONVENTIONS), {
+        asked(steps, (world) => review(world, validPlan(world, CHANGES), { conventions: OF_DATABASES }), {
           orchestration: { enable_compliance_checker: true },
+          chain: 'report_compliance_findings',
+        }),
+    ],
+    [
+      'plan of what is in no cloud',
+      () =>
+        asked(steps, (world) => review(world, validPlan(world, UTILITIES), { conventions: OF_DATABASES }), {
+          orchestration: { enable_compliance_checker: true },
+          chain: 'report_compliance_findings',
         }),
     ],
   ],
@@ -297,6 +325,36 @@ export const requestsOf = (steps: Steps, root: string): Record<ChainName, readon
           writePullRequestText(
             { ...run.context, llm },
             { first_query: 'Add a bucket', history: [TURN] },
+            new AbortController().signal,
+          ),
+        ),
+    ],
+    [
+      'session whose rounds left a record',
+      () =>
+        asked(steps, ({ run, llm }) =>
+          writePullRequestText(
+            { ...run.context, llm },
+            {
+              first_query: TURN.user,
+              history: [TURN],
+              rounds: [
+                {
+                  number: 1,
+                  mode: 'generate',
+                  query: TURN.user,
+                  status: 'completed',
+                  result: {
+                    ...emptyResult(),
+                    summary: TURN.assistant,
+                    repairs: ['Not for this model.'],
+                    drift: ['update aws_vpc.main'],
+                    changes: listChanges(planOf(MOVES), { text: (text) => text }),
+                  },
+                },
+                { number: 2, mode: 'generate', query: 'Declined', status: 'uncompleted' },
+              ],
+            },
             new AbortController().signal,
           ),
         ),

@@ -33,7 +33,7 @@ describe('definitions', () => {
       ['templates', 'abbreviations', 'explanation'],
     ],
     [sessionTargets.resultTool(), 'generate_engine_targets', ['targets'], ['targets', 'explanation']],
-    [iacGenerator.resultTool(), 'task_complete', ['status', 'summary'], ['status', 'summary']],
+    [iacGenerator.resultTool(), 'task_complete', ['status', 'summary'], ['status', 'summary', 'assumptions']],
     [taskSplitter.resultTool(), 'report_decomposed_task_operations', ['operations'], ['operations', 'explanation']],
     [
       importAddresses.resultTool(),
@@ -85,7 +85,17 @@ describe('arguments that say less than asked for', () => {
   it.each<[Tool, Record<string, unknown>, object]>([
     [requestsFilter.resultTool(), { status: true, explanation: '' }, { status: true }],
     [iacGenerator.resultTool(), { status: true, summary: 'Done.' }, { status: 'true', summary: 'Done.' }],
-    [iacGenerator.resultTool(), { status: '', summary: 'Done.' }, { summary: 'Done.' }],
+    [iacGenerator.resultTool(), { status: '', summary: 'Done.' }, { summary: 'Done.', assumptions: [] }],
+    [
+      iacGenerator.resultTool(),
+      { status: '', summary: 'Done.', assumptions: ' One. ' },
+      { summary: 'Done.', assumptions: ['One.'] },
+    ],
+    [
+      iacGenerator.resultTool(),
+      { status: '', summary: 'Done.', assumptions: ['One.', ' '] },
+      { summary: 'Done.', assumptions: ['One.'] },
+    ],
     [importAddresses.resultTool(), { status: true, summary: 's', imports: [] }, { imports: [] }],
   ])('fit where nothing rests on the rest', async (tool, args, value) => {
     expect(await tool.run(args, new AbortController().signal)).toMatchObject(value)

@@ -6,7 +6,7 @@ import { filterReconciliation } from '../../src/chains/filter-reconciliation.ts'
 import { type GeneratorValues, iacGenerator } from '../../src/chains/iac-generator.ts'
 import { importAddresses } from '../../src/chains/import-addresses.ts'
 import { importFilter } from '../../src/chains/import-filter.ts'
-import { type CompositorValues, promptCompositor } from '../../src/chains/prompt-compositor.ts'
+import { promptCompositor } from '../../src/chains/prompt-compositor.ts'
 import { pullRequestText } from '../../src/chains/pull-request-text.ts'
 import {
   applyReportWriter,
@@ -19,6 +19,7 @@ import { statusUpdate } from '../../src/chains/status-update.ts'
 import { driftTargets, sessionTargets } from '../../src/chains/target-generator.ts'
 import { taskSplitter } from '../../src/chains/task-splitter.ts'
 import { DATA_RULE } from '../../src/prompts/fence.ts'
+import { background } from '../pipeline/steps/review.ts'
 
 const GENERATOR: GeneratorValues = {
   operation: 'generate',
@@ -27,7 +28,8 @@ const GENERATOR: GeneratorValues = {
   abbreviations: ['- aws_vpc: vpc'],
   task: 'TASK',
   repository: null,
-  providerSchema: null,
+  changes: '',
+  providerSchema: '',
 }
 const BODIES = {
   engine: 'ENGINE',
@@ -36,8 +38,7 @@ const BODIES = {
   permissions: 'PERMISSIONS',
   forbiddenActions: 'FORBIDDEN',
 }
-const compose = (pass: CompositorValues['pass']) =>
-  promptCompositor.system({ resourcesList: 'RESOURCES', abbreviations: 'ABBREVIATIONS' }, { request: 'REQUEST', pass })
+const LISTS = { resourcesList: 'RESOURCES', abbreviations: 'ABBREVIATIONS' }
 const generate = (changes: Partial<GeneratorValues> = {}, bodies: Partial<typeof BODIES> = {}) =>
   iacGenerator.system({ ...BODIES, ...bodies }, { ...GENERATOR, ...changes })
 const IMPORT_FACTS = {
@@ -57,12 +58,11 @@ const LAYOUTS: [string, string, { resultTool(): Tool } | null, string[]][] = [
     requestsFilter,
     ['GUIDELINE', 'FORBIDDEN'],
   ]),
-  ['compositor, pass 1', compose({ number: 1 }), promptCompositor, ['RESOURCES', 'ABBREVIATIONS']],
   [
-    'compositor, pass 2',
-    compose({ number: 2, templates: ['vpc'], abbreviations: ['- aws_vpc: vpc'] }),
+    'compositor',
+    promptCompositor.system(LISTS, { request: 'REQUEST', pass: { number: 1 } }),
     promptCompositor,
-    ['RESOURCES', 'ABBREVIATIONS', '- vpc', '- aws_vpc: vpc'],
+    ['RESOURCES', 'ABBREVIATIONS'],
   ],
   [
     'generator',
@@ -70,7 +70,7 @@ const LAYOUTS: [string, string, { resultTool(): Tool } | null, string[]][] = [
     iacGenerator,
     ['ENGINE', 'TEMPLATE-1', 'TEMPLATE-2', '- aws_vpc: vpc', 'CREATION', 'NETWORKING', 'PERMISSIONS', 'FORBIDDEN'],
   ],
-  ['session targets', sessionTargets.system({}, {}), sessionTargets, ['diff_history']],
+  ['session targets', sessionTargets.system({}, { diff: '', earlier: null }), sessionTargets, ['`moved`']],
   [
     'drift targets',
     driftTargets.system({ targetingPolicies: 'POLICIES' }, { request: 'REQUEST' }),
@@ -78,7 +78,7 @@ const LAYOUTS: [string, string, { resultTool(): Tool } | null, string[]][] = [
     ['POLICIES'],
   ],
   ['task splitter', taskSplitter.system({}, { drift: [] }), taskSplitter, []],
-  ['reconciliation', filterReconciliation.system({}, { operations: [] }), filterReconciliation, ['diff_history']],
+  ['reconciliation', filterReconciliation.system({}, { operations: [], diff: '' }), filterReconciliation, []],
   [
     'drift exceptions',
     filterDriftExceptions.system({ driftExceptions: 'EXCEPTIONS' }, { operations: [] }),
@@ -88,34 +88,39 @@ const LAYOUTS: [string, string, { resultTool(): Tool } | null, string[]][] = [
   ['import filter', filterImports(['arn:1'], ['TEMPLATE']), importFilter, ['- arn:1', 'TEMPLATE']],
   [
     'import addresses',
-    importAddresses.system({}, { pendingIds: ['arn:1'], addresses: [] }),
+    importAddresses.system({}, { pendingIds: ['arn:1'], addresses: [], diff: '' }),
     importAddresses,
     ['- arn:1'],
   ],
   [
     'report, generate',
-    generateReportWriter.system({ impact: 'IMPACT' }, { plan: 'PLAN' }),
+    generateReportWriter.system({ impact: 'IMPACT' }, { ...background(), plan: 'PLAN' }),
     generateReportWriter,
     ['IMPACT'],
   ],
   [
     'report, drift',
-    driftReportWriter.system({}, { failure: null, remaining: [], exclusions: [], excepted: [] }),
+    driftReportWriter.system({}, { failure: null, remaining: [], exclusions: [], excepted: [], written: [], diff: '' }),
     driftReportWriter,
-    ['diff_history'],
+    [],
   ],
   ['report, apply', applyReportWriter.system({}, { output: 'OUTPUT' }), applyReportWriter, []],
-  ['report, import', importReportWriter.system({}, { facts: IMPORT_FACTS, plan: null }), importReportWriter, []],
+  [
+    'report, import',
+    importReportWriter.system({}, { facts: IMPORT_FACTS, plan: null, request: '' }),
+    importReportWriter,
+    [],
+  ],
   [
     'compliance',
     complianceChecker.system(
       { ...BODIES, rules: 'RULES' },
-      { request: 'REQUEST', plan: 'PLAN', codeFindings: '', templates: GENERATOR.templates },
+      { ...background(), plan: 'PLAN', types: ['aws_vpc'], codeFindings: '', templates: GENERATOR.templates },
     ),
     complianceChecker,
     ['RULES', 'ENGINE', 'CREATION', 'NETWORKING', 'PERMISSIONS', 'FORBIDDEN', 'TEMPLATE-1'],
   ],
-  ['pull request', pullRequestText.system({}, { firstRequest: 'REQUEST' }), pullRequestText, []],
+  ['pull request', pullRequestText.system({}, { firstRequest: 'REQUEST', record: '' }), pullRequestText, []],
   ['status', statusUpdate.system({}, { text: 'TEXT' }), null, []],
 ]
 

@@ -2,13 +2,14 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findUnmet, type Outcome } from '../../eval/expectations.ts'
 import { readCsv } from '../../eval/iac-eval/csv.ts'
 import { loadIacEval } from '../../eval/iac-eval/load.ts'
 import { findFalseRules } from '../../eval/iac-eval/opa.ts'
-import { hashOf, loadScenarios } from '../../eval/load-scenarios.ts'
-import { readOptions, UsageError } from '../../eval/options.ts'
-import { MODES, readScenario, ScenarioError } from '../../eval/scenario.ts'
+import { readOptions } from '../../eval/options.ts'
+import { findUnmet, type Outcome } from '../../eval/scenario/expectations.ts'
+import { hashOf, loadScenarios } from '../../eval/scenario/load.ts'
+import { MODES, readScenario, ScenarioError } from '../../eval/scenario/scenario.ts'
+import { UsageError } from '../../eval/usage-error.ts'
 import { CLOUDS } from '../../src/base/vocabulary.ts'
 import { parsePlan } from '../../src/plan/plan.ts'
 
@@ -76,9 +77,13 @@ const change = (address: string, actions: string[], after: object) => ({
   name: address.split('.')[1],
   change: { actions, before: null, after, after_unknown: {}, before_sensitive: false, after_sensitive: {} },
 })
+const moved = (actions: string[]) => ({
+  ...change('terraform_data.new', actions, {}),
+  previous_address: 'terraform_data.old',
+})
 const planWith = (...resource_changes: object[]) =>
   parsePlan(JSON.stringify({ format_version: '1.2', resource_changes }))
-const outcome = (changes: Partial<Outcome> = {}): Outcome => ({
+const outcome = (changes: Partial<Outcome>): Outcome => ({
   session: { current_status: 'completed', is_blocked: false, rounds: [] },
   collected: {
     drift: ['a.b', 'a.c'],
@@ -86,8 +91,39 @@ const outcome = (changes: Partial<Outcome> = {}): Outcome => ({
   },
   plan: planWith(change('terraform_data.one', ['create'], { input: 'x' })),
   file: async (path) => (path === 'main.tf' ? 'size = 3' : null),
+  unformatted: [],
+  evidence: {
+    turn: 'Kept 35 days.',
+    findings: ['deletion.backup'],
+    model_calls: 9,
+    notes: ['A target was dropped.'],
+    pull_request: 'Title\n\nRollback: none is safe.',
+  },
   ...changes,
 })
+
+describe('files that differ in a number', () => {
+  const document = (repeated: object) => ({
+    cloud: 'aws',
+    request: 'a',
+    repository: { files: { 'part-002.tf': 'own' }, repeated: [repeated] },
+    expect: { status: 'completed' },
+  })
+  it('are written out, and files with a text of their own win', () => {
+    const { repository } = readScenario('t/t', document({ count: 3, path: 'part-{n}.tf', text: 'x = "{n}-{n}"' }))
+    expect(repository).toEqual({
+      files: { 'part-001.tf': 'x = "001-001"', 'part-002.tf': 'own', 'part-003.tf': 'x = "003-003"' },
+    })
+  })
+  it.each([
+    { count: 3, path: 'part.tf', text: 'x' },
+    { count: 0, path: '{n}.tf', text: 'x' },
+    { count: 1, path: '../{n}', text: 'x' },
+  ])('%j are refused', (repeated) => {
+    expect(() => readScenario('t/t', document(repeated))).toThrow(ScenarioError)
+  })
+})
+
 const expectations = (expected: object) =>
   readScenario('t/t', {
     cloud: 'aws',
@@ -133,6 +169,39 @@ describe('expectations', () => {
       /^there is no plan of the branch: init failed/,
     ],
     ['of a file', { files: [{ path: 'main.tf', lacks: '= 3' }] }, {}, /^main\.tf contains/],
+    [
+      'about the evidence that hold',
+      {
+        formatted: true,
+        turn: [{ contains: 'nothing|35 DAYS', lacks: 'unchanged' }],
+        audit_lacks: ['scope_*'],
+        max_calls: 9,
+        notes: [{ contains: 'dropped' }],
+        pull_request: [{ contains: 'rollback' }],
+      },
+      {},
+      null,
+    ],
+    ['of the format', { formatted: true }, { unformatted: ['main.tf'] }, /^not formatted: main\.tf/],
+    ['of the format without a branch', { formatted: true }, { unformatted: null }, /^there is no branch/],
+    ['of the last turn', { turn: [{ lacks: '7 days|35 days' }] }, {}, /^"7 days\|35 days" is in the last turn/],
+    ['of findings', { audit_lacks: ['deletion*'] }, {}, /^the compliance check found deletion\.backup/],
+    ['of calls', { max_calls: 8 }, {}, /^9 model calls, more than 8/],
+    ['of notes', { notes: [{ contains: 'tfvars' }] }, {}, /^"tfvars" is not in the notes/],
+    ['of a pull request', { pull_request: [{ lacks: 'rollback' }] }, {}, /^"rollback" is in the pull request/],
+    [
+      'of a move',
+      { moved: [{ from: '*.old', to: '*.new' }] },
+      { plan: planWith(moved(['no-op']), moved(['update'])) },
+      null,
+    ],
+    [
+      'of a move that loses the object',
+      { moved: [{ from: '*.old', to: '*.new' }] },
+      { plan: planWith(moved(['delete', 'create'])) },
+      /^terraform_data\.new is moved, and delete and create/,
+    ],
+    ['of a move that is none', { moved: [{ from: '*.old', to: '*.new' }] }, {}, /^the plan moves nothing/],
     ['of a file that is not there', { files: [{ path: 'x.tf', contains: 'a' }] }, {}, /^there is no file x\.tf/],
   ])('%s', async (_, expected, changes, message) => {
     const failures = await findUnmet(expectations(expected), outcome(changes))

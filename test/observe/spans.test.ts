@@ -182,7 +182,7 @@ describe('a chain', () => {
       result: null,
       error_message: 'File x does not exist',
     })
-    expect(unknown?.status_message).toBe('Tool no_such_tool not found')
+    expect(unknown?.status_message).toMatch(/^Tool no_such_tool not found\. The tools are: `/)
   })
 
   it('that fails ends with the reason, and so does the call that failed', async () => {

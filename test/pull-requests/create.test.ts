@@ -8,10 +8,13 @@ import type { InferenceRequest, LlmClient } from '../../src/llm/types.ts'
 import { createPullRequest } from '../../src/pull-requests/create.ts'
 import { storeReport } from '../../src/reports/artifacts.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
+import { finishRound } from '../../src/sessions/finish.ts'
+import { emptyResult, type RoundResult } from '../../src/sessions/round-result.ts'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
 import { listedRepository } from '../helpers/git-remote.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
-import { generateReport } from './evidence/fixtures.ts'
+import { changeListOf, generateReport } from './evidence/fixtures.ts'
+import { shortenTimers } from './support.ts'
 
 const REPOSITORY = 'https://github.com/Acme/Infra'
 const PULLS = 'https://api.github.com/repos/Acme/Infra/pulls'
@@ -378,5 +381,151 @@ describe('a provider that refuses', () => {
     await expect(createPullRequest(core.context, await finishedSession(), controller.signal)).rejects.toThrow(
       'caller is gone',
     )
+  })
+})
+
+describe('a model', () => {
+  const RESULT: RoundResult = {
+    ...emptyResult(),
+    summary: 'Added aws_s3_bucket.logs for @octocat.',
+    assumptions: ['One region is enough.'],
+    changes: changeListOf([{ address: 'aws_s3_bucket.logs', action: 'create' }]),
+  }
+
+  /** A session whose round left a report and a result. */
+  async function sessionWithResult(): Promise<string> {
+    const uuid = await openSession(core.context, user_id, { repo_uri: REPOSITORY })
+    const { round } = await runRound(core.context, uuid)
+    const { document } = generateReport()
+    if (document) await storeReport(core.context, round, { type: 'generate', document })
+    const history = [{ user: 'Add a bucket', assistant: RESULT.summary }]
+    const end = { status: 'completed', message: 'GENERATE', commit: null, usage: null } as const
+    await finishRound(core.context, round, { ...end, history, result: RESULT })
+    return uuid
+  }
+  const withModel = (complete: LlmClient['complete']): CoreContext => ({ ...core.context, llm: { ...llm, complete } })
+  /** The step before the model takes no time, so that the model's budget is whole. */
+  const standStill = () => vi.spyOn(performance, 'now').mockReturnValue(0)
+  afterEach(() => {
+    vi.unstubAllGlobals()
+    vi.restoreAllMocks()
+  })
+
+  it('sees what code recorded of the round', async () => {
+    provider()
+    await createPullRequest(core.context, await sessionWithResult())
+    const query = asked[0]?.messages.at(-1)?.content
+    expect(query).toMatch(/What its rounds did, on record:\n<<<DATA rounds \w+\nRound 1, generate\nPlan: 1 to create, /)
+    expect(query).toContain('- create aws_s3_bucket.logs')
+    expect(query).not.toContain('Built:')
+  })
+
+  it.each([
+    ['never answers', () => new Promise<never>(() => {})],
+    [
+      'ends only when it is told to',
+      ({ signal }: InferenceRequest) =>
+        new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
+    ],
+  ])('that %s is waited for 20 seconds; then code writes the whole text', async (_, complete) => {
+    const calls = provider()
+    const uuid = await sessionWithResult()
+    standStill()
+    const budget = shortenTimers(20_000)
+    expect(await createPullRequest(withModel(complete), uuid)).toMatchObject({ id: 7 })
+    expect(budget.count).toBe(1)
+    const { title: written, body } = calls[0]?.body ?? {}
+    expect(written).toBe('Add a bucket (1 change)')
+    expect(body).toMatch(/^No model wrote this summary; code put it together from what the session stored\./)
+    expect(body).toContain('Requested:\n- Add a bucket')
+    expect(body).toContain('The reviewed plan: 1 to create,')
+    expect(body).toContain('Added aws_s3_bucket.logs for @\u200boctocat.')
+    expect(body).toContain('- One region is enough.')
+    expect(body).toContain('| create | `aws_s3_bucket.logs` |')
+    expect(core.log).toContainEqual(
+      expect.objectContaining({ session_id: uuid, reason: 'the model did not answer in time' }),
+    )
+  })
+
+  it('that answers nothing usable leaves the text to code', async () => {
+    const calls = provider()
+    const complete: LlmClient['complete'] = async (request) => ({
+      ...(await llm.complete(request)),
+      tool_calls: [],
+      finish: 'content_filter',
+      finish_raw: 'refused',
+    })
+    await createPullRequest(withModel(complete), await sessionWithResult())
+    expect(calls[0]?.body.body).toMatch(/^No model wrote this summary/)
+  })
+
+  it('gets what is left when the repository was slow', async () => {
+    provider()
+    const uuid = await sessionWithResult()
+    const now = vi.spyOn(performance, 'now').mockReturnValue(0)
+    server.use(
+      http.get(`${REPOSITORY}/info/refs`, () => {
+        now.mockReturnValue(19_000)
+      }),
+    )
+    const rest = shortenTimers(5_000)
+    await createPullRequest(
+      withModel(() => new Promise<never>(() => {})),
+      uuid,
+    )
+    expect(rest.count).toBe(1)
+  })
+})
+
+describe('45 seconds in all', () => {
+  afterEach(() => {
+    vi.unstubAllGlobals()
+  })
+
+  /** Lets the time for the whole call end when it is asked to. */
+  function controlTotal(): () => void {
+    let end = () => {}
+    const real = globalThis.setTimeout
+    vi.stubGlobal('setTimeout', (work: () => void, ms?: number, ...args: []) => {
+      if (ms === 45_000) end = work
+      return real(work, ms, ...args)
+    })
+    return () => end()
+  }
+  const late = { status: 504, message: 'PR creation timeout' }
+
+  it('end a call whose git host hangs', async () => {
+    const uuid = await finishedSession()
+    const end = controlTotal()
+    provider(async () => {
+      end()
+      await delay('infinite')
+      return created(1)
+    })
+    await expect(createPullRequest(core.context, uuid)).rejects.toMatchObject(late)
+  })
+
+  it('end a call whose repository hangs', async () => {
+    const uuid = await finishedSession()
+    const end = controlTotal()
+    server.use(
+      http.get(`${REPOSITORY}/info/refs`, async () => {
+        end()
+        await delay('infinite')
+      }),
+    )
+    await expect(createPullRequest(core.context, uuid)).rejects.toMatchObject(late)
+    expect(asked).toEqual([])
+  })
+
+  it('end a call that waits for something that cannot be stopped', async () => {
+    provider()
+    const uuid = await finishedSession()
+    const end = controlTotal()
+    const complete: LlmClient['complete'] = async () => {
+      end()
+      return await new Promise<never>(() => {})
+    }
+    await expect(createPullRequest({ ...core.context, llm: { ...llm, complete } }, uuid)).rejects.toMatchObject(late)
   })
 })

@@ -248,9 +248,9 @@ describe('a merge', () => {
     const uuid = await sessionWith([4])
     const total = Promise.withResolvers<() => void>()
     const real = globalThis.setTimeout
-    vi.stubGlobal('setTimeout', (work: () => void, ms?: number) => {
+    vi.stubGlobal('setTimeout', (work: () => void, ms?: number, ...args: []) => {
       if (ms === 45_000) total.resolve(work)
-      return real(work, ms)
+      return real(work, ms, ...args)
     })
     provider(async () => {
       const end = await total.promise

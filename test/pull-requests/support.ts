@@ -42,9 +42,10 @@ export async function refusalOf(call: Promise<unknown>): Promise<{ status: numbe
 export function shortenTimers(length_ms: number): { count: number } {
   const shortened = { count: 0 }
   const real = globalThis.setTimeout
-  vi.stubGlobal('setTimeout', (work: () => void, ms?: number) => {
+  // The HTTP client of the runtime passes further arguments, which its work needs.
+  vi.stubGlobal('setTimeout', (work: () => void, ms?: number, ...args: []) => {
     if (ms === length_ms) shortened.count++
-    return real(work, ms === length_ms ? 0 : ms)
+    return real(work, ms === length_ms ? 0 : ms, ...args)
   })
   return shortened
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createMasker, MASK } from '../../src/base/masking.ts'
 import { planFacts } from '../../src/plan/facts.ts'
 import { createSecretRegister } from '../../src/plan/sensitive.ts'
-import type { BeyondTargets } from '../../src/plan/targets.ts'
+import type { BeyondTargets } from '../../src/plan/targets/targets.ts'
 import { generateReport } from '../../src/reports/schemas.ts'
 import { settleGenerateReport } from '../../src/reports/settle-generate.ts'
 import { planOf } from '../plan/fixtures.ts'
@@ -110,7 +110,7 @@ describe('settleGenerateReport', () => {
       { title: 'B', description: 'kept' },
     ]
     const pointsOf = (beyond: BeyondTargets | null, masker = nothing) =>
-      settleGenerateReport(told([], 'low', invented), planOf([]), masker, beyond).potential_impact.bullet_points
+      settleGenerateReport(told([], 'low', invented), planOf([]), masker, { beyond }).potential_impact.bullet_points
 
     it('is told by code, in the place of what the model says', () => {
       const changes = [{ address: 'a.pending', type: 'a', action: 'update' as const }]
@@ -156,6 +156,17 @@ describe('planFacts', () => {
     expect(planFacts(plan, ['aws_db_instance.main'])).toBe(
       '1 to create, 0 to update, 0 to delete, 1 to recreate\ncreate terraform_data.a (not among the targets)\n' +
         'recreate aws_db_instance.main (holds data)',
+    )
+  })
+
+  it('tells moves, imports and what leaves the state', () => {
+    const plan = planOf([
+      { address: 'a.new', previous_address: 'a.old', actions: ['no-op'] },
+      { address: 'a.left', actions: ['forget'] },
+    ])
+    expect(planFacts(plan, [])).toBe(
+      '0 to create, 0 to update, 0 to delete, 0 to recreate, 1 to move, 1 to forget\n' +
+        'move a.new, which was a.old\nforget a.left',
     )
   })
 

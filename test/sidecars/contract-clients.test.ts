@@ -237,11 +237,15 @@ describe('the client of iac', () => {
       error_count: 0,
       warning_count: 0,
       diagnostics: [],
+      texts: ['days = 7\n'],
     })
     const offering = client((operation) => {
       asked.push(operation.id)
       if (operation.id === 'engine')
-        return { status: 200, body: { name: 'OpenTofu', version: '1.10.6', additions: ['schema', 'diagnostics'] } }
+        return {
+          status: 200,
+          body: { name: 'OpenTofu', version: '1.10.6', additions: ['schema', 'diagnostics', 'fmt'] },
+        }
       if (operation.id !== 'job') return { status: 202, body: submitted }
       return { status: 200, body: { ...job, status: 'succeeded', result: { exit_code: 0, stdout, stderr: '' } } }
     })
@@ -254,7 +258,8 @@ describe('the client of iac', () => {
     ).not.toBeNull()
     expect(await offering.schema({ workspace_path })).not.toBeNull()
     expect(await offering.diagnostics(workspace_path)).toEqual([])
-    expect(asked).toEqual(expect.arrayContaining(['schema', 'diagnostics']))
+    expect(await offering.fmt?.(workspace_path, [{ form: 'tfvars', text: 'days=7\n' }])).toEqual(['days = 7\n'])
+    expect(asked).toEqual(expect.arrayContaining(['schema', 'diagnostics', 'fmt']))
   })
 
   it('asks for the engine', async () => {

@@ -1,5 +1,6 @@
-import { type Conversation, call, dataBlocks, type Reply, resultOf } from '../conversation.ts'
-import { diffText, touches } from '../diff.ts'
+import { type Conversation, call, dataBlocks, type Reply } from '../conversation.ts'
+import { touches } from '../diff.ts'
+import { shownDiff } from '../shown-diff.ts'
 import { selectResources } from './import.ts'
 
 const operations = (list: string[], explanation: string): Reply => ({
@@ -7,17 +8,17 @@ const operations = (list: string[], explanation: string): Reply => ({
 })
 
 /**
- * Answers the splitter and the filters of drift and imports. They share a result tool, so their other tools and their
- * rules tell them apart.
+ * Answers the splitter and the filters of drift and imports. They share a result tool, so their data, their other tools
+ * and their rules tell them apart.
  */
 export function decompose(conversation: Conversation): Reply {
-  const { tools, query, system, steps } = conversation
+  const { tools, query, data, system, steps } = conversation
   const identifiers = dataBlocks(system).get('identifiers')
   if (identifiers !== undefined) {
     const { selected, explanation } = selectResources(identifiers, query)
     return operations(selected, explanation)
   }
-  if (tools.has('web_search')) return splitDrift(query)
+  if (data.has('drift document')) return splitDrift(query)
   return tools.has('diff_history') || steps.length > 0 ? dropOwnChanges(conversation) : operations(stringsOf(query), '')
 }
 
@@ -30,12 +31,9 @@ function splitDrift(query: string): Reply {
   return operations(list, 'One operation for each address.')
 }
 
-function dropOwnChanges({ query, steps }: Conversation): Reply {
-  const result = resultOf(steps, 'diff_history')
-  if (result === undefined)
-    return { calls: [call('diff_history', { explanation: 'To tell drift from the changes of this session.' })] }
-  const diff = diffText(result)
-  const list = stringsOf(query).filter((operation) => !touches(diff, operation))
+function dropOwnChanges(conversation: Conversation): Reply {
+  const diff = shownDiff(conversation.data.get('branch diff'))
+  const list = stringsOf(conversation.query).filter((operation) => !touches(diff, operation))
   return operations(list, 'Dropped what only undoes the changes of this session.')
 }
 

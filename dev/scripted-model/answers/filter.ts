@@ -1,6 +1,7 @@
 import { type Conversation, call, type Reply, resultOf } from '../conversation.ts'
 import { type Example, notRecorded } from '../examples.ts'
-import { type Files, findRecording } from '../recordings.ts'
+import type { Files } from '../recording.ts'
+import { findRecording } from '../recordings.ts'
 import { answerQuestion, isQuestion, questionLookups } from './questions.ts'
 
 const FORBIDDEN =

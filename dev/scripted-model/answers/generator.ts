@@ -1,6 +1,7 @@
 import { searchReplace } from '../blocks.ts'
 import { type Conversation, call, type Reply, resultOf, type Step } from '../conversation.ts'
-import { type Edit, type Files, findRecording, GUESSES, isMirror } from '../recordings.ts'
+import type { Edit, Files } from '../recording.ts'
+import { findRecording, GUESSES, isMirror } from '../recordings.ts'
 import { driftTask, mendDrift } from './drift-edits.ts'
 import { importTask, writeImports } from './import.ts'
 
@@ -15,8 +16,12 @@ export function generate(conversation: Conversation): Reply {
   if (ids) return writeImports(ids, conversation)
   const drift = driftTask(query)
   if (drift) return mendDrift(drift, conversation)
-  return /^\s*[│|]?\s*Error:/m.test(query) ? repair(conversation) : write(conversation)
+  return isRefusal(conversation) ? repair(conversation) : write(conversation)
 }
+
+/** Whether the query shows what the engine found, in the form of the platform or in the engine's own words. */
+const isRefusal = ({ query, data }: Pick<Conversation, 'query' | 'data'>): boolean =>
+  data.has('findings') || /^\s*[│|]?\s*Error:/m.test(query)
 
 const EDITS = ['write_to_file', 'replace_in_file', 'delete_file']
 const edited = (steps: readonly Step[]) => steps.some((step) => EDITS.includes(step.name))
@@ -42,7 +47,7 @@ function editCall(edit: Edit) {
 
 /** Repairs one kind of fault: a reference to a local value that is not declared. */
 function repair({ query, steps, history }: Conversation): Reply {
-  const file = /\bon (\S+\.tf) line \d+/.exec(query)?.[1]
+  const file = /\bon (\S+\.tf) line \d+|^(\S+\.tf):\d+/m.exec(query)?.slice(1).find(Boolean)
   const missing = /local value with the name "([^"]+)" has not been declared/.exec(query.replace(/\s+/g, ' '))?.[1]
   if (!file || !missing)
     return done('not done', 'The scripted model has no recording for this diagnostic of the engine.')

@@ -1,6 +1,6 @@
 import { findBlock, searchReplace } from '../blocks.ts'
 import { bulletsIn, type Conversation, call, dataBlocks, type Reply, resultOf } from '../conversation.ts'
-import { diffText } from '../diff.ts'
+import { shownDiff } from '../shown-diff.ts'
 import { wordsOf } from './targets.ts'
 
 /** The parts of an ARN from which a name can be made. */
@@ -66,9 +66,9 @@ const written = (ids: readonly string[]): string =>
   `${ids.map((id) => parseArn(id).name).join(', ')}.`
 
 /** IAC_GENERATOR in import rounds: writes one block for each identifier. */
-export function writeImports(ids: readonly string[], { query, steps }: Conversation): Reply {
+export function writeImports(ids: readonly string[], { query, data, steps }: Conversation): Reply {
   if (/An argument named "arn" is not expected here/.test(query)) return keepAsComments(ids, steps)
-  if (/^\s*[│|]?\s*Error:/m.test(query))
+  if (data.has('findings') || /^\s*[│|]?\s*Error:/m.test(query))
     return done('not done', 'The scripted model has no recording for this diagnostic of the engine.')
   if (steps.length === 0) return { calls: [call('list_dir', { relative_workspace_path: '.' })] }
   const existing = (resultOf(steps, 'list_dir') ?? '').split('\n').includes(FILE)
@@ -97,12 +97,10 @@ function keepAsComments(ids: readonly string[], steps: Conversation['steps']): R
 }
 
 /** IMPORT_ADDRESSES: answers the block in whose comment the identifier stands. */
-export function importAddresses({ system, steps }: Conversation): Reply {
-  const result = resultOf(steps, 'diff_history')
-  if (result === undefined)
-    return { calls: [call('diff_history', { explanation: 'To see the blocks of this session.' })] }
+export function importAddresses(conversation: Conversation): Reply {
+  const { system } = conversation
   const pending = bulletsIn(dataBlocks(system).get('identifiers') ?? '')
-  const text = diffText(result).replace(/^[+ ]/gm, '')
+  const text = shownDiff(conversation.data.get('branch diff')).replace(/^[+ ]/gm, '')
   const imports = pending.flatMap((resourceId) => {
     const header = text
       .split(/^(?=resource ")/m)

@@ -87,15 +87,18 @@ function findPlanBlock(text: string, name: string): string {
   return lines.map((line) => line.trim().replace(/^[+~-] /, '')).join('\n')
 }
 
-/** COMPLIANCE_CHECKER: finds deletions that the request did not name. They are critical. */
+/** What follows the requests in the query of an audit. */
+const AFTER_REQUESTS = /^(?:What the author of the code told|Found by code|Remarks of code|The plan:)/m
+
+/** COMPLIANCE_CHECKER: finds deletions that no request of the session named. They are critical. */
 export function auditPlan({ query }: Conversation): Reply {
-  const wanted = /\b(delete|destroy|remove|replace)\b/i.test(query.split(/^Terraform |^OpenTofu |^\s+# /m)[0] ?? '')
+  const wanted = /\b(delete|destroy|remove|drop|replace)\b/i.test(query.split(AFTER_REQUESTS)[0] ?? '')
   const losses = parseChanges(query).filter((change) => change.action === 'delete' || change.action === 'recreate')
   const violations = (wanted ? [] : losses).map(({ name, action }) => ({
     rule_id: 'critical_deletion',
     severity: 'critical',
     resource: name,
-    message: `${name} ${WORDS[action]}, which the request does not ask for.`,
+    message: `${name} ${WORDS[action]}, which no request asks for.`,
     suggested_fix: 'Keep the block, or ask for the removal.',
   }))
   const summary =

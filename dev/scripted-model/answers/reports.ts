@@ -1,12 +1,11 @@
-import { type Conversation, call, type Reply, resultOf } from '../conversation.ts'
-import { changedLines, diffText } from '../diff.ts'
+import { type Conversation, call, type Reply } from '../conversation.ts'
+import { changedLines } from '../diff.ts'
+import { shownDiff } from '../shown-diff.ts'
 
 /** REPORT_GENERATOR of a drift round: reports what the diff shows, and the blocks of the request. */
-export function driftReport({ data, steps }: Conversation): Reply {
-  const result = resultOf(steps, 'diff_history')
-  if (result === undefined)
-    return { calls: [call('diff_history', { explanation: 'To see what was brought in line.' })] }
-  const remediated = findRemediated(diffText(result))
+export function driftReport(conversation: Conversation): Reply {
+  const { data } = conversation
+  const remediated = findRemediated(shownDiff(conversation.data.get('branch diff')))
   const unreconciled = data.get('unreconciled drift')
   const exceptions = data.get('whitelisted exceptions')
   const status = unreconciled === undefined ? 'Succeeded' : remediated.length > 0 ? 'Partial' : 'Failed'

@@ -1,6 +1,7 @@
 import { addressOf } from '../blocks.ts'
 import { type Conversation, call, type Reply, resultOf } from '../conversation.ts'
 import { changedAddresses, diffText } from '../diff.ts'
+import { shownDiff } from '../shown-diff.ts'
 
 const answer = (targets: string[], explanation: string): Reply => ({
   calls: [call('generate_engine_targets', { targets, explanation })],
@@ -10,9 +11,10 @@ const answer = (targets: string[], explanation: string): Reply => ({
 export const targets = (conversation: Conversation): Reply =>
   /request about drift/.test(conversation.system) ? driftTargets(conversation) : sessionTargets(conversation)
 
-/** Reads the diff of the session and answers the blocks that it changes. */
-function sessionTargets({ steps }: Conversation): Reply {
-  const result = resultOf(steps, 'diff_history')
+/** Reads the diff of the session in the query, or asks for it, and answers the blocks that it changes. */
+function sessionTargets({ data, steps }: Conversation): Reply {
+  const changes = data.get('changes of this session')
+  const result = changes === undefined ? resultOf(steps, 'diff_history') : shownDiff(changes)
   if (result === undefined)
     return { calls: [call('diff_history', { explanation: 'To see what this session changed.' })] }
   const addresses = changedAddresses(diffText(result))

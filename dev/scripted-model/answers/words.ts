@@ -70,15 +70,10 @@ function turnsIn(query: string): { user: string; assistant: string }[] {
 }
 
 /** PROMPT_COMPOSITOR: chooses the templates of the catalogue that the request names. */
-export function compose({ query, system }: Conversation): Reply {
-  const words = new Set(query.toLowerCase().match(/[a-z]{4,}/g) ?? [])
-  const names = [...new Set([...system.matchAll(/\b[a-z]+-resources-([a-z0-9_]+)\b/g)].map((match) => match[0]))]
-  const templates = names.filter((name) =>
-    name
-      .split('-resources-')[1]
-      ?.split('_')
-      .some((word) => words.has(word)),
-  )
+export function compose({ query, data, system }: Conversation): Reply {
+  const words = new Set((data.get('request') ?? query).toLowerCase().match(/[a-z]{4,}/g) ?? [])
+  const names = [...system.matchAll(/^- `([a-z0-9_]+)`:/gm)].map(([, name = '']) => name)
+  const templates = names.filter((name) => name.split('_').some((word) => words.has(word)))
   return {
     calls: [
       call('construct_information', { templates, abbreviations: [], explanation: 'Templates that the request names.' }),

@@ -1,6 +1,6 @@
 import type { DriftOperation } from '../../../src/plan/drift.ts'
+import type { ValidPlan } from '../plan/plan.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'
-import type { ValidPlan } from '../shared/plan.ts'
 
 /** What a reading and remediation of drift is about. */
 export interface DriftTask {
@@ -22,12 +22,17 @@ export interface DriftTask {
 export interface DriftResult {
   /** Whether code and infrastructure agree, apart from differences that are expected. */
   inSync: boolean
-  /** Drift that is left, as it was last read, without what exception rules cover. */
+  /**
+   * Drift that is left, as it was last read, without what exception rules cover and, where the task leaves out the
+   * session's own changes, without those that plan and diff show to be some.
+   */
   remaining: DriftOperation[]
   /** Drift that is left and that exception rules cover, as it was last read. */
   excepted: DriftOperation[]
   /** Every address that differed at some time, as it was first read. */
   detected: DriftOperation[]
+  /** What others changed and the generator wrote into the code: differences that the last reading no longer shows. */
+  written: DriftOperation[]
   /** What the engine said when drift could not be read; null otherwise. */
   feedback: string | null
   /** The last plan; null when no plan was made. */

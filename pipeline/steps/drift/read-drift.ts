@@ -1,7 +1,7 @@
 import { PlatformError } from '../../../src/base/errors.ts'
 import { type DriftOperation, driftOperations } from '../../../src/plan/drift.ts'
 import type { Kit } from '../../kit/kit.ts'
-import { planTargets, type ValidPlan } from '../shared/plan.ts'
+import { planTargets, type ValidPlan } from '../plan/plan.ts'
 
 /** Drift that was read from a plan, or what the engine said when no plan could be made. */
 export type DriftReading =

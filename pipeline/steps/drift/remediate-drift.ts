@@ -1,15 +1,18 @@
 import { cutMiddle } from '../../../src/base/text.ts'
 import { writeOperationsQuery } from '../../../src/chains/iac-generator.ts'
-import { hasMatchingTarget } from '../../../src/plan/targets.ts'
+import { namesResource } from '../../../src/plan/addresses.ts'
+import { type DriftOperation, vanishedPart } from '../../../src/plan/drift.ts'
+import { hasMatchingTarget } from '../../../src/plan/targets/targets.ts'
 import { storeDrift } from '../../../src/reports/artifacts.ts'
 import type { Kit } from '../../kit/kit.ts'
-import { generateAndValidate } from '../shared/generate-and-validate.ts'
-import type { ValidPlan } from '../shared/plan.ts'
-import { createPlanValidator } from '../shared/validators.ts'
+import { generateAndValidate } from '../generator/generate-and-validate.ts'
+import type { ValidPlan } from '../plan/plan.ts'
+import { createPlanValidator } from '../plan/validators.ts'
 import type { DriftResult, DriftTask } from './drift-task.ts'
 import { createExceptionLedger, type ExceptionLedger, findCoveredDrift } from './excepted-drift.ts'
-import { EXCEPTIONS, selectGenuineDrift } from './genuine-drift.ts'
+import { EXCEPTIONS, OWN_CHANGES, selectGenuineDrift } from './genuine-drift.ts'
 import { describeUnreadablePlan, readDrift } from './read-drift.ts'
+import { createSessionChanges, type SessionChanges } from './session-changes.ts'
 
 /** Status texts at the beginning and at the end of the phase, in the words of the contract. */
 const ASSESSING = 'Assessing drift on the targeted infrastructure.'
@@ -18,62 +21,102 @@ const IN_SYNC = 'No drift found; the targeted infrastructure is synchronized.'
 /** Longest list of drift that is sent to the model that writes the status message. */
 const MAX_MESSAGE_CHARS = 10_000
 
+/** What has been found so far. */
+interface Progress extends DriftResult {
+  /** Everything that the last reading showed, the session's own changes included. */
+  lastRead: DriftOperation[]
+  /** What the generator was asked to write into the code, as it was read before. */
+  handedOver: DriftOperation[]
+}
+
 /**
  * Reads drift and lets the generator make the code match the infrastructure, until they agree or the iterations are
  * used up. A plan that fails is no error: the result then holds the words of the engine as `feedback`.
  * Errors: those of `generateAndValidate` and of `readDrift`.
  */
 export async function remediateDrift(kit: Kit, task: DriftTask): Promise<DriftResult> {
-  const { run, status } = kit
   const ledger = createExceptionLedger()
-  const state: DriftResult = {
+  const { lastRead, handedOver, ...result } = await runIterations(kit, task, ledger)
+  const earlier = new Map(handedOver.toReversed().map((operation) => [operation.address, operation]))
+  const written = [...earlier.values()].flatMap(
+    (operation) =>
+      vanishedPart(
+        operation,
+        lastRead.find(({ address }) => address === operation.address),
+      ) ?? [],
+  )
+  return { ...result, written }
+}
+
+async function runIterations(kit: Kit, task: DriftTask, ledger: ExceptionLedger): Promise<Progress> {
+  const { run, status } = kit
+  const session = createSessionChanges(kit, task)
+  const state: Progress = {
     inSync: false,
     remaining: [],
     excepted: [],
     detected: [],
+    written: [],
     feedback: null,
     valid: task.valid,
     exclusions: ledger.notes,
+    lastRead: [],
+    handedOver: [],
   }
   if (task.maxIterations <= 0) return state
   let lastPlanRead: ValidPlan | null = null
   for (let iteration = 1; iteration <= task.maxIterations; iteration++) {
     await status.show('validating', ASSESSING)
-    const feedback = await readIntoState(kit, task, state)
+    const feedback = await readIntoState(kit, task, { state, session })
     if (feedback !== null) return { ...state, ...(await separateExcepted(kit, task, state, ledger)), feedback }
     const { valid } = state
     if (state.inSync || !valid) break
     lastPlanRead = valid
     const { targets } = valid.reference
+    // An empty list says that what differs is the session's own work.
     await storeDrift(run.context, run.round, { operations: state.remaining, targets }, run.signal)
-    const genuine = await selectGenuineDrift(kit, task, state, { valid, ledger })
+    const genuine = await selectGenuineDrift(kit, task, state, { session, ledger })
     if (genuine.conclusion) return await concludeRemediation(kit, task, state, { text: genuine.conclusion, ledger })
+    state.handedOver.push(...namedBy(genuine.operations, state.remaining))
     const failure = await remediateOperations(kit, task, state, { operations: genuine.operations, targets })
     if (failure !== null) return { ...state, ...(await separateExcepted(kit, task, state, ledger)), feedback: failure }
   }
   if (state.valid !== lastPlanRead && !state.inSync) {
-    const feedback = await readIntoState(kit, task, state)
+    const feedback = await readIntoState(kit, task, { state, session })
     if (feedback !== null) return { ...state, ...(await separateExcepted(kit, task, state, ledger)), feedback }
   }
-  return await concludeRemediation(kit, task, state, { text: IN_SYNC, ledger })
+  const onlyOwn = !state.inSync && state.remaining.length === 0
+  return await concludeRemediation(kit, task, state, { text: onlyOwn ? OWN_CHANGES : IN_SYNC, ledger })
 }
 
 /** Reads drift and updates the state with it. Answers null, or what the engine said when drift cannot be read. */
-async function readIntoState(kit: Kit, task: DriftTask, state: DriftResult): Promise<string | null> {
+async function readIntoState(
+  kit: Kit,
+  task: DriftTask,
+  { state, session }: { state: Progress; session: SessionChanges },
+): Promise<string | null> {
   const reading = await readDrift(kit, state.valid, task.targets)
   if (!reading.ok) return reading.feedback
   const { valid, operations } = reading
   const { targets } = valid.reference
   if (!state.valid && !task.filterSessionChanges && !hasMatchingTarget(valid.plan, targets))
     return `Nothing in the code or in the state has one of these addresses: ${targets.join(', ')}`
+  const remaining = await session.withoutOwn(valid, operations)
   const earlierAddresses = new Set(state.detected.map(({ address }) => address))
   Object.assign(state, {
     valid,
-    remaining: operations,
+    lastRead: operations,
+    remaining,
     inSync: operations.length === 0,
-    detected: [...state.detected, ...operations.filter(({ address }) => !earlierAddresses.has(address))],
+    detected: [...state.detected, ...remaining.filter(({ address }) => !earlierAddresses.has(address))],
   })
   return null
+}
+
+/** The drift that operations in plain language are about; all of it when they name none of the addresses. */
+function namedBy(operations: readonly string[], drift: readonly DriftOperation[]): DriftOperation[] {
+  const named = drift.filter(({ address }) => operations.some((operation) => namesResource(operation, address)))
+  return named.length > 0 ? named : [...drift]
 }
 
 /**
@@ -83,9 +126,9 @@ async function readIntoState(kit: Kit, task: DriftTask, state: DriftResult): Pro
 async function concludeRemediation(
   kit: Kit,
   task: DriftTask,
-  state: DriftResult,
+  state: Progress,
   { text, ledger }: { text: string; ledger: ExceptionLedger },
-): Promise<DriftResult> {
+): Promise<Progress> {
   const { status } = kit
   const { remaining, excepted } = await separateExcepted(kit, task, state, ledger)
   const explained = text !== IN_SYNC && task.filterSessionChanges

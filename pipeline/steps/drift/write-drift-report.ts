@@ -4,17 +4,17 @@ import type { DriftReport } from '../../../src/reports/schemas.ts'
 import { type DriftFacts, settleDriftReport } from '../../../src/reports/settle-drift.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
-import { planOutsideTargets } from '../shared/plan-outside-targets.ts'
+import { planOutsideTargets } from '../plan/plan-outside-targets.ts'
 import type { DriftResult } from './drift-task.ts'
 
 const NOTHING_COMPARED =
   'Nothing was compared: the configuration allows no iteration (orchestration.max_drift_reports).'
 
 /**
- * Lets a model write the report on a drift round, and stores it. The prose is about what the model reads in the branch
- * diff; the status, the addresses and what is left are computed and replace what the model says about them.
+ * Lets a model write the report on a drift round, and stores it. The prose is about what the branch diff shows; the status, the addresses and what is left are computed and replace what the model says about them.
  * @param changedFiles files that the commits of the round changed
- * Errors: those of `runAgent`, of the object store and of `planOutsideTargets`; `ReportGenerationError`.
+ * Errors: those of `runAgent`, of the workspace, of the object store and of `planOutsideTargets`;
+ * `ReportGenerationError`.
  */
 export async function writeDriftReport(
   kit: Kit,
@@ -44,9 +44,10 @@ export async function writeDriftReport(
 
 async function narrate(
   kit: Kit,
-  { remaining, excepted, exclusions }: DriftResult,
+  { remaining, excepted, exclusions, written }: DriftResult,
   failure: string | null,
 ): Promise<DriftReport> {
   await kit.status.say('report', 'Infrastructure successfully validated. Generating report')
-  return await runChain(kit, driftReportWriter, { failure, remaining, exclusions, excepted })
+  const diff = await kit.run.workspace.branchDiff()
+  return await runChain(kit, driftReportWriter, { failure, remaining, exclusions, excepted, written, diff })
 }

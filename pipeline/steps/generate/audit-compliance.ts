@@ -1,40 +1,47 @@
 import * as v from 'valibot'
 import { complianceChecker } from '../../../src/chains/compliance-checker.ts'
+import type { PlanBackground } from '../../../src/chains/shared/asked.ts'
 import { describePlan } from '../../../src/chains/shared/plan-text.ts'
-import { storeComplianceCheck } from '../../../src/reports/artifacts.ts'
-import { complianceVerdict, emptyCompliance, mergeFindings } from '../../../src/reports/compliance.ts'
+import { changedTypes } from '../../../src/plan/utility-types.ts'
+import { complianceVerdict, mergeFindings } from '../../../src/reports/compliance.ts'
 import { type ComplianceReport, complianceFindings } from '../../../src/reports/schemas.ts'
 import { reportGenerationError } from '../../../src/reports/settle-generate.ts'
 import { evaluateRules } from '../../../src/rules/evaluate.ts'
 import type { CodeFindings } from '../../../src/rules/types.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
-import type { Conventions } from '../shared/compose-prompts.ts'
-import type { ValidPlan } from '../shared/plan.ts'
+import type { ValidPlan } from '../plan/plan.ts'
+import { type Conventions, templatesFor } from '../shared/compose-prompts.ts'
+
+/** What an audit needs besides the plan. */
+export interface Audit {
+  background: PlanBackground
+  conventions: Pick<Conventions, 'templates' | 'templateNames'>
+  /** Ends the model call of the audit. */
+  signal?: AbortSignal
+}
 
 /**
- * Checks the plan with the rules that are written in code, lets a model audit it against the session's first request,
- * and stores the result. The verdict is computed from the severities of both. When
- * `orchestration.enable_compliance_checker` is off, nothing is checked or stored, and the answer is an empty result
- * that passes.
- * Errors: those of `runAgent` and of the object store; `ReportGenerationError`.
+ * Checks the plan with the rules that are written in code, and lets a model audit it against everything that the
+ * session was asked for. The verdict is computed from the severities of both.
+ * Errors: those of `runAgent`; `ReportGenerationError`.
  */
-export async function auditCompliance(kit: Kit, valid: ValidPlan, conventions: Conventions): Promise<ComplianceReport> {
+export async function auditCompliance(kit: Kit, valid: ValidPlan, audit: Audit): Promise<ComplianceReport> {
   const { run, secrets } = kit
-  const { enable_compliance_checker, rules } = run.context.config.orchestration
-  if (!enable_compliance_checker) return emptyCompliance()
+  const { rules } = run.context.config.orchestration
   const code = evaluateRules(valid.plan, { targets: valid.reference.targets, grades: rules })
-  const findings = await runChain(kit, complianceChecker, {
-    request: run.round.session.first_query,
+  const types = changedTypes(valid.plan)
+  const values = {
+    ...audit.background,
     plan: describePlan(valid, secrets),
+    types,
     codeFindings: secrets.text(listFindings(code)),
-    templates: conventions.templates,
-  })
+    templates: templatesFor(audit.conventions, types),
+  }
+  const findings = await runChain(kit, complianceChecker, values, audit.signal ? { signal: audit.signal } : {})
   const masked = v.safeParse(complianceFindings, secrets.json(mergeFindings(code, findings)))
   if (!masked.success) throw reportGenerationError('compliance', new v.ValiError(masked.issues))
-  const document = complianceVerdict(masked.output)
-  await storeComplianceCheck(run.context, run.round, document, run.signal)
-  return document
+  return complianceVerdict(masked.output)
 }
 
 /** Findings of code that the model is shown, so that it does not report them again; the report has all of them. */

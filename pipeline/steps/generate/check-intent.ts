@@ -1,5 +1,6 @@
 import { writeUnmetQuery } from '../../../src/chains/iac-generator.ts'
 import { intentCheck } from '../../../src/chains/intent-check.ts'
+import { describeDiff } from '../../../src/chains/shared/branch-diff.ts'
 import { intentFeedback, withVerdict } from '../../../src/intent/describe.ts'
 import { evaluateStatements } from '../../../src/intent/evaluate.ts'
 import type { Statement, StatementResult } from '../../../src/intent/types.ts'
@@ -7,9 +8,9 @@ import type { Plan } from '../../../src/plan/plan.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
 import { rejectOnAbort } from '../../kit/status.ts'
-import type { Validation } from '../shared/generate-and-validate.ts'
-import type { ValidPlan } from '../shared/plan.ts'
-import { createPlanValidator } from '../shared/validators.ts'
+import type { Validation } from '../generator/generate-and-validate.ts'
+import type { ValidPlan } from '../plan/plan.ts'
+import { createPlanValidator } from '../plan/validators.ts'
 
 /** A check of plans against the request of a round, which the small model turns into statements meanwhile. */
 export interface IntentCheck {
@@ -72,8 +73,21 @@ async function compareWithPlan(
 /** Asks the small model for the statements. */
 async function makeStatements(kit: Kit, blocks: Promise<string>, signal: AbortSignal): Promise<Statement[]> {
   const { session, query } = kit.run.round
-  const values = { cloud: session.provider, request: query, blocks: await blocks }
+  const values = {
+    cloud: session.provider,
+    request: query,
+    blocks: await blocks,
+    changes: kit.secrets.text(await readEarlierChanges(kit)),
+  }
   return await runChain(kit, intentCheck, values, { signal })
+}
+
+/** Longest diff of earlier rounds that is shown, in characters. */
+const MAX_CHANGES = 8_000
+
+/** What earlier rounds of the session changed; empty in its first round. */
+async function readEarlierChanges({ run }: Kit): Promise<string> {
+  return run.round.number > 1 ? describeDiff(await run.workspace.branchDiff(), MAX_CHANGES) : ''
 }
 
 async function waitAtMost(done: Promise<void>, limitMs: number): Promise<void> {

@@ -11,7 +11,7 @@ import { packDirectory } from '../../workspace/pins/archive.ts'
 import { hashFile, writeMasks } from '../../workspace/pins/private-files.ts'
 import { hashWorkspace } from '../../workspace/pins/workspace-hash.ts'
 import { readZipEntry } from '../../workspace/pins/zip.ts'
-import type { ValidPlan } from '../shared/plan.ts'
+import type { ValidPlan } from '../plan/plan.ts'
 
 /** Largest state inside of a plan file that is read. */
 export const MAX_STATE_BYTES = 64 * 1024 * 1024

@@ -4,8 +4,8 @@ import { storePlanText } from '../../../src/reports/artifacts.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { askForText } from '../../kit/run-chain.ts'
 import { remediateDrift } from '../drift/remediate-drift.ts'
+import { planTargets, type ValidPlan } from '../plan/plan.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'
-import { planTargets, type ValidPlan } from '../shared/plan.ts'
 import type { Ledger } from './ledger.ts'
 import { addImportedTargets } from './validator.ts'
 
@@ -25,7 +25,7 @@ export async function converge(
   if (addresses.length === 0) return imported
   const { run } = kit
   const targets = addImportedTargets(imported.reference.targets, ledger)
-  const turns = run.conversation.length
+  const attempts = run.meter.usage().validation_attempts
   const result = await remediateDrift(kit, {
     // The imports have changed the state since the plan was made, so that a new plan is needed.
     valid: null,
@@ -38,8 +38,8 @@ export async function converge(
   if (result.feedback !== null) throw await describeNotConverged(kit, result.feedback)
   const after = result.valid ?? (await planTargets(kit, targets))
   if (!after.ok) throw await describeNotConverged(kit, after.feedback)
-  // Each turn of the generator has stored its plan. Without a turn, this plan is new and is stored here.
-  if (run.conversation.length === turns)
+  // Each attempt of the generator has stored its plan. Without an attempt, this plan is new and is stored here.
+  if (run.meter.usage().validation_attempts === attempts)
     await storePlanText(run.context, run.round, { text: after.text, targets }, run.signal)
   return after
 }

@@ -1,17 +1,10 @@
 import { PlatformError } from '../../../src/base/errors.ts'
+import { explainDiscoveryFailure } from '../../../src/plan/imports/discovery-failure.ts'
 import { identityOf, parseIdentifiers } from '../../../src/plan/imports/identifiers.ts'
 import { EXCEPTED, type Excluded, findUnmanaged, importExceptions } from '../../../src/plan/imports/unmanaged.ts'
 import type { EngineResult } from '../../../src/services/iac/types.ts'
 import type { Kit } from '../../kit/kit.ts'
-import { initialise } from '../shared/plan.ts'
-
-/** Why a round imports nothing. */
-export interface Ending {
-  /** Shown to the user. */
-  text: string
-  /** True when the platform could not look, false when it looked and there is nothing to import. */
-  failed: boolean
-}
+import { initialise } from '../plan/plan.ts'
 
 /** What a scope holds that no state manages. */
 export interface Discovery {
@@ -21,59 +14,69 @@ export interface Discovery {
   ids: string[]
   /** Identifiers that are not managed and not imported either, with the reason. */
   withheld: Excluded[]
-  /** Set when nothing can be imported. */
-  ending: Ending | null
+  /** Why nothing can be imported, although the scope was listed; null when something can. */
+  ending: string | null
+  /** Why the scope could not be listed, and what to set; null when it was listed. */
+  failure: string | null
 }
 
 /**
- * Compares the inventory of the scope with the managed state. When the scope cannot be listed, that is no error but a
- * discovery with an `ending`.
+ * Compares the inventory of the scope with the managed state. When the scope cannot be listed, the discovery says so in
+ * `failure`, because a round that continues its imports needs only the state.
  * Errors: `EngineInitFailed`; `StateNotListed`; 502 for lists that cannot be read; those of the iac client.
  */
 export async function discover(kit: Kit): Promise<Discovery> {
-  const { run, engine, secrets } = kit
+  const { run, engine } = kit
   const { provider, scope_id } = run.round.session
   const init = await initialise(kit)
-  if (init) throw new PlatformError('EngineInitFailed', 502, engineWords(kit, init, 'init'))
+  if (init) throw new PlatformError('EngineInitFailed', 502, explain(kit, 'The engine could not be initialised', init))
   const managed = await readManagedIds(kit)
-  const discovery: Discovery = { managed, ids: [], withheld: [], ending: null }
-  const endWith = (text: string, failed = false): Discovery => ({
-    ...discovery,
-    ending: { text: secrets.text(text), failed },
-  })
   const body = { workspace_path: run.workspace.iacRoot, scope_id, engine_provider: provider }
   const inventory = await engine.run('scope_resource_ids', body)
-  if (inventory.exit_code !== 0)
-    return endWith(
-      `The scope ${scope_id} could not be listed: ${inventory.stderr.trim() || 'engine scope failed'}`,
-      true,
-    )
-  const scope = parseIdentifiers(inventory.stdout, 'scope')
+  if (inventory.exit_code === 0) return await compare(kit, managed, parseIdentifiers(inventory.stdout, 'scope'))
+  const failure = explain(kit, `The scope ${scope_id} could not be listed`, inventory, 'scope')
+  return { managed, ids: [], withheld: [], ending: null, failure }
+}
+
+async function compare(kit: Kit, managed: string[], scope: readonly string[]): Promise<Discovery> {
+  const { provider, scope_id } = kit.run.round.session
   const emptyText = `The scope ${scope_id} holds no importable resource.`
+  const endWith = (text: string, withheld: Excluded[] = []): Discovery => ({
+    managed,
+    ids: [],
+    withheld,
+    ending: kit.secrets.text(text),
+    failure: null,
+  })
   if (scope.length === 0) return endWith(emptyText)
   const { ids, withheld } = findUnmanaged(
     { scope, state: managed, exceptions: await readImportExceptions(kit) },
     identityOf(provider),
   )
-  Object.assign(discovery, { ids, withheld })
-  if (ids.length + withheld.length === 0) return endWith(`Every resource in the scope ${scope_id} is already managed.`)
+  if (ids.length > 0) return { managed, ids, withheld, ending: null, failure: null }
+  if (withheld.length === 0) return endWith(`Every resource in the scope ${scope_id} is already managed.`)
   const hasExceptions = withheld.some(({ details }) => details === EXCEPTED)
-  if (ids.length === 0)
-    return endWith(
-      hasExceptions ? `Every unmanaged resource in the scope ${scope_id} is on the import exception list.` : emptyText,
-    )
-  return discovery
+  return endWith(
+    hasExceptions ? `Every unmanaged resource in the scope ${scope_id} is on the import exception list.` : emptyText,
+    withheld,
+  )
 }
 
 /** Identifiers of everything the state manages. Errors: `StateNotListed` with the engine's words; 502. */
 export async function readManagedIds(kit: Kit): Promise<string[]> {
   const listed = await kit.engine.run('state_resource_ids', { workspace_path: kit.run.workspace.iacRoot })
   if (listed.exit_code === 0) return parseIdentifiers(listed.stdout, 'state')
-  throw new PlatformError('StateNotListed', 502, `The state could not be listed: ${engineWords(kit, listed, 'state')}`)
+  throw new PlatformError('StateNotListed', 502, explain(kit, 'The state could not be listed', listed, 'state'))
 }
 
-const engineWords = ({ secrets }: Kit, { stderr }: EngineResult, step: string) =>
-  secrets.text(stderr.trim() || `engine ${step} failed`)
+/** What could not be done, in the words of engine or cloud, masked and without paths, and what to set. */
+function explain({ run, secrets }: Kit, attempted: string, { stderr }: EngineResult, step = 'init'): string {
+  const { iacRoot, clone } = run.workspace
+  const said = stderr.trim().replaceAll(iacRoot, '.').replaceAll(clone, '.')
+  const words = secrets.text(said || `engine ${step} failed`)
+  const { provider: cloud } = run.round.session
+  return explainDiscoveryFailure({ attempted, words, cloud, byEngine: step !== 'scope' })
+}
 
 /** The organisation's list of resources that are never imported. Kubernetes has no such list. */
 async function readImportExceptions({ run }: Kit): Promise<string[]> {

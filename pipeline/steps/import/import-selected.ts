@@ -1,11 +1,12 @@
 import { describeImportTask, writeFeedbackQuery, writeImportQuery } from '../../../src/chains/iac-generator.ts'
 import { storePlanText } from '../../../src/reports/artifacts.ts'
 import type { Kit } from '../../kit/kit.ts'
+import { describeResult } from '../generator/compose-result.ts'
+import { generateAndValidate, type Validation, ValidationLoopExceeded } from '../generator/generate-and-validate.ts'
+import type { ValidPlan } from '../plan/plan.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'
-import { generateAndValidate, ValidationLoopExceeded } from '../shared/generate-and-validate.ts'
-import type { ValidPlan } from '../shared/plan.ts'
 import type { Ledger } from './ledger.ts'
-import { validateImports } from './validator.ts'
+import { createImportValidator } from './validator.ts'
 
 export interface ImportTask {
   ledger: Ledger
@@ -22,11 +23,12 @@ export interface ImportTask {
 export async function importSelected(kit: Kit, { ledger, resumed, conventions }: ImportTask): Promise<ValidPlan> {
   const ids = ledger.pending()
   const query = describeImportTask(ids)
-  const earlier = resumed ? await continueEarlier(kit, ledger) : null
+  const validate = createImportValidator(kit, ledger)
+  const earlier = resumed ? await continueEarlier(kit, ledger, validate) : null
   if (earlier?.plan) return earlier.plan
   const last: { plan: ValidPlan | null } = { plan: null }
   try {
-    return await generateAndValidate(kit, {
+    const plan = await generateAndValidate(kit, {
       query,
       prompt: earlier ? writeFeedbackQuery(earlier.feedback) : writeImportQuery(ids),
       operation: 'import',
@@ -35,11 +37,13 @@ export async function importSelected(kit: Kit, { ledger, resumed, conventions }:
       selectedIds: ids,
       maxAttempts: kit.run.context.config.orchestration.max_import_iteration,
       validate: async () => {
-        const validation = await validateImports(kit, ledger)
+        const validation = await validate()
         last.plan = validation.value ?? null
         return validation
       },
     })
+    kit.run.conversation.push({ user: kit.secrets.text(query), assistant: describeResult(kit.run.result) })
+    return plan
   } catch (error) {
     if (!(error instanceof ValidationLoopExceeded)) throw error
     keepTurn(kit, ledger, query)
@@ -52,10 +56,14 @@ export async function importSelected(kit: Kit, { ledger, resumed, conventions }:
  * Validates the code of the interrupted attempt as it is, before the generator writes again. The state holds imports
  * that rely on this code.
  */
-async function continueEarlier(kit: Kit, ledger: Ledger): Promise<{ plan: ValidPlan | null; feedback: string }> {
+async function continueEarlier(
+  kit: Kit,
+  ledger: Ledger,
+  validate: () => Promise<Validation<ValidPlan>>,
+): Promise<{ plan: ValidPlan | null; feedback: string }> {
   const { run, status } = kit
   await status.say('validating', 'Waiting for infrastructure as code to be validated.')
-  const validation = await validateImports(kit, ledger)
+  const validation = await validate()
   const { text, targets } = validation
   if (text !== '') await storePlanText(run.context, run.round, { text, targets }, run.signal)
   if (!validation.ok) return { plan: null, feedback: validation.feedback }
@@ -63,9 +71,10 @@ async function continueEarlier(kit: Kit, ledger: Ledger): Promise<{ plan: ValidP
   return { plan: validation.value, feedback: '' }
 }
 
-/** Adds a turn that lists the imports to the conversation, for attempts in which no generator ended its task. */
+/** Lists the imports as the result and as a turn, for attempts in which no generator ended its task. */
 function keepTurn({ run, secrets }: Kit, ledger: Ledger, user: string): void {
   const imported = ledger.imported().map(({ address, resource_id }) => `- ${address} (${resource_id})`)
-  const assistant = [`Imported ${imported.length} of ${ledger.size} resources.`, ...imported].join('\n')
-  run.conversation.push({ user: secrets.text(user), assistant: secrets.text(assistant) })
+  const summary = [`Imported ${imported.length} of ${ledger.size} resources.`, ...imported].join('\n')
+  run.result.summary = secrets.text(summary)
+  run.conversation.push({ user: secrets.text(user), assistant: describeResult(run.result) })
 }

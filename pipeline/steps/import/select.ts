@@ -3,24 +3,28 @@ import type { Excluded } from '../../../src/plan/imports/unmanaged.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'
-import type { Discovery, Ending } from './discover.ts'
+import type { Discovery } from './discover.ts'
 
 /** What a round is going to import. */
 export interface Selection {
   ids: string[]
   excluded: Excluded[]
-  /** Set when the round imports nothing. */
-  ending: Ending | null
+  /** Why the round imports nothing; null when it imports something. */
+  ending: string | null
 }
 
 const NONE_MATCHED = 'No unmanaged resource matched the request.'
 export const NOT_SELECTED = 'Not selected by the request.'
 
 /** Selects every unmanaged resource, or in a partial round those that a model picks for the request. */
-export async function selectResources(kit: Kit, discovery: Discovery, conventions: Conventions): Promise<Selection> {
-  const { ids, withheld, ending } = discovery
+export async function selectResources(
+  kit: Kit,
+  discovery: Pick<Discovery, 'ids' | 'withheld'>,
+  conventions: Conventions,
+): Promise<Selection> {
+  const { ids, withheld } = discovery
   const { round } = kit.run
-  if (ending || !round.is_partial) return { ids: ending ? [] : ids, excluded: withheld, ending }
+  if (!round.is_partial) return { ids, excluded: withheld, ending: null }
   const selected = await runChain(kit, importFilter, {
     cloud: round.session.provider,
     request: round.query,
@@ -31,6 +35,6 @@ export async function selectResources(kit: Kit, discovery: Discovery, convention
   const others = ids
     .filter((id) => !selectedIds.has(id))
     .map((resourceId) => ({ resource_id: resourceId, details: NOT_SELECTED }))
-  const none = selected.ids.length === 0 ? { text: selected.explanation || NONE_MATCHED, failed: false } : null
+  const none = selected.ids.length === 0 ? selected.explanation || NONE_MATCHED : null
   return { ids: selected.ids, excluded: [...withheld, ...others], ending: none }
 }

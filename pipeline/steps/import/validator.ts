@@ -1,25 +1,37 @@
 import { importAddresses } from '../../../src/chains/import-addresses.ts'
-import { MAX_TARGETS, sessionTargets } from '../../../src/chains/target-generator.ts'
 import { actionOf } from '../../../src/plan/changes.ts'
 import { identityOf } from '../../../src/plan/imports/identifiers.ts'
 import { checkPairs, importFeedback } from '../../../src/plan/imports/pairs.ts'
 import { changesByAddress, isCreated, stateIdentifiers } from '../../../src/plan/imports/planned.ts'
 import { describesCode, type Plan } from '../../../src/plan/plan.ts'
+import { limitTargets } from '../../../src/plan/targets/complete.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
-import type { Validation } from '../shared/generate-and-validate.ts'
-import { planTargets, type ValidPlan } from '../shared/plan.ts'
+import type { Validation } from '../generator/generate-and-validate.ts'
+import { planTargets, type ValidPlan } from '../plan/plan.ts'
+import { chooseSessionTargets } from '../plan/session-targets.ts'
+import type { TargetChoice } from '../plan/target-choice.ts'
 import { importPairs } from './import-pairs.ts'
 import type { Ledger } from './ledger.ts'
 
 /**
- * Plans what the session changed, and imports every selected resource that has a block in the code by now. The attempt
- * is valid when nothing is left to import; otherwise the feedback names what is left.
+ * Makes a validator for all attempts of one round. It plans what the session changed, and imports every selected
+ * resource that has a block in the code by now. An attempt is valid when nothing is left to import; otherwise the
+ * feedback names what is left.
  */
-export async function validateImports(kit: Kit, ledger: Ledger): Promise<Validation<ValidPlan>> {
-  const targets = addImportedTargets(await runChain(kit, sessionTargets, {}), ledger)
-  const result = await planTargets(kit, targets)
-  if (!result.ok) return { ok: false, text: result.text, targets, feedback: result.feedback, step: result.step }
+export function createImportValidator(kit: Kit, ledger: Ledger): () => Promise<Validation<ValidPlan>> {
+  const session = chooseSessionTargets(kit)
+  const choice = { ...session, choose: async () => addImportedTargets(await session.choose(), ledger) }
+  return () => validateImports(kit, ledger, choice)
+}
+
+async function validateImports(kit: Kit, ledger: Ledger, choice: TargetChoice): Promise<Validation<ValidPlan>> {
+  const result = await planTargets(kit, choice)
+  if (!result.ok) {
+    const { text, targets, feedback, step } = result
+    return { ok: false, text, targets, feedback, step }
+  }
+  const { targets } = result.reference
   const { plan, text } = result
   await compareWithState(kit, ledger, plan)
   const destroyed = ledger.imported().filter(({ address }) => isDestroyed(plan, address))
@@ -42,8 +54,7 @@ export async function validateImports(kit: Kit, ledger: Ledger): Promise<Validat
  */
 export function addImportedTargets(targets: readonly string[], ledger: Ledger): string[] {
   if (targets.length === 0) return []
-  const all = [...new Set([...targets, ...ledger.imported().map(({ address }) => address)])]
-  return all.length <= MAX_TARGETS ? all : []
+  return limitTargets([...targets, ...ledger.imported().map(({ address }) => address)])
 }
 
 /**
@@ -80,7 +91,11 @@ async function proposePairs(
   const pending = ledger.pending()
   const addresses = [...changesByAddress(plan).values()].filter(isCreated).map(({ address }) => address)
   if (pending.length === 0 || (addresses.length === 0 && describesCode(plan))) return { pairs: [], refused: [] }
-  const proposals = await runChain(kit, importAddresses, { pendingIds: pending, addresses })
+  const proposals = await runChain(kit, importAddresses, {
+    pendingIds: pending,
+    addresses,
+    diff: await kit.run.workspace.branchDiff(),
+  })
   const checked = checkPairs(proposals, { pending, plan, identity: identityOf(kit.run.round.session.provider) })
   if (checked.foreign > 0)
     kit.run.log.warn('addresses were named for identifiers that are not to be imported', { count: checked.foreign })

@@ -4,7 +4,7 @@ import { storeReport } from '../../../src/reports/artifacts.ts'
 import { type ImportFacts, settleImportReport } from '../../../src/reports/settle-import.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
-import type { ValidPlan } from '../shared/plan.ts'
+import type { ValidPlan } from '../plan/plan.ts'
 
 /**
  * Lets a model write the report on an import, and stores it. The model writes the prose; results, counts and the
@@ -15,7 +15,12 @@ import type { ValidPlan } from '../shared/plan.ts'
 export async function writeImportReport(kit: Kit, facts: ImportFacts, plan: ValidPlan | null): Promise<void> {
   const { run, secrets, status } = kit
   await status.say('report', 'Infrastructure successfully validated. Generating report')
-  const narration = await runChain(kit, importReportWriter, { facts, plan: plan && describePlan(plan, secrets) })
+  const request = run.round.is_partial ? secrets.text(run.round.query) : ''
+  const narration = await runChain(kit, importReportWriter, {
+    facts,
+    plan: plan && describePlan(plan, secrets),
+    request,
+  })
   const document = settleImportReport(narration, facts, secrets)
   await storeReport(run.context, run.round, { type: 'import', document }, run.signal)
 }

@@ -1,5 +1,9 @@
 import { PlatformError } from '../../../src/base/errors.ts'
-import { type CompositorValues, promptCompositor } from '../../../src/chains/prompt-compositor.ts'
+import { type CompositorValues, promptCompositor, type Selection } from '../../../src/chains/prompt-compositor.ts'
+import { fittingAbbreviations, fittingTemplates, templateNames } from '../../../src/chains/shared/catalogue.ts'
+import { providersInPlay } from '../../../src/chains/shared/providers.ts'
+import { declaredTypes, mentionedTypes } from '../../../src/plan/schema/read.ts'
+import { withoutBullet } from '../../../src/prompts/layout.ts'
 import type { Kit } from '../../kit/kit.ts'
 import type { Run } from '../../kit/run.ts'
 import { readBodies, runChain } from '../../kit/run-chain.ts'
@@ -8,37 +12,100 @@ import { readBodies, runChain } from '../../kit/run-chain.ts'
 export interface Conventions {
   /** Bodies of the selected resource prompts. */
   templates: string[]
+  /** Qualified names of these prompts, in the same order. */
+  templateNames?: string[]
   /** Lines of the list of abbreviations. */
   abbreviations: string[]
+  /** False when neither the repository nor the request has anything of the cloud's provider; absent means true. */
+  concernsCloud?: boolean
 }
 
 /**
- * Asks the compositor, a model, twice which reference material the request needs: first for what the request names,
- * then for what that depends on. A name that the catalogue does not list in backticks is dropped when it has no prompt.
+ * Asks the compositor, a model, which reference material the request needs: first for what the request names, then,
+ * when that is anything and there is more, for what it depends on. Code decides before what there is to choose from:
+ * the material of providers that the repository uses or the request names. When there is none, no model is asked. A
+ * name that the catalogue does not list in backticks is dropped when it has no prompt.
  * Errors: those of `runAgent` and of the prompts, among them 404 for a name that the catalogue lists.
  */
 export async function composePrompts(kit: Kit): Promise<Conventions> {
   const { run } = kit
   const request = run.round.query
   const bodies = await readBodies(kit, promptCompositor, { request, pass: { number: 1 } })
-  const select = (pass: CompositorValues['pass']) => runChain(kit, promptCompositor, { request, pass }, { bodies })
-  const first = await select({ number: 1 })
-  const second = await select({ number: 2, ...first })
+  const offer = await findOffer(kit, bodies)
+  if (!offer) return { templates: [], templateNames: [], abbreviations: [], concernsCloud: false }
+  const select = async (pass: CompositorValues['pass']) =>
+    await runChain(kit, promptCompositor, { request, pass }, { bodies: offer.bodies })
+  const chosen: Chosen = { templates: new Map(), abbreviations: new Set() }
+  await addSelection(run, bodies.resourcesList, chosen, await select({ number: 1 }))
+  const first = {
+    templates: [...chosen.templates.keys()].map((name) => name.slice(prefixOf(run).length)),
+    abbreviations: [...chosen.abbreviations],
+  }
+  const isEmpty = first.templates.length + first.abbreviations.length === 0
+  if (!isEmpty && offer.hasMoreThan(first))
+    await addSelection(run, bodies.resourcesList, chosen, await select({ number: 2, ...first }))
   return {
-    templates: await readTemplates(run, bodies.resourcesList, [...first.templates, ...second.templates]),
-    abbreviations: [...new Set([...first.abbreviations, ...second.abbreviations])],
+    templates: [...chosen.templates.values()],
+    templateNames: [...chosen.templates.keys()],
+    abbreviations: [...chosen.abbreviations],
   }
 }
 
-async function readTemplates(run: Run, catalogue: string, selected: readonly string[]): Promise<string[]> {
-  const prefix = `${run.round.session.provider}-resources-`
-  const names = new Set(selected.map((name) => (name.startsWith(prefix) ? name : `${prefix}${name}`)))
+/** What the model may choose from. */
+interface Offer {
+  bodies: { resourcesList: string; abbreviations: string }
+  /** Whether there is anything beside a choice. */
+  hasMoreThan(first: Selection): boolean
+}
+
+/** Null when no template is of a provider in play. */
+async function findOffer(kit: Kit, bodies: Offer['bodies']): Promise<Offer | null> {
+  const { query, session } = kit.run.round
+  const inPlay = providersInPlay({
+    cloud: session.provider,
+    files: await kit.survey.files(),
+    request: query,
+    templates: templateNames(bodies.resourcesList),
+  })
+  const templates = fittingTemplates(bodies.resourcesList, session.provider, inPlay)
+  if (templates.wasEmptied) return null
+  const abbreviations = fittingAbbreviations(bodies.abbreviations, inPlay)
+  const isKnown = (names: readonly (string | null)[], chosen: readonly string[]) =>
+    names.length > 0 && names.every((name) => name !== null && chosen.includes(name))
+  return {
+    bodies: { resourcesList: templates.text, abbreviations: abbreviations.text },
+    hasMoreThan: (first) =>
+      !isKnown(templates.names, first.templates) ||
+      !(abbreviations.names.length === 0 || isKnown(abbreviations.names, first.abbreviations)),
+  }
+}
+
+/** Bodies by qualified name, and lines without bullet. */
+interface Chosen {
+  templates: Map<string, string>
+  abbreviations: Set<string>
+}
+
+const prefixOf = ({ round }: Run): string => `${round.session.provider}-resources-`
+
+/** Adds what a pass selected, without the names that no prompt has. */
+async function addSelection(run: Run, catalogue: string, chosen: Chosen, selection: Selection): Promise<void> {
+  const prefix = prefixOf(run)
+  const selected = selection.templates.map((name) => (name.startsWith(prefix) ? name : `${prefix}${name}`))
+  const names = [...new Set(selected)].filter((name) => !chosen.templates.has(name))
   const isListed = (name: string) =>
     catalogue.includes(`\`${name.slice(prefix.length)}\``) || catalogue.includes(`\`${name}\``)
   const bodies = await Promise.all(
-    [...names].map((name) => (isListed(name) ? run.context.prompts.body(name, run.signal) : readBodyOrNull(run, name))),
+    names.map(
+      async (name) =>
+        [
+          name,
+          isListed(name) ? await run.context.prompts.body(name, run.signal) : await readBodyOrNull(run, name),
+        ] as const,
+    ),
   )
-  return bodies.filter((body) => body !== null)
+  for (const [name, body] of bodies) if (body !== null) chosen.templates.set(name, body)
+  for (const line of selection.abbreviations) chosen.abbreviations.add(withoutBullet(line))
 }
 
 async function readBodyOrNull({ context, log, signal }: Run, name: string): Promise<string | null> {
@@ -49,4 +116,29 @@ async function readBodyOrNull({ context, log, signal }: Run, name: string): Prom
     log.info('the compositor chose a prompt that does not exist', { prompt: name })
     return null
   }
+}
+
+/**
+ * The selected templates that are about one of the types: those whose title names it, whose examples declare it, or
+ * whose name it ends with. A template that shows no type is about all.
+ * @param types for example those of a plan
+ */
+export function templatesFor(
+  { templates, templateNames: names = [] }: Pick<Conventions, 'templates' | 'templateNames'>,
+  types: Iterable<string>,
+): string[] {
+  const wanted = [...types]
+  return templates.filter((body, index) => {
+    const about = typesOf(body)
+    const name = names[index]?.split('-').at(-1)
+    const isNamed = name !== undefined && wanted.some((type) => type.endsWith(`_${name}`))
+    return about.size === 0 || isNamed || wanted.some((type) => about.has(type))
+  })
+}
+
+/** The types of the resources that a template is about. */
+function typesOf(body: string): Set<string> {
+  const title = body.trim().split('\n', 1)[0] ?? ''
+  const resources = [...mentionedTypes(title.replaceAll('`', ' ')), ...declaredTypes(body)]
+  return new Set(resources.filter(({ mode }) => mode === 'resource').map(({ type }) => type))
 }

@@ -3,7 +3,7 @@ import {
   findAssignedSecretsInJson,
   findDeclaredSecrets,
   findDeclaredSecretsInJson,
-} from '../../../src/plan/declared-secrets.ts'
+} from '../../../src/plan/code/declared-secrets.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { createFileAccess, type FileAccess } from '../../workspace/files/access.ts'
 

@@ -1,59 +1,25 @@
 import { type ContextBudget, contextBudget } from '../../../src/agent/context-budget.ts'
-import type { ShownRepository } from '../../../src/chains/iac-generator.ts'
-import { readDeclaredBlocks } from '../../../src/chains/shared/declared-blocks.ts'
+import { chooseAll, chooseFiles, nearFiles } from '../../../src/chains/shared/choose-files.ts'
+import { isCode } from '../../../src/chains/shared/declared-blocks.ts'
 import {
-  chooseFiles,
+  type ChosenFiles,
   describeBlocks,
   describeChosen,
-  describeFiles,
+  describeRepository,
   type RepositoryFile,
+  type ShownRepository,
 } from '../../../src/chains/shared/repository.ts'
 import type { ModelRole } from '../../../src/llm/types.ts'
+import { readDiffFiles } from '../../../src/plan/code/branch-diff.ts'
 import type { Kit } from '../../kit/kit.ts'
-import { createFileAccess, type SurveyedFile } from '../../workspace/files/access.ts'
-
-/** Largest file that is read. */
-const MAX_BYTES = 128 * 1024
-/** Most files that are read. */
-const MAX_READ = 300
-/** Files that are read at the same time. */
-const READERS = 16
-
-/**
- * Reads the files of the engine root and what they declare. A file that cannot be read has no text; when the root
- * cannot be searched, the failure is logged and there are no files.
- */
-export async function readFiles(kit: Kit): Promise<RepositoryFile[]> {
-  const { run } = kit
-  try {
-    const access = createFileAccess(run.context.config, run.workspace)
-    const surveyed = await access.survey(run.signal)
-    const isCode = ({ path, bytes }: SurveyedFile) => path.endsWith('.tf') && bytes <= MAX_BYTES
-    const read = surveyed.filter(isCode).slice(0, MAX_READ)
-    const texts = new Map<string, string>()
-    const waiting = [...read]
-    const reader = async () => {
-      for (let file = waiting.pop(); file; file = waiting.pop()) {
-        const text = await access.read(file.path).catch(() => null)
-        if (text !== null) texts.set(file.path, text)
-      }
-    }
-    await Promise.all(Array.from({ length: READERS }, reader))
-    return surveyed.map((file) => {
-      const text = texts.get(file.path) ?? null
-      return { ...file, text, blocks: text === null ? [] : readDeclaredBlocks(text) }
-    })
-  } catch (error) {
-    if (!run.signal.aborted) run.log.warn('the files of the repository could not be looked at', { error })
-    return []
-  }
-}
 
 /**
  * Share of a model's context that a text may take, and the tokens that are enough for it however large the context is.
  */
 const OVERVIEW = { share: 0.04, maxTokens: 4_000 }
 const FILES = { share: 0.1, maxTokens: 10_000 }
+/** For a repository that is short enough to be shown whole. */
+const WHOLE = { share: 0.3, maxTokens: 16_000 }
 
 const shareOfBudget = ({ run }: Kit, role: ModelRole, { share, maxTokens }: typeof OVERVIEW): ContextBudget => {
   const budget = contextBudget(run.context.config.llm, role)
@@ -61,26 +27,76 @@ const shareOfBudget = ({ run }: Kit, role: ModelRole, { share, maxTokens }: type
 }
 
 /** Lists what the repository declares, masked, for the model that turns a request into statements. */
-export const readDeclarations = async (kit: Kit, files: Promise<RepositoryFile[]>): Promise<string> =>
-  kit.secrets.text(describeBlocks(await files, shareOfBudget(kit, 'small', OVERVIEW)))
+export async function readDeclarations(kit: Kit): Promise<string> {
+  const files = await kit.survey.files()
+  const near = () => findNear(files, kit.run.round.query)
+  return kit.secrets.text(describeBlocks(files, shareOfBudget(kit, 'small', OVERVIEW), near))
+}
 
 /**
- * Reads what the generator would look for first: an overview of the files, and the whole files that the task is about.
- * Null when there are no files, or when they could not be read.
+ * Reads what the generator would look for first: all code when it is short, else an overview of the files, and the
+ * whole files that the task is about. Null when there are no files, or when they could not be read.
  * @param about the words of the task
  */
 export async function readForTask(kit: Kit, about: string): Promise<ShownRepository | null> {
-  const files = await readFiles(kit)
+  const files = await kit.survey.files()
   if (files.length === 0) return null
-  const changed = await findChangedFiles(kit)
-  return {
-    overview: describeFiles(files, shareOfBudget(kit, 'main', OVERVIEW)),
-    relevant: describeChosen(chooseFiles(files, about, changed, shareOfBudget(kit, 'main', FILES))),
+  const near = () => findNear(files, about)
+  return describeRepository(files, await chooseForTask(kit, about), shareOfBudget(kit, 'main', OVERVIEW), near)
+}
+
+/**
+ * Chooses the files that the generator is shown whole for a task.
+ * @param about the words of the task
+ */
+export async function chooseForTask(kit: Kit, about: string): Promise<ChosenFiles> {
+  const files = await kit.survey.files()
+  const all = chooseAll(files, shareOfBudget(kit, 'main', WHOLE))
+  if (all) return all
+  return chooseFiles(files, { about, changed: await findChangedFiles(kit) }, shareOfBudget(kit, 'main', FILES))
+}
+
+/** Longest code that the model which turns a request into statements is shown, in characters. */
+const MAX_CODE = 12_000
+
+/** The same of the code that is shown before the list of a repository that is not short. */
+const MAX_NEAR = 6_000
+
+/**
+ * All code of the repository where it is short, else the files that the request leads to, before what the repository
+ * declares; masked. For the model that makes statements, which has to know paths of values and cannot read.
+ */
+export async function readForStatements(kit: Kit, declarations: Promise<string>): Promise<string> {
+  const choice = await chooseForTask(kit, kit.run.round.query)
+  const all = choice.complete ? describeChosen(choice) : ''
+  if (all !== '' && all.length <= MAX_CODE) return kit.secrets.text(all)
+  const near = kit.secrets.text(describeChosen({ chosen: await takeNear(kit), leftOut: [] }))
+  return [near, await declarations].filter(Boolean).join('\n\n')
+}
+
+/** The nearest files of the request, whole, as long as they fit. */
+async function takeNear(kit: Kit): Promise<ChosenFiles['chosen']> {
+  const files = await kit.survey.files()
+  const texts = new Map(files.map(({ path, text }) => [path, text]))
+  const chosen: ChosenFiles['chosen'] = []
+  let left = MAX_NEAR
+  for (const path of findNear(files, kit.run.round.query)) {
+    const text = texts.get(path) ?? ''
+    left -= text.length
+    if (left < 0) break
+    if (text !== '') chosen.push({ path, text })
   }
+  return chosen
+}
+
+/** Paths of the files that the words of a task lead to, the nearest first. */
+function findNear(files: readonly RepositoryFile[], about: string): string[] {
+  const code = files.flatMap((file) => (file.text === null || !isCode(file.path) ? [] : [{ ...file, text: file.text }]))
+  return nearFiles(code, { about, changed: new Set() }).map(({ path }) => path)
 }
 
 /** Paths of the files that earlier rounds of the session changed. */
 async function findChangedFiles({ run }: Kit): Promise<Set<string>> {
   const diff = run.round.number > 1 ? await run.workspace.branchDiff().catch(() => '') : ''
-  return new Set([...diff.matchAll(/^\+\+\+ (.+)$/gm)].map(([, path = '']) => path.trim()))
+  return new Set(readDiffFiles(diff).map(({ path }) => path))
 }

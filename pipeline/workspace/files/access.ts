@@ -6,9 +6,10 @@ import { ToolError } from '../../../src/agent/types.ts'
 import { createLocalGit, type LocalGit } from '../git/git.ts'
 import type { Workspace } from '../types.ts'
 import { type Enclosure, resolveExistingPath } from './confine.ts'
-import { missingFileError, removeFile, replaceInText, writeText } from './edit.ts'
+import { MissingFile, missingFileError, removeFile, replaceInText, writeText } from './edit.ts'
 import { isHidden } from './engine-files.ts'
 import { grep, type Search } from './grep.ts'
+import { nearPaths } from './near-paths.ts'
 
 /**
  * The files of an engine root that an agent may use. Every path is relative to the root. Files outside of it, git's
@@ -18,8 +19,11 @@ import { grep, type Search } from './grep.ts'
 export interface FileAccess {
   /** Reads a text file. After 200,000 characters it is cut, and a note says so. */
   read(path: string): Promise<string>
-  /** Creates or overwrites a file, with its directories. This and the next two take `tf` and `tfvars` files only. */
-  write(path: string, content: string): Promise<void>
+  /**
+   * Creates or overwrites a file, with its directories; answers whether that changed anything. This and the next two
+   * take `tf` and `tfvars` files only.
+   */
+  write(path: string, content: string): Promise<boolean>
   /** Applies search/replace blocks to a file: all of them, or none when one does not fit. */
   replace(path: string, diff: string): Promise<void>
   remove(path: string): Promise<void>
@@ -46,23 +50,50 @@ export function createFileAccess(
     read: async (path) => {
       const target = await resolveExistingPath(editor, path)
       const text = target === null ? null : await readText(target, MAX_READ)
-      if (text === null) throw missingFileError(path)
-      return text
+      return text ?? (await nameNearPaths(editor, path, Promise.reject(missingFileError(path))))
     },
     write: (path, content) => writeText(editor, path, content),
-    replace: (path, diff) => replaceInText(editor, path, diff),
-    remove: (path) => removeFile(editor, path),
-    list: (path) => listDirectory(editor, path),
+    replace: (path, diff) => nameNearPaths(editor, path, replaceInText(editor, path, diff)),
+    remove: (path) => nameNearPaths(editor, path, removeFile(editor, path)),
+    list: (path) => nameNearPaths(editor, path, listDirectory(editor, path), foldersOf),
     survey: (signal) => surveyFiles(editor, signal),
     grep: (search, signal) => grep(editor, search, signal),
   }
+}
+
+/**
+ * Adds to the error about a file or a folder that is missing the paths that the model may have meant.
+ * @param choose the paths among which they are sought, from the files below the root
+ */
+async function nameNearPaths<Result>(
+  enclosure: Enclosure & { git: LocalGit },
+  path: string,
+  use: Promise<Result>,
+  choose: (files: readonly string[]) => readonly string[] = (files) => files,
+): Promise<Result> {
+  try {
+    return await use
+  } catch (error) {
+    if (!(error instanceof MissingFile)) throw error
+    const files = await surveyFiles(enclosure)
+    const near = nearPaths(path, choose(files.map((file) => file.path)))
+    throw near.length === 0 ? error : new MissingFile(`${error.message}. There is: ${near.join(', ')}`)
+  }
+}
+
+/** The folders in which files are, each with the folders around it. */
+function foldersOf(files: readonly string[]): string[] {
+  const folders = new Set<string>()
+  for (const file of files)
+    for (let end = file.lastIndexOf('/'); end > 0; end = file.lastIndexOf('/', end - 1)) folders.add(file.slice(0, end))
+  return [...folders]
 }
 
 /** Lists what is directly inside a directory, sorted and relative to the root, without what an ignore rule hides. */
 async function listDirectory(enclosure: Enclosure & { git: LocalGit }, path: string): Promise<string[]> {
   const { root, paths, git } = enclosure
   const directory = await resolveExistingPath(enclosure, path)
-  if (directory === null) throw new ToolError(`Directory ${path} does not exist`)
+  if (directory === null) throw new MissingFile(`Directory ${path} does not exist`)
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => {
     throw new ToolError(`${path} is not a directory`)
   })

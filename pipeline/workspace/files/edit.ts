@@ -1,10 +1,11 @@
 import { constants } from 'node:fs'
-import { type FileHandle, mkdir, open, realpath, unlink } from 'node:fs/promises'
+import { type FileHandle, lstat, mkdir, open, realpath, unlink } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { ToolError } from '../../../src/agent/types.ts'
 import type { LocalGit } from '../git/git.ts'
 import { type Enclosure, resolveExistingPath, resolveWritablePath, toRelativePath } from './confine.ts'
 import { isInEngineFolder } from './engine-files.ts'
+import { searchReplace } from './search-replace.ts'
 
 const EXTENSIONS = ['tf', 'tfvars']
 const MAX_BYTES = 1_000_000
@@ -13,8 +14,11 @@ export interface Editor extends Enclosure {
   git: LocalGit
 }
 
-/** Creates or overwrites a file, and creates its directories. */
-export async function writeText(editor: Editor, path: string, content: string): Promise<void> {
+/**
+ * Creates or overwrites a file, and creates its directories.
+ * @returns whether that changed anything
+ */
+export async function writeText(editor: Editor, path: string, content: string): Promise<boolean> {
   assertEditable(editor, path)
   if (Buffer.byteLength(content) > MAX_BYTES) throw new ToolError(`The content is larger than ${MAX_BYTES} bytes`)
   const target = await resolveWritablePath(editor, path)
@@ -25,10 +29,25 @@ export async function writeText(editor: Editor, path: string, content: string): 
   })
   // A directory may have been replaced by a symlink since it was checked.
   if ((await realpath(parent)) !== parent) throw new ToolError(`Path '${path}' is outside of the workspace`)
-  await withFile(path, target, constants.O_WRONLY | constants.O_CREAT, async (handle) => {
+  const isNew = await lstat(target).then(
+    () => false,
+    () => true,
+  )
+  return await withFile(path, target, constants.O_RDWR | constants.O_CREAT, async (handle) => {
+    if (!isNew && (await holds(handle, content))) return false
     await handle.truncate(0)
     await handle.writeFile(content)
+    return true
   })
+}
+
+/** Reads at a given place, so that a later write begins at the start of the file. */
+async function holds(handle: FileHandle, content: string): Promise<boolean> {
+  const wanted = Buffer.from(content)
+  if ((await handle.stat()).size !== wanted.byteLength) return false
+  const bytes = Buffer.alloc(wanted.byteLength)
+  const { bytesRead } = await handle.read(bytes, 0, bytes.byteLength, 0)
+  return bytesRead === wanted.byteLength && bytes.equals(wanted)
 }
 
 /** Applies search/replace blocks to a file: all of them, or none when one does not fit. */
@@ -57,7 +76,10 @@ export async function removeFile(editor: Editor, path: string): Promise<void> {
   })
 }
 
-export const missingFileError = (path: string): ToolError => new ToolError(`File ${path} does not exist`)
+/** A file that a model named is not there. */
+export class MissingFile extends ToolError {}
+
+export const missingFileError = (path: string): MissingFile => new MissingFile(`File ${path} does not exist`)
 
 function assertEditable(editor: Editor, path: string): void {
   const relative = toRelativePath(editor, path)
@@ -97,12 +119,12 @@ async function isRemovedEntry(editor: Editor, name: string): Promise<boolean> {
   return output.stdout.split('\0').some((line) => line.startsWith('S ') && prefixes.includes(line.slice(2)))
 }
 
-async function withFile(
+async function withFile<Result>(
   path: string,
   target: string,
   flags: number,
-  use: (handle: FileHandle) => Promise<void>,
-): Promise<void> {
+  use: (handle: FileHandle) => Promise<Result>,
+): Promise<Result> {
   const handle = await open(target, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o644).catch(
     (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT' || error.code === 'ENOTDIR') throw missingFileError(path)
@@ -112,81 +134,8 @@ async function withFile(
   )
   try {
     if (!(await handle.stat()).isFile()) throw new ToolError(`'${path}' is not a regular file`)
-    await use(handle)
+    return await use(handle)
   } finally {
     await handle.close()
   }
 }
-
-interface Block {
-  search: string[]
-  replace: string[]
-  /** Line of the opening marker in the diff. The first line is 1. */
-  line: number
-}
-
-const SEARCH = '<<<<<<< SEARCH'
-const DIVIDER = '======='
-const REPLACE = '>>>>>>> REPLACE'
-
-/**
- * Applies search/replace blocks in order. Each search text must occur exactly once in the text that the earlier
- * blocks have left. An empty replacement removes the lines together with their line break.
- * Errors: `ToolError` with the number of the block and its line in the diff.
- */
-export function searchReplace(text: string, diff: string): string {
-  const lineBreak = text.includes('\r\n') ? '\r\n' : '\n'
-  return parseBlocks(diff).reduce((current, block, index) => applyBlock(current, block, index + 1, lineBreak), text)
-}
-
-function applyBlock(text: string, block: Block, number: number, lineBreak: string): string {
-  const search = block.search.join(lineBreak)
-  const at = text.indexOf(search)
-  if (at < 0)
-    throw blockError(
-      number,
-      block.line,
-      'the search text does not occur in the file; it must match exactly, blanks included',
-    )
-  if (text.indexOf(search, at + 1) >= 0)
-    throw blockError(
-      number,
-      block.line,
-      'the search text occurs more than once; add lines around it until it is unique',
-    )
-  let end = at + search.length
-  if (block.replace.length === 0 && text.startsWith(lineBreak, end)) end += lineBreak.length
-  return text.slice(0, at) + block.replace.join(lineBreak) + text.slice(end)
-}
-
-function parseBlocks(diff: string): Block[] {
-  const blocks: Block[] = []
-  let open: Block | null = null
-  let part: 'search' | 'replace' = 'search'
-  for (const [index, raw] of diff.split('\n').entries()) {
-    const [line, text] = [index + 1, raw.replace(/\r$/, '')]
-    const marker = text.trimEnd()
-    if (open === null) {
-      if (marker === '') continue
-      if (marker !== SEARCH)
-        throw blockError(blocks.length + 1, line, `expected \`${SEARCH}\`, found text outside of a block`)
-      open = { search: [], replace: [], line }
-      part = 'search'
-    } else if (marker === SEARCH) throw blockError(blocks.length + 1, line, 'a block begins inside of another')
-    else if (marker === DIVIDER) {
-      if (part === 'replace') throw blockError(blocks.length + 1, line, `a second \`${DIVIDER}\` in one block`)
-      part = 'replace'
-    } else if (marker === REPLACE) {
-      if (part === 'search') throw blockError(blocks.length + 1, line, `\`${DIVIDER}\` is missing`)
-      if (open.search.join('').trim() === '') throw blockError(blocks.length + 1, open.line, 'the search text is empty')
-      blocks.push(open)
-      open = null
-    } else open[part].push(text)
-  }
-  if (open !== null) throw blockError(blocks.length + 1, open.line, `the block is not closed by \`${REPLACE}\``)
-  if (blocks.length === 0) throw blockError(1, 1, `no \`${SEARCH}\` block was found`)
-  return blocks
-}
-
-const blockError = (block: number, line: number, reason: string): ToolError =>
-  new ToolError(`Block ${block} (diff line ${line}): ${reason}. The file was not changed.`)

@@ -35,7 +35,8 @@ export const putPullRequest = endpoint({
     summary: 'Open a pull request',
     description:
       'From the branch of the session, with a title, a summary and the evidence that the session stored. ' +
-      'For the owner. The lock is not checked.',
+      'For the owner. The lock is not checked. Answers within 50 seconds; when the model that writes title and ' +
+      'summary takes too long, code writes them.',
     security: signedIn,
     request: { body: jsonBody(SessionReference) },
     responses: {
@@ -54,7 +55,11 @@ export const putPullRequest = endpoint({
           'Git credentials are not configured; pull requests need the account and token of the git provider.',
           'Inference call to anthropic/small failed: overloaded',
         ),
-        errorAnswer(504, 'The git host or the model did not answer in time.', 'PR creation timeout'),
+        errorAnswer(
+          504,
+          'The git host did not answer in time, or the server of the model said so.',
+          'PR creation timeout',
+        ),
       ),
     },
   }),

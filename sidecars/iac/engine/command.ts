@@ -1,5 +1,5 @@
 import { importIdOf } from '../inventory/kubernetes/identifier.ts'
-import type { JobKind, JobRequest } from '../types.ts'
+import type { GivenText, JobKind, JobRequest } from '../types.ts'
 
 /** Arguments of the engine command that a kind of job runs; null for a kind that runs none. */
 export function engineArguments(kind: JobKind, request: JobRequest, backendConfig: string): string[] | null {
@@ -42,10 +42,15 @@ export function engineArguments(kind: JobKind, request: JobRequest, backendConfi
       return ['providers', 'schema', '-json']
     case 'diagnostics':
       return ['validate', '-json', '-no-color']
+    case 'fmt':
+      return ['fmt', '-no-color', '-list=false', ...fileNames(request.texts ?? [])]
     case 'scope_resource_ids':
       return null
   }
 }
+
+/** Names of the files in which the texts of a request are given to the engine: `0.tf`, `1.tfvars`, … */
+export const fileNames = (texts: readonly GivenText[]): string[] => texts.map(({ form }, index) => `${index}.${form}`)
 
 type Environment = Record<string, string | undefined>
 

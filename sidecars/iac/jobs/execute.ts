@@ -3,6 +3,7 @@ import type { Fetch } from '../../../src/base/http.ts'
 import type { Logger } from '../../../src/base/log.ts'
 import { engineArguments, withoutOwnSettings } from '../engine/command.ts'
 import { type RunOnce, runInit, Turns } from '../engine/plugin-cache.ts'
+import { runFormatJob } from '../format/job.ts'
 import { checkHostPrograms } from '../host-programs/check.ts'
 import { discover } from '../inventory/discover.ts'
 import { isInitialised, noteInitialised } from '../limits/initialised.ts'
@@ -72,6 +73,7 @@ function createCommandRunner(options: ExecutorOptions): RunCommand {
     const output = store.output(job.job_id)
     const args = engineArguments(job.kind, request, settings.backendConfig)
     if (args === null) return listScope(options, job, request, supervision.signal)
+    if (job.kind === 'fmt') return runFormatJob(options, job, { args, texts: request.texts ?? [] }, supervision)
     const refusal =
       refuseOwnFolders(job.workspace_path, [settings.dataDir, settings.pluginCacheDir]) ??
       planRefusal ??

@@ -59,7 +59,7 @@ const refusalText = (planFile: string, reason: string): string =>
   'Plan again, review the plan and apply it then.\n'
 
 /** Opens a regular file, never through a link; null for anything else. A named pipe is not waited for. */
-async function openPlain(path: string): Promise<FileHandle | null> {
+export async function openPlain(path: string): Promise<FileHandle | null> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
   const file = await open(path, flags).catch(() => null)
   if (file === null || (await file.stat()).isFile()) return file

@@ -7,18 +7,23 @@ import { explanation, textList } from './result-fields.ts'
 
 /** What the task splitter, the two filters of drift and the import filter have in common. */
 
-const schema = v.object({
-  operations: textList('Self-contained operations in plain language, one per entry; may be empty'),
-  explanation: explanation('What was left out and why'),
-})
+const describeSchema = (operations: string, words: string) =>
+  v.object({ operations: textList(operations), explanation: explanation(words) })
 
-export type Operations = v.InferOutput<typeof schema>
+export type Operations = v.InferOutput<ReturnType<typeof describeSchema>>
 
-export const createOperationsTool = (): Tool<Operations> =>
+/** @param described what the two fields hold, where that is not a list of operations */
+export const createOperationsTool = (
+  described = {
+    tool: 'Report the list of operations.',
+    operations: 'Self-contained operations in plain language, one per entry; may be empty',
+    explanation: 'What was left out and why',
+  },
+): Tool<Operations> =>
   createResultTool({
     name: 'report_decomposed_task_operations',
-    description: 'Report the list of operations.',
-    schema,
+    description: described.tool,
+    schema: describeSchema(described.operations, described.explanation),
   })
 
 export const FINISH_WITH_OPERATIONS =

@@ -18,3 +18,23 @@ export const textList = (description: string) =>
  */
 export const endState = (description: string) =>
   v.pipe(v.union([v.string(), v.boolean()]), v.transform(String), v.string(), v.description(description))
+
+/**
+ * A list of texts on which nothing rests, so that it may be left out and a single text is a list of one. Blank entries
+ * are dropped.
+ */
+export const looseList = (description: string) =>
+  v.optional(
+    v.pipe(
+      v.union([v.array(v.string()), v.string(), v.null()]),
+      v.transform((value) =>
+        [value ?? []]
+          .flat()
+          .map((entry) => entry.trim())
+          .filter(Boolean),
+      ),
+      v.array(v.string()),
+      v.description(description),
+    ),
+    [],
+  )

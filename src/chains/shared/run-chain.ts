@@ -1,7 +1,7 @@
 import { askText } from '../../agent/ask-text.ts'
 import { contextBudget } from '../../agent/context-budget.ts'
 import { runAgent } from '../../agent/run-agent.ts'
-import type { AgentRequest, Tool } from '../../agent/types.ts'
+import type { AgentRequest, Continuation, EndedRun, Tool } from '../../agent/types.ts'
 import type { Turn } from '../../base/vocabulary.ts'
 import type { Context } from '../../context.ts'
 import type { ChainName } from '../index.ts'
@@ -24,6 +24,8 @@ export interface ChainInput<Values> {
   system: string
   /** Turns before the query, foreign text fenced. */
   conversation: readonly Turn[]
+  /** An earlier run of the chain to go on from, in place of `system` and `conversation`. */
+  continues?: Continuation
 }
 
 /**
@@ -33,16 +35,26 @@ export interface ChainInput<Values> {
 export async function runChain<Values, Answer, Result, Kind extends ToolKind>(
   host: ChainHost & { tools: ToolBuilders<Kind> },
   chain: Omit<Chain<ChainName, Values, Answer, Result, Kind>, 'system' | 'bodies'>,
-  { values, system, conversation }: ChainInput<Values>,
+  input: ChainInput<Values>,
 ): Promise<Result> {
+  return (await runChainOnward(host, chain, input)).result
+}
+
+/** The same, for a chain that goes on later: answers also what that run needs. */
+export async function runChainOnward<Values, Answer, Result, Kind extends ToolKind>(
+  host: ChainHost & { tools: ToolBuilders<Kind> },
+  chain: Omit<Chain<ChainName, Values, Answer, Result, Kind>, 'system' | 'bodies'>,
+  { values, system, conversation, continues }: ChainInput<Values>,
+): Promise<{ result: Result; ended: EndedRun }> {
   const { config, llm, signal, observe, trace, log, mask } = host
-  const { value } = await runAgent<Answer, ChainName>({
+  const { value, messages, queries, memory } = await runAgent<Answer, ChainName>({
     llm,
     chain: chain.name,
     role: chain.role,
     system,
     query: chain.query(values),
     conversation,
+    continues,
     tools: chain.tools(values).flatMap((kind) => host.tools[kind]()),
     resultTool: chain.resultTool(),
     maxTurns: chain.maxTurns ?? config.orchestration.max_tool_agent_executions,
@@ -51,7 +63,7 @@ export async function runChain<Values, Answer, Result, Kind extends ToolKind>(
     observe,
     trace,
   })
-  return chain.read(value, { values, log, mask })
+  return { result: chain.read(value, { values, log, mask }), ended: { messages, queries, memory } }
 }
 
 /** Asks the model once for the text of a chain. Errors: those of the model client. */

@@ -4,6 +4,7 @@ import { createPins } from './steps/0003-pins.ts'
 import { createRoundImports } from './steps/0004-round-imports.ts'
 import { addReviewedCommits } from './steps/0005-reviewed-commits.ts'
 import { createPinWorkspaceHash } from './steps/0006-pin-workspace-hash.ts'
+import { addRoundResults } from './steps/0007-round-results.ts'
 import { createSearchIndexes } from './steps/search-indexes.ts'
 import type { Sql, Transaction } from './types.ts'
 
@@ -15,6 +16,7 @@ const STEPS: readonly { number: number; name: string; run: (tx: Transaction) => 
   { number: 4, name: 'round imports', run: createRoundImports },
   { number: 5, name: 'reviewed commits', run: addReviewedCommits },
   { number: 6, name: 'pin workspace hash', run: createPinWorkspaceHash },
+  { number: 7, name: 'round results', run: addRoundResults },
 ]
 
 /** The key of the advisory lock. Any constant would do; these four bytes spell "plat". */

@@ -15,6 +15,8 @@ export interface Diagnostic {
   address: string | null
   /** Lines of code that the engine quotes, each with its number; empty when it quotes none. */
   snippet: string
+  /** What code knows beside the words of the engine, such as names that exist; absent when it knows nothing. */
+  hint?: string
   /** How many diagnostics were merged into this one; 1 when it stands for itself. */
   count: number
 }
@@ -91,9 +93,10 @@ const placeOf = ({ line, address }: Diagnostic) =>
   line === null ? (address === null ? '' : `${address}: `) : `line ${line}: `
 
 const MAX_SHOWN = 12
-/** Characters of one detail, of one snippet and of the whole text. */
+/** Characters of one detail, of one snippet, of one hint and of the whole text. */
 const MAX_DETAIL = 1_200
 const MAX_SNIPPET = 1_500
+const MAX_HINT = 800
 const MAX_CHARS = 16_000
 
 /**
@@ -119,6 +122,7 @@ function renderEntry(diagnostic: Diagnostic): string {
     renderPlace(diagnostic),
     cutMiddle(diagnostic.detail, MAX_DETAIL),
     cutMiddle(diagnostic.snippet, MAX_SNIPPET),
+    cutMiddle(diagnostic.hint ?? '', MAX_HINT),
   ]
   return lines.filter((line) => line !== '').join('\n')
 }

@@ -10,9 +10,11 @@ export interface TypeNames {
 
 /**
  * The schemas of the providers in an initialised workspace, remembered once they were read. An iac service need not
- * offer schemas: every answer is null then, and never an error.
+ * offer schemas: every answer is null then, and never an error. It is not asked again before the next init.
  */
 export interface ProviderSchema {
+  /** Whether an init has installed the providers, so that there is something to ask. */
+  installed(): boolean
   names(): Promise<TypeNames | null>
   /** Schemas of those types that exist, in the given order; a type that two providers have comes twice. */
   of(types: readonly TypeName[]): Promise<TypeSchema[] | null>
@@ -23,20 +25,30 @@ export interface ProviderSchema {
 /** The iac service accepts at most so many types in one request. */
 const MAX_TYPES = 64
 
-/** Asks the iac service. The answer is null before the first init, and when the service offers no schemas. */
+/** Asks the iac service. The answer is null when the service offers no schemas, or cannot read them. */
 type Ask = (request: Omit<SchemaRequest, 'workspace_path'>) => Promise<SchemaParts | null>
 
-export function createProviderSchema(ask: Ask): ProviderSchema {
+export function createProviderSchema(ask: Ask, installed: () => boolean): ProviderSchema {
   const fetched = new Map<string, TypeSchema[]>()
   let typeNames: TypeNames | null = null
+  let failed = false
+  const askUnlessFailed: Ask = async (request) => {
+    if (failed || !installed()) return null
+    const parts = await ask(request)
+    failed = parts === null
+    return parts
+  }
   return {
+    installed,
     names: async () => {
-      typeNames ??= namesOf(await ask({}))
+      if (failed) return null
+      typeNames ??= namesOf(await askUnlessFailed({}))
       return typeNames
     },
     forget: () => {
       fetched.clear()
       typeNames = null
+      failed = false
     },
     of: async (types) => {
       const missing = types.filter((type) => !fetched.has(keyOf(type)))
@@ -45,7 +57,7 @@ export function createProviderSchema(ask: Ask): ProviderSchema {
         data_source_types: namesOfMode(missing, 'data'),
       }
       if (request.resource_types.length + request.data_source_types.length > 0) {
-        const parts = await ask(request)
+        const parts = await askUnlessFailed(request)
         if (!parts) return null
         for (const schema of schemasOf(parts)) {
           const key = keyOf(schema)

@@ -1,10 +1,9 @@
 import * as v from 'valibot'
-import { secretsOf } from '../../../config/mask.ts'
-import { createMasker, type Masker } from '../../base/masking.ts'
+import type { Masker } from '../../base/masking.ts'
 import type { ReportType } from '../../base/vocabulary.ts'
 import type { Context } from '../../context.ts'
 import { complianceFindings, type ReportDocuments, reportSchemas } from '../../reports/schemas.ts'
-import { maskFirstRequest } from '../shown-request.ts'
+import { createConfiguredMasker, maskRounds } from '../shown-rounds.ts'
 import type { Evidence, EvidenceRows, StoredDocument, StoredRow } from './types.ts'
 
 type EvidenceContext = Pick<Context, 'storage' | 'log' | 'config'>
@@ -12,8 +11,6 @@ type EvidenceContext = Pick<Context, 'storage' | 'log' | 'config'>
 /** Time for all artifacts together. A pull request does not wait for an object store that is slow or broken. */
 const LIMIT_MS = 5_000
 const MAX_BYTES = 2 * 1024 * 1024
-/** Shorter values of the configuration are not masked, because they may be ordinary words. The same holds in rounds. */
-const MIN_CONFIGURED_SECRET = 12
 
 /**
  * Reads the artifacts that a pull request shows, all at the same time. An artifact that is missing, too large, too
@@ -25,7 +22,7 @@ export async function readEvidence(
   rows: EvidenceRows,
   signal: AbortSignal,
 ): Promise<Evidence> {
-  const masker = createMasker(secretsOf(context.config).filter(({ length }) => length >= MIN_CONFIGURED_SECRET))
+  const masker = createConfiguredMasker(context.config)
   const reader = createReader(context, masker, signal)
   const report = <Type extends ReportType>(type: Type) => readReport(reader, rows, type)
   const [generate, drift, importReport, apply, compliance, plan] = await Promise.all([
@@ -37,12 +34,8 @@ export async function readEvidence(
     readPlan(reader, rows.plans),
   ])
   signal.throwIfAborted()
-  const { session } = rows
-  const rounds = rows.rounds.map((round) => ({
-    ...round,
-    query: masker.text(maskFirstRequest(round.query, session.history)),
-  }))
-  return { session, rounds, generate, drift, import: importReport, apply, compliance, plan }
+  const rounds = maskRounds(context.config, rows)
+  return { session: rows.session, rounds, generate, drift, import: importReport, apply, compliance, plan }
 }
 
 interface Reader {

@@ -1,5 +1,6 @@
 import type { Sql, Transaction } from '../../data/db/types.ts'
 import { isUuid } from '../../sessions/find.ts'
+import { readRoundResult } from '../../sessions/round-result.ts'
 import type { EvidenceRows, RoundRow } from './types.ts'
 
 type Head = EvidenceRows['session'] & { id: number }
@@ -37,11 +38,14 @@ async function readHead(tx: Transaction, uuid: string): Promise<Head | null> {
   return head ?? null
 }
 
-const readRounds = (tx: Transaction, session_id: number) => tx<RoundRow[]>`
-  SELECT r.number, r.mode, r.query, coalesce(last.status, 'started') AS status
-  FROM rounds r LEFT JOIN LATERAL (
-    SELECT status FROM statuses WHERE round_id = r.id ORDER BY created_at DESC, id DESC LIMIT 1) last ON true
-  WHERE r.session_id = ${session_id} ORDER BY r.number`
+async function readRounds(tx: Transaction, session_id: number): Promise<RoundRow[]> {
+  const rows = await tx<(Omit<RoundRow, 'result'> & { result: unknown })[]>`
+    SELECT r.number, r.mode, r.query, r.result, coalesce(last.status, 'started') AS status
+    FROM rounds r LEFT JOIN LATERAL (
+      SELECT status FROM statuses WHERE round_id = r.id ORDER BY created_at DESC, id DESC LIMIT 1) last ON true
+    WHERE r.session_id = ${session_id} ORDER BY r.number`
+  return rows.map(({ result, ...round }) => ({ ...round, result: readRoundResult(result) }))
+}
 
 const readReports = (tx: Transaction, session_id: number) => tx<EvidenceRows['reports']>`
   SELECT DISTINCT ON (t.type) t.type, r.number AS round, a.uri, a.file_size_bytes, t.created_at

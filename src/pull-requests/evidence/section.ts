@@ -1,3 +1,4 @@
+import { bulletList, capLines, inline } from './markdown.ts'
 import type { Evidence, StoredDocument } from './types.ts'
 
 /** A part of the description under a heading of its own. */
@@ -12,8 +13,8 @@ export interface Section {
 /** The titles of all sections, the least important first: it is left out first when the description is too long. */
 const TITLES_BY_RANK = [
   'Rounds',
-  'Assumptions',
   'Cost estimate',
+  'Assumptions',
   'Drift',
   'Import',
   'How to roll back',
@@ -52,3 +53,12 @@ export const plural = (count: number, one: string, many = `${one}s`): string => 
  */
 export const findLaterChange = ({ rounds }: Evidence, round: number) =>
   rounds.find(({ number, mode, status }) => number > round && mode !== 'apply' && status !== 'uncompleted')
+
+const MAX_NOTES = 20
+
+/** The remarks that code made for reviewers in a round, as a list with a lead; an empty text when there are none. */
+export function notesOf({ rounds }: Evidence, round: number): string {
+  const notes = rounds.find(({ number }) => number === round)?.result?.notes ?? []
+  const lines = notes.map((note) => inline(note)).filter((line) => line !== '')
+  return lines.length === 0 ? '' : blocks('To be noted:', bulletList(capLines(lines, MAX_NOTES)))
+}

@@ -1,5 +1,6 @@
 import type { Mode, Operation, ReportType, Status, Turn } from '../../base/vocabulary.ts'
 import type { ApplyReport, ComplianceReport, DriftReport, GenerateReport, ImportReport } from '../../reports/schemas.ts'
+import type { RoundResult } from '../../sessions/round-result.ts'
 
 /** The rows of the database about a session. Nothing here was read from the object store. */
 export interface EvidenceRows {
@@ -30,6 +31,8 @@ export interface RoundRow {
   mode: Mode
   query: string
   status: Status
+  /** What the round built; null or absent when it stored nothing of it, as rounds of older releases. */
+  result?: RoundResult | null
 }
 
 /** An artifact; `uri` is its key in the artifacts bucket, `round` the number of its round. */
@@ -50,7 +53,7 @@ export interface StoredDocument<Document> {
 /** Everything that the sections are made from. A document is null when the session has none of its type. */
 export interface Evidence {
   session: EvidenceRows['session']
-  /** The rounds, with sensitive values in their queries masked. */
+  /** The rounds, with sensitive values in their words masked. */
   rounds: RoundRow[]
   generate: StoredDocument<GenerateReport> | null
   drift: StoredDocument<DriftReport> | null

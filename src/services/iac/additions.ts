@@ -3,6 +3,7 @@ import type { OutboundResponse } from '../../base/http.ts'
 import {
   AnnouncementSchema,
   DiagnosticsSchema,
+  FormattedSchema,
   LiveOutputSchema,
   parseJsonBody,
   SchemaPartsSchema,
@@ -11,10 +12,10 @@ import {
 import type { IacClient } from './types.ts'
 import { type IacAccess, waitForJob } from './wait-for-job.ts'
 
-type Addition = 'schema' | 'diagnostics'
+type Addition = 'schema' | 'diagnostics' | 'fmt'
 
 /** How long a round waits for an optional job. After that it goes on without the answer. */
-const LIMITS_S: Record<Addition, number> = { schema: 30, diagnostics: 20 }
+const LIMITS_S: Record<Addition, number> = { schema: 30, diagnostics: 20, fmt: 20 }
 const ANNOUNCEMENT_LIMIT_MS = 5_000
 const POLL_S = 1
 /** After a fault that may be temporary, no optional job is submitted for this long. */
@@ -38,7 +39,11 @@ export function createAdditions(access: IacAccess): Pick<IacClient, Addition | '
     if (unavailable.has(kind) || performance.now() < pausedUntil) return null
     try {
       announced ??= await readAnnouncement(access, signal)
-      if (!announced.has(kind)) return null
+      if (!announced.has(kind)) {
+        access.log.info('the iac service does not offer an optional job', { kind })
+        unavailable.add(kind)
+        return null
+      }
       const text = await runJob(access, kind, body, signal)
       const parsed = text === null ? null : v.safeParse(schema, JSON.parse(text))
       if (parsed?.success === false) throw new OffContract('an answer of an unknown form')
@@ -55,6 +60,13 @@ export function createAdditions(access: IacAccess): Pick<IacClient, Addition | '
     schema: (request, signal) => ask('schema', request, SchemaPartsSchema, signal),
     diagnostics: (workspacePath, signal) =>
       ask('diagnostics', { workspace_path: workspacePath }, DiagnosticsSchema, signal),
+    fmt: async (workspacePath, texts, signal) => {
+      const formatted = await ask('fmt', { workspace_path: workspacePath, texts }, FormattedSchema, signal)
+      if (formatted === null || formatted.length === texts.length) return formatted
+      access.log.warn('the iac service answered another number of formatted texts')
+      unavailable.add('fmt')
+      return null
+    },
     output: async (jobId, signal) => {
       try {
         announced ??= await readAnnouncement(access, signal)

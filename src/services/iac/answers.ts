@@ -51,6 +51,12 @@ export const DiagnosticsSchema = v.pipe(
   v.transform(({ diagnostics }) => diagnostics),
 )
 
+/** `stdout` of a `fmt` job. */
+export const FormattedSchema = v.pipe(
+  v.object({ texts: v.array(v.string()) }),
+  v.transform(({ texts }) => texts),
+)
+
 /**
  * The optional jobs that the service announces at `GET /v1/engine`. An implementation of the contract without its
  * additions announces none.

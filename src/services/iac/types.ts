@@ -31,6 +31,12 @@ export interface SchemaRequest {
   data_source_types?: string[]
 }
 
+/** A text to format, with the extension of its file. */
+export interface CodeText {
+  form: 'tf' | 'tfvars'
+  text: string
+}
+
 export interface EngineResult {
   exit_code: number
   stdout: string
@@ -73,6 +79,11 @@ export interface IacClient {
   schema(request: SchemaRequest, signal?: AbortSignal): Promise<SchemaParts | null>
   /** Reads what the engine says about the code, in machine-readable form; null instead of an error, like `schema`. */
   diagnostics(workspacePath: string, signal?: AbortSignal): Promise<EngineDiagnostic[] | null>
+  /**
+   * Formats texts as the engine's `fmt` does: at most 256, with 1,000,000 characters each and 8 MiB as JSON together.
+   * A text that cannot be parsed comes back unchanged. Answers null instead of an error, like `schema`.
+   */
+  fmt?(workspacePath: string, texts: readonly CodeText[], signal?: AbortSignal): Promise<string[] | null>
   /** Reads the last lines that a running job has written so far; null instead of an error, like `schema`. */
   output?(jobId: string, signal?: AbortSignal): Promise<{ stdout: string; stderr: string } | null>
 }

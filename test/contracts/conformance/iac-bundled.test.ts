@@ -37,7 +37,7 @@ describe('the bundled iac service', () => {
   })
 
   it('conforms with a real engine, nothing skipped', async () => {
-    const outcome = await judge({}, ['queue.', 'engine.', 'addition.'])
+    const outcome = await judge({}, ['queue.', 'engine.', 'addition.', 'fmt.'])
     expect(brokenOf(outcome)).toEqual([])
     const ids = outcome.promises.filter((each) => each.outcome === 'passed').map(({ id }) => id)
     expect(ids).toEqual(
@@ -47,6 +47,9 @@ describe('the bundled iac service', () => {
         'engine.targets',
         'engine.import',
         'addition.diagnostics',
+        'addition.fmt',
+        'fmt.accepts',
+        'fmt.limits',
         'addition.schema',
       ]),
     )

@@ -20,7 +20,15 @@ const filterQuery = (request: string) => requestsFilter.query({ request, operati
 const filter = requestsFilter.system({ guideline: '', forbiddenActions: '' }, { request: '', operation: 'drift' })
 const targetRules = driftTargets.system({ targetingPolicies: '' }, { request: '' })
 const reportQuery = (changes: Partial<DriftReportValues>) =>
-  driftReportWriter.query({ failure: null, remaining: [], exclusions: [], excepted: [], ...changes })
+  driftReportWriter.query({
+    failure: null,
+    remaining: [],
+    exclusions: [],
+    excepted: [],
+    written: [],
+    diff: '',
+    ...changes,
+  })
 const DRIFT: DriftOperation[] = [
   {
     address: 'terraform_data.flow_logs',
@@ -42,7 +50,7 @@ const split = (drift: readonly DriftOperation[]) =>
   scripted.chain({
     sentinel: 'report_decomposed_task_operations',
     query: taskSplitter.query({ drift }),
-    tools: [...INSPECTION, 'web_search'],
+    tools: INSPECTION,
   })
 const mend = (operations: string[]) =>
   scripted.chain({ sentinel: 'task_complete', query: writeOperationsQuery(operations), tools: EDITING })
@@ -96,7 +104,7 @@ test('the operations become the code, which the engine takes, and the report tel
 
   const report = await scripted.chain({
     sentinel: 'generate_engine_drift_report',
-    query: reportQuery({}),
+    query: reportQuery({ diff: await scripted.branchDiff() }),
     tools: INSPECTION,
   })
   expect(report.args).toMatchObject({ status: 'Succeeded', unreconciled_drift: [], whitelisted_exceptions: [] })
@@ -151,7 +159,7 @@ test('remaining drift and exceptions are told', async () => {
   await writeFile(join(scripted.folder, 'logging.tf'), (await read('logging.tf')).replace('90', '30'))
   const mended = await scripted.chain({
     sentinel: 'generate_engine_drift_report',
-    query: reportQuery({ failure: 'one left' }),
+    query: reportQuery({ failure: 'one left', diff: await scripted.branchDiff() }),
     tools: INSPECTION,
   })
   expect(mended.args.status).toBe('Partial')

@@ -1,8 +1,10 @@
 import { afterEach, expect, test } from 'vitest'
 import { EXAMPLES } from '../../../dev/scripted-model/examples.ts'
+import { filterReconciliation } from '../../../src/chains/filter-reconciliation.ts'
 import { writeFeedbackQuery, writeTaskQuery } from '../../../src/chains/iac-generator.ts'
 import { applyReportWriter, generateReportWriter } from '../../../src/chains/report-writers.ts'
 import { requestsFilter } from '../../../src/chains/requests-filter.ts'
+import { background } from '../../pipeline/steps/review.ts'
 import { EDITING, INSPECTION, type Scripted, startScripted } from './support.ts'
 
 let scripted: Scripted
@@ -56,13 +58,13 @@ test('a request that destroys data is carried out and graded high', async () => 
   const undo = ['module.dataset["clicks"].terraform_data.dataset: create resource with {}']
   const own = await scripted.chain({
     sentinel: 'report_decomposed_task_operations',
-    query: JSON.stringify(undo),
+    query: filterReconciliation.query({ operations: undo, diff: await scripted.branchDiff() }),
     tools: INSPECTION,
   })
   expect(own.args.operations).toEqual([])
   const report = await scripted.chain({
     sentinel: 'generate_engine_plan_report',
-    query: generateReportWriter.query({ plan: plan.stdout }),
+    query: generateReportWriter.query({ ...background(), plan: plan.stdout }),
   })
   expect(report.args).toMatchObject({ summary: { delete: 1 }, potential_impact: { banner: { level: 'high' } } })
   expect(await ask('Remove the payroll dataset')).toMatchObject({

@@ -81,11 +81,12 @@ test('blocks are written, mended after the refusal of the engine, and matched wi
   expect((await scripted.engine('validate', '-no-color')).stdout).toContain('The configuration is valid')
   expect(await readFile(join(scripted.folder, 'imported.tf'), 'utf8')).not.toContain('arn =')
 
+  const matching = { pendingIds: [DEAD, INVOICES, TABLE], addresses: [], diff: await scripted.branchDiff() }
   const addresses = await scripted.chain({
     sentinel: 'import_addresses',
-    query: 'Name the addresses.',
+    query: importAddresses.query(matching),
     tools: INSPECTION,
-    system: importAddresses.system({}, { pendingIds: [DEAD, INVOICES, TABLE], addresses: [] }),
+    system: importAddresses.system({}, matching),
   })
   expect(addresses.args).toMatchObject({
     status: 'partly done',

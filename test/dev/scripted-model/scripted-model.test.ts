@@ -2,6 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { EXAMPLES, FOLLOW_UPS } from '../../../dev/scripted-model/examples.ts'
+import { filterReconciliation } from '../../../src/chains/filter-reconciliation.ts'
+import { taskSplitter } from '../../../src/chains/task-splitter.ts'
+import type { DriftOperation } from '../../../src/plan/drift.ts'
 import { EDITING, INSPECTION, type Message, type Scripted, startScripted } from './support.ts'
 
 let scripted: Scripted
@@ -91,17 +94,14 @@ test('drift: operations of the session itself are dropped, others kept', async (
     { address: 'terraform_data.orders_queue', action: 'delete resource' },
     { address: 'terraform_data.dns_zone', action: 'update resource', changes: { changed: {} } },
   ]
-  const split = await chain('report_decomposed_task_operations', fence(JSON.stringify(drift)), [
-    ...INSPECTION,
-    'web_search',
-  ])
+  const query = taskSplitter.query({ drift: drift as DriftOperation[] })
+  const split = await chain('report_decomposed_task_operations', query, INSPECTION)
   expect(split.args.operations).toHaveLength(2)
   const kept = await chain(
     'report_decomposed_task_operations',
-    fence(JSON.stringify(split.args.operations)),
+    filterReconciliation.query({ operations: split.args.operations, diff: await scripted.branchDiff() }),
     INSPECTION,
   )
-  expect(kept.called).toContain('diff_history')
   expect(kept.args.operations).toEqual([expect.stringContaining('terraform_data.dns_zone')])
   const exceptions = await chain('report_decomposed_task_operations', fence(JSON.stringify(kept.args.operations)), [])
   expect(exceptions.args.operations).toEqual(kept.args.operations)

@@ -62,6 +62,8 @@ export interface Scripted {
   complete(messages: Message[], tools: string[]): Promise<Completion>
   /** Plays the loop until the sentinel is called; answers its arguments and the names of all calls. */
   chain(chain: Chain): Promise<Ended>
+  /** What the session changed, as the workspace reads it. */
+  branchDiff(): Promise<string>
   /** What the engine wrote; a refusal is an answer too. */
   engine(...args: string[]): Promise<{ stdout: string; stderr: string }>
   close(): Promise<void>
@@ -111,6 +113,7 @@ export async function startScripted(sample: string, iac_path = '.'): Promise<Scr
     url: model.url,
     folder,
     complete,
+    branchDiff,
     chain: async ({ sentinel, query, tools: names = [], history = [], system = 'rules' }) => {
       const messages: Message[] = [{ role: 'system', content: system }, ...history, { role: 'user', content: query }]
       const called: string[] = []

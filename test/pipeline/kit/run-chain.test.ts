@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readBodies, runChain } from '../../../pipeline/kit/run-chain.ts'
+import { openDialogue, readBodies, runChain } from '../../../pipeline/kit/run-chain.ts'
 import { composePrompts } from '../../../pipeline/steps/shared/compose-prompts.ts'
 import { type GeneratorValues, iacGenerator } from '../../../src/chains/iac-generator.ts'
 import { sessionTargets } from '../../../src/chains/target-generator.ts'
@@ -26,7 +26,8 @@ const generator: GeneratorValues = {
   abbreviations: [],
   task: 'Do it.',
   repository: null,
-  providerSchema: null,
+  changes: '',
+  providerSchema: '',
 }
 
 describe('the bodies of a chain', () => {
@@ -47,56 +48,68 @@ describe('the bodies of a chain', () => {
 
   it('are read once for both passes of the compositor', async () => {
     const prompts = countingPrompts()
-    const scripts = { construct_information: { args: { templates: [], abbreviations: [] } } }
+    const scripts = { construct_information: { args: { templates: ['s3_bucket'], abbreviations: [] } } }
     const { kit, llm } = await steps.world({ context: { prompts }, scripts })
     await composePrompts(kit)
     expect(llm.of('construct_information')).toHaveLength(2)
-    expect(prompts.read).toEqual(['aws-guidelines-resources_list', 'aws-guidelines-abbreviations'])
+    expect(prompts.read).toEqual([
+      'aws-guidelines-resources_list',
+      'aws-guidelines-abbreviations',
+      'aws-resources-s3_bucket',
+    ])
   })
 })
 
 describe('a run of a chain', () => {
-  it('may have a system text and turns of its own', async () => {
+  it('goes on in one conversation when it is a dialogue', async () => {
     const prompts = countingPrompts()
     const { kit, llm, run } = await steps.world({
       context: { prompts },
       scripts: { task_complete: { args: { status: 'done', summary: 'Done.' } } },
     })
     run.conversation.push({ user: 'turn of the session', assistant: 'answer' })
-    const own = { system: 'RULES', conversation: [{ user: 'own turn', assistant: 'own answer' }] }
-    expect(await runChain(kit, iacGenerator, generator, own)).toBe('Done.')
-    expect(llm.of('task_complete')[0]?.messages.map(({ content }) => content)).toEqual([
-      'RULES',
-      'own turn',
-      'own answer',
-      'Do it.',
+    const dialogue = await openDialogue(kit, iacGenerator, generator)
+    expect(await dialogue.ask(generator)).toEqual({ summary: 'Done.', assumptions: [] })
+    const read = prompts.read.length
+    await dialogue.ask({ ...generator, task: 'Mend it.' }, 'Done.')
+    const [first, second] = llm.of('task_complete')
+    expect(second?.messages.slice(0, first?.messages.length)).toEqual(first?.messages)
+    expect(second?.messages.slice(first?.messages.length).map(({ role, content }) => [role, content])).toEqual([
+      ['assistant', null],
+      ['tool', 'Received. The platform now validates the code.'],
+      ['assistant', 'Done.'],
+      ['user', 'Mend it.'],
     ])
-    expect(prompts.read).toEqual([])
+    expect(prompts.read).toHaveLength(read)
   })
 
   it('leaves the conversation out where the chain does not see it', async () => {
     const scripts = { generate_engine_targets: { args: { targets: ['a.b'] } } }
     const { kit, llm, run } = await steps.world({ scripts })
     run.conversation.push({ user: 'turn of the session', assistant: 'answer' })
-    await runChain(kit, sessionTargets, {})
+    await runChain(kit, sessionTargets, { diff: '', earlier: null })
     expect(said(llm.of('generate_engine_targets')[0])).not.toContain('turn of the session')
   })
 
-  it('offers the look-up of schemas as soon as something is known of the providers', async () => {
+  it.each([
+    [undefined, true],
+    [() => true, true],
+    [() => false, false],
+  ])('offers a search of the web unless the models cannot search: %s', async (canSearch, offered) => {
     const { kit, llm } = await steps.world({
       scripts: { task_complete: { args: { status: 'done', summary: 'Done.' } } },
+      canSearch,
     })
     await runChain(kit, iacGenerator, generator)
-    await runChain(kit, iacGenerator, { ...generator, providerSchema: '' })
-    const offered = llm.of('task_complete').map(({ tools = [] }) => tools.map(({ name }) => name))
-    expect(offered[0]).not.toContain('resource_schema')
-    expect(offered[1]).toEqual([...(offered[0] ?? []).slice(0, -1), 'resource_schema', 'task_complete'])
+    const names = llm.of('task_complete')[0]?.tools?.map(({ name }) => name)
+    expect(names?.includes('web_search')).toBe(offered)
+    expect(names).toContain('resource_schema')
   })
 
   it('ends with a signal of its own', async () => {
     const { kit } = await steps.world({ scripts: { generate_engine_targets: 'hang' } })
     const stop = new AbortController()
-    const running = runChain(kit, sessionTargets, {}, { signal: stop.signal })
+    const running = runChain(kit, sessionTargets, { diff: '', earlier: null }, { signal: stop.signal })
     stop.abort(new Error('stopped'))
     await expect(running).rejects.toThrow('stopped')
     expect(kit.run.signal.aborted).toBe(false)

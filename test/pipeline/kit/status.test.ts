@@ -33,6 +33,14 @@ describe('say', () => {
     expect(await statuses()).toEqual([['generating', 'raw text']])
   })
 
+  it('asks once for a text that comes again, unless there was no answer', async () => {
+    const { kit, llm, statuses } = await steps.world({ scripts: { status: [{ text: '' }, { text: 'Waiting.' }] } })
+    for (let attempt = 1; attempt <= 4; attempt++) await kit.status.say('validating', 'raw')
+    await kit.status.settle()
+    expect((await statuses()).map(([, message]) => message)).toEqual(['raw', 'Waiting.', 'Waiting.', 'Waiting.'])
+    expect(llm.of('status')).toHaveLength(2)
+  })
+
   it('returns before the sentence is there', async () => {
     const { kit, llm, statuses } = await steps.world({ scripts: { status: 'hang' } })
     await kit.status.say('filtering', 'raw text')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { planTargets } from '../../../pipeline/steps/shared/plan.ts'
+import { planTargets } from '../../../pipeline/steps/plan/plan.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { calmEngine, createSteps, type EngineScript } from '../steps/support.ts'
 

@@ -4,13 +4,14 @@ import { createKit, type Kit } from '../../../pipeline/kit/kit.ts'
 import { createMeter } from '../../../pipeline/kit/meter.ts'
 import { createModelOpener } from '../../../pipeline/kit/models.ts'
 import type { Run } from '../../../pipeline/kit/run.ts'
-import type { ValidPlan } from '../../../pipeline/steps/shared/plan.ts'
+import type { ValidPlan } from '../../../pipeline/steps/plan/plan.ts'
 import type { FileChange, Workspace } from '../../../pipeline/workspace/types.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import type { Status } from '../../../src/base/vocabulary.ts'
 import type { Context } from '../../../src/context.ts'
 import type { ObjectStore } from '../../../src/data/storage/types.ts'
 import type { EngineResult, IacClient, IacJobKind } from '../../../src/services/iac/types.ts'
+import { emptyResult } from '../../../src/sessions/round-result.ts'
 import { appendStatus } from '../../../src/sessions/status.ts'
 import { memoryCache } from '../../helpers/memory-cache.ts'
 import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
@@ -57,8 +58,10 @@ interface WorldOptions {
   scripts?: Record<string, Script | Script[]>
   engine?: EngineScript
   /** What the iac service offers beyond its contract; nothing by default. */
-  additions?: Partial<Pick<IacClient, 'schema' | 'diagnostics'>>
+  additions?: Partial<Pick<IacClient, 'schema' | 'diagnostics' | 'fmt'>>
   orchestration?: Partial<OrchestrationConfig>
+  /** Whether the models can search the web; by default that is not known. */
+  canSearch?: (() => boolean) | undefined
   context?: Partial<Context>
   query?: string
   prompts?: Record<string, string>
@@ -85,7 +88,10 @@ async function createWorld(database: TestDatabase, options: WorldOptions): Promi
   const { sql } = database
   const jobs: Job[] = []
   const objects: StepWorld['objects'] = new Map()
-  const llm = scriptedLlm({ status: { text: 'One sentence.' }, ...options.scripts })
+  const llm: ScriptedLlm = {
+    ...scriptedLlm({ status: { text: 'One sentence.' }, ...options.scripts }),
+    ...(options.canSearch && { canSearch: options.canSearch }),
+  }
   const base: Config = await loadConfig(ENVIRONMENT, async () => null)
   const config: Config = {
     ...base,
@@ -120,6 +126,7 @@ async function createWorld(database: TestDatabase, options: WorldOptions): Promi
     round,
     workspace,
     conversation: [],
+    result: emptyResult(),
     log: context.log,
     signal: new AbortController().signal,
     setStatus: (status, message) => appendStatus(sql, round, status, message),

@@ -49,11 +49,9 @@ describe('the tools of an agent', () => {
     }
   })
 
-  it('say which of them change files, and which answers once per state', () => {
-    const flagged = (flag: 'mutates' | 'oncePerState') =>
-      [...tools].filter(([, tool]) => tool[flag]).map(([name]) => name)
-    expect(flagged('mutates')).toEqual(['write_to_file', 'replace_in_file', 'delete_file'])
-    expect(flagged('oncePerState')).toEqual(['diff_history'])
+  it('say which of them change files', () => {
+    const mutating = [...tools].filter(([, tool]) => tool.mutates).map(([name]) => name)
+    expect(mutating).toEqual(['write_to_file', 'replace_in_file', 'delete_file'])
   })
 
   it('do their work', async () => {
@@ -67,19 +65,32 @@ describe('the tools of an agent', () => {
     expect(await call('list_dir', { relative_workspace_path: 'a' })).toBe('The directory is empty')
   })
 
+  it('say when a file has the content already', async () => {
+    const write = (content: string, target_file = 'main.tf') => call('write_to_file', { target_file, content })
+    expect(await write('one\ntwo\n')).toBe('File main.tf already has this content')
+    expect(await write('two\none\n')).toBe('File main.tf was written')
+    expect(await readFile(join(root, 'main.tf'), 'utf8')).toBe('two\none\n')
+    expect(await write('', 'empty.tf')).toBe('File empty.tf was written')
+  })
+
+  it('list a directory that is read as a file', async () => {
+    await call('write_to_file', { target_file: 'a/new.tf', content: 'x' })
+    expect(await call('read_file', { target_file: 'a' })).toBe('a is a directory. Read one of its files:\na/new.tf')
+    expect(await call('read_file', { target_file: '.' })).toBe('. is a directory. Read one of its files:\na/\nmain.tf')
+    await expect(call('read_file', { target_file: '.git' })).rejects.toThrow('not accessible')
+    await expect(call('read_file', { target_file: 'b' })).rejects.toThrow('File b does not exist')
+  })
+
   it('refuse arguments of the wrong kind', async () => {
     await expect(call('read_file', { target_file: 7 })).rejects.toBeInstanceOf(ToolError)
     await expect(call('write_to_file', { target_file: 'x.tf', content: { a: 1 } })).rejects.toBeInstanceOf(ToolError)
     await expect(call('bulk_grep_search', { searches: 'x' })).rejects.toBeInstanceOf(ToolError)
   })
 
-  it('show the branch diff together with the explanation', async () => {
-    expect(await call('diff_history', { explanation: 'what happened' })).toEqual({
-      diff: 'Nothing was changed yet',
-      explanation: 'what happened',
-    })
-    diff = '+x'
-    expect(await call('diff_history', {})).toEqual({ diff: '+x', explanation: '' })
+  it('show the branch diff as text', async () => {
+    expect(await call('diff_history', { explanation: 'what happened' })).toBe('Nothing was changed yet')
+    diff = '+x\n\nnew file a.tf\n"quoted"\n'
+    expect(await call('diff_history', {})).toBe(diff)
   })
 })
 
@@ -124,12 +135,12 @@ describe('web search', () => {
   })
 
   it('tells the model not to try again when it cannot search or found nothing', async () => {
-    expect(await searching(async () => null).run({ query: 'x' }, signal)).toMatch(/not available.*do not call/i)
+    expect(await searching(async () => null).run({ query: 'x' }, signal)).toMatch(/search failed.*go on without/i)
     expect(await searching(async () => ' ').run({ query: 'x' }, signal)).toMatch(/found nothing.*do not repeat/i)
     const failing = searching(() =>
       Promise.reject(new PlatformError('InferenceCallAPIError', 502, 'Inference call failed')),
     )
-    expect(await failing.run({ query: 'x' }, signal)).toMatch(/not available/)
+    expect(await failing.run({ query: 'x' }, signal)).toMatch(/search failed/)
   })
 
   it('does not hide the end of the run', async () => {

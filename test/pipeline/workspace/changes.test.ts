@@ -215,7 +215,7 @@ describe('branch diff', () => {
     await workspace.dispose()
   })
 
-  it('finds the merge base in a shallow clone, also far behind and after the default branch moved', async () => {
+  it('finds the merge base in a shallow clone, also far behind, for several callers and after the default branch moved', async () => {
     const { uri, workspace, at } = await opened({ 'main.tf': 'one\n' })
     await writeFile(at('mine.tf'), 'mine\n')
     const base_commit = await workspace.commitAndPush()
@@ -225,8 +225,9 @@ describe('branch diff', () => {
       tip = await committed(uri, 'commit-tree', tree, '-p', tip, '-m', `upstream ${count}`)
     await committed(uri, 'update-ref', 'refs/heads/main', tip)
     const later = await site.open(uri, { session: crypto.randomUUID(), number: 2, base_commit })
-    const diff = await later.branchDiff()
+    const [diff, ...others] = await Promise.all([later.branchDiff(), later.branchDiff(), later.branchDiff()])
     expect(diff).toContain('+mine')
+    expect(others).toEqual([diff, diff])
     expect(await git_(['--git-dir', later.gitDirectory, 'rev-parse', '--is-shallow-repository'])).toBe('false')
     await later.dispose()
     await workspace.dispose()

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { ReportType } from '../../../src/base/vocabulary.ts'
+import type { ChangeList, ListedAction, ListedChange } from '../../../src/plan/change-list.ts'
 import type { Evidence, StoredDocument } from '../../../src/pull-requests/evidence/types.ts'
 import { complianceVerdict } from '../../../src/reports/compliance.ts'
 import {
@@ -8,6 +9,7 @@ import {
   type ReportDocuments,
   reportSchemas,
 } from '../../../src/reports/schemas.ts'
+import { emptyResult, type RoundResult } from '../../../src/sessions/round-result.ts'
 
 export const UUID = '11111111-2222-4333-8444-555555555555'
 const AT = '2026-01-31T23:59:58.123456Z'
@@ -69,6 +71,33 @@ export function evidenceOf({ session, ...changes }: Changes = {}): Evidence {
       in_flight: false,
       last_commit: '0123456789abcdef0123456789abcdef01234567',
       ...session,
+    },
+  }
+}
+
+/** A session whose one round stored this result. */
+export function evidenceWith(result: Partial<RoundResult>, changes: Changes = {}): Evidence {
+  const evidence = evidenceOf(changes)
+  return {
+    ...evidence,
+    rounds: evidence.rounds.map((round) => ({ ...round, result: { ...emptyResult(), ...result } })),
+  }
+}
+
+/** A change list with these entries; the counts are made from them. */
+export function changeListOf(entries: ListedChange[]): ChangeList {
+  const count = (action: ListedAction) => entries.filter((entry) => entry.action === action).length
+  return {
+    entries,
+    total: entries.length,
+    counts: {
+      create: count('create'),
+      update: count('update'),
+      delete: count('delete'),
+      recreate: count('recreate'),
+      move: entries.filter(({ previous_address }) => previous_address !== undefined).length,
+      import: entries.filter(({ import_id }) => import_id !== undefined).length,
+      forget: count('forget'),
     },
   }
 }

@@ -41,7 +41,7 @@ describe('the text of a generate session', () => {
 })
 
 describe('Plan', () => {
-  it('shows counts and changes from code', () => {
+  it('shows counts and changes from code, what is destroyed first', () => {
     const generate = generateReport({
       summary: { create: 1, update: 0, delete: 1, recreate: 1 },
       detailed_changes: [
@@ -56,9 +56,9 @@ describe('Plan', () => {
         '',
         '| Action | Address | In words |',
         '| --- | --- | --- |',
-        '| create | `module.a["x.y"].aws_s3_bucket.logs[0]` | A \\| bucket. |',
-        '| recreate | `aws_db_instance.main` |  |',
         '| delete | `aws_vpc.old` |  |',
+        '| recreate | `aws_db_instance.main` |  |',
+        '| create | `module.a["x.y"].aws_s3_bucket.logs[0]` | A \\| bucket. |',
       ].join('\n'),
     )
   })
@@ -261,24 +261,26 @@ describe('How to roll back', () => {
     expect(shown).toContain(
       '1. Before the merge: close this pull request. Unless the session applies its plan, nothing has changed.',
     )
-    expect(shown).toContain('2. Once merged: revert the merge commit')
-    expect(shown).toContain(
-      'That destroys the 1 created, changes the 1 updated back, creates the 2 deleted anew, recreates the 1 ' +
-        'recreated once more.',
-    )
+    expect(shown).toContain('2. Once merged and not applied: revert the merge commit')
+    expect(shown).toContain('3. Once applied: a revert changes the code alone.')
+    expect(shown).toContain('A revert changes 1 updated object back in place.')
     const behind = (lead: string) => shown?.split(lead)[1]?.split('\n\n')[1]
-    expect(behind('**Cannot be undone** without a backup: the content of')).toBe(
+    expect(behind('**There is no safe way back** for the content of these')).toBe(
       '- `module.db["a.b"].aws_db_instance.main[0]` (recreate)',
     )
     expect(behind('Comes back with new keys')).toBe('- `aws_iam_role.ci` (delete)')
     expect(behind('Comes back as a new object')).toBe('- `terraform_data.plain` (delete)')
-    expect(behind('Rolling back destroys these new objects')).toBe('- `aws_s3_bucket.logs` (create)')
+    expect(behind('A revert destroys these new objects with everything')).toBe('- `aws_s3_bucket.logs` (create)')
   })
 
   it('says when nothing is destroyed', () => {
     expect(partOf(evidenceOf({ generate: changes(['terraform_data.a', 'create']) }), 'How to roll back')).toMatch(
-      /The plan destroys and recreates nothing\.$/,
+      /The plan destroys and recreates nothing\./,
     )
+  })
+
+  it('of an older plan says that its moves are not on record', () => {
+    expect(partOf(evidenceOf(), 'How to roll back')).toMatch(/Moves, imports and forgotten objects .+ not on record\./)
   })
 
   it('does not promise that closing undoes an apply', () => {
@@ -413,7 +415,7 @@ describe('an import session', () => {
         'State alignment: The plan is empty.',
       ].join('\n\n'),
     )
-    expect(sectionOf(text, 'How to roll back')).toContain('Imported resources are in the state')
+    expect(sectionOf(text, 'How to roll back')).toContain('What the import took in is in the state already')
   })
 })
 

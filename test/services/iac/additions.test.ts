@@ -12,6 +12,7 @@ const PARTS = {
   format_version: '1.0',
   providers: { aws: { version: '5.1.0', resource_schemas: { aws_s3_bucket: { block: {} } } } },
 }
+const TEXTS = [{ form: 'tf' as const, text: 'a=1' }]
 const FOUND = { valid: false, diagnostics: [{ severity: 'error', summary: 'Wrong', detail: 'Because.' }] }
 
 const server = setupServer()
@@ -23,7 +24,7 @@ afterEach(() => {
 })
 afterAll(() => server.close())
 
-const client = (change: Partial<IacServiceConfig> = {}) =>
+const client = (change: Partial<IacServiceConfig> = {}, write: (line: string) => void = () => {}) =>
   createIacClient(
     {
       endpoint: ENDPOINT,
@@ -34,7 +35,7 @@ const client = (change: Partial<IacServiceConfig> = {}) =>
       job_timeout: 5,
       ...change,
     },
-    { fetch: (input, init) => fetch(input, init), log: createLogger({ write: () => {} }) },
+    { fetch: (input, init) => fetch(input, init), log: createLogger({ write }) },
   )
 type Answer = () => Response | Promise<Response>
 const json =
@@ -109,8 +110,27 @@ describe('optional jobs', () => {
     for (let count = 0; count < 3; count++) {
       expect(await iac.schema(REQUEST)).toBeNull()
       expect(await iac.diagnostics('/data/w')).toBeNull()
+      expect(await iac.fmt?.('/data/w', TEXTS)).toBeNull()
     }
     expect(calls).toEqual(['GET /v1/engine'])
+  })
+
+  it('say once in the log that a service does not offer them', async () => {
+    service()
+    const lines: string[] = []
+    const iac = client({}, (line) => lines.push(line))
+    for (let count = 0; count < 3; count++) expect(await iac.fmt?.('/data/w', TEXTS)).toBeNull()
+    expect(lines.filter((line) => line.includes('does not offer'))).toHaveLength(1)
+    expect(POSTS()).toEqual([])
+  })
+
+  it('take formatted texts only when there are as many as were sent', async () => {
+    service({ engine: announces('fmt'), job: ended('{"texts": ["a = 1\\n", "b"]}') })
+    const iac = client()
+    expect(await iac.fmt?.('/data/w', [...TEXTS, ...TEXTS])).toEqual(['a = 1\n', 'b'])
+    expect(await iac.fmt?.('/data/w', TEXTS)).toBeNull()
+    expect(await iac.fmt?.('/data/w', [...TEXTS, ...TEXTS])).toBeNull()
+    expect(POSTS()).toHaveLength(2)
   })
 
   it.each([404, 405, 422, 501, 200, 302])('are not asked for again after %i', async (code) => {

@@ -159,7 +159,7 @@ describe('other answers', () => {
     expect((await service.request('GET', '/v1/engine')).body).toEqual({
       name: 'Fake',
       version: '9.8.7',
-      additions: ['schema', 'diagnostics', 'output', 'plan_sha256'],
+      additions: ['schema', 'diagnostics', 'fmt', 'output', 'plan_sha256'],
       sandbox: 'none',
       network: 'host',
       limits: 'none',

@@ -91,6 +91,7 @@ describe('the answers of the service', () => {
     import: { ...SCOPE, address: 'a.b', resource_id: 'i' },
     state_resource_ids: {},
     scope_resource_ids: SCOPE,
+    fmt: { texts: [{ form: 'tf', text: '' }] },
   }
 
   it.each(JOB_KINDS)('to %s', async (kind) => {

@@ -93,7 +93,7 @@ describe('a full drift round', () => {
         'resource_address',
       ].map((key) => `.remediated_resources[].${key}`),
     )
-    expect(session.history).toEqual([{ user: 'Do what is needed.', assistant: 'Wrote the bucket.' }])
+    expect(session.history).toEqual([{ user: 'Add a bucket for logs', assistant: 'Wrote the bucket.' }])
   })
 
   it('stops after the iterations of the configuration and reports what is left', async () => {
@@ -119,7 +119,12 @@ describe('a full drift round', () => {
     world.model.on.report_decomposed_task_operations = () => ({ operations, explanation: 'Nine.' })
     const session = await world.first('drift')
     expect(lastMessage(session)).toBe('DRIFT')
-    expect(session.history?.map(({ user }) => user)).toEqual([operations.slice(0, 8).join('\n'), operations[8]])
+    const tasks = world.model.of('task_complete').filter(({ messages }) => messages.at(-1)?.role === 'user')
+    const told = tasks.map(({ messages }) =>
+      operations.filter((one) => messages.at(-1)?.content?.includes(`- ${one}\n`)),
+    )
+    expect(told).toEqual([operations.slice(0, 8), operations.slice(8)])
+    expect(session.history?.map(({ user }) => user)).toEqual(['Add a bucket for logs'])
   })
 
   it('leaves alone what the exception rules cover', async () => {

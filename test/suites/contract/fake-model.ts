@@ -182,8 +182,8 @@ export async function startFakeModel(): Promise<FakeModel> {
     of: (sentinel) =>
       fake.calls.filter((call) => call.sentinel === sentinel && (sentinel !== null || call.tools.length > 0)),
     decomposed: (kind) =>
-      fake.of('report_decomposed_task_operations').filter(({ tools }) => {
-        const found = tools.includes('web_search') ? 'splitter' : tools.length > 1 ? 'reconciliation' : 'sole'
+      fake.of('report_decomposed_task_operations').filter(({ tools, model }) => {
+        const found = model === 'main-model' ? 'splitter' : tools.length > 1 ? 'reconciliation' : 'sole'
         return found === kind
       }),
     reset: () => void Object.assign(fake, atFirst()),

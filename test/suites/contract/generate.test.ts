@@ -255,8 +255,8 @@ describe('the drift pre-check of a generate round', () => {
 
   it('leaves the session’s own changes alone', async () => {
     world.sidecar.plan = UPDATED
-    world.model.on.report_decomposed_task_operations = ({ tools }) =>
-      tools.includes('diff_history') && !tools.includes('web_search')
+    world.model.on.report_decomposed_task_operations = ({ tools, model }) =>
+      tools.includes('diff_history') && model === 'small-model'
         ? { operations: [], explanation: 'all of the session' }
         : undefined
     const session = await world.first('generate')

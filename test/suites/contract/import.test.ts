@@ -130,7 +130,7 @@ describe('a full import round', () => {
     expect(session.rounds[0]?.statuses.map(({ message }) => message)).toContain(
       'No drift found; the targeted infrastructure is synchronized.',
     )
-    expect(session.history).toHaveLength(2)
+    expect(session.history).toHaveLength(1)
   })
 
   it('repeats only what is not imported yet', async () => {
@@ -166,12 +166,19 @@ describe('a full import round', () => {
     expect(world.sidecar.kinds()).toEqual(['init', 'state_resource_ids', 'scope_resource_ids'])
   })
 
-  it('of a scope that cannot be listed ends with an empty report that says so', async () => {
+  it('of a scope that cannot be listed fails with what to set, before a model was asked', async () => {
     world.sidecar.script = ({ kind }) =>
       kind === 'scope_resource_ids' ? { exit_code: 1, stderr: 'AWS_REGION is not set' } : undefined
     const session = await world.first('import', { q: 'everything' })
-    expect(lastMessage(session)).toBe('IMPORT')
-    expect(session.history?.[0]?.assistant).toBe('The scope 123456789012 could not be listed: AWS_REGION is not set')
+    const words =
+      'The scope 123456789012 could not be listed: AWS_REGION is not set. ' +
+      'Set AWS_REGION or AWS_DEFAULT_REGION for the iac service.'
+    expect(session.current_status).toBe('failed')
+    expect(lastMessage(session)).toBe(`runner failed: ${words}`)
+    expect(session.history).toEqual([{ user: 'everything', assistant: words }])
+    expect(course(session.rounds[0])).toEqual(['started', 'filtering', 'failed'])
+    expect(session.rounds[0]?.reports).toEqual([])
+    expect(world.model.calls.every(({ tools }) => tools.length === 0)).toBe(true)
   })
 
   it('of a state that cannot be listed fails', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf, textsOf } from './artifacts.ts'
-import { ADDED, done, GATES, goodRound, MAIN, operations, report, splits, targets, write } from './scripts.ts'
+import { ADDED, done, GATES, goodRound, MAIN, operations, report, SPLIT, splits, targets, write } from './scripts.ts'
 import { engineBeside, firstRound, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
@@ -40,16 +40,73 @@ describe('drift', () => {
     )
     const plans = (await artifactsOf(stack, session.uuid)).filter(({ kind }) => kind === 'plan')
     expect(plans.map(({ type }) => type)).toEqual(['plan', 'drift', 'plan', 'drift'])
-    expect(JSON.parse(plans[1]?.text ?? '')).toContainEqual({
-      address: 'terraform_data.greeting',
-      action: 'update resource',
-      changes: { changed: { input: { old_value: 'hello', new_value: 'changed by hand' } } },
-    })
+    expect(JSON.parse(plans[1]?.text ?? '')).toEqual([
+      {
+        address: 'terraform_data.greeting',
+        action: 'update resource',
+        changes: { changed: { input: { old_value: 'hello', new_value: 'changed by hand' } } },
+      },
+    ])
+    const [round] = await stack.database.sql<{ result: { drift: string[] } }[]>`
+      SELECT result FROM rounds JOIN sessions ON sessions.id = session_id WHERE uuid = ${session.uuid}`
+    expect(round?.result.drift).toEqual([
+      'terraform_data.greeting: input "hello" → "changed by hand", as the infrastructure has it (main.tf)',
+    ])
     const [told] = await textsOf(stack, session.uuid, 'report')
     expect(JSON.parse(told ?? '').summary).toEqual({ create: 1, update: 0, delete: 0, recreate: 0 })
-    expect(session.history.map(({ assistant }) => assistant)).toEqual([
-      'Added a second greeting.',
-      'Took over the greeting.',
+    // What the pre-check wrote into the code is no request of the user.
+    expect(session.history.map(({ user, assistant }) => [user, assistant.split('\n')[0]])).toEqual([
+      ['Add a second greeting', 'Added a second greeting.'],
+    ])
+  })
+
+  it('is not what the session itself changes or takes away, and no model is asked about that', async () => {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN + ADDED })
+    await (await engineBeside(stack, repo_uri)).apply()
+    const edit = `<<<<<<< SEARCH\n${MAIN}${ADDED}=======\n${MAIN.replace('hello', 'good morning')}>>>>>>> REPLACE`
+    const llm = scriptedLlm(
+      goodRound({
+        generate_engine_targets: targets(),
+        task_complete: [
+          { calls: [['replace_in_file', { target_file: 'main.tf', diff: edit }]] },
+          done('Changed one greeting and removed the other.'),
+        ],
+        ...splits(operations(['Restore everything'])),
+      }),
+    )
+    const session = await firstRound(stack, stack.context(llm), { repo_uri })
+    expect(session.failures).toEqual([])
+    expect(session.messages).toContain(
+      "Drift check completed; the remaining differences are this session's own changes.",
+    )
+    expect(llm.of(SPLIT)).toEqual([])
+    const plans = (await artifactsOf(stack, session.uuid)).filter(({ kind }) => kind === 'plan')
+    expect(plans.map(({ type }) => type)).toEqual(['plan', 'drift'])
+    const [told] = await textsOf(stack, session.uuid, 'report')
+    expect(JSON.parse(told ?? '').summary).toEqual({ create: 0, update: 1, delete: 1, recreate: 0 })
+  })
+
+  it('beside an own deletion is all that models are asked about', async () => {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN, 'second.tf': ADDED })
+    const engine = await engineBeside(stack, repo_uri)
+    await engine.apply()
+    await engine.editState((state) => state.replaceAll('"hello"', '"changed by hand"'))
+    const llm = scriptedLlm(
+      goodRound({
+        generate_engine_targets: targets(),
+        task_complete: [{ calls: [['delete_file', { target_file: 'second.tf' }]] }, done('Removed the second.')],
+        ...splits(operations(['Set terraform_data.greeting']), operations([])),
+      }),
+    )
+    const session = await firstRound(stack, stack.context(llm), { repo_uri })
+    expect(session.failures).toEqual([])
+    const [splitter, filter] = llm.of(SPLIT)
+    expect(said(splitter)).toContain('terraform_data.greeting')
+    expect(said(splitter)).not.toContain('terraform_data.second')
+    expect(said(filter)).toContain('--- second.tf (deleted) ---')
+    const [, drift] = (await artifactsOf(stack, session.uuid)).filter(({ kind }) => kind === 'plan')
+    expect(JSON.parse(drift?.text ?? '').map(({ address }: { address: string }) => address)).toEqual([
+      'terraform_data.greeting',
     ])
   })
 

@@ -55,7 +55,7 @@ async function takenUp(uuid: string) {
     'report',
     'completed',
   ])
-  expect(session.history).toEqual([{ user: `update resource ${GREETING}`, assistant: 'Took the greeting over.' }])
+  expect(session.history).toEqual([{ user: partial.query, assistant: 'Took the greeting over.' }])
   expect(await stack.git(stack.drifted, 'show', `${session.branch}:main.tf`)).toBe(code('hello by hand', 'goodbye'))
   expect((await stack.git(stack.drifted, 'rev-list', '--count', `main..${session.branch}`)).trim()).toBe('1')
   expect((await artifactsOf(stack, uuid)).map(({ kind, type }) => [kind, type])).toEqual([

@@ -52,7 +52,7 @@ describe('a generate round', () => {
     )
   })
 
-  it('stores its artifacts: change, plan, drift, report and check', async () => {
+  it('stores its artifacts: change, plan, drift without its own change, report and check', async () => {
     const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { orchestration: GATES }), {
       repo_uri,
@@ -68,7 +68,7 @@ describe('a generate round', () => {
     const [change, plan, drift, told, check] = artifacts.map(({ text }) => text)
     expect(change).toBe(ADDED)
     expect(plan).toContain('Plan: 1 to add, 0 to change, 0 to destroy.')
-    expect(JSON.parse(drift ?? '')).toEqual([{ address: 'terraform_data.second', action: 'delete resource' }])
+    expect(JSON.parse(drift ?? '')).toEqual([])
     expect(JSON.parse(told ?? '')).toMatchObject({
       summary: { create: 1, update: 0, delete: 0, recreate: 0 },
       detailed_changes: [{ name: 'terraform_data.second', action: 'create', summary: 'A second greeting.' }],
@@ -130,7 +130,7 @@ describe('a generate round', () => {
     expect(said(llm.of('requests_filter')[0])).toContain('Added a second greeting.')
     const audit = said(llm.of('report_compliance_findings')[0])
     expect(audit).toContain('Add a second greeting')
-    expect(audit).not.toContain('And a third one')
+    expect(audit.indexOf('And a third one')).toBeGreaterThan(audit.indexOf('Add a second greeting'))
     expect((await stack.git(repo_uri, 'ls-tree', '--name-only', second.branch)).trim().split('\n')).toEqual([
       'main.tf',
       'second.tf',

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { importResources } from '../../../pipeline/modes/import.ts'
 import type { Cloud } from '../../../src/base/vocabulary.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said } from '../../pipeline/steps/scripted-llm.ts'
 import { createSteps, type StepWorld } from '../../pipeline/steps/support.ts'
-import { type Given, play, QUERY } from './import-engine.ts'
+import { type Given, play, prepare, QUERY, reportOf } from './import-engine.ts'
 import { addresses } from './import-world.ts'
 import { decline, operations, SPLIT } from './scripts.ts'
 
@@ -13,40 +14,30 @@ const kinds = ({ jobs }: StepWorld) => jobs.map(({ kind }) => kind)
 
 describe('a round with nothing to import', () => {
   it.each([
-    ['an empty scope', { scope: [] }, 'The scope acme-test holds no importable resource.', 'Succeeded', []],
-    [
-      'a scope that cannot be listed',
-      { scope: { exit_code: 1, stderr: '403 from the inventory: denied\n' } },
-      'The scope acme-test could not be listed: 403 from the inventory: denied',
-      'Failed',
-      [],
-    ],
+    ['an empty scope', { scope: [] }, 'The scope acme-test holds no importable resource.', []],
     [
       'a scope that is all managed',
       { scope: ['id-a'], state: ['id-a'] },
       'Every resource in the scope acme-test is already managed.',
-      'Succeeded',
       [],
     ],
     [
       'a scope that is all excepted',
       { scope: ['id-b', 'id-a', 'id-b'], exceptions: '# Never\n- `id-a` owned by audit\n* id-b\n' },
       'Every unmanaged resource in the scope acme-test is on the import exception list.',
-      'Succeeded',
       ['id-a', 'id-b'],
     ],
   ] satisfies [
     string,
     Given,
     string,
-    string,
     string[],
-  ][])('ends well with an empty report: %s', async (_, given, text, status, excluded) => {
+  ][])('ends well with an empty report: %s', async (_, given, text, excluded) => {
     const { world, outcome, report } = await play(steps, given)
     expect(outcome).toEqual({ status: 'completed' })
     expect(report).toEqual({
       summary: { selected: 0, imported: 0, failed: 0 },
-      status,
+      status: 'Succeeded',
       execution_summary: text,
       imported_resources: [],
       excluded_resources: excluded.map((resource_id) => ({ resource_id, details: 'On the import exception list.' })),
@@ -56,6 +47,7 @@ describe('a round with nothing to import', () => {
     expect(world.run.conversation).toEqual([{ user: QUERY, assistant: text }])
     expect((await world.statuses()).map(([name]) => name)).toEqual(['filtering', 'report'])
     expect(kinds(world)).toEqual(['init', 'state_resource_ids', 'scope_resource_ids'])
+    expect(world.llm.of('construct_information')).toEqual([])
     const input = said(world.llm.of('generate_engine_import_report')[0])
     expect(input).toContain(text)
     expect(input).toContain('summary')
@@ -73,7 +65,7 @@ describe('a round with nothing to import', () => {
     expect(world.run.conversation).toEqual([{ user: QUERY, assistant: text }])
   })
 
-  it('ends uncompleted when the request is declined, before anything is looked at', async () => {
+  it('ends uncompleted when the request is declined, after the scope was listed', async () => {
     const { world, outcome, report } = await play(steps, {
       partial: true,
       scripts: { requests_filter: decline('That is a new bucket, not an import.') },
@@ -81,7 +73,7 @@ describe('a round with nothing to import', () => {
     expect(outcome).toEqual({ status: 'uncompleted', message: 'That is a new bucket, not an import.' })
     expect(world.run.conversation).toEqual([{ user: QUERY, assistant: 'That is a new bucket, not an import.' }])
     expect(report).toBeNull()
-    expect(world.jobs).toEqual([])
+    expect(kinds(world)).toEqual(['init', 'state_resource_ids', 'scope_resource_ids'])
     expect(said(world.llm.of('requests_filter')[0])).toContain(QUERY)
   })
 })
@@ -114,8 +106,28 @@ describe('a round that cannot look', () => {
       { scope: { stdout: '["id-a", null]' } },
       'iac service returned an unexpected response: the scope identifiers are no JSON list of texts.',
     ],
-  ] satisfies [string, Given, string][])('fails: %s', async (_, given, text) => {
-    await expect(play(steps, { scope: ['id-a'], ...given })).rejects.toThrow(text)
+    [
+      'a scope whose region is not set',
+      { scope: { exit_code: 1, stderr: 'AWS_REGION is not set\n' } },
+      'The scope acme-test could not be listed: AWS_REGION is not set. ' +
+        'Set AWS_REGION or AWS_DEFAULT_REGION for the iac service.',
+    ],
+    [
+      'a scope that the identity may not list',
+      { provider: 'gcp', scope: { exit_code: 1, stderr: '403 from Cloud Asset Inventory: denied' } },
+      'denied. Give the account of the iac service roles/cloudasset.viewer',
+    ],
+    [
+      'a scope, for a reason that is not known',
+      { scope: { exit_code: 1, stderr: 'no luck in /clone/root/main.tf nor /var/lib/iac/jobs' } },
+      'The scope acme-test could not be listed: no luck in ./main.tf nor …/jobs',
+    ],
+    ['a scope, without a word', { scope: { exit_code: 1 } }, 'could not be listed: engine scope failed'],
+  ] satisfies [string, Given, string][])('fails before a model was asked: %s', async (_, given, text) => {
+    const { world } = await prepare(steps, { scope: ['id-a'], partial: true, ...given })
+    await expect(importResources(world.run)).rejects.toThrow(text)
+    expect(world.llm.requests.map(({ chain }) => chain).filter((chain) => chain !== 'status')).toEqual([])
+    expect(reportOf(world)).toBeNull()
   })
 })
 

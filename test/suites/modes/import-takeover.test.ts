@@ -77,13 +77,15 @@ describe('a round that is taken up again between two imports', () => {
   })
 
   it('goes on with the generator where the code of the first attempt is not enough', async () => {
+    // Valid code of another address, so that the targets are asked for.
+    const ODD = 'resource "terraform_data" "odd" {\n}\n'
     const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const first = scriptedLlm(
       importRound({
         task_complete: [
           write('imported.tf', blocks('a')),
           done('Wrote one block.'),
-          write('broken.tf', 'rubbish'),
+          write('broken.tf', ODD),
           done('More.'),
         ],
         generate_engine_targets: targets('terraform_data.a'),
@@ -109,7 +111,7 @@ describe('a round that is taken up again between two imports', () => {
       worker.signal,
     )
     expect(interrupted.in_flight).toBe(true)
-    expect(await stack.git(repo_uri, 'show', `${interrupted.branch}:broken.tf`)).toBe('rubbish')
+    expect(await stack.git(repo_uri, 'show', `${interrupted.branch}:broken.tf`)).toBe(ODD)
 
     const second = scriptedLlm(
       importRound({

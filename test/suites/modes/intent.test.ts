@@ -124,7 +124,7 @@ describe('a model that does not know the check', () => {
 })
 
 describe('what the generator begins with', () => {
-  it('holds the files of the repository, those of the request whole, and no hidden one', async () => {
+  it('holds the files of a short repository whole, and no hidden one', async () => {
     const llm = scriptedLlm(goodRound())
     const repo_uri = await stack.repository({
       'main.tf': MAIN,
@@ -137,17 +137,16 @@ describe('what the generator begins with', () => {
     expect(session.statuses.at(-1)).toBe('completed')
     const query = llm.of('task_complete')[0]?.messages.at(-1)?.content ?? ''
     expect(query).toMatch(/<<<DATA request (\w+)\nAdd a second greeting\n\1 DATA>>>/)
-    expect(query).toContain('main.tf (59 B): resource terraform_data.greeting\n')
-    expect(query).toContain('modules/m/main.tf (31 B): variable x\ndocs/a.md (7 B)\n')
+    expect(query).toContain('All code of the repository as it is now, whole')
     expect(query).toMatch(
-      /<<<DATA relevant files (\w+)\n--- main\.tf ---\nresource "terraform_data" "greeting" \{\n {2}input = "hello"\n\}\n\n\1 DATA>>>/,
+      /<<<DATA relevant files (\w+)\n--- farewell\.tf ---\n[^-]*\n--- main\.tf ---\nresource "terraform_data" "greeting" \{\n {2}input = "hello"\n\}\n\n--- modules\/m\/main\.tf ---\n[^-]*\n\1 DATA>>>/,
     )
-    expect(query).not.toMatch(/hidden|github|backend_override|"bye"/)
+    expect(query).toMatch(/<<<DATA repository files (\w+)\ndocs\/a\.md \(7 B\)\n\1 DATA>>>/)
+    expect(query).not.toMatch(/hidden|github|backend_override/)
     const again = scriptedLlm(
       goodRound({ task_complete: [write('third.tf', ADDED.replaceAll('second', 'third')), done('Third.')] }),
     )
     await nextRound(stack, stack.context(again), session.uuid, 'Rename it')
     expect(again.of('task_complete')[0]?.messages.at(-1)?.content).toContain('--- second.tf ---')
-    expect(said(again.of('task_complete')[0])).not.toContain('--- main.tf ---')
   })
 })

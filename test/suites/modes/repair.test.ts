@@ -33,7 +33,9 @@ describe('the repair loop', () => {
       'report',
       'completed',
     ])
-    expect(session.history).toEqual([{ user: 'Add a second greeting', assistant: 'Mended.' }])
+    expect(session.history).toEqual([
+      { user: 'Add a second greeting', assistant: 'First try.\n\nAfter validation: Mended.' },
+    ])
     expect(said(llm.of('task_complete')[2])).toContain('no_such_argument')
     expect((await stack.git(repo_uri, 'rev-list', '--count', `main..${session.branch}`)).trim()).toBe('2')
     expect(

@@ -1,13 +1,16 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { isOffered } from '../../promises/policy.ts'
 import { isRecord } from '../../schema/types.ts'
 import type { Options, Promised, Tester } from '../../types.ts'
 import { type Job, parseStdout } from './jobs.ts'
-import { BROKEN, createWorkspace } from './workspaces.ts'
+import { BROKEN, createWorkspace, FORMATTED, UNFORMATTED } from './workspaces.ts'
 
 /** The promises about what an implementation may leave out. */
 export function additionPromises(
   { contract }: Pick<Options, 'contract'>,
-  run: (tester: Tester, id: string, workspace: string) => Promise<Job>,
+  run: (tester: Tester, id: string, workspace: string, more?: object) => Promise<Job>,
   initialised: (tester: Tester, files?: Record<string, string>) => Promise<string>,
 ): Promised[] {
   const offered = async (tester: Tester, id: string) => {
@@ -33,6 +36,33 @@ export function additionPromises(
             done.made,
           )
         }
+      },
+    },
+    {
+      id: 'addition.fmt',
+      promise: 'Where it is offered, texts come back formatted and in order, and one that cannot be parsed as it was',
+      run: async (tester) => {
+        await offered(tester, 'fmt')
+        const workspace = await createWorkspace(tester, { 'main.tf': UNFORMATTED })
+        const texts = [
+          { form: 'tf', text: UNFORMATTED },
+          { form: 'tf', text: BROKEN },
+          { form: 'tfvars', text: 'days   =7\n' },
+        ]
+        const done = await run(tester, 'fmt', workspace, { texts })
+        const json = parseStdout(done)
+        tester.expect(
+          done.result?.exit_code === 0 &&
+            isRecord(json) &&
+            isDeepStrictEqual(json.texts, [FORMATTED, BROKEN, 'days = 7\n']),
+          'the texts are others',
+          done.made,
+        )
+        tester.expect(
+          (await readFile(join(workspace, 'main.tf'), 'utf8')) === UNFORMATTED,
+          'a file of the workspace was changed',
+          done.made,
+        )
       },
     },
     {

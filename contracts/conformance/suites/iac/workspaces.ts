@@ -29,3 +29,5 @@ resource "terraform_data" "second" {
 }
 `
 export const BROKEN = 'resource "terraform_data" {\n'
+export const UNFORMATTED = 'variable "days" {\n type=number\n      default = 7\n}\n'
+export const FORMATTED = 'variable "days" {\n  type    = number\n  default = 7\n}\n'

@@ -1,15 +1,39 @@
-import { bulletList, capLines, code } from '../markdown.ts'
-import { findLaterChange, formatTime, plural, type Section, section } from '../section.ts'
+import { bulletList, capLines, code, inline } from '../markdown.ts'
+import { blocks, findLaterChange, formatTime, plural, type Section, section } from '../section.ts'
 import type { Evidence } from '../types.ts'
 
-/** At most so many targets, or resource types, are listed. */
+/** At most so many assumptions, targets, or resource types, are listed. */
 const MAX_LISTED = 20
+const FEW_LISTED = 5
 const UNKNOWN = /\(known after apply\)/g
 
-/** Says what the evidence is based on and what nobody has looked at. */
+/** Says what the generator assumed, in its words, then what the evidence is based on and what nobody has looked at. */
 export function assumptionsSection(evidence: Evidence): Section | null {
-  const lines = evidence.generate ? listPlanAssumptions(evidence) : listReadingAssumptions(evidence)
-  return lines.length > 0 ? section('Assumptions', bulletList(lines), bulletList(lines.slice(0, 2))) : null
+  const computed = evidence.generate ? listPlanAssumptions(evidence) : listReadingAssumptions(evidence)
+  const assumed = listGeneratorAssumptions(evidence)
+  if (assumed.length === 0)
+    return computed.length > 0 ? section('Assumptions', bulletList(computed), bulletList(computed.slice(0, 2))) : null
+  const form = (most: number, lines: readonly string[]) =>
+    blocks(
+      'The model that wrote the code assumed, in its own words:',
+      bulletList(capLines(assumed, most)),
+      lines.length > 0 && blocks('What the evidence is based on:', bulletList(lines)),
+    )
+  return section('Assumptions', form(MAX_LISTED, computed), form(FEW_LISTED, computed.slice(0, 2)))
+}
+
+/** The assumptions of all rounds that completed, those of the latest round first, each once. */
+function listGeneratorAssumptions({ rounds }: Evidence): string[] {
+  const lines = new Map<string, string>()
+  for (const { status, result } of rounds.toReversed()) {
+    if (status !== 'completed') continue
+    for (const assumption of result?.assumptions ?? []) {
+      const line = inline(assumption, 300)
+      const key = line.toLowerCase().replace(/[\s.]+$/, '')
+      if (line !== '' && !lines.has(key)) lines.set(key, line)
+    }
+  }
+  return [...lines.values()]
 }
 
 function listPlanAssumptions({ plan, ...evidence }: Evidence): string[] {

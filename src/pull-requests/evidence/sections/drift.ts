@@ -1,11 +1,40 @@
 import { bulletList, capLines, code, inline, prose, table } from '../markdown.ts'
-import { blocks, formatTime, type Section, section, unreadableSection } from '../section.ts'
+import { blocks, formatTime, notesOf, type Section, section, unreadableSection } from '../section.ts'
 import type { Evidence } from '../types.ts'
 
 const MAX_ROWS = 40
+const FEW_ROWS = 5
 
-/** Says which drift a drift round removed, which remains and which differences are expected. */
-export function driftSection({ drift }: Evidence): Section | null {
+/**
+ * Says which drift a drift round removed, which remains, which differences are expected, and which drift rounds of
+ * requests wrote into the code before their plans were reviewed.
+ */
+export function driftSection(evidence: Evidence): Section | null {
+  const reported = reportedDrift(evidence)
+  const found = (max: number) => foundDrift(evidence, max)
+  if (found(1) === '') return reported
+  return section(
+    'Drift',
+    blocks(reported?.forms[0], found(MAX_ROWS)),
+    blocks(reported?.forms.at(-1), found(FEW_ROWS)),
+    ...(reported ? [reported.forms.at(-1) ?? ''] : []),
+  )
+}
+
+function foundDrift({ rounds }: Evidence, max: number): string {
+  const parts = rounds.flatMap(({ number, mode, status, result }) => {
+    const lines = (result?.drift ?? []).map((line) => inline(line)).filter((line) => line !== '')
+    if (mode !== 'generate' || status !== 'completed' || lines.length === 0) return []
+    const lead =
+      `Round ${number} found that others had changed the infrastructure, and wrote this into the code before its ` +
+      'plan was reviewed:'
+    return [blocks(lead, bulletList(capLines(lines, max)))]
+  })
+  return blocks(...parts)
+}
+
+function reportedDrift(evidence: Evidence): Section | null {
+  const { drift } = evidence
   if (!drift) return null
   if (!drift.document) return unreadableSection('Drift', drift)
   const { status, summary, remediated_resources, unreconciled_drift, whitelisted_exceptions } = drift.document
@@ -32,8 +61,9 @@ export function driftSection({ drift }: Evidence): Section | null {
       more,
       titledList('Unreconciled:', open, MAX_ROWS),
       titledList('Expected to differ:', expected, MAX_ROWS),
+      notesOf(evidence, drift.round),
     ),
-    blocks(lead, titledList('Unreconciled:', open, 5)),
+    blocks(lead, titledList('Unreconciled:', open, FEW_ROWS)),
   )
 }
 

@@ -1,5 +1,6 @@
 import { isIntentTitle } from '../../../intent/describe.ts'
-import { BEYOND_TITLE, isBeyondTitle } from '../../../plan/targets.ts'
+import { BEYOND_TITLE, isBeyondTitle } from '../../../plan/targets/targets.ts'
+import { isBackgroundTitle } from '../../../reports/background-points.ts'
 import { bulletList, capLines, code, inline } from '../markdown.ts'
 import { blocks, type Section, section, unreadableSection } from '../section.ts'
 import type { Evidence } from '../types.ts'
@@ -14,7 +15,7 @@ export function impactSection({ generate }: Evidence): Section | null {
   const lead = (max: number) =>
     `**${banner.level}**: ${[inline(banner.title, 200), inline(banner.description, max)].filter(Boolean).join('. ')}`
   const points = bullet_points
-    .filter(({ title }) => !isBeyondTitle(title) && !isIntentTitle(title))
+    .filter(({ title }) => !isBeyondTitle(title) && !isIntentTitle(title) && !isBackgroundTitle(title))
     .map(({ title, description }) => [inline(title, 200), inline(description, 600)].filter(Boolean).join(': '))
   return section(
     'Impact',

@@ -1,11 +1,12 @@
 import { bulletList, capLines, code, inline, prose, table } from '../markdown.ts'
-import { blocks, formatTime, type Section, section, unreadableSection } from '../section.ts'
+import { blocks, formatTime, notesOf, type Section, section, unreadableSection } from '../section.ts'
 import type { Evidence } from '../types.ts'
 
 const MAX_ROWS = 40
 
 /** Says what an import round took into the state, what it did not, and whether code and infrastructure agree. */
-export function importSection({ import: imported }: Evidence): Section | null {
+export function importSection(evidence: Evidence): Section | null {
+  const { import: imported } = evidence
   if (!imported) return null
   if (!imported.document) return unreadableSection('Import', imported)
   const { status, summary, imported_resources, excluded_resources, state_alignment, execution_summary } =
@@ -35,6 +36,7 @@ export function importSection({ import: imported }: Evidence): Section | null {
       rows.length > MAX_ROWS && `and ${rows.length - MAX_ROWS} more`,
       excluded.length > 0 && blocks('Excluded:', bulletList(capLines(excluded, MAX_ROWS))),
       alignment,
+      notesOf(evidence, imported.round),
     ),
     blocks(lead, alignment),
   )

@@ -1,52 +1,54 @@
-import { bulletList, capLines, code, inline, table } from '../markdown.ts'
-import { blocks, findLaterChange, formatTime, type Section, section, unreadableSection } from '../section.ts'
+import type { ListedAction, ListedChange } from '../../../plan/change-list.ts'
+import { actionInWords, countsInWords, describeObject, type ReviewedChanges, reviewedChanges } from '../changes.ts'
+import { bulletList, capLines, inline, table } from '../markdown.ts'
+import { blocks, findLaterChange, formatTime, notesOf, type Section, section, unreadableSection } from '../section.ts'
 import type { Evidence } from '../types.ts'
 
 const MAX_ROWS = 50
 const FEW_ROWS = 8
 const MAX_ROUNDS = 20
 
-/** Shows the counts and changes of the reviewed plan; null for a session of another operation than generate. */
+/**
+ * Shows the counts and changes of the reviewed plan, those first that cost most, and the remarks of its round; null for
+ * a session of another operation than generate.
+ */
 export function planSection(evidence: Evidence): Section | null {
   const { generate, plan, session } = evidence
   if (!generate)
     return session.operation === 'generate' ? section('Plan', 'No plan was reviewed in this session.') : null
-  if (!generate.document) return unreadableSection('Plan', generate)
-  const { summary, detailed_changes } = generate.document
-  const counts =
-    `**${summary.create} to create, ${summary.update} to update, ${summary.delete} to delete, ` +
-    `${summary.recreate} to recreate**`
+  const changes = reviewedChanges(evidence)
+  if (!changes) return unreadableSection('Plan', generate)
   const lead =
-    `${counts} (round ${generate.round}, ` +
+    `**${countsInWords(changes.counts)}** (round ${generate.round}, ` +
     `${plan ? `planned ${formatTime(plan.created_at)}` : 'time not available'}).`
   const laterRound = findLaterChange(evidence, generate.round)
   const stale =
     laterRound &&
     `The branch may hold more than this plan shows: round ${laterRound.number} (${laterRound.mode}) came after it.`
-  const rows = detailed_changes.map(({ name, action, summary: narration }) => [
-    action,
-    code(name),
-    inline(narration, 160),
-  ])
+  const unread = !generate.document && `The report of round ${generate.round} could not be read. The session holds it.`
+  const notes = notesOf(evidence, generate.round)
   return section(
     'Plan',
-    blocks(lead, stale, changesTable(['Action', 'Address', 'In words'], rows, MAX_ROWS)),
-    blocks(
-      lead,
-      stale,
-      changesTable(
-        ['Action', 'Address'],
-        rows.map((row) => row.slice(0, 2)),
-        FEW_ROWS,
-      ),
-    ),
+    blocks(lead, stale, unread, changesTable(changes, MAX_ROWS, true), notes),
+    blocks(lead, stale, unread, changesTable(changes, FEW_ROWS, false), notes),
+    blocks(lead, stale, changesTable(changes, FEW_ROWS, false)),
   )
 }
 
-function changesTable(head: string[], rows: string[][], max: number): string {
-  if (rows.length === 0) return 'Nothing changes.'
-  const more = rows.length > max && `and ${rows.length - max} more`
-  return blocks(table(head, rows.slice(0, max)), more)
+/** The actions in the order of the table. What is destroyed stands first, what only changes the state last. */
+const ORDER: readonly ListedAction[] = ['delete', 'recreate', 'forget', 'update', 'create', 'import', 'move']
+
+function changesTable(changes: ReviewedChanges, max: number, narrated: boolean): string {
+  const { entries, total, narrationOf } = changes
+  if (total === 0) return 'Nothing changes.'
+  const shown = entries.toSorted((a, b) => ORDER.indexOf(a.action) - ORDER.indexOf(b.action)).slice(0, max)
+  const cells = (change: ListedChange) => [
+    actionInWords(change),
+    describeObject(change),
+    ...(narrated ? [inline(narrationOf(change.address), 160)] : []),
+  ]
+  const more = total > shown.length && `and ${total - shown.length} more`
+  return blocks(table(['Action', 'Address', ...(narrated ? ['In words'] : [])], shown.map(cells)), more)
 }
 
 /** Shows the request of each round and how the round ended; null for a session with a single round. */

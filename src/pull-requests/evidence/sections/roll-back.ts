@@ -1,106 +1,77 @@
-import { criticalityOf } from '../../../plan/impact.ts'
-import type { GenerateReport } from '../../../reports/schemas.ts'
-import { bulletList, capLines, code } from '../markdown.ts'
+import { reviewedChanges } from '../changes.ts'
 import { blocks, type Section, section } from '../section.ts'
 import type { Evidence } from '../types.ts'
-
-type Entry = GenerateReport['detailed_changes'][number]
+import { describeRevert } from './revert.ts'
 
 const MAX_NAMED = 20
 const FEW_NAMED = 5
 
-/** Says how to undo the change and what that cannot bring back; null when the session changed nothing. */
+/**
+ * Says how to undo the change, what a revert does to each kind of change, and where there is no safe way back; null
+ * when the session changed nothing. It is computed from the actions and types of the plan, not written by a model.
+ */
 export function rollBackSection(evidence: Evidence): Section | null {
   const steps = listSteps(evidence)
   if (steps.length === 0) return null
-  const changes = evidence.generate?.document?.detailed_changes ?? []
+  const changes = reviewedChanges(evidence)
   const numbered = steps.map((step, index) => `${index + 1}. ${step}`).join('\n')
-  const form = (max: number) => blocks(numbered, ...listLosses(changes, max))
-  return section('How to roll back', form(MAX_NAMED), form(FEW_NAMED))
+  const form = (max: number) => blocks(numbered, changes && describeRevert(changes, max))
+  return section('How to roll back', form(MAX_NAMED), form(FEW_NAMED), form(0))
 }
 
 const REVERT =
-  'Once merged: revert the merge commit through a pull request of its own (`git revert -m 1 MERGE_COMMIT`; ' +
-  'without `-m 1` for a squashed one).'
+  'revert the merge commit through a pull request of its own (`git revert -m 1 MERGE_COMMIT`; without `-m 1` for a ' +
+  'squashed one).'
 
 function listSteps(evidence: Evidence): string[] {
-  const { generate, drift, import: imported } = evidence
+  const { generate, drift, import: imported, rounds } = evidence
   const steps: string[] = []
-  if (generate) steps.push(beforeMergeStep(evidence), REVERT, reapplyStep(generate.document?.summary ?? null))
-  else if (drift || imported) steps.push('Before the merge: close this pull request.', REVERT)
-  if (drift)
+  if (generate) steps.push(...planSteps(evidence))
+  else if (drift || imported) steps.push('Before the merge: close this pull request.', `Once merged: ${REVERT}`)
+  if (drift || rounds.some(({ status, result }) => status === 'completed' && (result?.drift.length ?? 0) > 0))
     steps.push(
-      'The code followed the infrastructure: after a revert the next plan sets remediated resources back to ' +
-        'what the code said before.',
+      'The code followed the infrastructure where that had drifted: without this code, the next plan sets those ' +
+        'resources back to what the code said before.',
     )
   if (imported)
     steps.push(
-      'Imported resources are in the state. Take them out (`state rm` of the engine, or a `removed` block ' +
-        'that does not destroy) before the reverted code is planned, or that plan destroys them.',
+      'What the import took in is in the state already, whether this pull request is merged or not. Take it out ' +
+        '(`state rm` of the engine, or a `removed` block with `destroy = false`) before code without its blocks is ' +
+        'planned, or that plan destroys it.',
     )
   return steps
 }
 
-function beforeMergeStep({ apply, generate }: Evidence): string {
+const REAPPLY =
+  'a revert changes the code alone. Open a session on the reverted code, let a generate round plan it, review and ' +
+  'apply.'
+
+function planSteps({ apply, generate }: Evidence): string[] {
   const ran = apply !== null && generate !== null && apply.round > generate.round
-  if (!ran)
-    return 'Before the merge: close this pull request. Unless the session applies its plan, nothing has changed.'
-  if (apply.document?.status === 'Failed')
-    return (
-      'Before the merge: close this pull request, and see above what is known of the apply: closing undoes ' +
-      'nothing of it.'
-    )
-  return (
-    'Before the merge: closing this pull request undoes nothing, because the plan was applied. Go on with the ' +
-    'last step, on the default branch.'
-  )
-}
-
-function reapplyStep(summary: GenerateReport['summary'] | null): string {
-  const step = 'Once applied: open a session on the reverted code, let a generate round plan it, review and apply'
-  if (!summary) return `${step}.`
-  const effects = [
-    summary.create > 0 && `destroys the ${summary.create} created`,
-    summary.update > 0 && `changes the ${summary.update} updated back`,
-    summary.delete > 0 && `creates the ${summary.delete} deleted anew`,
-    summary.recreate > 0 && `recreates the ${summary.recreate} recreated once more`,
-  ].filter(Boolean)
-  return effects.length > 0 ? `${step}. That ${effects.join(', ')}.` : `${step}.`
-}
-
-/** What a roll-back loses. It is computed from the actions and types of the plan, not written by a model. */
-function listLosses(changes: readonly Entry[], max: number): string[] {
-  const gone = changes.filter(({ action }) => action === 'delete' || action === 'recreate')
-  const holding = gone.filter(({ name }) => criticalityOf(resourceTypeOf(name)) === 'data')
-  const access = gone.filter(({ name }) => criticalityOf(resourceTypeOf(name)) === 'access')
-  const rest = gone.filter((change) => !holding.includes(change) && !access.includes(change))
-  const fresh = changes.filter(
-    ({ name, action }) => action === 'create' && criticalityOf(resourceTypeOf(name)) === 'data',
-  )
+  const afterApply = `Once applied: ${REAPPLY}`
+  if (ran && apply.document?.status !== 'Failed')
+    return [
+      'Before the merge: closing this pull request undoes nothing, because the plan was applied. The default branch ' +
+        'is then what it is after a revert: any plan of it does what is said below of a revert.',
+      `After the merge: ${REAPPLY}`,
+    ]
+  if (ran)
+    return [
+      'Before the merge: close this pull request, and see above what is known of the apply: closing undoes nothing ' +
+        'of it.',
+      `Once merged: ${REVERT}`,
+      afterApply,
+    ]
+  const earlier =
+    apply &&
+    `Round ${apply.round} applied an earlier plan of this session. Closing this pull request undoes nothing of it, ` +
+      'and what follows is about the latest plan alone.'
   return [
-    listChanges('**Cannot be undone** without a backup: the content of', holding, max),
-    listChanges('Comes back with new keys and identities, which its users must be given anew:', access, max),
-    listChanges('Comes back as a new object, with new identifiers:', rest, max),
-    listChanges('Rolling back destroys these new objects with everything stored in them by then:', fresh, max),
-    gone.length === 0 && changes.length > 0 ? 'The plan destroys and recreates nothing.' : '',
-  ].filter((part) => part !== '')
-}
-
-const listChanges = (lead: string, changes: readonly Entry[], max: number): string =>
-  changes.length === 0
-    ? ''
-    : blocks(
-        lead,
-        bulletList(
-          capLines(
-            changes.map(({ name, action }) => `${code(name)} (${action})`),
-            max,
-          ),
-        ),
-      )
-
-/** The type in a resource's address, which follows its modules: `aws_vpc` in `module.net["a"].aws_vpc.main`. */
-function resourceTypeOf(address: string): string {
-  const bare = address.replaceAll(/\["(?:\\.|[^"\\])*"\]|\[\d+\]/g, '')
-  return bare.replace(/^(?:module\.[^.]+\.)+/, '').split('.')[0] ?? ''
+    ...(earlier ? [earlier] : []),
+    `Before the merge: close this pull request. Unless the session applies its plan, ${
+      earlier ? 'that plan has changed nothing' : 'nothing has changed'
+    }.`,
+    `Once merged and not applied: ${REVERT} That is enough.`,
+    afterApply,
+  ]
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Hono } from 'hono'
 import { BODIES, JOB_ID, ROUTES } from '../../../../sidecars/iac/requests.ts'
-import type { JobKind } from '../../../../sidecars/iac/types.ts'
+import { ADDITIONS, type JobKind } from '../../../../sidecars/iac/types.ts'
 import { requireBearer } from '../../../../sidecars/shared/create-app.ts'
 import { problemResponse } from '../../../../sidecars/shared/problem.ts'
 import { readBody } from '../../../../sidecars/shared/read-body.ts'
@@ -73,7 +73,7 @@ export function fakeIac(wrong: Partial<Ways> = {}): Handler {
   }
 
   for (const kind of Object.keys(ROUTES) as JobKind[]) {
-    if (!ways.additions && ['schema', 'diagnostics'].includes(kind)) continue
+    if (!ways.additions && ADDITIONS.some((addition) => addition === kind)) continue
     app.post(ROUTES[kind], async (c) => {
       const body = await readBody(c, BODIES[kind], { maxBytes: 8 * 1024 * 1024 })
       if (!body.ok) return body.response

@@ -56,6 +56,14 @@ const messages = async (world: StepWorld) => {
 const driftObjects = (world: StepWorld) =>
   [...world.objects.values()].filter(({ metadata }) => metadata.type === 'drift')
 
+/** The operations that the generator was told in each of its tasks. */
+const tasks = ({ llm }: StepWorld): string[][] =>
+  llm.of('task_complete').map(({ messages }) => {
+    const [, , told = ''] =
+      /<<<DATA operations (\w+)\n([\s\S]*?)\n\1 DATA>>>/.exec(messages.at(-1)?.content ?? '') ?? []
+    return told.split('\n').map((line) => line.replace(/^- /, ''))
+  })
+
 describe('remediateDrift', () => {
   it('says so when there is none', async () => {
     const world = await withSplitter([])
@@ -102,7 +110,10 @@ describe('remediateDrift', () => {
     expect(world.jobs.find(({ kind }) => kind === 'plan')?.body.targets).toEqual(['a.b'])
     expect(shows).toBe(1)
     expect(said(world.llm.of('task_complete')[0])).not.toContain('forbidden_actions')
-    expect(world.run.conversation).toEqual([{ user: 'change a.b', assistant: 'Mended.' }])
+    expect(tasks(world)).toEqual([['change a.b']])
+    // The user of a generate round asked for something else.
+    expect(world.run.conversation).toEqual([])
+    expect(world.run.result.summary).toBe('')
   })
 
   it('stops after the last iteration with what is left', async () => {
@@ -130,7 +141,7 @@ describe('remediateDrift', () => {
   ])('groups operations by %i', async (drift_group_operations, list, groups) => {
     const world = await withSplitter([operations(list)], calmEngine(), { drift_group_operations })
     await run(world, { filterSessionChanges: false, maxIterations: 1 })
-    expect(world.run.conversation.map(({ user }) => user.split('\n'))).toEqual(groups)
+    expect(tasks(world)).toEqual(groups)
   })
 
   it('lets filters shrink and trim but never add', async () => {
@@ -141,14 +152,14 @@ describe('remediateDrift', () => {
     ])
     await run(world, { maxIterations: 1 })
     expect(said(world.llm.of(SPLIT)[2])).toContain('[\\"one\\",\\"invented\\"]')
-    expect(world.run.conversation[0]?.user).toBe('one (size only)\nx')
+    expect(tasks(world)).toEqual([['one (size only)', 'x']])
   })
 
   it('works on the drift itself when the splitter finds nothing', async () => {
     const world = await withSplitter([operations([]), operations(['change a.b'])])
     await run(world, { filterSessionChanges: false, maxIterations: 1 })
     expect(said(world.llm.of(SPLIT)[1])).toContain('update resource')
-    expect(world.run.conversation).toHaveLength(1)
+    expect(tasks(world)).toHaveLength(1)
   })
 
   it('drops what a splitter adds, and what goes beyond the limit for each address', async () => {
@@ -279,6 +290,32 @@ describe('checkDrift', () => {
     const world = await withSplitter([operations(['change a.b'])], calmEngine(driftedDocument))
     expect(await check(world)).toMatchObject({ ok: true, text: 'plan output' })
     expect((await messages(world)).filter((message) => message === ASSESSING)).toHaveLength(2)
+  })
+
+  it('tells what others changed and the round wrote into the code', async () => {
+    const world = await withSplitter(
+      [operations(['change a.b', 'add c.d']), operations(['change a.b', 'add c.d'])],
+      calmEngine(
+        document([{ ...driftOf('a.b'), change: { actions: ['update'], before: { own: 1 }, after: { own: 2 } } }]),
+      ),
+    )
+    world.workspace.changedFiles = async () => ['main.tf']
+    const changes = [
+      { address: 'a.b', actions: ['update'], before: { size: 1, own: 1 }, after: { size: 2, own: 2 } },
+      { address: 'c.d', actions: ['delete'], before: { size: 1 } },
+      { address: 'e.f', actions: ['update'], before: { size: 1 }, after: { size: 2 } },
+    ]
+    await checkDrift(world.kit, validPlan(world, changes), { templates: [], abbreviations: [] })
+    expect(world.run.result.drift).toEqual([
+      'a.b: size 2 → 1, as the infrastructure has it (main.tf)',
+      'c.d: added to the code, since the infrastructure has it (main.tf)',
+    ])
+  })
+
+  it('tells nothing when no file was changed', async () => {
+    const world = await withSplitter([operations(['change a.b'])], calmEngine())
+    await check(world)
+    expect(world.run.result.drift).toEqual([])
   })
 
   it('fails the round with the words of the engine', async () => {

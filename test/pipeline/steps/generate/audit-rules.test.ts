@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { auditCompliance } from '../../../../pipeline/steps/generate/audit-compliance.ts'
 import { MASK } from '../../../../src/base/masking.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
+import { REPORT, review } from '../review.ts'
 import { said } from '../scripted-llm.ts'
 import { createSteps, validPlan } from '../support.ts'
 
@@ -17,13 +17,14 @@ const audit = async (changes: Parameters<typeof validPlan>[1], secrets: string[]
   const world = await steps.world({
     orchestration: { enable_compliance_checker: true },
     scripts: {
+      generate_engine_plan_report: { args: REPORT },
       report_compliance_findings: {
         args: { violations: [], summary: '  ', checked_rules: ['scope_exceeded', 'aws.iam.admin-policy'] },
       },
     },
   })
   world.kit.secrets.add(secrets)
-  const document = await auditCompliance(world.kit, validPlan(world, changes), { templates: [], abbreviations: [] })
+  const { compliance: document } = await review(world, validPlan(world, changes))
   return { document, prompt: said(world.llm.of('report_compliance_findings')[0]) }
 }
 

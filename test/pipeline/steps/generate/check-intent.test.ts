@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createIntentValidator, startIntentCheck } from '../../../../pipeline/steps/generate/check-intent.ts'
-import { generateAndValidate } from '../../../../pipeline/steps/shared/generate-and-validate.ts'
-import type { ValidPlan } from '../../../../pipeline/steps/shared/plan.ts'
-import { createPlanValidator } from '../../../../pipeline/steps/shared/validators.ts'
+import { generateAndValidate } from '../../../../pipeline/steps/generator/generate-and-validate.ts'
+import type { ValidPlan } from '../../../../pipeline/steps/plan/plan.ts'
+import { createPlanValidator } from '../../../../pipeline/steps/plan/validators.ts'
 import { createLogger } from '../../../../src/base/log.ts'
 import { MASK } from '../../../../src/base/masking.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
@@ -80,7 +80,10 @@ describe('a plan that leaves a statement unmet', () => {
     expect(one.llm.of('task_complete')[1]?.messages.at(-1)?.content).toMatch(
       /<<<DATA missing (\w+)\n- Two buckets\. The plan has: 1 a_bucket to create\. The request says: "two buckets"\.\n\1 DATA>>>/,
     )
-    expect(one.run.conversation).toEqual([{ user: 'Add two buckets', assistant: 'Second.' }])
+    expect(one.run.result).toMatchObject({
+      summary: 'First.',
+      repairs: ['After a check against the request: nothing was changed. Second.'],
+    })
   })
 
   it('stands after two attempts spent on it', async () => {
@@ -106,7 +109,7 @@ describe('a plan that leaves a statement unmet', () => {
     expect(verdicts(result)).toEqual(['unmet'])
     expect(restored).toEqual(['commit-1'])
     expect(result.value.reference.targets).toEqual(['a_bucket.b'])
-    expect(one.run.conversation).toEqual([{ user: 'Add two buckets', assistant: 'First.' }])
+    expect(one.run.result).toMatchObject({ summary: 'First.', repairs: [] })
   })
 
   it('is gone back to when the generator gives up', async () => {
@@ -197,7 +200,7 @@ describe('the model that makes statements', () => {
     expect(request?.role).toBe('small')
     expect(request?.messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user'])
     expect(request?.messages.at(-1)?.content).toMatch(
-      /<<<DATA request (\w+)\nAdd two buckets\n\1 DATA>>>\n\n<<<DATA blocks of the repository (\w+)\nmain\.tf/,
+      /<<<DATA request (\w+)\nAdd two buckets\n\1 DATA>>>\n\n<<<DATA repository (\w+)\nmain\.tf/,
     )
     expect(one.run.meter.usage().chains.INTENT_CHECK?.calls).toBe(1)
   })

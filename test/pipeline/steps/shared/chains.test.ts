@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { Kit } from '../../../../pipeline/kit/kit.ts'
 import { runChain } from '../../../../pipeline/kit/run-chain.ts'
-import { auditCompliance } from '../../../../pipeline/steps/generate/audit-compliance.ts'
-import { writeGenerateReport } from '../../../../pipeline/steps/generate/write-generate-report.ts'
-import { composePrompts } from '../../../../pipeline/steps/shared/compose-prompts.ts'
 import { notFound } from '../../../../src/base/errors.ts'
 import { MASK } from '../../../../src/base/masking.ts'
 import { requestsFilter } from '../../../../src/chains/requests-filter.ts'
 import { sessionTargets } from '../../../../src/chains/target-generator.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
+import { REPORT, review } from '../review.ts'
 import { said } from '../scripted-llm.ts'
 import { createSteps, type StepWorld, validPlan } from '../support.ts'
 
@@ -69,62 +67,6 @@ describe('the requests filter', () => {
   })
 })
 
-describe('composePrompts', () => {
-  it('fails with the name of a prompt that the catalogue lists and nobody has', async () => {
-    const prompts = {
-      body: async (name: string) => {
-        if (name === 'aws-guidelines-resources_list') return '- `s3_bucket`: object storage\n- `sqs_queue`: queues'
-        if (name === 'aws-resources-sqs_queue') throw notFound(`Prompt not found: ${name}`)
-        return `body of ${name}`
-      },
-    }
-    const { kit } = await steps.world({
-      context: { prompts },
-      scripts: { construct_information: { args: { templates: ['s3_bucket', 'sqs_queue'], abbreviations: [] } } },
-    })
-    await expect(composePrompts(kit)).rejects.toThrow('Prompt not found: aws-resources-sqs_queue')
-  })
-
-  it('makes two passes and drops names that do not exist', async () => {
-    const prompts = {
-      body: async (name: string) => {
-        if (name === 'aws-resources-imagined') throw notFound(`Prompt not found: ${name}`)
-        return `body of ${name}`
-      },
-    }
-    const { kit, llm } = await steps.world({
-      context: { prompts },
-      scripts: {
-        construct_information: [
-          { args: { templates: ['s3_bucket', 'imagined'], abbreviations: ['bucket: bkt'] } },
-          { args: { templates: ['aws-resources-iam_role', 's3_bucket'], abbreviations: ['bucket: bkt', 'role: rl'] } },
-        ],
-      },
-    })
-    expect(await composePrompts(kit)).toEqual({
-      templates: ['body of aws-resources-s3_bucket', 'body of aws-resources-iam_role'],
-      abbreviations: ['bucket: bkt', 'role: rl'],
-    })
-    const [first, second] = llm.of('construct_information')
-    expect(first?.tools?.map(({ name }) => name)).toEqual(['construct_information'])
-    expect(said(first)).toContain('body of aws-guidelines-resources_list')
-    expect(said(first)).not.toContain('imagined')
-    expect(said(second)).toContain('imagined')
-  })
-
-  it('passes an outage of the prompts on', async () => {
-    const prompts = {
-      body: async (name: string) =>
-        name.includes('-resources-') ? Promise.reject(new Error('registry down')) : 'body',
-    }
-    const { kit } = await steps.world({
-      context: { prompts },
-      scripts: { construct_information: { args: { templates: ['s3_bucket'], abbreviations: [] } } },
-    })
-    await expect(composePrompts(kit)).rejects.toThrow('registry down')
-  })
-})
-
 describe('the target generator of a session', () => {
   it.each([
     ['addresses without repeats', ['a.b', 'a.b', 'c.d'], ['a.b', 'c.d']],
@@ -139,7 +81,7 @@ describe('the target generator of a session', () => {
     const { kit, llm } = await steps.world({
       scripts: { generate_engine_targets: { args: { targets, explanation: '' } } },
     })
-    expect(await runChain(kit, sessionTargets, {})).toEqual(expected)
+    expect(await runChain(kit, sessionTargets, { diff: '', earlier: null })).toEqual(expected)
     expect(llm.of('generate_engine_targets')[0]?.role).toBe('main')
   })
 
@@ -147,7 +89,7 @@ describe('the target generator of a session', () => {
     const { kit, llm } = await steps.world({
       scripts: { generate_engine_targets: [{ args: { targets: ['-destroy'] } }, { args: { targets: ['a.b'] } }] },
     })
-    expect(await runChain(kit, sessionTargets, {})).toEqual(['a.b'])
+    expect(await runChain(kit, sessionTargets, { diff: '', earlier: null })).toEqual(['a.b'])
     expect(said(llm.of('generate_engine_targets')[1])).toContain('must not begin with -')
   })
 })
@@ -160,10 +102,10 @@ const reportArgs = (level = 'low') => ({
   estimated_costs: {},
 })
 
-describe('writeGenerateReport', () => {
+describe('the report of a review', () => {
   it('stores what the plan says, narrated by the main model, and raises the banner', async () => {
     const world = await steps.world({ scripts: { generate_engine_plan_report: { args: reportArgs() } } })
-    const report = await writeGenerateReport(world.kit, secretPlan(world))
+    const { report } = await review(world, secretPlan(world))
     await world.kit.status.settle()
     expect(report.summary).toEqual({ create: 1, update: 0, delete: 1, recreate: 0 })
     expect(report.detailed_changes).toMatchObject([
@@ -181,7 +123,7 @@ describe('writeGenerateReport', () => {
 
   it('cuts a plan of a million characters in the middle', async () => {
     const world = await steps.world({ scripts: { generate_engine_plan_report: { args: reportArgs() } } })
-    await writeGenerateReport(world.kit, { ...validPlan(world, []), text: `HEAD${'x'.repeat(1_000_000)}TAIL` })
+    await review(world, { ...validPlan(world, []), text: `HEAD${'x'.repeat(1_000_000)}TAIL` })
     const text = said(world.llm.of('generate_engine_plan_report')[0])
     expect(text.length).toBeLessThan(420_000)
     expect(text).toContain('HEADx')
@@ -193,13 +135,13 @@ describe('writeGenerateReport', () => {
     const world = await steps.world({
       scripts: { generate_engine_plan_report: [{ args: { summary: {} } }, { args: reportArgs('medium') }] },
     })
-    const report = await writeGenerateReport(world.kit, validPlan(world, []))
+    const { report } = await review(world, validPlan(world, []))
     expect(report.potential_impact.banner.level).toBe('medium')
   })
 })
 
-describe('auditCompliance', () => {
-  const conventions = { templates: ['TEMPLATE BODY'], abbreviations: [] }
+describe('the audit of a review', () => {
+  const conventions = { templates: ['TEMPLATE BODY of `aws_db_instance`', 'another of `aws_vpc`'] }
   const finding = (severity: string) => ({
     rule_id: 'scope_exceeded',
     severity,
@@ -210,12 +152,13 @@ describe('auditCompliance', () => {
     const world = await steps.world({
       orchestration: { enable_compliance_checker: true },
       scripts: {
+        generate_engine_plan_report: { args: REPORT },
         report_compliance_findings: {
           args: { passed, violations: severities.map(finding), summary: 'Audited.', checked_rules: ['scope_exceeded'] },
         },
       },
     })
-    return { world, document: await auditCompliance(world.kit, secretPlan(world), conventions) }
+    return { world, document: (await review(world, secretPlan(world), { conventions })).compliance }
   }
 
   it.each([
@@ -234,7 +177,7 @@ describe('auditCompliance', () => {
     expect(JSON.stringify([document, world.llm.requests])).not.toContain('topsecret-1')
   })
 
-  it('shows the small model the first request of the session and the whole rule book', async () => {
+  it('shows the small model what was asked, and of the rule book what the plan is about', async () => {
     const { world } = await audit([])
     const [request] = world.llm.of('report_compliance_findings')
     expect(request?.role).toBe('small')
@@ -247,17 +190,21 @@ describe('auditCompliance', () => {
       'body of aws-guidelines-forbidden_actions',
     ])
       expect(said(request)).toContain(part)
+    expect(said(request)).not.toContain('another of')
   })
 
   it('passes without a call and without a row when it is switched off', async () => {
-    const world = await steps.world({ orchestration: { enable_compliance_checker: false } })
-    expect(await auditCompliance(world.kit, validPlan(world, []), conventions)).toEqual({
+    const world = await steps.world({
+      orchestration: { enable_compliance_checker: false },
+      scripts: { generate_engine_plan_report: { args: REPORT } },
+    })
+    expect((await review(world, validPlan(world, []), { conventions })).compliance).toEqual({
       passed: true,
       violations: [],
       summary: '',
       checked_rules: [],
     })
-    expect(world.llm.requests).toEqual([])
-    expect(world.objects.size).toBe(0)
+    expect(world.llm.of('report_compliance_findings')).toEqual([])
+    expect(objectsOf(world, 'compliance/')).toEqual([])
   })
 })

@@ -234,6 +234,19 @@ describe('read', () => {
     await refused(access.read('main.tf/x'), 'does not exist')
   })
 
+  it('names existing paths that are like a missing one', async () => {
+    await refused(access.read('vpc.tf'), 'File vpc.tf does not exist. There is: net/vpc.tf')
+    await refused(access.read('mian.tf'), 'File mian.tf does not exist. There is: main.tf')
+    await refused(access.replace('net/vcp.tf', 'x'), 'There is: net/vpc.tf')
+    await refused(access.remove('modules/main.tf'), 'There is: main.tf')
+    await refused(access.list('nett'), 'Directory nett does not exist. There is: net')
+    await refused(access.list('modules/net/'), 'Directory modules/net/ does not exist. There is: net')
+    await refused(access.list('elsewhere'), /does not exist$/)
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await writeFile(join(root, `net/vpc${name}.tf`), '')
+    const message = await access.read('vpcx.tf').catch((error: Error) => error.message)
+    expect(String(message).split(', ')).toHaveLength(5)
+  })
+
   it('cuts a huge file without reading all of it', async () => {
     await writeFile(join(root, 'huge.tf'), 'a'.repeat(300_000))
     const text = await access.read('huge.tf')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { searchReplace } from '../../../../pipeline/workspace/files/edit.ts'
+import { searchReplace } from '../../../../pipeline/workspace/files/search-replace.ts'
 
 const block = (search: string, replace: string) =>
   `<<<<<<< SEARCH\n${search}\n=======\n${replace}${replace ? '\n' : ''}>>>>>>> REPLACE\n`
@@ -61,6 +61,22 @@ describe('search and replace', () => {
     ],
   ])('refuses %s and says where', (_, diff, reason) => {
     expect(() => searchReplace(FILE, diff)).toThrow(reason)
+  })
+
+  it('shows the markers to a model that sends a unified diff', () => {
+    const diff = '--- a/main.tf\n+++ b/main.tf\n@@ -1 +1 @@\n-one\n+1\n'
+    expect(() => searchReplace(FILE, diff)).toThrow(
+      'Block 1 (diff line 1): expected `<<<<<<< SEARCH`, found a line of a unified diff, a form that this tool does ' +
+        'not take. The file was not changed. A block has these three marker lines:\n<<<<<<< SEARCH\n<lines as they ' +
+        'are in the file>\n=======\n<lines to put there instead>\n>>>>>>> REPLACE',
+    )
+  })
+
+  it('refuses a change that changes nothing', () => {
+    expect(() => searchReplace(FILE, block('one', '1') + block('three', 'three'))).toThrow(
+      'Block 2 (diff line 6): the replacement is the same as the search text, so that nothing would change',
+    )
+    expect(() => searchReplace(FILE, block('one', 'x') + block('x', 'one'))).toThrow('nothing would change')
   })
 
   it('counts matches that overlap', () => {

@@ -77,6 +77,7 @@ describe('schema jobs with a real engine', () => {
     expect((await service.request('GET', '/v1/engine')).body.additions).toEqual([
       'schema',
       'diagnostics',
+      'fmt',
       'output',
       'plan_sha256',
     ])

@@ -1,0 +1,67 @@
+import * as v from 'valibot'
+import type { HandTool } from './request.ts'
+
+const schema = v.strictObject({
+  text: v.optional(v.string(), ''),
+  tool_calls: v.optional(v.array(v.strictObject({ name: v.string(), arguments: v.optional(v.unknown(), {}) })), []),
+  /** Sends the answer although it names an unknown tool or has arguments that are no JSON object, as weak models do. */
+  as_is: v.optional(v.boolean(), false),
+})
+
+/** What a hand has answered. Arguments are JSON texts, as a model writes them. */
+export interface HandAnswer {
+  text: string
+  calls: { name: string; arguments: string }[]
+}
+
+/** An answer that cannot be sent. The text says what to change. */
+export class AnswerFault extends Error {}
+
+/**
+ * Reads an answer: `{text?, tool_calls?: [{name, arguments}], as_is?}`.
+ * Errors: `AnswerFault` for texts that are no JSON or have another form, for tools that the call does not offer, and for
+ * answers that say nothing. `as_is` lets the last two pass.
+ */
+export function readAnswer(source: string, tools: readonly HandTool[]): HandAnswer {
+  const parsed = v.safeParse(schema, parseJson(source))
+  if (!parsed.success)
+    throw new AnswerFault(
+      `The answer has the form {"text": "...", "tool_calls": [{"name": "...", "arguments": {...}}]}: ${parsed.issues
+        .map((issue) => `${v.getDotPath(issue) ?? 'answer'}: ${issue.message}`)
+        .join('; ')}.`,
+    )
+  const { text, tool_calls: calls, as_is: asIs } = parsed.output
+  const answer = { text, calls: calls.map((call) => ({ name: call.name, arguments: argumentsText(call.arguments) })) }
+  if (asIs) return answer
+  const faults = answer.calls.flatMap((call) => callFaults(call, tools))
+  if (text.trim() === '' && calls.length === 0) faults.push('The answer has neither text nor tool calls.')
+  if (faults.length > 0) throw new AnswerFault(`${faults.join('\n')}\nWith "as_is": true it is sent all the same.`)
+  return answer
+}
+
+function parseJson(source: string): unknown {
+  try {
+    return JSON.parse(source) as unknown
+  } catch (error) {
+    throw new AnswerFault(`The answer is no JSON: ${error instanceof Error ? error.message : 'unknown error'}`)
+  }
+}
+
+const argumentsText = (given: unknown): string => (typeof given === 'string' ? given : JSON.stringify(given))
+
+function callFaults(call: HandAnswer['calls'][number], tools: readonly HandTool[]): string[] {
+  const names = tools.map(({ name }) => name)
+  if (!names.includes(call.name))
+    return [`This call offers no tool "${call.name}"; it offers ${names.join(', ') || 'none'}.`]
+  const value = objectIn(call.arguments)
+  return value ? [] : [`The arguments of ${call.name} are no JSON object: ${call.arguments.slice(0, 80)}`]
+}
+
+function objectIn(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,132 @@
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readText, writeAtomically } from '../../dev/files.ts'
+import { AnswerFault, type HandAnswer, readAnswer } from './answer.ts'
+import { readWhole } from './readable.ts'
+import { type HandRequest, readRequest } from './request.ts'
+import type { CallRecord } from './statistics.ts'
+
+/** What is known of the endpoint that uses a folder. */
+export interface EndpointRecord {
+  url: string
+  pid: number
+  open: boolean
+}
+
+/**
+ * The folder in which an endpoint and the people who answer meet. Each call has a folder `calls/<number>` with
+ * - `request.json`: the body of the request
+ * - `request.txt`: what is new in it, readable
+ * - `answer.json`: the answer, written by whoever answers
+ * - `problem.txt` and `refused.json`: why an answer was not sent, and that answer; gone after the next one
+ * - `end.json`: the record of a call that has ended
+ */
+export interface HandFolder {
+  path: string
+  /** The number after the highest one. */
+  nextNumber(): Promise<number>
+  begin(call: number, body: unknown, readable: string): Promise<void>
+  /**
+   * Looks for an answer; null while there is none. An answer that cannot be sent is put aside, and the call goes on
+   * waiting. A text that is no JSON counts as half written until it is the same twice.
+   */
+  look(call: number, request: HandRequest): Promise<HandAnswer | null>
+  /**
+   * Checks an answer and puts it where the endpoint finds it.
+   * Errors: `AnswerFault`, also for a call that does not wait.
+   */
+  answer(call: number, text: string): Promise<HandAnswer>
+  end(record: CallRecord): Promise<void>
+  /** The calls that wait for an answer, the oldest first. */
+  waiting(): Promise<number[]>
+  /** The request of a call; null when there is no such call. Errors: `RangeError` for a request that is broken. */
+  request(call: number): Promise<HandRequest | null>
+  /** What is shown of a call; null when there is no such call. Errors: as `request`. */
+  show(call: number, options: { whole: boolean }): Promise<string | null>
+  records(): Promise<CallRecord[]>
+  setEndpoint(record: EndpointRecord): Promise<void>
+  endpoint(): Promise<EndpointRecord | null>
+}
+
+export function openHandFolder(path: string): HandFolder {
+  const file = (call: number, name: string) => join(path, 'calls', String(call).padStart(4, '0'), name)
+  const half = new Map<number, string>()
+  const all = async () => await callNumbers(join(path, 'calls'))
+  const isWaiting = async (call: number) => {
+    const [request, ended, answered] = await Promise.all(
+      ['request.txt', 'end.json', 'answer.json'].map((name) => readText(file(call, name))),
+    )
+    return request !== null && ended === null && answered === null
+  }
+  const refuse = async (call: number, text: string, fault: AnswerFault) => {
+    await writeAtomically(file(call, 'problem.txt'), `${fault.message}\n`)
+    await writeAtomically(file(call, 'refused.json'), text)
+    await rm(file(call, 'answer.json'), { force: true })
+  }
+  const requestOf = async (call: number) => {
+    const text = await readText(file(call, 'request.json'))
+    return text === null ? null : readRequest(JSON.parse(text))
+  }
+  return {
+    path,
+    nextNumber: async () => ((await all()).at(-1) ?? 0) + 1,
+    begin: async (call, body, readable) => {
+      await writeAtomically(file(call, 'request.json'), `${JSON.stringify(body, null, 1)}\n`)
+      await writeAtomically(file(call, 'request.txt'), `${readable}\n`)
+    },
+    look: async (call, request) => {
+      const text = await readText(file(call, 'answer.json'))
+      if (text === null) return null
+      try {
+        return readAnswer(text, request.tools)
+      } catch (error) {
+        if (!(error instanceof AnswerFault)) throw error
+        if (half.get(call) === text) await refuse(call, text, error)
+        half.set(call, text)
+        return null
+      }
+    },
+    answer: async (call, text) => {
+      const request = await requestOf(call)
+      if (!request || !(await isWaiting(call))) throw new AnswerFault(`Call ${call} does not wait for an answer.`)
+      const answer = readAnswer(text, request.tools)
+      await rm(file(call, 'problem.txt'), { force: true })
+      await writeAtomically(file(call, 'answer.json'), text)
+      return answer
+    },
+    end: async (record) => writeAtomically(file(record.call, 'end.json'), `${JSON.stringify(record)}\n`),
+    waiting: async () => await filterAsync(await all(), isWaiting),
+    request: requestOf,
+    show: async (call, { whole }) => {
+      const request = whole ? await requestOf(call) : null
+      const text = request ? readWhole(call, request) : await readText(file(call, 'request.txt'))
+      if (text === null) return null
+      const problem = await readText(file(call, 'problem.txt'))
+      return `${problem === null ? '' : `The last answer was not sent. ${problem}\n`}${text.trimEnd()}\n`
+    },
+    records: async () => await readRecords((await all()).map((call) => file(call, 'end.json'))),
+    setEndpoint: async (record) => {
+      await mkdir(path, { recursive: true })
+      await writeAtomically(join(path, 'endpoint.json'), `${JSON.stringify(record)}\n`)
+    },
+    endpoint: async () => JSON.parse((await readText(join(path, 'endpoint.json'))) ?? 'null') as EndpointRecord | null,
+  }
+}
+
+async function callNumbers(folder: string): Promise<number[]> {
+  await mkdir(folder, { recursive: true })
+  return (await readdir(folder))
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .sort((a, b) => a - b)
+}
+
+async function filterAsync<T>(list: readonly T[], holds: (one: T) => Promise<boolean>): Promise<T[]> {
+  const verdicts = await Promise.all(list.map(holds))
+  return list.filter((_, index) => verdicts[index])
+}
+
+async function readRecords(paths: readonly string[]): Promise<CallRecord[]> {
+  const texts = await Promise.all(paths.map((path) => readText(path)))
+  return texts.flatMap((text) => (text === null ? [] : [JSON.parse(text) as CallRecord]))
+}

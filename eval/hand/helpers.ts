@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AnswerFault } from './answer.ts'
+import { type HandFolder, openHandFolder } from './folder.ts'
+import type { HandChoice, HandTask } from './options.ts'
+import { renderStatistics, summariseCalls } from './statistics.ts'
+
+/** The helpers: what `--hand` does beside serving. */
+export type HelperTask = Exclude<HandTask, { kind: 'play' | 'serve' }>
+
+/** The exit code of `--next` when no call came in time. */
+const NOTHING_YET = 3
+const POLL_MS = 150
+/** How long a new endpoint may take to replace the one that has ended. */
+const GRACE_MS = 20_000
+
+/**
+ * Runs a helper and prints its result.
+ * Answers the exit code: 1 for an answer that is not accepted and for a call that is not there, 3 for no call in time.
+ */
+export async function runHelper({ folder: path }: HandChoice, task: HelperTask, json: boolean): Promise<number> {
+  const folder = openHandFolder(path)
+  if (task.kind === 'next') return await printNext(folder, task)
+  if (task.kind === 'answer') return await giveAnswer(folder, task)
+  if (task.kind === 'show') return print(await folder.show(task.call, task), `There is no call ${task.call}.`)
+  await printStatistics(folder, json)
+  return 0
+}
+
+/** Prints the statistics of all calls in a folder, as a table or as one line of JSON. */
+export async function printStatistics(folder: HandFolder, json: boolean): Promise<void> {
+  const statistics = summariseCalls(await folder.records())
+  console.log(json ? JSON.stringify(statistics) : renderStatistics(statistics).join('\n'))
+}
+
+async function printNext(folder: HandFolder, { waitS, whole }: HelperTask & { kind: 'next' }): Promise<number> {
+  const until = waitS === null ? Number.POSITIVE_INFINITY : performance.now() + waitS * 1000
+  const graceEnd = performance.now() + GRACE_MS
+  for (;;) {
+    const [call] = await folder.waiting()
+    if (call !== undefined) {
+      console.log(await folder.show(call, { whole }))
+      console.log(
+        `--- answer call ${call} with: npm run eval -- --hand --folder ${folder.path} --answer ${call} <file or ->`,
+      )
+      return 0
+    }
+    if (performance.now() >= graceEnd && (await hasEnded(folder)))
+      return print(null, 'The endpoint has ended; --hand --stats says what was asked.')
+    if (performance.now() >= until) {
+      console.error('No call waits yet.')
+      return NOTHING_YET
+    }
+    await sleep(POLL_MS)
+  }
+}
+
+/** Whether the endpoint of the folder is gone. Before one has started there is none that could be. */
+async function hasEnded(folder: HandFolder): Promise<boolean> {
+  const endpoint = await folder.endpoint()
+  return endpoint !== null && !(endpoint.open && isAlive(endpoint.pid))
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+async function giveAnswer(folder: HandFolder, { call, file }: HelperTask & { kind: 'answer' }): Promise<number> {
+  try {
+    const source = file === '-' ? await text(process.stdin) : await readFile(file, 'utf8')
+    const { calls } = await folder.answer(call, source)
+    const what = calls.map(({ name }) => name).join(', ') || 'a text'
+    return print(`Call ${call} is answered with ${what}.\n`)
+  } catch (error) {
+    const told = error instanceof AnswerFault || (error as NodeJS.ErrnoException).code === 'ENOENT'
+    if (!told) throw error
+    return print(null, (error as Error).message)
+  }
+}
+
+function print(found: string | null, otherwise = ''): number {
+  if (found === null) console.error(otherwise)
+  else console.log(found.trimEnd())
+  return found === null ? 1 : 0
+}

@@ -1,0 +1,86 @@
+import type { HandMessage, HandRequest, HandTool } from './request.ts'
+import { messageKeys } from './request.ts'
+
+/** An earlier call, as far as a later one is compared with it. */
+interface Shown {
+  call: number
+  request: HandRequest
+  keys: string[]
+}
+
+/** Writes requests as text, and leaves out what an earlier text has shown. */
+export interface Reader {
+  /** The text of the next call. It says where to find what it leaves out. */
+  next(call: number, request: HandRequest): string
+}
+
+/** Makes a reader that has shown nothing yet. */
+export function createReader(): Reader {
+  const shown: Shown[] = []
+  return {
+    next: (call, request) => {
+      const keys = messageKeys(request)
+      const text = write(call, request, { tools: toolsText(request, shown), ...messagesText(request, keys, shown) })
+      shown.push({ call, request, keys })
+      return text
+    },
+  }
+}
+
+/** The whole request as text, with nothing left out. */
+export const readWhole = (call: number, request: HandRequest): string =>
+  write(call, request, { tools: definitions(request.tools), messages: request.messages.map(messageText).join('\n') })
+
+const write = (call: number, { model, chain, messages }: HandRequest, parts: { tools: string; messages: string }) =>
+  [`CALL ${call}: ${chain}, model ${model}, ${messages.length} messages`, '', parts.tools, '', parts.messages].join(
+    '\n',
+  )
+
+/** The definitions of the tools, or the number of the call that showed the same ones. */
+function toolsText({ tools, chain }: HandRequest, shown: readonly Shown[]): string {
+  const names = tools.map(({ name }) => name).join(', ') || 'none'
+  const same = shown.find(({ request }) => JSON.stringify(request.tools) === JSON.stringify(tools))
+  if (same) return `TOOLS as in call ${same.call}: ${names}`
+  const before = shown.findLast(({ request }) => request.chain === chain)
+  if (!before) return definitions(tools)
+  const known = new Set(before.request.tools.map((tool) => JSON.stringify(tool)))
+  const gone = before.request.tools.map(({ name }) => name).filter((name) => !tools.some((tool) => tool.name === name))
+  const fresh = tools.filter((tool) => !known.has(JSON.stringify(tool)))
+  return [
+    `TOOLS have changed since call ${before.call}: ${names}`,
+    ...(gone.length > 0 ? [`no longer there: ${gone.join(', ')}`] : []),
+    ...(fresh.length > 0 ? [`new or changed:\n${fresh.map(definition).join('\n')}`] : []),
+  ].join('\n')
+}
+
+const definitions = (tools: readonly HandTool[]): string => ['TOOLS', ...tools.map(definition)].join('\n')
+const definition = ({ name, description, parameters }: HandTool): string =>
+  `- ${name}: ${description}\n  arguments: ${JSON.stringify(parameters)}`
+
+/** The messages that the nearest earlier call does not have. */
+function messagesText(
+  { model, messages }: HandRequest,
+  keys: readonly string[],
+  shown: readonly Shown[],
+): { messages: string } {
+  const nearest = shown
+    .filter(({ request }) => request.model === model)
+    .map((earlier) => ({ call: earlier.call, same: commonCount(earlier.keys, keys) }))
+    .reduce((best, one) => (one.same >= best.same ? one : best), { call: 0, same: 0 })
+  const text = messages.slice(nearest.same).map(messageText).join('\n')
+  if (nearest.same === 0) return { messages: text }
+  const what = nearest.same === 1 ? 'The first message is' : `The first ${nearest.same} messages are`
+  return { messages: `(${what} as in call ${nearest.call}; --show ${nearest.call} prints them.)\n${text}` }
+}
+
+function commonCount(a: readonly string[], b: readonly string[]): number {
+  const differs = a.findIndex((key, index) => key !== b[index])
+  return Math.min(differs < 0 ? a.length : differs, b.length)
+}
+
+function messageText({ role, text, answers, calls }: HandMessage): string {
+  const calling = calls.map(({ id, name, arguments: given }) => `[calls ${name} as ${id}] ${given}`)
+  return [`=== ${role}${answers === null ? '' : ` (answer to ${answers})`} ===`, text, ...calling]
+    .filter((line) => line !== '')
+    .join('\n')
+}

@@ -1,0 +1,187 @@
+import { createServer, type ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { BodyTooLarge, listen, type Running, readBody } from '../../dev/server.ts'
+import type { HandAnswer } from './answer.ts'
+import { completionOf, eventsOf, outputChars } from './completion.ts'
+import { type HandFolder, openHandFolder } from './folder.ts'
+import { createPrefixes, type Measured } from './prefixes.ts'
+import { createReader } from './readable.ts'
+import { type HandRequest, readRequest, STATUS_TEXT } from './request.ts'
+import type { CallRecord } from './statistics.ts'
+
+/** The endpoint's model names, without their provider. */
+export const HAND_MODELS = { main: 'hand', small: 'hand-small' } as const
+
+export interface HandOptions {
+  folder: string
+  /** Port on the loopback address; by default a free one. */
+  port?: number
+  /** Whether calls without tools are answered at once. */
+  autoStatus: boolean
+  /** Milliseconds between two looks for an answer. */
+  pollMs?: number
+  /** Milliseconds between two signs of life to a client that waits. */
+  aliveMs?: number
+  onCall?(call: number, chain: string): void
+}
+export interface HandEndpoint extends Running {
+  folder: HandFolder
+  /** Names the round to which the following calls belong. Until then rounds are told by their first chain. */
+  beginRound(name: string): void
+}
+
+const MAX_BODY = 64 * 1024 * 1024
+const AUTOMATIC: HandAnswer = { text: 'Working on it.', calls: [] }
+
+/**
+ * Starts an endpoint of chat completions at `/v1` that waits for answers in files. A client that goes away ends its
+ * call as aborted. Blanks, or comments in a stream, are sent while a call waits, so that no client or proxy takes the
+ * silence for a dead connection.
+ * Errors: `EADDRINUSE` when the port is busy.
+ */
+export async function startHandEndpoint(options: HandOptions): Promise<HandEndpoint> {
+  const folder = openHandFolder(options.folder)
+  await endForgotten(folder)
+  const play = createPlay(options, folder, await folder.nextNumber())
+  const server = createServer(async (request, response) => {
+    const refuse = (status: number, message: string) =>
+      response
+        .writeHead(status, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ error: { message, type: 'invalid_request_error' } }))
+    try {
+      if (request.method !== 'POST' || !/\/chat\/completions$/.test(request.url ?? ''))
+        return refuse(404, 'only chat completions are served here')
+      const body: unknown = JSON.parse((await readBody(request, MAX_BODY)).toString('utf8'))
+      await play.serve(body, readRequest(body), response)
+    } catch (error) {
+      if (response.headersSent) response.destroy()
+      else if (error instanceof BodyTooLarge) refuse(413, error.message)
+      else if (error instanceof RangeError || error instanceof SyntaxError) refuse(400, error.message)
+      else refuse(500, 'the call could not be kept')
+    }
+  })
+  // A call may wait for hours; the default limits of the server are for requests that arrive slowly.
+  server.requestTimeout = 0
+  const running = await listen(server, { port: options.port })
+  await folder.setEndpoint({ url: running.url, pid: process.pid, open: true })
+  return {
+    ...running,
+    folder,
+    beginRound: play.beginRound,
+    close: async () => {
+      await running.close()
+      await play.settled()
+      await folder.setEndpoint({ url: running.url, pid: process.pid, open: false })
+    },
+  }
+}
+
+/** Ends the calls that still waited when an earlier endpoint of the folder ended: their clients are gone. */
+async function endForgotten(folder: HandFolder): Promise<void> {
+  for (const call of await folder.waiting()) {
+    const request = await folder.request(call)
+    const measured = { input_chars: 0, prefix_chars: 0 }
+    if (request)
+      await folder.end(recordOf({ call, round: 'an earlier run', request, measured, answer: null, waitedMs: 0 }))
+  }
+}
+
+/** What the endpoint remembers from call to call. */
+function createPlay(options: HandOptions, folder: HandFolder, first: number) {
+  const prefixes = createPrefixes()
+  const reader = createReader()
+  const underWay = new Set<Promise<void>>()
+  const rounds = createRounds()
+  let next = first
+  const serve = async (body: unknown, request: HandRequest, response: ServerResponse) => {
+    const call = next++
+    const round = rounds.of(request)
+    const began = performance.now()
+    const measured = prefixes.add(request)
+    await folder.begin(call, body, reader.next(call, request))
+    options.onCall?.(call, request.chain)
+    const keepAlive = beginResponse(request, response, options.aliveMs ?? 10_000)
+    const automatic = options.autoStatus && request.chain === STATUS_TEXT
+    const answer = automatic ? AUTOMATIC : await waitForAnswer(folder, call, request, response, options.pollMs ?? 150)
+    clearInterval(keepAlive)
+    const waitedMs = Math.round(performance.now() - began)
+    await folder.end(recordOf({ call, round, request, measured, answer, waitedMs }))
+    if (answer) {
+      const parts = { call, request, measured, answer }
+      response.end(request.stream ? eventsOf(parts) : JSON.stringify(completionOf(parts)))
+    }
+  }
+  return {
+    beginRound: rounds.begin,
+    serve: async (body: unknown, request: HandRequest, response: ServerResponse) => {
+      const serving = serve(body, request, response)
+      underWay.add(serving)
+      await serving.finally(() => underWay.delete(serving))
+    },
+    settled: async () => void (await Promise.allSettled(underWay)),
+  }
+}
+
+/** Sends the head of the answer at once, and then signs of life that are no part of it. */
+function beginResponse({ stream }: HandRequest, response: ServerResponse, everyMs: number): NodeJS.Timeout {
+  response.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' })
+  response.flushHeaders()
+  return setInterval(() => response.write(stream ? ': waiting\n\n' : ' '), everyMs)
+}
+
+/** Looks for the answer until there is one; null when the client went away first. */
+async function waitForAnswer(
+  folder: HandFolder,
+  call: number,
+  request: HandRequest,
+  response: ServerResponse,
+  pollMs: number,
+): Promise<HandAnswer | null> {
+  for (;;) {
+    if (response.destroyed) return null
+    const answer = await folder.look(call, request)
+    if (answer) return answer
+    await sleep(pollMs)
+  }
+}
+
+/** Tells rounds apart: by the name that was given last, or by the first call of the chain with which rounds begin. */
+function createRounds() {
+  let name: string | null = null
+  let count = 0
+  return {
+    begin: (given: string) => {
+      name = given
+    },
+    of: ({ chain, messages }: HandRequest): string => {
+      if (name !== null) return name
+      const isFirst = !messages.some((message) => message.calls.length > 0)
+      if (chain === 'requests_filter' && isFirst) count++
+      return `round ${Math.max(count, 1)}`
+    },
+  }
+}
+
+function recordOf(known: {
+  call: number
+  round: string
+  request: HandRequest
+  measured: Measured
+  answer: HandAnswer | null
+  waitedMs: number
+}): CallRecord {
+  const { call, round, request, measured, answer, waitedMs } = known
+  return {
+    call,
+    round,
+    chain: request.chain,
+    model: request.model,
+    tools: request.tools.map(({ name }) => name),
+    called: answer?.calls.map(({ name }) => name) ?? [],
+    ...measured,
+    output_chars: answer ? outputChars(answer) : 0,
+    waited_ms: waitedMs,
+    end: answer ? 'answered' : 'aborted',
+    at: new Date().toISOString(),
+  }
+}

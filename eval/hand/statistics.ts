@@ -1,0 +1,127 @@
+import { tokensOf } from './completion.ts'
+import { STATUS_TEXT } from './request.ts'
+
+/** What is counted of a call. */
+export interface CallRecord {
+  call: number
+  /** What the call belongs to, for example `builtin/queue #1, round 2`. */
+  round: string
+  chain: string
+  model: string
+  /** Names of the tools that were offered. */
+  tools: string[]
+  /** Names of the tools that the answer calls, in order. */
+  called: string[]
+  input_chars: number
+  prefix_chars: number
+  output_chars: number
+  waited_ms: number
+  /** `aborted`: the client went away before there was an answer. */
+  end: 'answered' | 'aborted'
+  at: string
+}
+
+export interface Sums {
+  calls: number
+  aborted: number
+  input_chars: number
+  /** Estimated at four characters each, as are all tokens. */
+  input_tokens: number
+  prefix_chars: number
+  /** Share of the input that an earlier call began with, 0 to 1; null without any input. */
+  prefix_share: number | null
+  output_chars: number
+  output_tokens: number
+  waited_s: number
+}
+
+export interface HandStatistics {
+  /** Sums of all calls without status texts, as are those of the rounds. */
+  total: Sums
+  rounds: (Sums & { round: string })[]
+  /** Status texts are a chain of their own here. */
+  chains: (Sums & { chain: string })[]
+  /** How often the answers called each tool. */
+  called: Record<string, number>
+  calls: CallRecord[]
+}
+
+export function summariseCalls(calls: readonly CallRecord[]): HandStatistics {
+  const real = calls.filter(({ chain }) => chain !== STATUS_TEXT)
+  const groups = (all: readonly CallRecord[], key: 'round' | 'chain') => {
+    const names = [...new Set(all.map((one) => one[key]))]
+    return names.map((name) => [name, sumsOf(all.filter((one) => one[key] === name))] as const)
+  }
+  const called: Record<string, number> = {}
+  for (const name of calls.flatMap((one) => one.called)) called[name] = (called[name] ?? 0) + 1
+  return {
+    total: sumsOf(real),
+    rounds: groups(real, 'round').map(([round, sums]) => ({ round, ...sums })),
+    chains: groups(calls, 'chain').map(([chain, sums]) => ({ chain, ...sums })),
+    called,
+    calls: [...calls],
+  }
+}
+
+function sumsOf(calls: readonly CallRecord[]): Sums {
+  const sum = (pick: (call: CallRecord) => number) => calls.reduce((total, call) => total + pick(call), 0)
+  const input = sum((call) => call.input_chars)
+  const prefix = sum((call) => call.prefix_chars)
+  const output = sum((call) => call.output_chars)
+  return {
+    calls: calls.length,
+    aborted: calls.filter(({ end }) => end === 'aborted').length,
+    input_chars: input,
+    input_tokens: tokensOf(input),
+    prefix_chars: prefix,
+    prefix_share: input === 0 ? null : prefix / input,
+    output_chars: output,
+    output_tokens: tokensOf(output),
+    waited_s: Math.round(sum((call) => call.waited_ms) / 100) / 10,
+  }
+}
+
+const HEAD = ['calls', 'aborted', 'chars in', 'tokens in', 'prefix', 'chars out', 'tokens out', 'waited s']
+const cells = (sums: Sums): string[] => [
+  String(sums.calls),
+  String(sums.aborted),
+  String(sums.input_chars),
+  String(sums.input_tokens),
+  sums.prefix_share === null ? '-' : `${(sums.prefix_share * 100).toFixed(0)}%`,
+  String(sums.output_chars),
+  String(sums.output_tokens),
+  sums.waited_s.toFixed(1),
+]
+
+/** Renders the statistics as lines of text. */
+export function renderStatistics({ total, rounds, chains, called, calls }: HandStatistics): string[] {
+  const each = calls.map((one) => [
+    `${one.call} ${one.chain}`,
+    one.end === 'aborted' ? 'aborted' : one.called.join(' ') || 'text',
+    ...cells(sumsOf([one])).slice(2),
+  ])
+  return [
+    ...aligned([['call', 'answer', ...HEAD.slice(2)], ...each]),
+    '',
+    ...aligned([['chain', ...HEAD], ...chains.map((one) => [one.chain, ...cells(one)])]),
+    '',
+    ...aligned([
+      ['round, without status texts', ...HEAD],
+      ...rounds.map((one) => [one.round, ...cells(one)]),
+      ['all', ...cells(total)],
+    ]),
+    '',
+    `tools called: ${
+      Object.entries(called)
+        .map(([name, count]) => `${name} ${count}`)
+        .join(', ') || 'none'
+    }`,
+  ]
+}
+
+function aligned(rows: readonly string[][]): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  const pad = (cell: string, column: number) =>
+    column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)
+  return rows.map((row) => row.map(pad).join('  '))
+}

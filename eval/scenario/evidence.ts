@@ -1,0 +1,66 @@
+import { join } from 'node:path'
+import { type Api, ApiError, download, type Session } from '../../dev/demo/api.ts'
+import { readText } from '../../dev/files.ts'
+import type { Turn } from '../../src/base/vocabulary.ts'
+import type { EvalStack } from '../stack.ts'
+import type { Expectations } from './scenario.ts'
+
+/** What a session has left behind beside artifacts and code. Parts that no expectation needs are empty. */
+export interface Evidence {
+  /** What the conversation keeps as the answer to the last request; null when there is no conversation. */
+  turn: string | null
+  /** Rule ids of the last compliance check. */
+  findings: string[]
+  /** Model calls of all rounds together, status texts not counted. */
+  model_calls: number
+  /** Remarks of code for reviewers, of all rounds together. */
+  notes: string[]
+  /** Title and text of the pull request, or why there is none; null when it was not opened. */
+  pull_request: string | null
+}
+
+/** Collects what the expectations need. The pull request is opened for this. Errors: those of the harness. */
+export async function collectEvidence(
+  { stack, api, uri, signal }: { stack: EvalStack; api: Api; uri: string; signal: AbortSignal },
+  session: Session,
+  expected: Expectations,
+): Promise<Evidence> {
+  const counted = expected.max_calls !== undefined || expected.notes.length > 0
+  const { model_calls, notes } = counted ? await stack.roundFacts(session.uuid) : { model_calls: 0, notes: [] }
+  return {
+    turn: expected.turn.length > 0 ? await lastTurn(stack.url, session, signal) : null,
+    findings: expected.audit_lacks.length > 0 ? await lastFindings(session, signal) : [],
+    model_calls,
+    notes,
+    pull_request: expected.pull_request.length > 0 ? await openPullRequest(stack, api, uri, session) : null,
+  }
+}
+
+async function lastTurn(url: string, { uuid }: Session, signal: AbortSignal): Promise<string | null> {
+  const response = await fetch(`${url}/api/v1/sessions?id=${uuid}&include_history=true`, { signal })
+  if (!response.ok) throw new ApiError(`the session could not be read: ${response.status}`)
+  const { history } = (await response.json()) as { history: Turn[] | null }
+  return history?.at(-1)?.assistant ?? null
+}
+
+async function lastFindings({ rounds }: Session, signal: AbortSignal): Promise<string[]> {
+  const check = rounds.flatMap((round) => round.compliance_checks).at(-1)
+  if (!check) return []
+  const { violations } = JSON.parse((await download(check, signal)).text) as { violations: { rule_id: string }[] }
+  return violations.map(({ rule_id }) => rule_id)
+}
+
+async function openPullRequest({ git_host }: EvalStack, api: Api, uri: string, { uuid }: Session): Promise<string> {
+  try {
+    await api.openPullRequest(uuid)
+  } catch (error) {
+    if (error instanceof ApiError) return error.message
+    throw error
+  }
+  // The git host of the stack keeps its pull requests in this file, so that no certificate of it has to be trusted.
+  const pulls = JSON.parse((await readText(join(git_host.pathOf(uri), 'platform-pulls.json'))) ?? '[]') as {
+    title: string
+    body: string
+  }[]
+  return pulls.map(({ title, body }) => `${title}\n\n${body}`).join('\n\n')
+}

@@ -1,0 +1,99 @@
+import type { Session } from '../../dev/demo/api.ts'
+import type { Collected } from '../../dev/demo/collect.ts'
+import type { Json } from '../../src/base/json.ts'
+import { compareValue } from '../../src/intent/compare.ts'
+import { fits } from '../../src/intent/glob.ts'
+import { stepsOf, valuesAt } from '../../src/intent/values-at.ts'
+import type { Plan } from '../../src/plan/plan.ts'
+import type { Evidence } from './evidence.ts'
+import { needsPlan, planFailures } from './plan-expectations.ts'
+import type { Expectations, Words } from './scenario.ts'
+
+/** What a sample has left behind. */
+export interface Outcome {
+  session: Pick<Session, 'current_status' | 'is_blocked' | 'rounds'>
+  collected: Pick<Collected, 'drift' | 'reports'>
+  /**
+   * A new plan of the session's branch; a text when the engine could not make it, null when no expectation needs it.
+   */
+  plan: Plan | string | null
+  /** Reads a file of the branch by its path below the engine root; null when there is none. */
+  file(path: string): Promise<string | null>
+  /** Files of the branch that `fmt` would change; null when no expectation needs it, or when there is no branch. */
+  unformatted: string[] | null
+  evidence: Evidence
+}
+
+/**
+ * Finds what is not as expected, with a text for each; empty when everything is. An expectation about a plan that could
+ * not be made is not met.
+ */
+export async function findUnmet(expected: Expectations, outcome: Outcome): Promise<string[]> {
+  const { session, collected } = outcome
+  const message = session.rounds.at(-1)?.statuses.at(-1)?.message ?? ''
+  const failures: string[] = []
+  if (session.current_status !== expected.status)
+    failures.push(`status is ${session.current_status}, not ${expected.status}: ${message.slice(0, 300)}`)
+  if (expected.message !== undefined && !fits(expected.message, message))
+    failures.push(`the last message is "${message.slice(0, 300)}"`)
+  if (expected.locked !== undefined && session.is_blocked !== expected.locked)
+    failures.push(session.is_blocked ? 'the session is locked' : 'the session is not locked')
+  const changed = session.rounds.some((round) => round.code_changes.length > 0)
+  if (expected.code_changed !== undefined && changed !== expected.code_changed)
+    failures.push(changed ? 'code was changed' : 'no code was changed')
+  if (expected.drift !== undefined && !sameNames(expected.drift, collected.drift))
+    failures.push(`the drift is ${collected.drift.join(', ') || 'none'}, not ${expected.drift.join(', ') || 'none'}`)
+  for (const condition of expected.reports) failures.push(...reportFailure(condition, collected.reports))
+  if (needsPlan(expected)) failures.push(...planFailures(expected, outcome.plan))
+  for (const wanted of expected.files) failures.push(...fileFailures(wanted, await outcome.file(wanted.path)))
+  if (expected.formatted) failures.push(...formatFailures(outcome.unformatted))
+  failures.push(...evidenceFailures(expected, outcome.evidence))
+  return failures
+}
+
+function formatFailures(unformatted: Outcome['unformatted']): string[] {
+  if (unformatted === null) return ['there is no branch whose format could be checked']
+  return unformatted.length === 0 ? [] : [`not formatted: ${unformatted.slice(0, 5).join(', ')}`]
+}
+
+function evidenceFailures(expected: Expectations, evidence: Evidence): string[] {
+  const failures: string[] = []
+  for (const wanted of expected.turn) failures.push(...wordFailures('the last turn', wanted, evidence.turn))
+  for (const wanted of expected.notes) failures.push(...wordFailures('the notes', wanted, evidence.notes.join('\n')))
+  for (const wanted of expected.pull_request)
+    failures.push(...wordFailures('the pull request', wanted, evidence.pull_request))
+  const found = evidence.findings.filter((id) => expected.audit_lacks.some((pattern) => fits(pattern, id)))
+  if (found.length > 0) failures.push(`the compliance check found ${[...new Set(found)].join(', ')}`)
+  if (expected.max_calls !== undefined && evidence.model_calls > expected.max_calls)
+    failures.push(`${evidence.model_calls} model calls, more than ${expected.max_calls}`)
+  return failures
+}
+
+/** @param text null when there is none, which lacks everything but contains nothing either */
+function wordFailures(what: string, { contains, lacks }: Words, text: string | null): string[] {
+  const has = (words: string) =>
+    words.split('|').some((one) => (text ?? '').toLowerCase().includes(one.trim().toLowerCase()))
+  const failures: string[] = []
+  if (contains !== undefined && !has(contains))
+    failures.push(`"${contains}" is not in ${what}: ${text?.slice(0, 200) ?? 'there is none'}`)
+  if (lacks !== undefined && has(lacks)) failures.push(`"${lacks}" is in ${what}: ${text?.slice(0, 200)}`)
+  return failures
+}
+
+const sameNames = (a: readonly string[], b: readonly string[]): boolean =>
+  [...new Set(a)].sort().join('\n') === [...new Set(b)].sort().join('\n')
+
+function reportFailure({ path, op, value }: Expectations['reports'][number], reports: Collected['reports']): string[] {
+  const document: Json = JSON.parse(JSON.stringify(reports))
+  const { values } = valuesAt({ value: document, unknown: undefined, sensitive: undefined }, stepsOf(path))
+  const holds = values.length === 0 ? op === 'absent' : values.some((found) => compareValue(found, op, value) === true)
+  return holds ? [] : [`report ${path} is ${JSON.stringify(values).slice(0, 200)}, not ${op} ${value ?? ''}`.trim()]
+}
+
+function fileFailures({ path, contains, lacks }: Expectations['files'][number], text: string | null): string[] {
+  if (text === null) return contains === undefined && lacks !== undefined ? [] : [`there is no file ${path}`]
+  const failures: string[] = []
+  if (contains !== undefined && !text.includes(contains)) failures.push(`${path} does not contain "${contains}"`)
+  if (lacks !== undefined && text.includes(lacks)) failures.push(`${path} contains "${lacks}"`)
+  return failures
+}

@@ -1,0 +1,136 @@
+import * as v from 'valibot'
+import { CLOUDS } from '../../src/base/vocabulary.ts'
+import { readStatements } from '../../src/intent/schema.ts'
+import { OPERATORS, type Statement } from '../../src/intent/types.ts'
+import { repeatedFiles, writeOut } from './repeated-files.ts'
+
+export const MODES = ['generate', 'partial-drift', 'full-drift', 'partial-import', 'full-import'] as const
+export type EvalMode = (typeof MODES)[number]
+
+const text = v.pipe(v.string(), v.trim(), v.nonEmpty('must not be blank'))
+const path = v.pipe(text, v.regex(/^(?!\/)(?!.*(^|\/)\.\.(\/|$)).+$/, 'must stay inside the repository'))
+const files = v.pipe(
+  v.record(path, v.string()),
+  v.check((all) => Object.keys(all).length > 0, 'must name a file'),
+)
+type Files = v.InferOutput<typeof files>
+const scalar = v.union([v.string(), v.number(), v.boolean()])
+const strict = <E extends v.ObjectEntries>(entries: E) => v.strictObject(entries)
+
+/** Words of a text. Letter case does not matter, and `|` separates alternatives. */
+const words = strict({ contains: v.exactOptional(text), lacks: v.exactOptional(text) })
+export type Words = v.InferOutput<typeof words>
+
+/** A statement about a value of a report, for example `import.summary.imported`. */
+const condition = strict({ path: text, op: v.picklist(OPERATORS), value: v.exactOptional(scalar) })
+
+const expectations = v.pipe(
+  strict({
+    /** Status of the last round. */
+    status: v.picklist(['completed', 'uncompleted', 'failed']),
+    /** Pattern of the last message. `*` stands for any text, and `|` separates alternatives. */
+    message: v.exactOptional(text),
+    locked: v.exactOptional(v.boolean()),
+    /** Whether the session changed code. */
+    code_changed: v.exactOptional(v.boolean()),
+    /** Addresses of the resources in the drift that was read, in any order. */
+    drift: v.exactOptional(v.array(text)),
+    reports: v.optional(v.array(condition), []),
+    /** Statements about a new plan of the session's branch, which is made after the last round. */
+    plan: v.optional(v.array(v.record(v.string(), v.unknown())), []),
+    /** True when that plan must change nothing. */
+    plan_empty: v.exactOptional(v.boolean()),
+    /** Patterns that files of the branch must or must not contain. Paths are relative to the engine root. */
+    files: v.optional(v.array(strict({ path, contains: v.exactOptional(text), lacks: v.exactOptional(text) })), []),
+    /** Resources that the plan moves without deleting or creating anything; patterns of both addresses. */
+    moved: v.optional(v.array(strict({ from: text, to: text })), []),
+    /** Whether the engine's `fmt` would leave all files as they are. */
+    formatted: v.exactOptional(v.literal(true)),
+    /** What the conversation keeps as the answer to the last request. */
+    turn: v.optional(v.array(words), []),
+    /** Patterns of rule ids that the last compliance check must not have found. */
+    audit_lacks: v.optional(v.array(text), []),
+    /** Most model calls of all rounds together, status texts not counted. */
+    max_calls: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(0))),
+    /** Remarks of code for reviewers, of all rounds together. */
+    notes: v.optional(v.array(words), []),
+    /** Title and text of the pull request, which is opened after the last round. */
+    pull_request: v.optional(v.array(words), []),
+  }),
+  v.transform(({ plan, ...rest }) => ({ ...rest, plan: parseStatements(plan) })),
+)
+
+const scenarioSchema = strict({
+  cloud: v.picklist(CLOUDS),
+  mode: v.optional(v.picklist(MODES), 'generate'),
+  request: text,
+  repository: v.union(
+    [
+      strict({ sample: text }),
+      v.pipe(
+        strict({ files, repeated: v.optional(v.array(repeatedFiles), []) }),
+        v.transform(({ files: own, repeated }) => ({
+          files: Object.assign({}, ...repeated.map(writeOut), own) as Files,
+        })),
+      ),
+    ],
+    'must have either sample or files',
+  ),
+  iac_path: v.optional(v.nullable(path), null),
+  scope: v.optional(text, '123456789012'),
+  seed: v.optional(
+    strict({
+      /** `applied`: the code was applied. `imported`: the blocks with an identifier in a comment were imported. */
+      state: v.picklist(['applied', 'imported']),
+      /** Settings of built-in resources that somebody has changed by hand afterwards. */
+      changed: v.optional(v.array(strict({ name: text, attribute: text, from: scalar, to: scalar })), []),
+    }),
+  ),
+  /** What happens after the first round, if it completed. */
+  follow_up: v.optional(v.array(v.union([strict({ request: text }), strict({ apply: v.literal(true) })])), []),
+  /** Clouds whose providers the engine has to download. */
+  providers: v.optional(v.array(v.picklist(CLOUDS)), []),
+  /** Environment variables that a plan needs, where invented credentials are not enough. */
+  variables: v.optional(v.array(text), []),
+  /** Environment variables without which the scenario makes sense only, for example those of an own account. */
+  unset_variables: v.optional(v.array(text), []),
+  note: v.exactOptional(text),
+  /** Whether the scripted model has a recording for it. `only` means that no other model is measured with it. */
+  recorded: v.optional(v.union([v.boolean(), v.literal('only')]), false),
+  expect: expectations,
+})
+
+export type Expectations = Omit<v.InferOutput<typeof expectations>, 'plan'> & { plan: Statement[] }
+export type Scenario = Omit<v.InferOutput<typeof scenarioSchema>, 'expect'> & {
+  /** Folder and file name, for example `builtin/queue`. */
+  name: string
+  expect: Expectations
+  /** A policy in Rego, in place of statements. */
+  rego?: string
+}
+
+/** A scenario cannot be read. The text says which one and why. */
+export class ScenarioError extends Error {}
+
+/** Checks and completes the document of a scenario. Errors: `ScenarioError`. */
+export function readScenario(name: string, document: unknown): Scenario {
+  const parsed = v.safeParse(scenarioSchema, document)
+  if (parsed.success) return { name, ...parsed.output }
+  const problems = parsed.issues.map((issue) => `${v.getDotPath(issue) ?? 'scenario'}: ${issue.message}`)
+  throw new ScenarioError(`${name}: ${problems.join('; ')}`)
+}
+
+/** Reads the statements in the form of the intent check. The sentence of the request may be missing. */
+function parseStatements(list: readonly Record<string, unknown>[]): Statement[] {
+  const { statements, faults } = readStatements(list.map((entry) => ({ text: summaryOf(entry), ...entry })))
+  if (faults.length > 0) throw new ScenarioError(`expect.plan: ${faults.join('; ')}`)
+  if (statements.length !== list.length) throw new ScenarioError('expect.plan: has too many statements')
+  return statements
+}
+
+const summaryOf = (entry: Record<string, unknown>): string =>
+  Object.entries(entry)
+    .map(([key, value]) =>
+      key === 'kind' ? String(value) : `${key} ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`,
+    )
+    .join(', ')

@@ -1,0 +1,82 @@
+import {
+  isLoadedByItself,
+  isVariableFile,
+  readVariableChanges,
+  type VariableChanges,
+  variablesSetIn,
+} from '../../../src/plan/code/variable-files.ts'
+import type { Kit } from '../../kit/kit.ts'
+import { createFileAccess, type SurveyedFile } from '../../workspace/files/access.ts'
+
+/** A file with the values of one environment, which the engine does not read by itself. */
+export interface Environment {
+  /** With slashes, relative to the engine root. */
+  path: string
+  text: string
+  /** The variables that the session changes and that the file sets. */
+  names: string[]
+  /** What the file said before the session, by name, for the variables whose value the session changed there. */
+  before: ReadonlyMap<string, string>
+}
+
+/** The files of values of a root that the engine does not read by itself. */
+export interface FoundEnvironments {
+  /** Those that the session's changes concern, as many as a round plans. */
+  concerned: Environment[]
+  unconcerned: string[]
+  /** Concerned as well, but more than a round plans. */
+  beyondLimit: string[]
+  /** Changed by the session, but in a folder with code of its own. */
+  ofOtherRoots: string[]
+}
+
+const NONE: FoundEnvironments = { concerned: [], unconcerned: [], beyondLimit: [], ofOtherRoots: [] }
+
+/** Most environments that a round plans. */
+const MAX_PLANNED = 5
+const MAX_BYTES = 128 * 1024
+
+/**
+ * Finds the environments that the session's changes concern: their file is changed, or it sets a variable that is. A
+ * session that changes no variable concerns none. When the files cannot be read, the failure is logged, and there are
+ * none.
+ */
+export async function findEnvironments({ run }: Kit): Promise<FoundEnvironments> {
+  try {
+    const changes = readVariableChanges(await run.workspace.branchDiff())
+    if (changes.names.size + changes.files.size === 0) return NONE
+    const access = createFileAccess(run.context.config, run.workspace)
+    const surveyed = await access.survey(run.signal)
+    const candidates = surveyed.filter(
+      ({ path, bytes }) => isVariableFile(path) && !isLoadedByItself(path) && bytes <= MAX_BYTES,
+    )
+    const own = candidates.filter(({ path }) => !isOfOtherRoot(path, surveyed))
+    const read = await Promise.all(own.map(async ({ path }) => concern(path, await access.read(path), changes)))
+    const concerned = read.filter((environment) => environment !== null)
+    const paths = new Set(concerned.map(({ path }) => path))
+    return {
+      concerned: concerned.slice(0, MAX_PLANNED),
+      unconcerned: own.map(({ path }) => path).filter((path) => !paths.has(path)),
+      beyondLimit: concerned.slice(MAX_PLANNED).map(({ path }) => path),
+      ofOtherRoots: candidates
+        .map(({ path }) => path)
+        .filter((path) => changes.files.has(path) && isOfOtherRoot(path, surveyed)),
+    }
+  } catch (error) {
+    run.signal.throwIfAborted()
+    run.log.warn('the files of other environments could not be looked at', { error })
+    return NONE
+  }
+}
+
+/** The environment of a file; null when the session's changes do not concern it. */
+function concern(path: string, text: string, { files, names, before }: VariableChanges): Environment | null {
+  const set = variablesSetIn(text, names)
+  return set.length > 0 || files.has(path) ? { path, text, names: set, before: before.get(path) ?? new Map() } : null
+}
+
+/** Whether a file lies in a folder below the root that has code of its own, such as a module or another root. */
+const isOfOtherRoot = (path: string, files: readonly SurveyedFile[]): boolean =>
+  path.includes('/') && files.some((file) => file.path.endsWith('.tf') && folderOf(file.path) === folderOf(path))
+
+const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1)

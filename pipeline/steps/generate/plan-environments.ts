@@ -1,0 +1,188 @@
+import { LeaseLost, PlatformError } from '../../../src/base/errors.ts'
+import { memberOf } from '../../../src/base/json.ts'
+import { cutMiddle } from '../../../src/base/text.ts'
+import { planCounts } from '../../../src/plan/changes.ts'
+import { type Plan, parsePlan } from '../../../src/plan/plan.ts'
+import type { Kit } from '../../kit/kit.ts'
+import { copyCommit, findBaseCommit, type WorkspaceCopy } from '../../workspace/copy.ts'
+import { type Environment, type FoundEnvironments, findEnvironments } from './find-environments.ts'
+
+/** What a plan with the values of another environment showed. */
+export interface EnvironmentResult {
+  environment: Environment
+  /** `broken`: it fails, and would not without the session. `unknown`: it could not be planned at all. */
+  verdict: 'valid' | 'broken' | 'failing' | 'unknown'
+  /** One masked line: what the plan makes, or why it fails. */
+  facts: string
+  /** The engine's own words on a failure, masked. */
+  output: string
+}
+
+/** Plans the code with the values of the environments that the session's changes concern. */
+export interface EnvironmentCheck {
+  /** What the plans of the committed code showed; they are made once for each commit. */
+  results(): Promise<readonly EnvironmentResult[]>
+  /** The same as lines for people, with the environments that were not planned. */
+  notes(): Promise<string[]>
+}
+
+/**
+ * Makes the check of a round. The engine works in a copy of the code with an empty state of its own, because the
+ * session knows the state of one environment only: such a plan shows whether the code is valid with these values, not
+ * what it would change. A plan that fails is compared with one of the code before the session.
+ * Errors of its functions: `LeaseLost`; the reason of the run's signal. Whatever else goes wrong is a result.
+ */
+export function createEnvironmentCheck(kit: Kit): EnvironmentCheck {
+  let last: { commit: string; found: FoundEnvironments; results: EnvironmentResult[] } | null = null
+  const check = async () => {
+    const commit = await kit.run.workspace.head()
+    if (last?.commit === commit) return last
+    const found = await findEnvironments(kit)
+    const results = found.concerned.length === 0 ? [] : await planAll(kit, commit, found.concerned)
+    last = { commit, found, results }
+    return last
+  }
+  return {
+    results: async () => (await check()).results,
+    notes: async () => {
+      const { found, results } = await check()
+      return [...(results.length > 0 ? [OF_PLAN] : []), ...results.map(noteOf), ...notesOnOthers(found)]
+    },
+  }
+}
+
+async function planAll(kit: Kit, commit: string, environments: Environment[]): Promise<EnvironmentResult[]> {
+  const results = await planCommit(kit, commit, environments)
+  const failing = results.filter(({ verdict }) => verdict === 'failing').map(({ environment }) => environment)
+  if (failing.length === 0) return results
+  const { run } = kit
+  const base = await findBaseCommit(run.context.config, run.workspace, run.signal)
+  if (base === null) return results
+  const before = await planCommit(kit, base, failing)
+  const wasValid = (path: string) => before.some((one) => one.environment.path === path && one.verdict === 'valid')
+  return results.map((result) =>
+    result.verdict === 'failing' && wasValid(result.environment.path) ? { ...result, verdict: 'broken' } : result,
+  )
+}
+
+/** Plans a commit with each of the environments, one after the other in the same copy. */
+async function planCommit(kit: Kit, commit: string, environments: Environment[]): Promise<EnvironmentResult[]> {
+  const { run } = kit
+  let copy: WorkspaceCopy | null = null
+  try {
+    copy = await copyCommit(run.context.config, run.workspace, commit, run.signal)
+    await runStep(kit, 'init', copy.iacRoot)
+    const results: EnvironmentResult[] = []
+    for (const environment of environments) results.push(await planOne(kit, copy, environment))
+    return results
+  } catch (error) {
+    const reason = describe(kit, error)
+    run.log.warn('the code could not be planned for other environments', { error })
+    return environments.map((environment) => ({ environment, verdict: 'unknown', facts: reason, output: '' }))
+  } finally {
+    await copy?.remove().catch((error: unknown) => run.log.warn('a copy of the code was not removed', { error }))
+  }
+}
+
+const PLAN_FILE = 'environment.plan'
+
+async function planOne(kit: Kit, copy: WorkspaceCopy, environment: Environment): Promise<EnvironmentResult> {
+  const { secrets } = kit
+  try {
+    const plan = await copy.withValues(environment, async () => {
+      await runStep(kit, 'plan', copy.iacRoot)
+      return parsePlan(await runStep(kit, 'show', copy.iacRoot))
+    })
+    secrets.learn(plan)
+    return { environment, verdict: 'valid', facts: secrets.text(factsOf(plan, environment)), output: '' }
+  } catch (error) {
+    if (!(error instanceof EngineRefusal)) throw error
+    return { environment, verdict: 'failing', facts: describe(kit, error), output: secrets.text(error.message) }
+  }
+}
+
+/** The engine has run and does not accept the code. */
+class EngineRefusal extends PlatformError {
+  constructor(text: string) {
+    super('EnvironmentPlanFailed', 502, text)
+  }
+}
+
+/** Runs a step of the engine in a copy, and answers its stdout. Errors: `EngineRefusal` with the engine's words. */
+async function runStep({ run, engine }: Kit, step: 'init' | 'plan' | 'show', iacRoot: string): Promise<string> {
+  const { scope_id, provider } = run.round.session
+  const workspace = { workspace_path: iacRoot }
+  const scoped = { ...workspace, scope_id, engine_provider: provider }
+  const plan_file = PLAN_FILE
+  const result =
+    step === 'init'
+      ? await engine.run('init', scoped)
+      : step === 'plan'
+        ? await engine.run('plan', { ...scoped, plan_file, targets: [] })
+        : await engine.run('show', { ...workspace, plan_file })
+  if (result.exit_code === 0) return result.stdout
+  throw new EngineRefusal(result.stderr.trim() || `engine ${step} failed`)
+}
+
+const MAX_VALUE = 60
+const MAX_VALUES = 8
+const MAX_REASON = 300
+
+/** Says how many resources the plan makes, and the values of the variables that the session changes. */
+function factsOf(plan: Plan, { names, before }: Environment): string {
+  const { create } = planCounts(plan)
+  const values = names.slice(0, MAX_VALUES).flatMap((name) => {
+    const value = memberOf(memberOf(plan.document.variables, name), 'value')
+    const text = value === undefined ? '' : JSON.stringify(value)
+    const was = before.get(name)
+    const change = was === undefined ? '' : `, before ${shorten(was)}`
+    return text === '' ? [] : [`\`${name}\` = ${shorten(text)}${change}`]
+  })
+  return [`${create} ${create === 1 ? 'resource' : 'resources'}`, ...values].join('; ')
+}
+
+const shorten = (text: string): string => (text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text)
+
+/** One masked line about an error. Errors: those after which the round has to end. */
+function describe({ run, secrets }: Kit, error: unknown): string {
+  run.signal.throwIfAborted()
+  if (error instanceof LeaseLost) throw error
+  if (!(error instanceof PlatformError)) return 'an unexpected error occurred'
+  return cutMiddle(
+    secrets
+      .text(error.message)
+      .replaceAll(/[\s│╷╵]+/g, ' ')
+      .trim(),
+    MAX_REASON,
+  )
+}
+
+/** Stands before the notes on other environments. */
+const OF_PLAN =
+  'The plan under review has the values that the engine reads by itself (`terraform.tfvars`, `*.auto.tfvars`, ' +
+  'defaults). Values of other files show in the following plans alone, which have no state, so that they create ' +
+  'everything.'
+
+const planned = ({ path }: Environment) => `lanned with \`${path}\`, without its state`
+
+function noteOf({ environment, verdict, facts }: EnvironmentResult): string {
+  if (verdict === 'valid') return `Also p${planned(environment)}: valid, ${facts}.`
+  if (verdict === 'broken') return `P${planned(environment)}: fails, and did not before this session: ${facts}`
+  if (verdict === 'failing') return `P${planned(environment)}: fails: ${facts}`
+  return `Not checked with \`${environment.path}\`: ${facts}`
+}
+
+const MAX_NAMED = 10
+const listOf = (paths: readonly string[]) => {
+  const named = paths.slice(0, MAX_NAMED).map((path) => `\`${path}\``)
+  return [...named, ...(paths.length > MAX_NAMED ? [`${paths.length - MAX_NAMED} more`] : [])].join(', ')
+}
+
+function notesOnOthers({ unconcerned, beyondLimit, ofOtherRoots }: FoundEnvironments): string[] {
+  return [
+    unconcerned.length > 0 &&
+      `Not planned with ${listOf(unconcerned)}: the session changes no variable that is set there.`,
+    beyondLimit.length > 0 && `Not checked with ${listOf(beyondLimit)}: more than a round plans.`,
+    ofOtherRoots.length > 0 && `Not checked: ${listOf(ofOtherRoots)}, which belongs to another root.`,
+  ].filter((note) => note !== false)
+}

@@ -1,0 +1,84 @@
+import type { PlanBackground } from '../../../src/chains/shared/asked.ts'
+import type { StatementResult } from '../../../src/intent/types.ts'
+import type { BeyondTargets } from '../../../src/plan/targets/targets.ts'
+import { storeComplianceCheck } from '../../../src/reports/artifacts.ts'
+import { emptyCompliance } from '../../../src/reports/compliance.ts'
+import type { ComplianceReport } from '../../../src/reports/schemas.ts'
+import { readSessionRequests } from '../../../src/sessions/session-requests.ts'
+import type { Kit } from '../../kit/kit.ts'
+import { rejectOnAbort } from '../../kit/status.ts'
+import type { ValidPlan } from '../plan/plan.ts'
+import type { Conventions } from '../shared/compose-prompts.ts'
+import { auditCompliance } from './audit-compliance.ts'
+import type { Review } from './decide-lock.ts'
+import type { EnvironmentCheck } from './plan-environments.ts'
+import { writeGenerateReport } from './write-generate-report.ts'
+
+/** What a review needs besides the plan. */
+interface ReviewOptions {
+  /** The plan of the whole root, which is being made meanwhile. */
+  beyond: Promise<BeyondTargets | null>
+  /** The statements of the request with what the plan says about each of them. */
+  checked: readonly StatementResult[]
+  conventions: Pick<Conventions, 'templates'>
+  /** Plans with the values of other environments; their results become remarks of the round. */
+  environments?: Pick<EnvironmentCheck, 'notes'>
+}
+
+/**
+ * Lets one model write the report on a plan while another audits it. The report is stored first, as users see it first.
+ * The audit begins when it is known what lies outside of the targets, since that belongs to what it judges; the prose
+ * of the report does not need it. When the report fails, the audit is aborted and the error is that of the report; when
+ * the audit fails, the report is still stored. In each case the plan of the whole root has ended afterwards, because
+ * its engine job works in this workspace.
+ * Errors: those of `writeGenerateReport` and of `auditCompliance`.
+ */
+export async function reviewPlan(kit: Kit, valid: ValidPlan, options: ReviewOptions): Promise<Review> {
+  const stop = new AbortController()
+  try {
+    kit.run.result.notes.push(...((await options.environments?.notes()) ?? []))
+    const background = await readBackground(kit)
+    await kit.status.say('report', 'Infrastructure successfully validated. Generating report')
+    const reporting = writeGenerateReport(kit, valid, { ...options, background })
+    const auditing = auditBeside(kit, valid, { ...options, background }, stop.signal)
+    // Awaited only after the report: without this line a failure before that would be unhandled.
+    auditing.catch(() => {})
+    const report = await reporting.catch(async (error: unknown) => {
+      stop.abort()
+      await Promise.allSettled([auditing])
+      throw error
+    })
+    return { report, compliance: await keepAudit(kit, await auditing) }
+  } finally {
+    await Promise.allSettled([options.beyond])
+  }
+}
+
+/** What was asked for, masked, and what the round says that it built. */
+async function readBackground({ run, secrets }: Kit): Promise<PlanBackground> {
+  const requests = await readSessionRequests(run.context.sql, run.round)
+  return { requests: requests.map((request) => ({ ...request, text: secrets.text(request.text) })), result: run.result }
+}
+
+/** Audits the plan; answers null when `orchestration.enable_compliance_checker` is off. */
+async function auditBeside(
+  kit: Kit,
+  valid: ValidPlan,
+  { beyond, conventions, background }: ReviewOptions & { background: PlanBackground },
+  stop: AbortSignal,
+): Promise<ComplianceReport | null> {
+  const { run } = kit
+  if (!run.context.config.orchestration.enable_compliance_checker) return null
+  const signal = AbortSignal.any([run.signal, stop])
+  const whole = { ...valid, beyond: await beyond }
+  signal.throwIfAborted()
+  // Some clients do not listen to their signal; an audit that nobody needs any more must not hold the round.
+  return await Promise.race([auditCompliance(kit, whole, { background, conventions, signal }), rejectOnAbort(signal)])
+}
+
+/** Stores an audit and answers it. Without one nothing is stored, and the answer is an empty result that passes. */
+async function keepAudit({ run }: Kit, audit: ComplianceReport | null): Promise<ComplianceReport> {
+  if (audit === null) return emptyCompliance()
+  await storeComplianceCheck(run.context, run.round, audit, run.signal)
+  return audit
+}

@@ -1,0 +1,193 @@
+import { PlatformError } from '../../../src/base/errors.ts'
+import type { Operation } from '../../../src/base/vocabulary.ts'
+import {
+  writeAttemptNote,
+  writeFeedbackQuery,
+  writeFormattedNote,
+  writeRepairQuery,
+} from '../../../src/chains/iac-generator.ts'
+import { storePlanText } from '../../../src/reports/artifacts.ts'
+import type { Kit } from '../../kit/kit.ts'
+import type { Conventions } from '../shared/compose-prompts.ts'
+import { type Attempt, addToResult, composeResult, joinParts } from './compose-result.ts'
+import { describeFailure, type EngineStep, explainFaultOutsideCode, withoutWarnings } from './diagnose.ts'
+import { openGenerator } from './generator-dialogue.ts'
+import { publishChanges } from './publish-changes.ts'
+import { areSameFindings } from './same-findings.ts'
+
+/** What a validator says about one attempt. */
+export type Validation<Value> = {
+  /** Text of the plan, masked; stored when it is not empty, also of a failed plan. */
+  text: string
+  targets: string[]
+} & (
+  | { ok: true; value: Value }
+  | { ok: false; feedback: string; value?: Value; step?: EngineStep; goodEnough?: GoodEnough<Value> }
+)
+
+/** An attempt that was sent back, but is accepted after all when every later attempt fails. */
+export interface GoodEnough<Value> {
+  /** Writes the query for the next attempt, in place of the one that asks the generator to correct an error. */
+  writeQuery(feedback: string): string
+  /** Validates the attempt again, after its code was restored. */
+  validateAgain(): Promise<Validation<Value>>
+}
+
+export interface GenerationTask<Value> {
+  /** What the task is, in words for the user's status. */
+  query: string
+  /** What the generator is asked in the first attempt: the query, with foreign text in it fenced as data. */
+  prompt: string
+  operation: Operation
+  conventions: Conventions
+  /** Whether the system text lists the forbidden actions, which it does in generate rounds only. */
+  forbid: boolean
+  /** Identifiers to import. */
+  selectedIds?: readonly string[]
+  maxAttempts: number
+  validate: () => Promise<Validation<Value>>
+}
+
+/** Every attempt failed. */
+export class ValidationLoopExceeded extends PlatformError {
+  /** What the validator said about the last attempt; null when there was none. */
+  readonly last: Validation<unknown> | null
+  constructor(
+    last: Validation<unknown> | null,
+    code = 'ValidationLoopExceededError',
+    message = 'Validation loop exceeded.',
+  ) {
+    super(code, 422, message)
+    this.last = last
+  }
+}
+
+/**
+ * The engine failed for a reason outside of the code, so that no further attempt is made. The message says what has to
+ * be done.
+ */
+export class EnvironmentFailure extends ValidationLoopExceeded {
+  constructor(last: Validation<unknown>, message: string) {
+    super(last, 'EnvironmentFailure', message)
+  }
+}
+
+/**
+ * Lets the generator, a model, write code until the validator accepts it, and answers the value of the accepted
+ * attempt. Each attempt is committed and pushed before it is validated, and goes on in the conversation of the one
+ * before it. What the task built is added to the result of the round when it is what the round is for, and not, say, the
+ * remediation of drift in a generate round. When the attempts fail, but an earlier one was good enough, the code of that
+ * one is restored, validated again, and is the result.
+ * Errors: `ValidationLoopExceeded` when the attempts are used up; `EnvironmentFailure` when no attempt can help; those
+ * of `runAgent`, of the workspace and of the object store.
+ */
+export async function generateAndValidate<Value>(kit: Kit, task: GenerationTask<Value>): Promise<Value> {
+  const { run, secrets } = kit
+  const best: { fallback: Fallback<Value> | null } = { fallback: null }
+  const { value, attempts } = await runAttempts(kit, task, best).catch(async (error: unknown) => {
+    if (!best.fallback || !(error instanceof PlatformError) || run.signal.aborted) throw error
+    run.log.warn('the code goes back to an earlier attempt that was good enough', { error })
+    return await restoreFallback(kit, best.fallback, error)
+  })
+  if (task.operation === run.round.mode) {
+    const { summary, assumptions, repairs } = composeResult(attempts)
+    const masked = (texts: readonly string[]) => texts.map((text) => secrets.text(text))
+    const words = { summary: secrets.text(summary), assumptions: masked(assumptions), repairs: masked(repairs) }
+    addToResult(run.result, words)
+  }
+  return value
+}
+
+/** An earlier attempt that is good enough, with the commit that holds its code. */
+interface Fallback<Value> {
+  commit: string
+  /** The attempts up to this one. */
+  attempts: readonly Attempt[]
+  validateAgain: GoodEnough<Value>['validateAgain']
+}
+interface Accepted<Value> {
+  value: Value
+  attempts: readonly Attempt[]
+}
+
+/** @param best gets the last attempt that was good enough */
+async function runAttempts<Value>(
+  kit: Kit,
+  task: GenerationTask<Value>,
+  best: { fallback: Fallback<Value> | null },
+): Promise<Accepted<Value>> {
+  const { run, status } = kit
+  const { query, operation, forbid, selectedIds, conventions } = task
+  const generator = await openGenerator(kit, { query, operation, forbid, selectedIds, ...conventions })
+  const attempts: Attempt[] = []
+  let reason: Attempt['reason'] = 'task'
+  let prompt = task.prompt
+  let situation = query
+  let last: Validation<Value> | null = null
+  let findings: string | null = null
+  for (let attempt = 1; attempt <= task.maxAttempts; attempt++) {
+    run.meter.countAttempt()
+    await status.say('generating', situation)
+    const answer = await generator.ask(prompt)
+    const { commit, files, formatted } = await publishChanges(kit)
+    if (files.length > 0) generator.forgetCalls()
+    attempts.push({ ...answer, reason, files })
+    await status.say('validating', 'Waiting for infrastructure as code to be validated.')
+    last = await task.validate()
+    await storePlan(kit, last)
+    if (last.ok) return { value: last.value, attempts }
+    situation = last.feedback
+    reason = last.goodEnough ? 'request' : 'validation'
+    if (last.goodEnough)
+      best.fallback = { commit, attempts: [...attempts], validateAgain: last.goodEnough.validateAgain }
+    // What the engine refuses stays refused; what only the request asks for may be left out for a reason.
+    const next = await writeNextQuery(kit, last, attempt < task.maxAttempts)
+    const isRepeated = !last.goodEnough && findings !== null && areSameFindings(next.findings, findings)
+    findings = next.findings
+    const note = writeAttemptNote({ attempt: attempt + 1, maxAttempts: task.maxAttempts, isRepeated })
+    prompt = joinParts([`${note} ${next.query}`, writeFormattedNote(formatted)])
+  }
+  throw new ValidationLoopExceeded(last)
+}
+
+/**
+ * Restores the code of an earlier attempt and validates it again.
+ * @param error why the attempts failed; thrown when the earlier attempt is not valid any more
+ */
+async function restoreFallback<Value>(
+  kit: Kit,
+  { commit, attempts, validateAgain }: Fallback<Value>,
+  error: PlatformError,
+): Promise<Accepted<Value>> {
+  await kit.run.workspace.restore(commit)
+  await publishChanges(kit)
+  const validation = await validateAgain()
+  if (!validation.ok) throw error
+  await storePlan(kit, validation)
+  return { value: validation.value, attempts }
+}
+
+async function storePlan({ run }: Kit, { text, targets }: Validation<unknown>): Promise<void> {
+  if (text !== '') await storePlanText(run.context, run.round, { text, targets }, run.signal)
+}
+
+/**
+ * Writes the query for the next attempt: what the engine found, or its words as they are when they have no known form.
+ * Answers with it the findings alone, which are compared with those of other attempts.
+ * Errors: `EnvironmentFailure` when no change of the code can correct the failure.
+ */
+async function writeNextQuery(
+  kit: Kit,
+  last: Extract<Validation<unknown>, { ok: false }>,
+  hasNextAttempt: boolean,
+): Promise<{ query: string; findings: string }> {
+  const { step, feedback, goodEnough } = last
+  if (goodEnough) return { query: goodEnough.writeQuery(feedback), findings: feedback }
+  if (!step) return { query: writeFeedbackQuery(feedback), findings: feedback }
+  const reason = await explainFaultOutsideCode(kit, feedback)
+  if (reason !== null) throw new EnvironmentFailure(last, reason)
+  const findings = hasNextAttempt ? await describeFailure(kit, { step, feedback }) : ''
+  if (findings !== '') return { query: writeRepairQuery(findings), findings }
+  const output = withoutWarnings(feedback)
+  return { query: writeFeedbackQuery(output), findings: output }
+}

@@ -1,0 +1,69 @@
+import { type GeneratorAnswer, type GeneratorValues, iacGenerator } from '../../../src/chains/iac-generator.ts'
+import { describeDiff } from '../../../src/chains/shared/branch-diff.ts'
+import type { Kit } from '../../kit/kit.ts'
+import { openDialogue } from '../../kit/run-chain.ts'
+import { readForTask } from '../shared/look-at-repository.ts'
+import { readSchemas } from './ground-generator.ts'
+
+/** What of a task the generator is told. */
+type ToldTask = Pick<
+  GeneratorValues,
+  'operation' | 'forbid' | 'templates' | 'abbreviations' | 'concernsCloud' | 'selectedIds'
+> & {
+  /** The words of the task, by which files are chosen. */
+  query: string
+}
+
+export interface GeneratorDialogue {
+  /** Asks for an attempt, which goes on in the conversation of the attempts before it. Errors: those of `runAgent`. */
+  ask(prompt: string): Promise<GeneratorAnswer>
+  /** Lets the generator make every call again, because files may have changed after its attempt. */
+  forgetCalls(): void
+}
+
+/** Longest diff that the generator is shown, in characters. It can ask for the rest. */
+const MAX_CHANGES = 24_000
+
+/**
+ * Opens the conversation with the generator about one task. The first query shows the repository and what the session
+ * changed before; every query shows the provider schemas of the types in play that were not shown yet.
+ */
+export async function openGenerator(kit: Kit, { query, ...task }: ToldTask): Promise<GeneratorDialogue> {
+  const values: GeneratorValues = { ...task, task: '', repository: null, changes: '', providerSchema: '' }
+  const [dialogue, repository, changes] = await Promise.all([
+    openDialogue(kit, iacGenerator, values),
+    readForTask(kit, query),
+    readChanges(kit),
+  ])
+  const shownTypes = new Set<string>()
+  let closing: string | null = null
+  return {
+    ask: async (prompt) => {
+      const schemas = await readSchemas(kit, { query: prompt, templates: task.templates })
+      const beginning = closing === null ? { repository, changes } : {}
+      const providerSchema = dropShown(schemas ?? '', shownTypes)
+      const answer = await dialogue.ask({ ...values, ...beginning, task: prompt, providerSchema }, closing ?? '')
+      closing = answer.summary
+      return answer
+    },
+    forgetCalls: dialogue.forgetCalls,
+  }
+}
+
+/** Leaves out the types that were shown before, and notes the others. Each type is one paragraph. */
+function dropShown(schemas: string, shown: Set<string>): string {
+  const fresh = schemas.split('\n\n').filter((type) => type !== '' && !shown.has(type))
+  for (const type of fresh) shown.add(type)
+  return fresh.join('\n\n')
+}
+
+/** The diff of the session; empty when it changed nothing, or when that cannot be told. */
+async function readChanges({ run }: Kit): Promise<string> {
+  try {
+    return describeDiff(await run.workspace.branchDiff(), MAX_CHANGES)
+  } catch (error) {
+    run.signal.throwIfAborted()
+    run.log.warn('the generator is not shown what the session changed', { error })
+    return ''
+  }
+}

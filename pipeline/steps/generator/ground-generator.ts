@@ -1,0 +1,46 @@
+import type { TypeNames } from '../../../src/plan/schema/provider-schema.ts'
+import { declaredTypes, keyOf, mentionedTypes, type TypeName, uniqueTypes } from '../../../src/plan/schema/read.ts'
+import { renderTypes } from '../../../src/plan/schema/render.ts'
+import type { Kit } from '../../kit/kit.ts'
+import { chooseForTask } from '../shared/look-at-repository.ts'
+
+/** Longest schema of one type, and of all of them together. */
+const MAX_CHARS = { type: 6_000, total: 12_000 }
+const MAX_TYPES = 12
+
+export interface TypesInPlay {
+  /** What the generator is asked, and what the engine said. */
+  query: string
+  /** Bodies of the selected resource prompts. */
+  templates: readonly string[]
+}
+
+/**
+ * Reads the provider schemas of the resource types that the generator is likely to need, as one text: those that the
+ * query names, then those in the session's changes and in the selected prompts, unless the code that is near shows how
+ * they are used. Others can be looked up with a tool. The text is empty when no provider has any of them, and null
+ * before the first init of the engine, when nothing is known of the providers.
+ */
+export async function readSchemas(kit: Kit, { query, templates }: TypesInPlay): Promise<string | null> {
+  const { run, engine } = kit
+  try {
+    const names = await engine.schema.names()
+    if (!names) return null
+    const { chosen } = await chooseForTask(kit, query)
+    const shown = new Set(chosen.flatMap(({ text }) => declaredTypes(text)).map(keyOf))
+    const likely = [...declaredTypes(await run.workspace.branchDiff()), ...templates.flatMap(mentionedTypes)]
+    const candidates = uniqueTypes([...mentionedTypes(query), ...likely.filter((type) => !shown.has(keyOf(type)))])
+    const types = keepExisting(candidates, names)
+    const schemas = (await engine.schema.of(types.slice(0, MAX_TYPES))) ?? []
+    return renderTypes(schemas, MAX_CHARS).text
+  } catch (error) {
+    run.signal.throwIfAborted()
+    run.log.warn('the generator goes on without provider schemas', { error })
+    return null
+  }
+}
+
+const keepExisting = (candidates: readonly TypeName[], names: TypeNames): TypeName[] => {
+  const known = { resource: new Set(names.resource), data: new Set(names.data) }
+  return candidates.filter(({ mode, type }) => known[mode].has(type))
+}

@@ -1,0 +1,70 @@
+import { LeaseLost, PlatformError } from '../../../src/base/errors.ts'
+import { type Plan, parsePlan } from '../../../src/plan/plan.ts'
+import { type BeyondTargets, changesBeyond } from '../../../src/plan/targets/targets.ts'
+import type { EngineResult } from '../../../src/services/iac/types.ts'
+import { runWhenStateIsFree } from '../../kit/engine.ts'
+import type { Kit } from '../../kit/kit.ts'
+import { removeRightInside } from '../../workspace/pins/private-files.ts'
+import type { ValidPlan } from './plan.ts'
+
+/**
+ * Starts a plan of the whole root beside a plan with targets, and answers what only the whole root would change; null
+ * for a plan without targets. The plan file is removed before the promise settles, so that it is never pinned. When the
+ * plan cannot be made, the answer says why. The caller may await the promise later: a rejection in between is not
+ * reported as unhandled.
+ * Errors: `LeaseLost`; the reason of the run's signal.
+ */
+export function planOutsideTargets(kit: Kit, valid: ValidPlan): Promise<BeyondTargets | null> {
+  const started = valid.reference.targets.length === 0 ? Promise.resolve(null) : planAndCompare(kit, valid)
+  started.catch(() => {})
+  return started
+}
+
+async function planAndCompare(kit: Kit, valid: ValidPlan): Promise<BeyondTargets> {
+  const { run, secrets } = kit
+  // The name is covered by the ignore rules, and random, so that no file of the repository has it.
+  const planFile = `whole-root-${crypto.randomUUID().slice(0, 8)}.plan`
+  try {
+    const whole = await planWholeRoot(kit, planFile)
+    secrets.learn(whole)
+    return { made: true, changes: changesBeyond(valid.plan, whole) }
+  } catch (error) {
+    run.signal.throwIfAborted()
+    if (error instanceof LeaseLost) throw error
+    const isShowable = error instanceof PlatformError
+    const reason = isShowable ? shortenReason(secrets.text(error.message)) : 'an unexpected error occurred.'
+    run.log.warn('the whole root could not be planned beside the targets', isShowable ? { reason } : { error })
+    return { made: false, reason }
+  } finally {
+    await removeRightInside(run.workspace.iacRoot, planFile).catch((error: unknown) =>
+      run.log.warn('the plan file of the whole root was not removed', { error }),
+    )
+  }
+}
+
+/**
+ * Plans the whole root. Neither init nor validate is run, because both were run for the plan with targets.
+ * Errors: 502 with the engine's words.
+ */
+async function planWholeRoot({ run, engine }: Kit, planFile: string): Promise<Plan> {
+  const { scope_id, provider } = run.round.session
+  const workspacePath = run.workspace.iacRoot
+  const body = { workspace_path: workspacePath, scope_id, engine_provider: provider, plan_file: planFile, targets: [] }
+  requireSuccess(await runWhenStateIsFree(run, () => engine.run('plan', body)), 'plan')
+  return parsePlan(
+    requireSuccess(await engine.run('show', { workspace_path: workspacePath, plan_file: planFile }), 'show').stdout,
+  )
+}
+
+function requireSuccess(result: EngineResult, step: string): EngineResult {
+  if (result.exit_code === 0) return result
+  throw new PlatformError('WholeRootPlanFailed', 502, result.stderr.trim() || `engine ${step} failed`)
+}
+
+const MAX_REASON = 300
+
+/** Makes one line of a text, without the frame that the engine draws around its errors, and cuts it. */
+function shortenReason(text: string): string {
+  const line = text.replaceAll(/[\s│╷╵]+/g, ' ').trim()
+  return line.length > MAX_REASON ? `${line.slice(0, MAX_REASON)}…` : line
+}

@@ -1,0 +1,197 @@
+import { PlatformError } from '../../../src/base/errors.ts'
+import { type Plan, parsePlan } from '../../../src/plan/plan.ts'
+import { readTargetingFault } from '../../../src/plan/targets/fault.ts'
+import type { BeyondTargets } from '../../../src/plan/targets/targets.ts'
+import type { EngineResult } from '../../../src/services/iac/types.ts'
+import { runWhenStateIsFree } from '../../kit/engine.ts'
+import type { Kit } from '../../kit/kit.ts'
+import { writeOverride } from '../../workspace/backend-override.ts'
+import { hashFile } from '../../workspace/pins/private-files.ts'
+import type { EngineStep } from '../generator/diagnose.ts'
+import { fixedTargets, type TargetChoice } from './target-choice.ts'
+
+/** Names a plan file and the state of the working tree it was made from. */
+export interface PlanReference {
+  /** The sidecar's `workspace_path`. */
+  workspace: string
+  plan_file: string
+  targets: string[]
+  revision: string
+  /** Hash of the plan file right after it was made; null when it cannot be read on this disk. */
+  plan_sha256: string | null
+}
+
+/** A plan that can be applied. */
+export interface ValidPlan {
+  ok: true
+  /** As the engine printed it, masked. */
+  text: string
+  reference: PlanReference
+  /** Unmasked: for code only. */
+  plan: Plan
+  /** What a plan of the whole root would do beside it; absent until that is known. */
+  beyond?: BeyondTargets | null
+}
+export type PlanResult =
+  | ValidPlan
+  | {
+      ok: false
+      text: string
+      feedback: string
+      step: EngineStep
+      /** Empty when the engine failed before targets were chosen. */
+      targets: string[]
+    }
+
+type Failure = { ok: false; step: EngineStep; result: EngineResult }
+type StepResult = { ok: true; result: EngineResult } | Failure
+
+/**
+ * Initialises the workspace when this run has not done so yet, validates the code,
+ * chooses the targets, plans them, and reads the plan. When nothing but the targets is at fault, the plan is repeated
+ * with better ones. A step that fails is no error but a result. Text and feedback are masked with everything that this
+ * and earlier plans of the run mark sensitive.
+ * @param targets addresses to plan, or how they are chosen; none plans the whole root
+ * Errors: those of the iac client and of the choice; 504 when the state stays locked; `EnginePlanUnreadable` when the
+ * plan file cannot be shown; `PlatformError` 502 when it is no plan document.
+ */
+export async function planTargets(kit: Kit, targets: readonly string[] | TargetChoice): Promise<PlanResult> {
+  const choice = 'choose' in targets ? targets : fixedTargets(kit, targets)
+  const attempt: Attempt = { targets: 'choose' in targets ? [] : [...targets], mayInitialise: kit.engine.initialised }
+  const span = kit.trace?.engine('plan', () => JSON.stringify(attempt.targets))
+  try {
+    const result = await planAttempt(kit, choice, attempt)
+    span?.end(result.ok, result.ok ? result.text : result.feedback)
+    return result
+  } catch (error) {
+    span?.fail(error)
+    throw error
+  }
+}
+
+interface Attempt {
+  /** What is planned, as far as it is known. */
+  targets: string[]
+  /** Whether the workspace is initialised once more when the engine asks for it. */
+  mayInitialise: boolean
+}
+
+/** How often a plan is repeated with better targets, before the whole root is planned. */
+const MAX_REPEATS = 3
+
+async function planAttempt(kit: Kit, choice: TargetChoice, attempt: Attempt): Promise<PlanResult> {
+  const { secrets } = kit
+  const checked = await repeatAfterInit(kit, attempt, null)
+  if (!checked.ok) return describeStep(kit, checked, [])
+  attempt.targets = await choice.choose()
+  for (let repeats = 0; ; repeats++) {
+    const planned = await repeatAfterInit(kit, attempt, () => planOnce(kit, attempt.targets))
+    if (!planned.ok) {
+      const failure = describeStep(kit, planned, attempt.targets)
+      const fault = attempt.targets.length > 0 ? readTargetingFault(failure.feedback) : null
+      if (!fault) return failure
+      const better = repeats < MAX_REPEATS ? await choice.mend(attempt.targets, fault) : attempt.targets
+      const isSame = better.length === attempt.targets.length && isPlanned(better, attempt.targets)
+      if (isSame) choice.giveUp()
+      attempt.targets = isSame ? [] : better
+      continue
+    }
+    const plan = await readPlan(kit)
+    secrets.learn(plan)
+    const right = await choice.review(attempt.targets, plan)
+    if (repeats < MAX_REPEATS && !isPlanned(right, attempt.targets)) {
+      attempt.targets = right
+      continue
+    }
+    if (isPlanned(right, attempt.targets)) attempt.targets = right
+    return { ok: true, text: secrets.text(planned.result.stdout), reference: await refer(kit, attempt.targets), plan }
+  }
+}
+
+/** Whether a plan of the second targets is one of the first. */
+const isPlanned = (targets: readonly string[], planned: readonly string[]): boolean =>
+  targets.length === 0 ? planned.length === 0 : targets.every((target) => planned.includes(target))
+
+const refer = async (kit: Kit, targets: string[]): Promise<PlanReference> => ({
+  workspace: kit.run.workspace.iacRoot,
+  plan_file: planFileOf(kit),
+  targets,
+  revision: await kit.run.workspace.revision(),
+  plan_sha256: await hashFile(`${kit.run.workspace.iacRoot}/${planFileOf(kit)}`),
+})
+
+function describeStep({ secrets }: Kit, failed: Failure, targets: string[]) {
+  const text = secrets.text(failed.step === 'plan' ? failed.result.stdout : '')
+  return { ok: false as const, text, feedback: secrets.text(feedbackOf(failed)), step: failed.step, targets }
+}
+
+/**
+ * Runs a step after init and validate, or these two when there is none, and once in an attempt again after another init
+ * when the engine asks for one.
+ */
+async function repeatAfterInit(
+  kit: Kit,
+  attempt: Attempt,
+  step: (() => Promise<StepResult>) | null,
+): Promise<StepResult> {
+  const result = await (step?.() ?? initAndValidate(kit))
+  if (result.ok || result.step === 'init' || !attempt.mayInitialise || !asksForInit(result.result)) return result
+  attempt.mayInitialise = false
+  kit.engine.initialised = false
+  const checked = await initAndValidate(kit)
+  return checked.ok && step ? await step() : checked
+}
+
+async function initAndValidate(kit: Kit): Promise<StepResult> {
+  const { run, engine } = kit
+  const init = await initialise(kit)
+  if (init !== null) return { ok: false, step: 'init', result: init }
+  const validate = await engine.run('validate', { workspace_path: run.workspace.iacRoot })
+  if (validate.exit_code !== 0) return { ok: false, step: 'validate', result: validate }
+  return { ok: true, result: validate }
+}
+
+async function planOnce(kit: Kit, targets: string[]): Promise<StepResult> {
+  const { run, engine } = kit
+  const { scope_id, provider } = run.round.session
+  const workspacePath = run.workspace.iacRoot
+  const body = { workspace_path: workspacePath, scope_id, engine_provider: provider, plan_file: planFileOf(kit) }
+  const plan = await runWhenStateIsFree(run, () => engine.run('plan', { ...body, targets }))
+  return plan.exit_code === 0 ? { ok: true, result: plan } : { ok: false, step: 'plan', result: plan }
+}
+
+/** Initialises the workspace when this run has not done so yet. Answers null, or the result of an init that failed. */
+export async function initialise({ run, engine }: Kit): Promise<EngineResult | null> {
+  if (engine.initialised) return null
+  const { session } = run.round
+  const workspacePath = run.workspace.iacRoot
+  await writeOverride(run.context.config, session, workspacePath, run.log)
+  const init = await engine.run('init', {
+    workspace_path: workspacePath,
+    scope_id: session.scope_id,
+    engine_provider: session.provider,
+  })
+  if (init.exit_code !== 0) return init
+  engine.initialised = true
+  return null
+}
+
+async function readPlan(kit: Kit): Promise<Plan> {
+  const result = await kit.engine.run('show', {
+    workspace_path: kit.run.workspace.iacRoot,
+    plan_file: planFileOf(kit),
+  })
+  if (result.exit_code === 0) return parsePlan(result.stdout)
+  const feedback = kit.secrets.text(feedbackOf({ ok: false, step: 'show', result }))
+  throw new PlatformError('EnginePlanUnreadable', 502, feedback)
+}
+
+const planFileOf = ({ run }: Kit) => run.context.config.paths.session_plan_filename
+
+const feedbackOf = ({ step, result }: Failure) => result.stderr.trim() || `engine ${step} failed`
+
+/** Whether the engine says that it needs another init, which it does for new modules, providers and backends. */
+const asksForInit = ({ stdout, stderr }: EngineResult) =>
+  /\b(terraform|tofu) init\b|module not installed|required plugins are not installed|initialization required/i.test(
+    `${stdout}\n${stderr}`,
+  )

@@ -1,0 +1,25 @@
+import type { Kit } from '../../kit/kit.ts'
+import type { Validation } from '../generator/generate-and-validate.ts'
+import { planTargets, type ValidPlan } from './plan.ts'
+import { chooseSessionTargets } from './session-targets.ts'
+import { fixedTargets, type TargetChoice } from './target-choice.ts'
+
+/**
+ * Makes a validator that plans the targets; an attempt is valid when its code can be planned.
+ * @param targetsOf called for every attempt whose code is valid; no targets plan the whole root
+ */
+export const createPlanValidator = (
+  kit: Kit,
+  targetsOf: () => Promise<string[]>,
+): (() => Promise<Validation<ValidPlan>>) => createChoiceValidator(kit, { ...fixedTargets(kit, []), choose: targetsOf })
+
+/** Makes a validator for all attempts of one round, which plans what the session changed. */
+export const createSessionValidator = (kit: Kit): (() => Promise<Validation<ValidPlan>>) =>
+  createChoiceValidator(kit, chooseSessionTargets(kit))
+
+const createChoiceValidator = (kit: Kit, choice: TargetChoice) => async (): Promise<Validation<ValidPlan>> => {
+  const result = await planTargets(kit, choice)
+  return result.ok
+    ? { ok: true, text: result.text, targets: result.reference.targets, value: result }
+    : { ok: false, text: result.text, targets: result.targets, feedback: result.feedback, step: result.step }
+}

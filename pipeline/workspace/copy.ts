@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, readdir, realpath, rm } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
+import type { Config } from '../../config/types.ts'
+import { internal } from '../../src/base/errors.ts'
+import { lastLoadedName } from '../../src/plan/code/variable-files.ts'
+import { assertNoForeignBackend } from './backend-override.ts'
+import { writeMarker } from './clone.ts'
+import { excludeNeverPushed, hiddenNames } from './files/engine-files.ts'
+import { isShared, shareTree } from './files/shared-folder.ts'
+import { createLocalGit, type LocalGit } from './git/git.ts'
+import { removeRightInside, writePrivateFile } from './pins/private-files.ts'
+import type { Workspace } from './types.ts'
+
+/** A second working copy, with an empty state of its own that nothing else knows. */
+export interface WorkspaceCopy {
+  /** Absolute, real path of the engine root inside of the copy. */
+  readonly iacRoot: string
+  /** While the work lasts, the engine reads the text of a file of values after all others of the root. */
+  withValues<T>(file: { path: string; text: string }, work: () => Promise<T>): Promise<T>
+  remove(): Promise<void>
+}
+
+type Original = Pick<Workspace, 'clone' | 'gitDirectory' | 'iacRoot'>
+
+/** Keeps an engine in a copy from the state of the session, and from any that the repository names. */
+const LOCAL_STATE = 'terraform {\n  backend "local" {}\n}\n'
+
+/**
+ * Writes the files of a commit into a folder beside the clone. They come from git and not from the working copy, in
+ * which an engine may be at work. What a crash leaves is removed by the next run of the session.
+ * Errors: 500 when git fails, and for an override file of the repository that sets a state backend itself.
+ */
+export async function copyCommit(
+  config: Config,
+  original: Original,
+  commit: string,
+  signal: AbortSignal,
+): Promise<WorkspaceCopy> {
+  const clone = await realpath(original.clone)
+  const copy = join(dirname(clone), randomUUID())
+  const iacRoot = join(copy, relative(clone, original.iacRoot))
+  const remove = () => rm(copy, { recursive: true, force: true })
+  try {
+    await mkdir(copy)
+    const git = createLocalGit(config.git, { directory: original.gitDirectory, workTree: copy })
+    // Without `--staged` the index stays that of the clone.
+    const args = ['restore', `--source=${commit}`, '--worktree', '--', '.', ...excludeNeverPushed(config.paths)]
+    await succeed(git, args, { cwd: copy, signal })
+    await writeMarker(copy)
+    await assertNoForeignBackend(iacRoot, config.paths.backend_override_filename)
+    const shared = await isShared(config.paths.upload_folder)
+    if (shared) await shareTree(copy, (name) => hiddenNames(config.paths).includes(name))
+    await writePrivateFile(join(iacRoot, config.paths.backend_override_filename), LOCAL_STATE, { shared })
+    return { iacRoot: await realpath(iacRoot), withValues: createValues(iacRoot, shared), remove }
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}
+
+const createValues =
+  (iacRoot: string, shared: boolean): WorkspaceCopy['withValues'] =>
+  async ({ path, text }, work) => {
+    const name = lastLoadedName(path, await readdir(iacRoot))
+    await writePrivateFile(join(iacRoot, name), text, { shared })
+    try {
+      return await work()
+    } finally {
+      await removeRightInside(iacRoot, name)
+    }
+  }
+
+/**
+ * The commit at which the session branch left the default branch, as far as this clone reaches back; null when it does
+ * not reach that far.
+ */
+export async function findBaseCommit(
+  config: Config,
+  { clone, gitDirectory, defaultBranch }: Pick<Workspace, 'clone' | 'gitDirectory' | 'defaultBranch'>,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const git = createLocalGit(config.git, { directory: gitDirectory, workTree: clone })
+  const output = await git(['merge-base', `refs/remotes/origin/${defaultBranch}`, 'HEAD'], { cwd: clone, signal })
+  return output.code === 0 ? output.stdout.trim() : null
+}
+
+async function succeed(git: LocalGit, args: string[], options: { cwd: string; signal: AbortSignal }): Promise<void> {
+  const output = await git(args, options)
+  if (output.code !== 0) throw internal('The files of the branch could not be written into a second folder.')
+}

@@ -1,0 +1,52 @@
+import { basename } from 'node:path'
+import { distanceWithin, editDistance } from '../../../src/base/edit-distance.ts'
+
+const MAX_NAMED = 5
+/** Letters that a name has to have for longer names that begin with it to count as near. */
+const MIN_BEGINNING = 3
+
+/** Ranks names of which one is the beginning of the other after those that differ in few letters. */
+const OF_BEGINNINGS = 1_000
+
+interface Near {
+  path: string
+  /** How far the names, or the whole paths, are apart. */
+  distance: number
+  /** How far the whole paths are apart, which decides between names that are equally near. */
+  whole: number
+}
+
+/**
+ * The existing paths that a model may have meant, at most five, best first: those with the same name elsewhere, then
+ * those that differ in few letters, then those of which one name is the beginning of the other. Among equals the whole
+ * path decides.
+ */
+export function nearPaths(path: string, existing: readonly string[]): string[] {
+  const wanted = path
+    .replace(/^(\.?\/)+/, '')
+    .replace(/\/+$/, '')
+    .toLowerCase()
+  return existing
+    .map((other) => nearnessOf(wanted, other))
+    .filter((near) => near !== null)
+    .sort((a, b) => a.distance - b.distance || a.whole - b.whole || (a.path < b.path ? -1 : 1))
+    .slice(0, MAX_NAMED)
+    .map((near) => near.path)
+}
+
+/** Null when the paths have nothing to do with each other. */
+function nearnessOf(wanted: string, path: string): Near | null {
+  const other = path.toLowerCase()
+  const [name, otherName] = [basename(wanted), basename(other)]
+  const whole = editDistance(wanted, other)
+  if (otherName === name) return { path, distance: 0, whole }
+  const allowed = name.length < 6 ? 1 : Math.max(2, Math.floor(name.length / 4))
+  const distance = Math.min(distanceWithin(name, otherName, allowed), whole)
+  if (distance <= allowed) return { path, distance, whole }
+  return isBeginning(stemOf(name), stemOf(otherName)) ? { path, distance: OF_BEGINNINGS, whole } : null
+}
+
+const stemOf = (name: string) => name.replace(/\.[^.]*$/, '')
+
+const isBeginning = (a: string, b: string) =>
+  Math.min(a.length, b.length) >= MIN_BEGINNING && (a.startsWith(b) || b.startsWith(a))

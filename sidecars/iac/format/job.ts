@@ -1,0 +1,86 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Logger } from '../../../src/base/log.ts'
+import { fileNames } from '../engine/command.ts'
+import { openPlain } from '../jobs/plan-copy.ts'
+import type { ExecuteJob } from '../jobs/service.ts'
+import type { JobStore } from '../jobs/store.ts'
+import { writeOutput } from '../output/files.ts'
+import { type Executor, NO_ACCESS } from '../sandbox/executor.ts'
+import type { IacSettings } from '../settings.ts'
+import type { Engine, GivenText, JobRecord } from '../types.ts'
+
+/** Folder of the files that are being formatted. What a crash has left in it can be removed at any start. */
+export const formatFolder = (dataDir: string): string => join(dataDir, 'format')
+
+const TIMEOUT_SECONDS = 60
+/** What the engine ends with when it could not parse some of the files. It has formatted the others. */
+const SYNTAX_ERRORS = 2
+/** Formatting adds blanks. A file that grew beyond this is taken for a fault, and its text stays. */
+const MAX_BYTES = 16 * 1024 * 1024
+
+/**
+ * Formats the texts of a request with one engine process and answers its exit code. The files lie in a private folder
+ * of the service, under names of its own: the workspace is neither read nor written, so nothing in it can lead elsewhere.
+ * The engine gets no credentials, which is why nothing of the answer needs to be masked.
+ */
+export async function runFormatJob(
+  options: {
+    settings: IacSettings
+    engine: Engine
+    executor: Executor
+    env: Record<string, string | undefined>
+    store: JobStore
+    log: Logger
+  },
+  { job_id }: JobRecord,
+  { args, texts }: { args: string[]; texts: readonly GivenText[] },
+  supervision: Parameters<ExecuteJob>[2],
+): Promise<number> {
+  const { settings, engine, executor, env, store, log } = options
+  const parent = formatFolder(settings.dataDir)
+  const folder = join(parent, job_id)
+  const output = store.output(job_id)
+  const started = performance.now()
+  await mkdir(parent, { recursive: true, mode: 0o700 })
+  await mkdir(folder, { mode: 0o700 })
+  try {
+    const paths = fileNames(texts).map((name) => join(folder, name))
+    for (const [index, { text }] of texts.entries()) await writeFile(paths[index] as string, text, { flag: 'wx' })
+    const exitCode = await executor.run(
+      {
+        name: job_id,
+        binary: engine.binary,
+        args,
+        cwd: folder,
+        env: { PATH: env.PATH, HOME: folder, TF_IN_AUTOMATION: '1', CHECKPOINT_DISABLE: '1' },
+        ...output,
+        timeoutMs: Math.min(settings.jobTimeoutSeconds, TIMEOUT_SECONDS) * 1000,
+        graceMs: settings.stopGraceSeconds * 1000,
+        maxBytes: settings.maxOutputBytes,
+        maxDiskBytes: settings.maxWorkspaceBytes,
+        savesState: false,
+        ...supervision,
+      },
+      NO_ACCESS,
+    )
+    const duration_ms = Math.round(performance.now() - started)
+    log.info('texts formatted', { job_id, texts: texts.length, exit_code: exitCode, duration_ms })
+    if (exitCode !== 0 && exitCode !== SYNTAX_ERRORS) return exitCode
+    const formatted = await Promise.all(texts.map(({ text }, index) => readFormatted(paths[index] as string, text)))
+    return await writeOutput(output, 0, JSON.stringify({ texts: formatted }), '')
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** The text of a file after the engine ran; the given one when it is no plain file of a likely size any more. */
+async function readFormatted(path: string, given: string): Promise<string> {
+  const file = await openPlain(path)
+  if (file === null) return given
+  try {
+    return (await file.stat()).size > MAX_BYTES ? given : await file.readFile('utf8')
+  } finally {
+    await file.close()
+  }
+}

@@ -1,0 +1,59 @@
+import { cutMiddle } from '../../base/text.ts'
+import { type DiffFile, readDiffFiles } from '../../plan/code/branch-diff.ts'
+import { fence } from '../../prompts/fence.ts'
+
+/** Longest diff that is shown to a model, in characters. */
+export const MAX_DIFF_CHARS = 40_000
+
+/** What `cutMiddle` may write beyond its limit. */
+const MARKER = 50
+
+const KINDS: Record<DiffFile['change'], string> = {
+  new: 'new file, whole',
+  changed: 'changed',
+  renamed: 'renamed',
+  deleted: 'deleted',
+}
+
+/**
+ * Writes the diff of a branch for a model: each file with its path, new files as text, others as their hunks. When that
+ * is too long, large files are cut in the middle, so that every changed file is named as long as the names alone fit.
+ * A text that is no diff is shown as it is. Empty when nothing was changed.
+ * @param diff as the workspace reads it
+ * @param budget most characters
+ */
+export function describeDiff(diff: string, budget: number): string {
+  const files = readDiffFiles(diff)
+  if (files.length === 0) return cutMiddle(diff.trim(), budget)
+  const heads = files.map(({ path, change }) => `--- ${path.replaceAll(/[\s\p{Cc}]+/gu, ' ')} (${KINDS[change]}) ---`)
+  const forTexts = budget - heads.reduce((sum, head) => sum + head.length + 3, 0)
+  if (forTexts < 0) return cutMiddle(heads.join('\n'), budget)
+  const share = fairShare(
+    files.map(({ text }) => text.length),
+    forTexts,
+  )
+  return files
+    .map(({ text }, index) => {
+      const shown = text.length <= share ? text : cutMiddle(text, Math.max(0, share - MARKER))
+      return shown === '' ? heads[index] : `${heads[index]}\n${shown}`
+    })
+    .join('\n\n')
+}
+
+/** The length to which the longest texts have to be cut so that all of them fit together. */
+function fairShare(lengths: readonly number[], budget: number): number {
+  let left = budget
+  const sorted = lengths.toSorted((a, b) => a - b)
+  for (const [index, length] of sorted.entries()) {
+    const share = Math.floor(left / (sorted.length - index))
+    if (length > share) return share
+    left -= length
+  }
+  return Number.POSITIVE_INFINITY
+}
+
+/** The diff as a block of a query; a sentence when nothing was changed. */
+export function showDiff(diff: string): string {
+  const text = describeDiff(diff, MAX_DIFF_CHARS)
+  return text === '' ? 'This session has changed no file.' : `What this session changed:\n${fence('branch diff', text)}`
+}

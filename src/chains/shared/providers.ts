@@ -1,0 +1,140 @@
+import type { Cloud } from '../../base/vocabulary.ts'
+import { bodiesOf, isCode, isJsonCode, parseObject } from './declared-blocks.ts'
+import { resolve } from './references.ts'
+import type { RepositoryFile } from './repository.ts'
+
+/** Providers of each cloud, by the first word of their types. */
+const CLOUD_PROVIDERS: Record<Cloud, readonly string[]> = {
+  aws: ['aws', 'awscc'],
+  azure: ['azurerm', 'azuread', 'azapi'],
+  gcp: ['google'],
+  oci: ['oci'],
+  kubernetes: ['kubernetes', 'helm', 'kubectl'],
+}
+/** Words by which people name a cloud; each of its providers is one as well. */
+const CLOUD_WORDS: Record<Cloud, readonly string[]> = {
+  aws: ['amazon'],
+  azure: ['azure'],
+  gcp: ['gcp'],
+  oci: ['oracle'],
+  kubernetes: ['k8s'],
+}
+const KNOWN: readonly string[] = Object.values(CLOUD_PROVIDERS).flat()
+
+/**
+ * Words in names of templates that say nothing of a cloud: a request for a queue is not yet one for a queue of the
+ * session's cloud.
+ */
+const GENERIC = new Set(
+  (
+    'access account allocation analytics app application autonomous autoscaler backup balancer binding block ' +
+    'bucket bus cache claim cloud cluster compute config container cron daemon data database deployment disk ' +
+    'dns endpoint file firewall flexible function functions gateway group groups horizontal identity ingress ' +
+    'insights instance internet job key keys link list load log logs machine managed manager map memory ' +
+    'namespace nat network object of persistent pod policy postgres private project public queue redis ' +
+    'resource role route router run secret secrets security server service set sql state stateful storage ' +
+    'subnet subnetwork table topic user vault virtual volume web webapp workspace zone'
+  ).split(' '),
+)
+
+export interface InPlay {
+  cloud: Cloud
+  files: readonly RepositoryFile[]
+  /** The words of the request, in any language. */
+  request: string
+  /** Names of the templates of the cloud, for example `sqs_queue`. */
+  templates: readonly string[]
+}
+
+/**
+ * The providers that a request can be about: those that the code uses, those that the request names, and those of the
+ * cloud when the request names it or one of its services, or when nothing tells what the code uses. Providers are
+ * named by the first word of their types, for example `aws`.
+ */
+export function providersInPlay({ cloud, files, request, templates }: InPlay): Set<string> {
+  const used = readProviders(files)
+  const words = new Set(request.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [])
+  const named = KNOWN.filter((provider) => words.has(provider))
+  const services = templates.flatMap((name) => name.split('_')).filter((word) => !GENERIC.has(word))
+  const namesCloud = [...CLOUD_WORDS[cloud], ...services].some((word) => words.has(word))
+  const cloudCounts = namesCloud || used.isUnsure || used.providers.size === 0
+  return new Set([...used.providers, ...named, ...(cloudCounts ? CLOUD_PROVIDERS[cloud] : [])])
+}
+
+/** The providers whose types a text names; null when it names none. */
+export function typedProviders(text: string): string[] | null {
+  const providers = KNOWN.filter((provider) => new RegExp(`(?<![\\w-])${provider}_\\w`).test(text))
+  return providers.length > 0 ? providers : null
+}
+
+export const providersOfCloud = (cloud: Cloud): readonly string[] => CLOUD_PROVIDERS[cloud]
+
+interface UsedProviders {
+  providers: Set<string>
+  /** Whether some code was not read, or calls a module whose providers nobody knows here. */
+  isUnsure: boolean
+}
+
+function readProviders(files: readonly RepositoryFile[]): UsedProviders {
+  const providers = new Set<string>()
+  let isUnsure = false
+  for (const file of files.filter(({ path }) => isCode(path))) {
+    if (file.text === null) isUnsure = true
+    for (const provider of declaredProviders(file)) providers.add(provider.replace(/-beta$/, ''))
+    for (const source of moduleSources(file)) {
+      const provider = providerOfModule(file.path, source)
+      if (provider === null) isUnsure = true
+      else if (provider !== '') providers.add(provider)
+    }
+  }
+  return { providers, isUnsure }
+}
+
+const PROVIDER_BLOCK = /^provider[ \t]+"([\w-]+)"/gm
+const REQUIRED = /^[ \t]*required_providers[ \t]*\{/gm
+const REQUIRED_ENTRY = /^[ \t]*([\w-]+)[ \t]*=[ \t]*(?=[{"])/gm
+const PROVIDER_SOURCE = /^[ \t]*(?:[\w-]+[ \t]*=[ \t]*\{[ \t]*)?source[ \t]*=[ \t]*"[^"\n]*\/([\w-]+)"/gm
+/** Arguments of an entry of `required_providers`. */
+const ENTRY_ARGUMENTS = new Set(['source', 'version', 'configuration_aliases'])
+/** Characters of a block of required providers that are read. */
+const MAX_REQUIRED = 4_000
+
+/** The providers of the blocks in a file. Blocks that read the state of another root use none. */
+function declaredProviders({ path, blocks, text }: RepositoryFile): string[] {
+  const types = blocks.flatMap((block) => /^(?:resource|data (?!terraform_)) ?([a-z0-9]+)_/.exec(block)?.[1] ?? [])
+  if (text === null) return types
+  if (isJsonCode(path)) {
+    const code = parseObject(text)
+    const required = bodiesOf(code.terraform).flatMap((body) => bodiesOf(body.required_providers))
+    return [...types, ...[...bodiesOf(code.provider), ...required].flatMap((body) => Object.keys(body))]
+  }
+  const required = [...text.matchAll(REQUIRED)].map(({ 0: head, index }) => {
+    const rest = text.slice(index + head.length, index + head.length + MAX_REQUIRED)
+    const end = rest.search(/^[ \t]{0,2}\}/m)
+    return end < 0 ? rest : rest.slice(0, end)
+  })
+  return [
+    ...types,
+    ...[...text.matchAll(PROVIDER_BLOCK)].map(([, name = '']) => name),
+    ...required.flatMap((body) => [...body.matchAll(REQUIRED_ENTRY)].map(([, name = '']) => name)),
+    ...required.flatMap((body) => [...body.matchAll(PROVIDER_SOURCE)].map(([, name = '']) => name)),
+  ].filter((name) => !ENTRY_ARGUMENTS.has(name))
+}
+
+const MODULE_SOURCE = /^module[ \t]+"[^"\n]*"[ \t]*\{[^}]{0,2000}?^[ \t]*source[ \t]*=[ \t]*"([^"\n]*)"/gm
+
+function moduleSources({ path, text }: RepositoryFile): string[] {
+  if (text === null) return []
+  if (!isJsonCode(path)) return [...text.matchAll(MODULE_SOURCE)].map(([, source = '']) => source)
+  const modules = bodiesOf(parseObject(text).module).flatMap((body) => Object.values(body).flatMap(bodiesOf))
+  return modules.flatMap(({ source }) => (typeof source === 'string' ? [source] : []))
+}
+
+/** Empty for a module of this root, whose files tell; null when nothing tells. A registry's address ends with it. */
+function providerOfModule(path: string, source: string): string | null {
+  if (/^\.{1,2}\//.test(source)) {
+    const folder = path.slice(0, Math.max(0, path.lastIndexOf('/')))
+    return resolve(folder, source).startsWith('..') ? null : ''
+  }
+  return /^(?:[\w.-]+\.[a-z]+\/)?[\w-]+\/[\w-]+\/([a-z0-9-]+)(?:\/\/.*)?$/.exec(source)?.[1] ?? null
+}

@@ -1,0 +1,131 @@
+import { declaredBlocksIn, isValues } from './declared-blocks.ts'
+
+/** A file of code with its text; its path is relative to the engine root. */
+export interface CodeFile {
+  path: string
+  text: string
+}
+
+/** Steps that references are followed from the files where the walk starts. */
+const MAX_STEPS = 2
+/** What more files than this use, such as common tags, leads to none of them. */
+const MAX_USERS = 8
+
+const REFERENCE =
+  /(?<![\w.-])(?:(var|local|module)\.([A-Za-z_][\w-]*)|(data\.)?([a-z][a-z0-9]*_[a-z0-9_]+)\.([A-Za-z_][\w-]*))/g
+const LOCAL_SOURCE = /^[ \t]*"?source"?[ \t]*[=:][ \t]*"(\.{1,2}\/[^"\n]*)"/gm
+const ASSIGNED = /^[ \t]*"?([A-Za-z_][\w-]*)"?[ \t]*[=:](?!=)/gm
+
+interface Links {
+  declares: string[]
+  uses: string[]
+  /** Folders of the modules that the file calls. */
+  calls: string[]
+}
+
+/**
+ * Follows what blocks refer to, from some files to others, and answers the files that were reached with the number of
+ * steps to each; where the walk starts that is 0. Two steps lead to what a file uses: variables, locals, resources and
+ * the folders of modules. One step leads the other way, from a start to the files that use what it declares. The walk
+ * takes time in proportion to the length of the files.
+ */
+export function reachFiles(files: readonly CodeFile[], starts: readonly string[]): Map<string, number> {
+  const index = buildIndex(files)
+  const steps = new Map(starts.filter((path) => index.links.has(path)).map((path) => [path, 0]))
+  for (const start of [...steps.keys()]) for (const path of usersOf(index, start)) addStep(steps, path, 1)
+  // A map is iterated in the order of insertion, so that files added here have their turn later.
+  for (const [path, step] of steps)
+    if (step < MAX_STEPS) for (const next of usedBy(index, path)) addStep(steps, next, step + 1)
+  return steps
+}
+
+function addStep(steps: Map<string, number>, path: string, step: number): void {
+  if (!steps.has(path)) steps.set(path, step)
+}
+
+interface Index {
+  links: Map<string, Links>
+  /** Paths by what they declare, by what they use, by their folder, and by the folder of a module that they call. */
+  declaring: Map<string, string[]>
+  using: Map<string, string[]>
+  inFolder: Map<string, string[]>
+  calling: Map<string, string[]>
+}
+
+function buildIndex(files: readonly CodeFile[]): Index {
+  const index: Index = {
+    links: new Map(),
+    declaring: new Map(),
+    using: new Map(),
+    inFolder: new Map(),
+    calling: new Map(),
+  }
+  for (const file of files) {
+    const links = readLinks(file)
+    index.links.set(file.path, links)
+    addTo(index.inFolder, folderOf(file.path), file.path)
+    for (const name of links.declares) addTo(index.declaring, name, file.path)
+    for (const name of links.uses) addTo(index.using, name, file.path)
+    for (const folder of links.calls) addTo(index.calling, folder, file.path)
+  }
+  return index
+}
+
+function addTo(map: Map<string, string[]>, key: string, path: string): void {
+  const paths = map.get(key)
+  if (paths) paths.push(path)
+  else map.set(key, [path])
+}
+
+function usedBy({ links, declaring, inFolder }: Index, path: string): string[] {
+  const { uses, calls } = links.get(path) ?? { uses: [], calls: [] }
+  return [
+    ...uses.flatMap((name) => declaring.get(name) ?? []),
+    ...calls.flatMap((folder) => (inFolder.get(folder) ?? []).filter((other) => !isValues(other))),
+  ]
+}
+
+function usersOf({ links, using, calling }: Index, path: string): string[] {
+  const users = (links.get(path)?.declares ?? []).map((name) => using.get(name) ?? [])
+  return [...users, calling.get(folderOf(path)) ?? []].filter(({ length }) => length <= MAX_USERS).flat()
+}
+
+/** What a file declares and uses, by names that hold its folder, because they mean something in that folder only. */
+function readLinks({ path, text }: CodeFile): Links {
+  const folder = folderOf(path)
+  if (isValues(path)) return { declares: [], uses: readAssigned(folder, text), calls: [] }
+  const inFolder = (name: string) => `${folder}:${name}`
+  const uses = new Set<string>()
+  for (const [, kind, name, data = '', type, block] of text.matchAll(REFERENCE))
+    uses.add(inFolder(kind === undefined ? `${data}${type}.${block}` : `${kind}.${name}`))
+  return {
+    declares: declaredBlocksIn(path, text).map((block) => inFolder(addressOf(block))),
+    uses: [...uses],
+    calls: [...new Set([...text.matchAll(LOCAL_SOURCE)].map(([, source = '']) => resolve(folder, source)))],
+  }
+}
+
+/** Values belong to the variables of the root and of the folder in which they stand. */
+function readAssigned(folder: string, text: string): string[] {
+  const names = new Set([...text.matchAll(ASSIGNED)].map(([, name]) => `var.${name}`))
+  return [...new Set([folder, ''])].flatMap((scope) => [...names].map((name) => `${scope}:${name}`))
+}
+
+/** How references name a block that `declaredBlocksIn` lists. */
+const addressOf = (block: string): string =>
+  block
+    .replace(/^resource /, '')
+    .replace(/^variable /, 'var.')
+    .replace(/^(data|module|output|local) /, '$1.')
+
+const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')))
+
+/** The folder that a local source names, relative to the engine root; begins with `..` when it is outside of that. */
+export function resolve(folder: string, source: string): string {
+  const segments = folder === '' ? [] : folder.split('/')
+  for (const segment of source.split('//')[0]?.split('/') ?? []) {
+    if (segment === '..' && segments.length > 0 && segments.at(-1) !== '..') segments.pop()
+    else if (segment !== '' && segment !== '.') segments.push(segment)
+  }
+  return segments.join('/')
+}

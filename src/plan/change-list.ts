@@ -1,0 +1,112 @@
+import { itemsOf, type Json, memberOf } from '../base/json.ts'
+import type { Masker } from '../base/masking.ts'
+import { actionOf, addressOf } from './changes.ts'
+import type { ChangeAction, Plan, PlanCounts, ResourceChange } from './plan.ts'
+
+export const LISTED_ACTIONS = ['create', 'update', 'delete', 'recreate', 'move', 'import', 'forget'] as const
+/** What a plan does with an object. `move`, `import` and `forget` stand for plans that do nothing else with it. */
+export type ListedAction = (typeof LISTED_ACTIONS)[number]
+
+/** One entry of a plan, in words that may be stored and shown: everything in it is masked. */
+export interface ListedChange {
+  address: string
+  action: ListedAction
+  /** The address that the object has in the state until the apply, when that is another one. */
+  previous_address?: string
+  /** Identifier of an object that is imported; null when the plan does not say it or it is sensitive. */
+  import_id?: string | null
+  /** Paths of the attributes that force a replacement, for example `tags.owner`. */
+  replace_paths?: string[]
+  /** The engine's word for why it replaces, for example `replace_because_tainted`. */
+  replace_reason?: string
+  /** The old object of a replacement stays, and nobody manages it any more. */
+  keeps_old?: true
+}
+
+/** How many objects are moved and imported, whether they are changed as well or not; the others count once. */
+export type ListedCounts = PlanCounts & { move: number; import: number; forget: number }
+
+export interface ChangeList {
+  /** The first 500 changes, in the plan's order. */
+  entries: ListedChange[]
+  /** How many changes there are in all. */
+  total: number
+  /** Counts of all changes. */
+  counts: ListedCounts
+}
+
+const MAX_ENTRIES = 500
+const MAX_PATHS = 10
+/** Longest identifier of an import that is shown, in UTF-16 units. */
+const MAX_ID = 300
+
+/**
+ * Lists what a plan does with managed objects, moves, imports and forgotten objects included. Reading a data source is
+ * no change.
+ */
+export function listChanges(plan: Plan, masker: Pick<Masker, 'text'>): ChangeList {
+  const changes = plan.resource_changes.flatMap((resource) => {
+    const action = listedActionOf(resource)
+    return action === 'none' ? [] : [{ resource, action }]
+  })
+  const count = (action: ListedAction) => changes.filter((change) => change.action === action).length
+  return {
+    entries: changes.slice(0, MAX_ENTRIES).map(({ resource, action }) => describe(resource, action, masker)),
+    total: changes.length,
+    counts: {
+      create: count('create'),
+      update: count('update'),
+      delete: count('delete'),
+      recreate: count('recreate'),
+      move: changes.filter(({ resource }) => isMoved(resource)).length,
+      import: changes.filter(({ resource }) => resource.change.importing).length,
+      forget: count('forget'),
+    },
+  }
+}
+
+function listedActionOf(resource: ResourceChange): ListedAction | 'none' {
+  const { mode, change } = resource
+  if (mode === 'data') return 'none'
+  const action: ChangeAction = actionOf(change.actions)
+  if (action !== 'none') return action
+  if (change.actions.includes('forget')) return 'forget'
+  if (change.importing) return 'import'
+  return isMoved(resource) ? 'move' : 'none'
+}
+
+const isMoved = ({ previous_address, address }: ResourceChange): boolean =>
+  previous_address !== undefined && previous_address !== address
+
+function describe(resource: ResourceChange, action: ListedAction, masker: Pick<Masker, 'text'>): ListedChange {
+  const { change, previous_address, action_reason } = resource
+  const paths = itemsOf(change.replace_paths)
+    .map(renderPath)
+    .filter((path) => path !== '')
+    .slice(0, MAX_PATHS)
+  return {
+    address: masker.text(addressOf(resource)),
+    action,
+    ...(isMoved(resource) && previous_address && { previous_address: masker.text(previous_address) }),
+    ...(change.importing && { import_id: shownId(memberOf(change.importing, 'id'), masker) }),
+    ...(action === 'recreate' && paths.length > 0 && { replace_paths: paths.map((path) => masker.text(path)) }),
+    ...(action === 'recreate' && action_reason && { replace_reason: masker.text(action_reason) }),
+    ...(action === 'recreate' && change.actions.includes('forget') && { keeps_old: true as const }),
+  }
+}
+
+/** An identifier of which a part is sensitive is not shown at all, because its rest may tell the part. */
+function shownId(id: Json | undefined, masker: Pick<Masker, 'text'>): string | null {
+  if (typeof id !== 'string' || id === '' || id.length > MAX_ID) return null
+  return masker.text(id) === id ? id : null
+}
+
+/** Writes a path as the engine's language does: `["tags", "a b", 0]` becomes `tags["a b"][0]`. */
+const renderPath = (path: Json): string =>
+  itemsOf(path)
+    .map((step) => {
+      if (typeof step === 'number') return `[${step}]`
+      return typeof step === 'string' && /^[A-Za-z_][\w-]*$/.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`
+    })
+    .join('')
+    .replace(/^\./, '')

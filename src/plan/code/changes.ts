@@ -1,0 +1,182 @@
+import { withoutIndexes } from '../addresses.ts'
+import { type CodeBlock, readAttributes, readCodeBlocks, withoutComments } from './blocks.ts'
+import { type CodeFile, callOf, folderOf, type ModuleCall, modulePaths, within } from './modules.ts'
+import { type FilePatch, parseDiff, textBefore } from './patch.ts'
+
+/** What a session changed in the code, as addresses of the engine. */
+export interface CodeChanges {
+  /** What has to be planned: blocks of the root, and modules in which something was changed. */
+  blocks: ChangedBlock[]
+  /** Both sides of each `moved` block that the session added. */
+  moved: string[]
+  /** Addresses that the code names although no block has to declare them: in `moved`, `removed` and `import` blocks. */
+  mentioned: string[]
+  /** Equal for two states of the code in which the same addresses changed. */
+  fingerprint: string
+}
+
+export interface ChangedBlock {
+  /** `type.name` or `module.name` in the root, `module.name` for what lies in a module. */
+  address: string
+  /** The block itself when it lies in a module and has an address. */
+  exact: string
+}
+
+/**
+ * Compares the code with what it was before the diff, block by block: comments, layout, and the file in which a block
+ * stands do not count.
+ * @param diff of the whole session
+ * @param files the code as it is
+ */
+export function readCodeChanges(diff: string, files: readonly CodeFile[]): CodeChanges {
+  const patches = parseDiff(diff)
+  const now = blocksByFolder(files)
+  const calls = callsIn(now)
+  const paths = modulePaths(calls)
+  const changed = changedBlocks(patches, files)
+  const addressed = changed.flatMap((block) => addressesOf(block, paths))
+  const others = changedModuleFiles(patches, paths)
+  const added = changed.filter(({ kind, isPresent }) => kind === 'moved' && isPresent)
+  const mentioned = [...now].flatMap(([folder, blocks]) => blocks.flatMap((block) => sidesOf(block, folder, paths)))
+  return {
+    blocks: uniqueBlocks([...addressed, ...others]),
+    moved: [...new Set(added.flatMap((block) => sidesOf(block, block.folder, paths)))],
+    mentioned: [...new Set(mentioned)],
+    fingerprint: [
+      ...changed.map(({ folder, name }) => `${folder}:${name}`),
+      ...others.map(({ address }) => address),
+      ...calls.map((call) => JSON.stringify(call)),
+      ...patches.flatMap(({ from, to }) => (/\.tfvars$/.test(to ?? from ?? '') ? [`${to ?? from}`] : [])),
+    ]
+      .sort()
+      .join('\n'),
+  }
+}
+
+interface Changed extends CodeBlock {
+  folder: string
+  /** Kind and labels; for blocks without labels what they say. */
+  name: string
+  /** False for a block that was removed. */
+  isPresent: boolean
+}
+
+type Blocks = Map<string, CodeBlock[]>
+
+function blocksByFolder(files: readonly CodeFile[]): Blocks {
+  const folders: Blocks = new Map()
+  for (const { path, text } of files)
+    folders.set(folderOf(path), [...(folders.get(folderOf(path)) ?? []), ...readCodeBlocks(text)])
+  return folders
+}
+
+const callsIn = (folders: Blocks): ModuleCall[] =>
+  [...folders].flatMap(([folder, blocks]) =>
+    blocks.filter(({ kind }) => kind === 'module').map((block) => callOf(folder, block)),
+  )
+
+const isCode = (path: string | null): path is string => path?.endsWith('.tf') === true
+
+/** Blocks that were added, changed or removed in the files of the diff, by folder. */
+function changedBlocks(patches: readonly FilePatch[], files: readonly CodeFile[]): Changed[] {
+  const texts = new Map(files.map(({ path, text }) => [path, text]))
+  const known = patches.filter(({ to }) => !isCode(to) || texts.has(to))
+  const present = (patch: FilePatch) => (isCode(patch.to) ? (texts.get(patch.to) ?? '') : '').replaceAll('\r\n', '\n')
+  const before = blocksByFolder(
+    known.flatMap((patch) =>
+      isCode(patch.from) ? [{ path: patch.from, text: textBefore(patch, present(patch)) }] : [],
+    ),
+  )
+  const after = blocksByFolder(
+    known.flatMap((patch) => (isCode(patch.to) ? [{ path: patch.to, text: present(patch) }] : [])),
+  )
+  return [...new Set([...before.keys(), ...after.keys()])].flatMap((folder) => {
+    const [old, fresh] = [nameBlocks(before.get(folder) ?? []), nameBlocks(after.get(folder) ?? [])]
+    return [...new Set([...old.keys(), ...fresh.keys()])].flatMap((name) => {
+      const [was, is] = [old.get(name), fresh.get(name)]
+      const block = is ?? was
+      if (!block || was?.text === is?.text) return []
+      return [{ ...block.block, folder, name, isPresent: is !== undefined }]
+    })
+  })
+}
+
+interface Named {
+  block: CodeBlock
+  /** Without what does not count. */
+  text: string
+}
+
+/** The blocks by name. What several blocks of one name say, as overrides do, is joined; each local counts for itself. */
+function nameBlocks(blocks: readonly CodeBlock[]): Map<string, Named> {
+  const named = new Map<string, Named>()
+  const add = (name: string, block: CodeBlock, text: string) =>
+    named.set(name, { block, text: `${named.get(name)?.text ?? ''}${text}\n` })
+  for (const block of blocks) {
+    const text = withoutComments(block.body)
+    if (block.kind === 'locals')
+      for (const [name, value] of readAttributes(block.body)) add(`local ${name}`, block, value)
+    else add([block.kind, ...(block.labels.length > 0 ? block.labels : [text])].join(' '), block, text)
+  }
+  return named
+}
+
+/** Changes of these kinds concern nothing but the module in whose files they are made. */
+const INSIDE = new Set(['locals', 'variable', 'data'])
+
+/** Addresses that have to be planned because of a changed block. What uses a value of the root is not guessed. */
+function addressesOf(block: Changed, paths: ReadonlyMap<string, string[]>): ChangedBlock[] {
+  const local = localAddress(block)
+  return (paths.get(block.folder) ?? []).flatMap((module): ChangedBlock[] => {
+    if (local !== null && module === '') return [{ address: local, exact: local }]
+    if (local !== null) return [{ address: module, exact: within(module, local) }]
+    return module !== '' && INSIDE.has(block.kind) ? [{ address: module, exact: module }] : []
+  })
+}
+
+function localAddress({ kind, labels: [first = '', second = ''], body, isPresent }: Changed): string | null {
+  if (kind === 'resource') return `${first}.${second}`
+  if (kind === 'module') return `module.${first}`
+  const refers = isPresent && (kind === 'removed' || kind === 'import')
+  return refers ? readReference(body, kind === 'removed' ? 'from' : 'to') : null
+}
+
+/** The addresses that a `moved`, `removed` or `import` block names, as the root writes them. */
+function sidesOf({ kind, body }: CodeBlock, folder: string, paths: ReadonlyMap<string, string[]>): string[] {
+  if (kind !== 'moved' && kind !== 'removed' && kind !== 'import') return []
+  const sides = [readReference(body, 'from'), readReference(body, 'to')].filter((side) => side !== null)
+  return (paths.get(folder) ?? []).flatMap((module) => sides.map((side) => within(module, side)))
+}
+
+const ADDRESS = /^[A-Za-z_][\w-]*(\.[A-Za-z_][\w-]*|\[("(\\.|[^"\\])*"|\d+)\])+$/
+
+/** An address in the code. Indexes that are no constants are left out, as in the `to` of an import for each of a set. */
+function readReference(body: string, attribute: string): string | null {
+  const written =
+    readAttributes(body)
+      .get(attribute)
+      ?.replaceAll(/\s+(?=(?:[^"]*"[^"]*")*[^"]*$)/g, '') ?? ''
+  const address = ADDRESS.test(written) ? written : withoutIndexes(written).replaceAll(/\[[^[\]]*\]/g, '')
+  return ADDRESS.test(address) ? address : null
+}
+
+/** Modules with a changed file that is no code, for example a template; texts for people do not count. */
+function changedModuleFiles(patches: readonly FilePatch[], paths: ReadonlyMap<string, string[]>): ChangedBlock[] {
+  const changed = patches.flatMap(({ from, to }) => [from, to]).filter((path) => path !== null)
+  return changed
+    .filter((path) => !/\.(tf|tfvars|md)$/i.test(path))
+    .flatMap((path) => paths.get(moduleFolder(folderOf(path), paths)) ?? [])
+    .filter((module) => module !== '')
+    .map((module) => ({ address: module, exact: module }))
+}
+
+/** The folder of the module that a folder belongs to: the nearest one above it that is called. */
+function moduleFolder(folder: string, paths: ReadonlyMap<string, string[]>): string {
+  const parts = folder.split('/')
+  while (parts.length > 0 && !paths.has(parts.join('/'))) parts.pop()
+  return parts.join('/')
+}
+
+const uniqueBlocks = (blocks: readonly ChangedBlock[]): ChangedBlock[] => [
+  ...new Map(blocks.map((block) => [block.exact, block])).values(),
+]

@@ -1,0 +1,119 @@
+/** What a unified diff says about one file. */
+export interface FilePatch {
+  /** Path before; null for a new file. */
+  from: string | null
+  /** Path now; null for a file that was removed. */
+  to: string | null
+  hunks: Hunk[]
+  /** The part of the diff about this file, without the line break at its end. */
+  raw: string
+  /** Whether the file is not committed yet, so that `raw` is a line with its path and then its text. */
+  uncommitted: boolean
+}
+
+interface Hunk {
+  /** First line in the present text, from 1; the line before it when `newCount` is 0. */
+  newStart: number
+  newCount: number
+  /** Lines with their sign. */
+  lines: string[]
+}
+
+const HUNK = /^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/
+const UNTRACKED = /^new file (?!mode \d)(.+)$/
+
+/**
+ * Reads the diff of a branch: what git prints without prefixes, then `new file <path>` and the text of each file that
+ * is not committed yet. A hunk that was cut is left out.
+ */
+export function parseDiff(diff: string): FilePatch[] {
+  const files: FilePatch[] = []
+  const lines = diff.split('\n')
+  let start = 0
+  let patch: FilePatch | null = null
+  const endFile = (end: number) => {
+    if (patch) files.push(completePatch(patch, lines.slice(start, end)))
+  }
+  for (let index = 0; index < lines.length; index++) {
+    const line = lines[index] ?? ''
+    const untracked = UNTRACKED.exec(line)
+    if (line.startsWith('diff --git ') || untracked) {
+      endFile(index)
+      start = index
+      patch = { from: null, to: untracked?.[1] ?? null, hunks: [], raw: '', uncommitted: untracked !== null }
+    } else if (patch && !patch.uncommitted) index = readHeader(patch, lines, index)
+  }
+  endFile(lines.length)
+  return files.filter(({ from, to }) => from !== null || to !== null)
+}
+
+/** Adds the raw text, and the paths of a file without hunks, for example of an empty or a binary one. */
+function completePatch(patch: FilePatch, lines: readonly string[]): FilePatch {
+  const raw = lines.join('\n').trimEnd()
+  if (patch.from !== null || patch.to !== null) return { ...patch, raw }
+  const name = nameOf(lines[0] ?? '')
+  const has = (start: string) => lines.some((line) => line.startsWith(start))
+  return { ...patch, raw, from: has('new file mode ') ? null : name, to: has('deleted file mode ') ? null : name }
+}
+
+/** The path in `diff --git <path> <path>`, which is written twice; null when the two differ. */
+function nameOf(line: string): string | null {
+  const names = line.slice('diff --git '.length)
+  const half = names.slice(0, (names.length - 1) / 2)
+  return names === `${half} ${half}` ? readPath(half) : null
+}
+
+/** Reads one line in front of the hunks, or a whole hunk. Answers the index of the last line that was read. */
+function readHeader(patch: FilePatch, lines: readonly string[], index: number): number {
+  const line = lines[index] ?? ''
+  const hunk = HUNK.exec(line)
+  if (hunk) return readHunk(patch, lines, index, hunk)
+  const [, key, name = ''] = /^(---|\+\+\+|rename from|rename to) (.*)$/.exec(line) ?? []
+  if (key === '---' || key === 'rename from') patch.from = readPath(name)
+  if (key === '+++' || key === 'rename to') patch.to = readPath(name)
+  return index
+}
+
+function readHunk(patch: FilePatch, lines: readonly string[], at: number, header: RegExpExecArray): number {
+  const [, old = '1', start = '0', count = '1'] = header
+  const left = { old: Number(old), now: Number(count) }
+  const hunk: Hunk = { newStart: Number(start), newCount: Number(count), lines: [] }
+  let index = at + 1
+  for (; index < lines.length && (left.old > 0 || left.now > 0); index++) {
+    const line = lines[index] ?? ''
+    // A hunk that was cut is followed by the next file.
+    if (line.startsWith('diff --git ')) break
+    if (line.startsWith('\\')) continue
+    if (!line.startsWith('+')) left.old--
+    if (!line.startsWith('-')) left.now--
+    hunk.lines.push(line)
+  }
+  if (left.old <= 0 && left.now <= 0) patch.hunks.push(hunk)
+  return index - 1
+}
+
+/** A path as git writes it: quoted when it has unusual characters, and with a tab behind it when it has blanks. */
+function readPath(name: string): string | null {
+  const path = name.replace(/\t$/, '')
+  if (path === '/dev/null') return null
+  if (!/^".*"$/.test(path)) return path
+  const bytes: number[] = []
+  const encoder = new TextEncoder()
+  for (const [, octal, escaped, plain = ''] of path.slice(1, -1).matchAll(/\\([0-7]{3})|\\(.)|([^\\]+)/g))
+    if (octal) bytes.push(Number.parseInt(octal, 8))
+    else bytes.push(...encoder.encode(escaped === undefined ? plain : (ESCAPES[escaped] ?? escaped)))
+  return new TextDecoder().decode(new Uint8Array(bytes))
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' }
+
+/** The text of a file before the change. @param text what it is now; empty for a file that was removed */
+export function textBefore({ from, hunks }: FilePatch, text: string): string {
+  if (from === null) return ''
+  const lines = text.split('\n')
+  for (const { newStart, newCount, lines: changed } of hunks.toReversed()) {
+    const old = changed.filter((line) => !line.startsWith('+')).map((line) => line.slice(1))
+    lines.splice(newCount === 0 ? newStart : newStart - 1, newCount, ...old)
+  }
+  return lines.join('\n')
+}

@@ -1,0 +1,211 @@
+import { distanceWithin } from '../../base/edit-distance.ts'
+import type { TypeNames } from '../schema/provider-schema.ts'
+import { type Attribute, type Block, type NestedBlock, nearNames, type TypeName } from '../schema/read.ts'
+import { blockPathAt, type Declarations } from './declarations.ts'
+import type { Diagnostic } from './diagnostic.ts'
+
+/** What a hint may be made of. Whatever is not at hand is null. */
+export interface Surroundings {
+  /** The whole text of the file that the diagnostic names. */
+  text: string | null
+  /** What is declared in the folder of that file. */
+  declared(): Promise<Declarations>
+  /** What a module declares that is called in that folder, when its code is in the repository. */
+  declaredIn(module: string): Promise<Declarations | null>
+  types(): Promise<TypeNames | null>
+  block(type: TypeName): Promise<Block | null>
+}
+
+const MAX_NAMES = 15
+/** Declarations of the same name that are told. */
+const MAX_NAMESAKES = 3
+/** Hints of one entry. It may stand for many diagnostics with the same summary. */
+const MAX_HINTS = 2
+
+type Hint = (match: RegExpExecArray, diagnostic: Diagnostic, at: Surroundings) => Promise<string>
+
+/** By the detail of a diagnostic, in the words of OpenTofu and Terraform. */
+const HINTS: readonly [RegExp, Hint][] = [
+  [/This object does not have an attribute named "([\w-]+)"\.(?! Did)/g, hintOutputs],
+  [/no argument, nested block, or exported attribute named "([\w-]+)"\.(?! Did)/g, hintAttribute],
+  [/An argument named "([\w-]+)" is not expected here\.(?! Did)/g, hintArgument],
+  [/Blocks of type "([\w-]+)" are not expected here\.(?! Did)/g, hintArgument],
+  [/The argument "([\w-]+)" is required, but no definition was found/g, hintRequired],
+  [/(input variable) with the name "([\w-]+)" has not been declared\.( Did)?/g, hintDeclared],
+  [/(local value) with the name "([\w-]+)" has not been declared\.( Did)?/g, hintDeclared],
+  [/No (module) call named "([\w-]+)" is declared/g, hintDeclared],
+  [/A (managed|data) resource "([\w-]+)" "([\w-]+)" has not been declared/g, hintResource],
+  [/does not support (resource type|data source) "([\w-]+)"\.(?! Did)/g, hintType],
+]
+
+/**
+ * Says in one or two lines what exists where the code names something that does not: outputs, arguments, types and
+ * declared names. Empty where the engine has said it itself, and where nothing is known.
+ * Errors: those of the surroundings.
+ */
+export async function hintFor(diagnostic: Diagnostic, at: Surroundings): Promise<string> {
+  const hints = new Set<string>()
+  for (const [pattern, hint] of HINTS)
+    for (const match of diagnostic.detail.replaceAll(/\s+/g, ' ').matchAll(pattern)) {
+      if (hints.size === MAX_HINTS) break
+      const text = await hint(match, diagnostic, at)
+      if (text !== '') hints.add(`Hint: ${text}`)
+    }
+  return [...hints].join('\n')
+}
+
+async function hintOutputs([, name = '']: RegExpExecArray, _: Diagnostic, at: Surroundings): Promise<string> {
+  const module = new RegExp(`\\bmodule\\.([\\w-]+)(?:\\[[^\\]]*\\])*\\.${name}\\b`).exec(at.text ?? '')?.[1]
+  const declared = module === undefined ? null : await at.declaredIn(module)
+  return declared === null ? '' : describeAll(`outputs of module.${module}`, name, declared.outputs)
+}
+
+async function hintAttribute([, name = '']: RegExpExecArray, _: Diagnostic, at: Surroundings): Promise<string> {
+  const reference = new RegExp(`(\\bdata\\.)?\\b([a-z]\\w*)\\.[\\w-]+(?:\\[[^\\]]*\\])*\\.${name}\\b`)
+  const [, data, type] = reference.exec(at.text ?? '') ?? []
+  if (type === undefined) return ''
+  const block = await at.block({ mode: data === undefined ? 'resource' : 'data', type })
+  return block === null ? '' : describeNearest(`attributes of ${type}`, name, namesIn(block))
+}
+
+async function hintArgument([, name = '']: RegExpExecArray, diagnostic: Diagnostic, at: Surroundings): Promise<string> {
+  const module = /^module "([\w-]+)"/.exec(diagnostic.context ?? '')?.[1]
+  if (module !== undefined) {
+    const declared = await at.declaredIn(module)
+    return declared === null ? '' : describeAll(`variables of module.${module}`, name, declared.variables)
+  }
+  const place = await placeOf(name, diagnostic, at)
+  if (place === null) return ''
+  const inside = pathTo(name, place.block)
+  if (inside !== null) return `${place.label} takes ${name} inside of its block ${inside}.`
+  return describeNearest(`arguments of ${place.label}`, name, namesIn(place.block, isSettable))
+}
+
+async function hintRequired([, name = '']: RegExpExecArray, diagnostic: Diagnostic, at: Surroundings): Promise<string> {
+  const place = await placeOf(name, diagnostic, at)
+  if (place === null) return ''
+  const required = namesIn(
+    place.block,
+    (attribute) => attribute.required === true,
+    ({ min_items = 0 }) => min_items > 0,
+  )
+  // For a nested block the engine names the line of its head, so that the block found here may be the one around it.
+  return required.includes(name) && required.length > 1 ? `${place.label} requires ${required.join(', ')}.` : ''
+}
+
+/** The block of the schema in which a diagnostic found a name, and how to call it. */
+async function placeOf(
+  name: string,
+  { context, line }: Diagnostic,
+  { text, block }: Surroundings,
+): Promise<{ label: string; block: Block } | null> {
+  const [, mode, type = ''] = /^(resource|data) "([\w-]+)"/.exec(context ?? '') ?? []
+  if (mode === undefined || line === null || text === null) return null
+  const path = blockPathAt(text, line, name) ?? []
+  let current = await block({ mode: mode === 'data' ? 'data' : 'resource', type })
+  for (const step of path) current = current?.block_types?.[step]?.block ?? null
+  return current === null ? null : { label: [type, ...path].join('.'), block: current }
+}
+
+const isSettable = ({ required, optional }: Attribute) => required === true || optional === true
+
+function namesIn(
+  { attributes = {}, block_types = {} }: Block,
+  hasAttribute: (attribute: Attribute) => boolean = () => true,
+  hasBlock: (block: NestedBlock) => boolean = () => true,
+): string[] {
+  const attributeNames = Object.entries(attributes).filter(([, attribute]) => hasAttribute(attribute))
+  const blockNames = Object.entries(block_types).filter(([, block]) => hasBlock(block))
+  return [...attributeNames, ...blockNames].map(([name]) => name)
+}
+
+/** Names of the nested blocks that lead to an argument of this name, joined by dots; null when there is none. */
+function pathTo(name: string, { block_types = {} }: Block, depth = 3): string | null {
+  for (const [key, { block = {} }] of Object.entries(block_types)) {
+    if (namesIn(block, isSettable).includes(name)) return key
+    const deeper = depth > 1 ? pathTo(name, block, depth - 1) : null
+    if (deeper !== null) return `${key}.${deeper}`
+  }
+  return null
+}
+
+async function hintDeclared(
+  [, kind = '', name = '', suggested]: RegExpExecArray,
+  _: Diagnostic,
+  at: Surroundings,
+): Promise<string> {
+  const declared = await at.declared()
+  const { variables, locals, modules } = declared
+  const namesakes = describeNamesakes(name, declared)
+  if (suggested !== undefined) return namesakes
+  const names: Record<string, readonly string[]> = {
+    module: [...modules.keys()],
+    'local value': locals,
+    'input variable': variables,
+  }
+  return joinHints(namesakes, describeAll(`declared ${kind}s`, name, names[kind] ?? []))
+}
+
+const joinHints = (...hints: string[]) => hints.filter((hint) => hint !== '').join(' ')
+
+/** Declarations of another kind that have exactly this name, as references: the kind is then most likely the fault. */
+function describeNamesakes(name: string, { variables, locals, outputs, resources, modules }: Declarations): string {
+  const references = [
+    ...(variables.includes(name) ? [`var.${name}`] : []),
+    ...(locals.includes(name) ? [`local.${name}`] : []),
+    ...(modules.has(name) ? [`module.${name}`] : []),
+    ...resources.filter((address) => address.endsWith(`.${name}`)),
+  ].slice(0, MAX_NAMESAKES)
+  if (references.length > 0)
+    return `${references.map((one) => `\`${one}\``).join(', ')} ${references.length === 1 ? 'exists' : 'exist'}.`
+  return outputs.includes(name) ? `an output ${name} exists, which code of its own module cannot refer to.` : ''
+}
+
+async function hintResource(
+  [, mode, type = '', name = '']: RegExpExecArray,
+  _: Diagnostic,
+  at: Surroundings,
+): Promise<string> {
+  const address = `${mode === 'data' ? 'data.' : ''}${type}.${name}`
+  const declared = await at.declared()
+  const { resources } = declared
+  const alike = resources.filter(
+    (other) => other.startsWith(`${type}.`) || other.startsWith(`data.${type}.`) || other.endsWith(`.${name}`),
+  )
+  const near = resources.filter((other) => distanceWithin(other, address, 3) <= 3)
+  const found = [...new Set([...near, ...alike])]
+  // Resources of this name are among those that are alike.
+  const namesakes = describeNamesakes(name, { ...declared, resources: [] })
+  return joinHints(namesakes, found.length === 0 ? '' : describeAll('declared resources', address, found))
+}
+
+async function hintType([, kind, type = '']: RegExpExecArray, _: Diagnostic, at: Surroundings): Promise<string> {
+  const names = await at.types()
+  const near = names === null ? [] : nearest(type, kind === 'data source' ? names.data : names.resource)
+  return near.length === 0 ? '' : `nearest types: ${near.join(', ')}.`
+}
+
+/** All names as far as there is room, those first that are like the given one. */
+function describeAll(what: string, name: string, existing: readonly string[]): string {
+  if (existing.length === 0) return `there are no ${what}.`
+  const ordered = [...new Set([...nearest(name, existing), ...existing])]
+  const left = ordered.length - MAX_NAMES
+  return `${what}: ${ordered.slice(0, MAX_NAMES).join(', ')}${left > 0 ? ` and ${left} more` : ''}.`
+}
+
+/** The names that are like the given one; when none is, all of them as far as there is room. */
+function describeNearest(what: string, name: string, existing: readonly string[]): string {
+  const near = nearest(name, existing)
+  return near.length > 0 ? `nearest ${what}: ${near.join(', ')}.` : describeAll(what, name, existing)
+}
+
+/** At most five names that differ in few letters, then those that share words. */
+function nearest(name: string, existing: readonly string[]): string[] {
+  const limit = Math.max(1, Math.floor(name.length / 3))
+  const alike = existing
+    .map((other) => ({ other, distance: distanceWithin(name, other, limit) }))
+    .filter(({ distance }) => distance <= limit)
+    .sort((a, b) => a.distance - b.distance)
+    .map(({ other }) => other)
+  return [...new Set([...alike, ...nearNames(name, existing)])].slice(0, 5)
+}

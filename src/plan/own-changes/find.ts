@@ -1,0 +1,175 @@
+import { itemsOf, type Json, memberOf } from '../../base/json.ts'
+import { newAddresses } from '../changes.ts'
+import type { DriftOperation } from '../drift.ts'
+import type { Plan, ResourceChange } from '../plan.ts'
+import { type ChangedBlock, type ChangedBlocks, readChangedBlocks } from './changed-blocks.ts'
+import {
+  type AddressPart,
+  type CodePlace,
+  callInCode,
+  enterModule,
+  readAddress,
+  referencesIn,
+  resourceInCode,
+  rootPlace,
+} from './code-places.ts'
+import { changesItem, changesValue, readText, removesKey, type Sides } from './code-values.ts'
+
+/**
+ * Finds the operations that would only undo what a branch changed and nobody has applied yet, as far as plan and diff
+ * tell it without doubt:
+ * - the infrastructure never had the resource: the plan creates it and does not list it as deleted by others
+ * - the diff takes away the block of the resource, the call of its module, or the count or key of its instance
+ * - the refresh found the resource as the state had it, and for each attribute that differs, the diff changes it in the
+ *   block, or changes a variable or local value that it refers to, from the value of the infrastructure to that of the
+ *   code
+ * Any other operation is left to the judgement of a model.
+ * @param diffs diffs of the branch as the workspace reads them; each of them may explain an operation
+ */
+export function findOwnChanges(
+  plan: Plan,
+  operations: readonly DriftOperation[],
+  diffs: readonly string[],
+): DriftOperation[] {
+  const uncreated = newAddresses(plan)
+  const views = diffs.map(readChangedBlocks)
+  const changes = new Map(
+    plan.resource_changes.filter(({ deposed }) => deposed === undefined).map((change) => [change.address, change]),
+  )
+  return operations.filter((operation) => {
+    const change = changes.get(operation.address)
+    if (change === undefined) return false
+    if (operation.action === 'delete resource') return uncreated.has(operation.address)
+    return views.some((blocks) =>
+      operation.action === 'create resource'
+        ? isOwnDeletion(plan, change, blocks)
+        : isOwnUpdate(plan, operation, { change, blocks }),
+    )
+  })
+}
+
+const labelOf = ({ type, name }: ResourceChange) => `resource ${type}.${name}`
+
+const isTakenAway = (block: ChangedBlock | undefined) => block?.removedHeader === true && !block.addedHeader
+
+function isOwnDeletion(plan: Plan, change: ResourceChange, blocks: ChangedBlocks): boolean {
+  const { calls, resource } = readAddress(change.address)
+  let place = rootPlace(plan)
+  for (const call of calls) {
+    const block = blocks.find(place.directory, `module ${call.name}`)
+    const inCode = callInCode(place, call.name)
+    if (isTakenAway(block) || isOwnInstance(call, { own: block, inCode, place }, blocks)) return true
+    const inside = enterModule(place, call.name)
+    if (inside === null) return false
+    place = inside
+  }
+  const block = blocks.find(place.directory, labelOf(change))
+  const inCode = resourceInCode(place, change)
+  return isTakenAway(block) || isOwnInstance(resource, { own: block, inCode, place }, blocks)
+}
+
+/** A block, or a call of a module, that stays in the code. */
+interface Repeated {
+  /** What the diff changed in it. */
+  own: ChangedBlock | undefined
+  inCode: Json | undefined
+  place: CodePlace
+}
+
+/** Whether the diff takes away one instance of a block that stays. */
+function isOwnInstance({ key }: AddressPart, { own, inCode, place }: Repeated, blocks: ChangedBlocks): boolean {
+  if (key === null || inCode === undefined) return false
+  const isNumber = !key.startsWith('"')
+  const expression = memberOf(inCode, isNumber ? 'count_expression' : 'for_each_expression')
+  const declarations = declarationsOf(referencesIn(expression), place, blocks)
+  const anything: Sides = { code: null, infrastructure: null }
+  if (isNumber)
+    return (
+      (own !== undefined && changesCount(own, 'count')) ||
+      declarations.some(({ block, name }) => changesCount(block, name))
+    )
+  const text = readText(key)
+  if (text === null) return false
+  return (
+    (own !== undefined && (removesKey(own, text) || changesValue(own, 'for_each', anything))) ||
+    declarations.some(({ block }) => removesKey(block, text))
+  )
+}
+
+/** Whether the lines change how many instances there are; what the numbers are, the plan says. */
+const changesCount = (block: ChangedBlock, name: string): boolean =>
+  [...block.removed, ...block.added].some((line) => new RegExp(`^${name}\\s*=`).test(line))
+
+function isOwnUpdate(
+  plan: Plan,
+  operation: DriftOperation & { action: 'update resource' },
+  { change, blocks }: { change: ResourceChange; blocks: ChangedBlocks },
+): boolean {
+  const addresses = [change.address, change.previous_address]
+  const isDrifted = itemsOf(plan.document.resource_drift).some((entry) =>
+    [memberOf(entry, 'address'), memberOf(entry, 'previous_address')].some(
+      (address) => typeof address === 'string' && addresses.includes(address),
+    ),
+  )
+  const place = readAddress(change.address).calls.reduce<CodePlace | null>(
+    (outer, { name }) => outer && enterModule(outer, name),
+    rootPlace(plan),
+  )
+  const inCode = place && resourceInCode(place, change)
+  if (isDrifted || !inCode) return false
+  const block = blocks.find(place.directory, labelOf(change))
+  // In a block that is new under this name every line is added, and nobody can tell which of them are changes.
+  const own = block?.addedHeader ? undefined : block
+  return differencesOf(operation).every(([path, sides]) => {
+    const { first, last, isItem } = readPath(path)
+    if (own && (isItem ? changesItem(own, sides) : changesValue(own, last, sides))) return true
+    const references = referencesIn(memberOf(memberOf(inCode, 'expressions'), first))
+    return declarationsOf(references, place, blocks).some((one) => changesValue(one.block, one.name, sides, true))
+  })
+}
+
+function differencesOf({ changes }: DriftOperation & { action: 'update resource' }): [path: string, Sides][] {
+  const { changed = {}, added = {}, removed = {} } = changes
+  const toSides = (code: Json, infrastructure: Json): Sides => ({ code, infrastructure })
+  return [
+    ...Object.entries(changed).map(([path, { old_value, new_value }]): [string, Sides] => [
+      path,
+      toSides(old_value, new_value),
+    ]),
+    ...Object.entries(added).map(([path, value]): [string, Sides] => [path, toSides(null, value)]),
+    ...Object.entries(removed).map(([path, value]): [string, Sides] => [path, toSides(value, null)]),
+  ]
+}
+
+const SEGMENT = /\[(\d+)\]|\[("(?:\\.|[^"\\])*")\]|([^.[\]]+)/g
+
+/** The first name of a path, its last one, and whether the path ends with the index of an item. */
+function readPath(path: string): { first: string; last: string; isItem: boolean } {
+  const segments = [...path.matchAll(SEGMENT)]
+  const names = segments.flatMap(([, , quoted, name]) => (quoted ? [JSON.parse(quoted) as string] : (name ?? [])))
+  return { first: names[0] ?? '', last: names.at(-1) ?? '', isItem: segments.at(-1)?.[1] !== undefined }
+}
+
+/** Lines that changed a value which an expression refers to, and the name that the value has there. */
+interface Declaration {
+  block: ChangedBlock
+  name: string
+}
+
+/** What the diff changed of the variables and local values that are referred to. */
+function declarationsOf(references: readonly string[], place: CodePlace, blocks: ChangedBlocks): Declaration[] {
+  const { directory, caller } = place
+  return references.flatMap((reference) => {
+    const [kind, name = ''] = reference.split('.')
+    const found = (inDirectory: string, label: string, nameThere: string): Declaration[] => {
+      const block = blocks.find(inDirectory, label)
+      return block === undefined ? [] : [{ block, name: nameThere }]
+    }
+    if (kind === 'local') return found(directory, 'locals', name)
+    if (kind !== 'var') return []
+    const given = caller
+      ? found(caller.place.directory, `module ${caller.name}`, name)
+      : found(directory, 'tfvars', name)
+    return [...found(directory, `variable ${name}`, 'default'), ...given]
+  })
+}

@@ -1,0 +1,37 @@
+/** Ends the heading of a section about how code is written, of which a plan shows nothing. */
+const CODE_ONLY = /\(code only\)$/i
+
+/** Sections of resource templates about code and its history. Their headings are the same in every shipped template. */
+const OF_TEMPLATES = new Set(['dependencies', 'common mistakes', 'import and drift'])
+
+/** A prompt body for somebody who sees a plan and no code: without the sections whose heading ends in `(code only)`. */
+export const withoutCodeSections = (body: string): string => withoutSections(body, (title) => CODE_ONLY.test(title))
+
+/** A prompt body for somebody who writes code: whole, but headings do not say whom they are for. */
+export const withoutMarks = (body: string): string =>
+  body.replaceAll(/^(#{1,6}[ \t].*?)[ \t]*\(code only\)[ \t]*$/gim, '$1')
+
+/** What `withoutCodeSections` leaves of a resource template, which has sections of fixed names about code. */
+export const templateForPlans = (body: string): string =>
+  withoutSections(body, (title) => CODE_ONLY.test(title) || OF_TEMPLATES.has(title.toLowerCase()))
+
+/**
+ * Leaves out the sections with these headings, each up to the next heading of its level or above. Lines in a block of
+ * code are no headings. Answers the empty text when nothing but headings is left.
+ */
+function withoutSections(body: string, isLeftOut: (title: string) => boolean): string {
+  const kept: string[] = []
+  let leftOutLevel: number | null = null
+  let isCode = false
+  let hasText = false
+  for (const line of body.split('\n')) {
+    if (/^\s*```/.test(line)) isCode = !isCode
+    const [, marks, title = ''] = isCode ? [] : (/^(#{1,6})\s+(.*?)\s*$/.exec(line) ?? [])
+    if (marks !== undefined && (leftOutLevel === null || marks.length <= leftOutLevel))
+      leftOutLevel = isLeftOut(title) ? marks.length : null
+    if (leftOutLevel !== null) continue
+    kept.push(line)
+    hasText ||= marks === undefined && line.trim() !== ''
+  }
+  return hasText ? kept.join('\n').trim() : ''
+}

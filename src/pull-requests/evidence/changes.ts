@@ -1,0 +1,75 @@
+import type { ChangeList, ListedChange, ListedCounts } from '../../plan/change-list.ts'
+import type { GenerateReport } from '../../reports/schemas.ts'
+import { code } from './markdown.ts'
+import type { Evidence } from './types.ts'
+
+/** What the reviewed plan does, and the words of the report for a change. */
+export interface ReviewedChanges extends ChangeList {
+  /** False for the plan of an older round, of which nobody stored moves, imports and forgotten objects. */
+  recorded: boolean
+  narrationOf(address: string): string
+}
+
+/**
+ * The changes of the reviewed plan: those that its round stored, else those of the report, which knows neither moves,
+ * imports nor forgotten objects. Null when neither can be read.
+ */
+export function reviewedChanges({ generate, rounds }: Evidence): ReviewedChanges | null {
+  if (!generate) return null
+  const stored = rounds.find(({ number }) => number === generate.round)?.result?.changes
+  const list = stored ?? (generate.document && fromReport(generate.document))
+  if (!list) return null
+  const words = new Map(generate.document?.detailed_changes.map(({ name, summary }) => [name, summary]))
+  return { ...list, recorded: stored !== undefined, narrationOf: (address) => words.get(address) ?? '' }
+}
+
+function fromReport({ summary, detailed_changes }: GenerateReport): ChangeList {
+  const entries = detailed_changes.map(({ name, action }) => ({ address: name, action }))
+  return { entries, total: entries.length, counts: { ...summary, move: 0, import: 0, forget: 0 } }
+}
+
+/** Counts like `1 to create, 0 to update, 0 to delete, 0 to recreate, 2 to move`. */
+export function countsInWords({ create, update, recreate, move, forget, ...counts }: ListedCounts): string {
+  const rare = [move > 0 && `${move} to move`, counts.import > 0 && `${counts.import} to import`]
+  return [
+    `${create} to create, ${update} to update, ${counts.delete} to delete, ${recreate} to recreate`,
+    ...rare.filter(Boolean),
+    ...(forget > 0 ? [`${forget} to forget`] : []),
+  ].join(', ')
+}
+
+/** All that happens to an object, for example `move, update`. */
+export const actionInWords = ({ action, previous_address, import_id }: ListedChange): string =>
+  [
+    previous_address !== undefined && action !== 'move' && 'move',
+    import_id !== undefined && action !== 'import' && 'import',
+    action,
+  ]
+    .filter(Boolean)
+    .join(', ')
+
+/** Shows where an object is, where it comes from and what forces its replacement. One line of Markdown. */
+export function describeObject(change: ListedChange): string {
+  const { address, previous_address, import_id, action, keeps_old } = change
+  return [
+    previous_address === undefined ? code(address) : `${code(previous_address)} → ${code(address)}`,
+    import_id && `as ${code(import_id)}`,
+    action === 'forget' && 'stays, no longer managed',
+    action === 'recreate' && describeForce(change),
+    keeps_old && 'the old object stays, no longer managed',
+  ]
+    .filter(Boolean)
+    .join(', ')
+}
+
+/** The engine's words for a replacement that no attribute forces. */
+const REASONS: Record<string, string> = {
+  replace_because_tainted: 'marked as damaged',
+  replace_by_request: 'requested',
+  replace_by_triggers: 'forced by `replace_triggered_by`',
+}
+
+function describeForce({ replace_paths = [], replace_reason = '' }: ListedChange): string {
+  if (replace_paths.length > 0) return `forced by ${replace_paths.map((path) => code(path)).join(', ')}`
+  return REASONS[replace_reason] ?? ''
+}

@@ -1,0 +1,46 @@
+import type { Turn } from '../base/vocabulary.ts'
+import type { ChangeList, ListedChange } from '../plan/change-list.ts'
+import { actionInWords, countsInWords } from './evidence/changes.ts'
+import type { RoundRow } from './evidence/types.ts'
+
+/** Most changes of a plan that the model sees one by one. */
+const MAX_CHANGES = 60
+
+/**
+ * What the completed rounds of a session did, for the model that describes it: request, summary, drift that went into
+ * the code, and the changes of the plan. What the conversation says already is not repeated. Empty when there is
+ * nothing to add.
+ * @param rounds masked, oldest first
+ */
+export function recordOfRounds(rounds: readonly RoundRow[], history: readonly Turn[]): string {
+  const said = (text: string) => history.some(({ user, assistant }) => user === text || assistant.includes(text))
+  return rounds
+    .filter(({ mode, status }) => mode !== 'apply' && status === 'completed')
+    .flatMap(({ number, mode, query, result }) => {
+      const lines = [
+        ...(said(query) ? [] : [`Request: ${query}`]),
+        ...(!result?.summary || said(result.summary) ? [] : [`Built: ${result.summary}`]),
+        ...(result?.drift ?? []).map((line) => `Drift written into the code: ${line}`),
+        ...(result?.changes ? describePlan(result.changes) : []),
+      ]
+      return lines.length > 0 ? [`Round ${number}, ${mode}`, ...lines] : []
+    })
+    .join('\n')
+}
+
+function describePlan({ entries, total, counts }: ChangeList): string[] {
+  const shown = entries.slice(0, MAX_CHANGES)
+  return [
+    `Plan: ${countsInWords(counts)}`,
+    ...shown.map(describeChange),
+    ...(total > shown.length ? [`and ${total - shown.length} more`] : []),
+    ...(counts.move > 0 ? ['A move changes the address of an object; it creates and destroys nothing.'] : []),
+    ...(counts.import > 0 ? ['An import takes an existing object into the state; it creates nothing.'] : []),
+    ...(counts.forget > 0 ? ['A forgotten object stays, but is no longer managed.'] : []),
+  ]
+}
+
+function describeChange(change: ListedChange): string {
+  const { address, previous_address } = change
+  return `- ${actionInWords(change)} ${previous_address === undefined ? '' : `${previous_address} -> `}${address}`
+}

@@ -1,0 +1,70 @@
+import * as v from 'valibot'
+import { type ChangeList, LISTED_ACTIONS } from '../plan/change-list.ts'
+
+/**
+ * What a round built, in words that are masked already. Modes and their steps fill it in while the round runs, and it
+ * is stored with the round, for the pull request and for later rounds.
+ */
+export interface RoundResult {
+  /** What was built, by the generator, composed over all attempts; empty when nothing was. */
+  summary: string
+  /** What the generator assumed, because the request left it open. */
+  assumptions: string[]
+  /** What later attempts corrected, one remark each. */
+  repairs: string[]
+  /** Changes that others made to the infrastructure and that the round wrote into the code before the review. */
+  drift: string[]
+  /** Remarks of code for people who review, for example targets that were dropped and files that no plan covers. */
+  notes: string[]
+  /** What the reviewed plan does, by code; absent when the round reviewed none. */
+  changes?: ChangeList
+}
+
+export const emptyResult = (): RoundResult => ({ summary: '', assumptions: [], repairs: [], drift: [], notes: [] })
+
+const texts = v.fallback(v.array(v.string()), [])
+const count = v.pipe(v.number(), v.integer(), v.minValue(0))
+
+const changeList = v.object({
+  entries: v.array(
+    v.object({
+      address: v.string(),
+      action: v.picklist(LISTED_ACTIONS),
+      previous_address: v.exactOptional(v.string()),
+      import_id: v.exactOptional(v.nullable(v.string())),
+      replace_paths: v.exactOptional(v.array(v.string())),
+      replace_reason: v.exactOptional(v.string()),
+      keeps_old: v.exactOptional(v.literal(true)),
+    }),
+  ),
+  total: count,
+  counts: v.object({
+    create: count,
+    update: count,
+    delete: count,
+    recreate: count,
+    move: count,
+    import: count,
+    forget: count,
+  }),
+})
+
+const storedResult = v.object({
+  summary: v.fallback(v.string(), ''),
+  assumptions: texts,
+  repairs: texts,
+  drift: texts,
+  notes: texts,
+  changes: v.fallback(v.optional(changeList), undefined),
+})
+
+/**
+ * Reads the result that is stored with a round. Parts that are missing or have another form count as empty, because
+ * rounds of other releases stored them; null when there is no result at all.
+ */
+export function readRoundResult(stored: unknown): RoundResult | null {
+  const read = v.safeParse(storedResult, stored)
+  if (!read.success) return null
+  const { changes, ...result } = read.output
+  return changes === undefined ? result : { ...result, changes: changes satisfies ChangeList }
+}

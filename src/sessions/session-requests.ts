@@ -1,0 +1,52 @@
+import type { Mode, Status } from '../base/vocabulary.ts'
+import type { Db } from '../data/db/types.ts'
+import { readRoundResult } from './round-result.ts'
+import type { ClaimedRound } from './types.ts'
+
+/** What became of a request: `present` is the one that the round works on, `applied` stands in the infrastructure. */
+export type RequestFate = 'present' | 'built' | 'applied' | 'declined'
+
+/** One request of a session, in the user's own words. */
+export interface SessionRequest {
+  /** Number of its round. */
+  number: number
+  text: string
+  fate: RequestFate
+  /** What the user was told to be assumed for it, masked, as long as it is not applied; the round itself has its own. */
+  assumptions?: string[]
+}
+
+type Row = { number: number; mode: Mode; query: string; status: Status | null; result: unknown }
+
+/**
+ * Reads what the session was asked for up to this round, the oldest request first: the first request always, each later
+ * one that was carried out, and last the present one. Applies are no requests. A request that was declined, or only
+ * answered, is left out unless it is the first.
+ */
+export async function readSessionRequests(
+  sql: Db,
+  round: Pick<ClaimedRound, 'number' | 'session'>,
+): Promise<SessionRequest[]> {
+  const rows = await sql<Row[]>`
+    SELECT r.number, r.mode, r.query, r.result,
+      (SELECT s.status FROM statuses s WHERE s.round_id = r.id ORDER BY s.created_at DESC, s.id DESC LIMIT 1) AS status
+    FROM rounds r WHERE r.session_id = ${round.session.id} AND r.number <= ${round.number} ORDER BY r.number`
+  const applied = Math.max(
+    0,
+    ...rows.filter(({ mode, status }) => mode === 'apply' && status === 'completed').map((row) => row.number),
+  )
+  const fateOf = ({ number, status }: Row): RequestFate => {
+    if (number === round.number) return 'present'
+    if (status === 'uncompleted') return 'declined'
+    return number < applied ? 'applied' : 'built'
+  }
+  return rows
+    .filter(({ mode }) => mode !== 'apply')
+    .map((row): SessionRequest => {
+      const { number, query: text, result } = row
+      const fate = fateOf(row)
+      const assumptions = fate === 'built' ? (readRoundResult(result)?.assumptions ?? []) : []
+      return { number, text, fate, ...(assumptions.length > 0 && { assumptions }) }
+    })
+    .filter(({ number, fate }) => number === 1 || fate !== 'declined')
+}

@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest'
+import { MASK } from '../../../../src/base/masking.ts'
+import type { LlmClient } from '../../../../src/llm/types.ts'
+import type { BeyondTargets } from '../../../../src/plan/targets/targets.ts'
+import { acceptRound } from '../../../../src/sessions/accept.ts'
+import { finishRound } from '../../../../src/sessions/finish.ts'
+import { runRound } from '../../../helpers/sessions.ts'
+import { startOnce } from '../../../helpers/start-once.ts'
+import { AUDIT, REPORT, review } from '../review.ts'
+import { said, scriptedLlm } from '../scripted-llm.ts'
+import { createSteps, type StepWorld, validPlan } from '../support.ts'
+
+const steps = startOnce(createSteps)
+
+const AUDITED = { orchestration: { enable_compliance_checker: true } }
+const SCRIPTS = { generate_engine_plan_report: { args: REPORT }, report_compliance_findings: { args: AUDIT } }
+const chainOf = (tools: readonly { name: string }[] = []) => tools.at(-1)?.name ?? 'status'
+const stored = (world: StepWorld) => [...world.objects.keys()].map((key) => key.split('/')[0])
+const plan = (world: StepWorld, targets: string[] = []) =>
+  validPlan(world, [{ address: 'a.asked', actions: ['create'] }], targets)
+
+/** Makes the models of a world answer by `complete`. */
+function answerBy(world: StepWorld, complete: (chain: string, usual: LlmClient['complete']) => LlmClient['complete']) {
+  const usual = scriptedLlm({ status: { text: 'One sentence.' }, ...SCRIPTS })
+  world.kit.llm = {
+    ...usual,
+    complete: (request) => complete(chainOf(request.tools), usual.complete)(request),
+  }
+}
+
+describe('reviewPlan', () => {
+  it('has report and audit at work at the same time, and stores the report first', async () => {
+    const world = await steps.world({ ...AUDITED })
+    const both = Promise.withResolvers<void>()
+    const waiting = new Set<string>()
+    answerBy(world, (chain, usual) => async (request) => {
+      if (chain !== 'status') {
+        waiting.add(chain)
+        if (waiting.size === 2) both.resolve()
+        await both.promise
+      }
+      return await usual(request)
+    })
+    const { compliance } = await review(world, plan(world))
+    await world.kit.status.settle()
+    expect(compliance.passed).toBe(true)
+    expect(stored(world)).toEqual(['reports', 'compliance'])
+    expect((await world.statuses()).map(([status]) => status)).toEqual(['report'])
+  })
+
+  it('stores nothing of an audit that is ready before the report', async () => {
+    const world = await steps.world({ ...AUDITED })
+    const audited = Promise.withResolvers<void>()
+    const before: string[][] = []
+    answerBy(world, (chain, usual) => async (request) => {
+      if (chain === 'generate_engine_plan_report') {
+        await audited.promise
+        await new Promise((resolve) => setImmediate(resolve))
+        before.push([...world.objects.keys()])
+      }
+      const answer = await usual(request)
+      if (chain === 'report_compliance_findings') audited.resolve()
+      return answer
+    })
+    await review(world, plan(world))
+    expect(before).toEqual([[]])
+    expect(stored(world)).toEqual(['reports', 'compliance'])
+  })
+
+  it('shows the audit what lies outside of the targets, and begins the report before that is known', async () => {
+    const reported = Promise.withResolvers<void>()
+    const world = await steps.world({
+      ...AUDITED,
+      scripts: {
+        ...SCRIPTS,
+        generate_engine_plan_report: () => {
+          reported.resolve()
+          return { args: REPORT }
+        },
+      },
+    })
+    const changes = [{ address: 'a.pending', type: 'a', action: 'update' as const }]
+    const beyond = reported.promise.then((): BeyondTargets => ({ made: true, changes }))
+    const { report } = await review(world, plan(world, ['a.asked']), { beyond })
+    expect(said(world.llm.of('report_compliance_findings')[0])).toContain('- update a.pending')
+    expect(report.potential_impact.bullet_points.at(-1)?.description).toContain('- update a.pending')
+  })
+
+  it('aborts the audit when the report fails, and fails like the report', async () => {
+    const world = await steps.world({
+      ...AUDITED,
+      scripts: {
+        generate_engine_plan_report: { error: new Error('report broke') },
+        report_compliance_findings: 'hang',
+      },
+    })
+    await expect(review(world, plan(world))).rejects.toThrow('report broke')
+    expect(stored(world)).toEqual([])
+  })
+
+  it('does not wait for a client that ignores its signal', async () => {
+    const world = await steps.world({ ...AUDITED })
+    answerBy(world, (chain, usual) => async (request) => {
+      if (chain === 'report_compliance_findings') return await new Promise(() => {})
+      if (chain === 'generate_engine_plan_report') throw new Error('report broke')
+      return await usual(request)
+    })
+    await expect(review(world, plan(world))).rejects.toThrow('report broke')
+  })
+
+  it('keeps the report when the audit fails first, and fails like the audit', async () => {
+    const world = await steps.world({ ...AUDITED })
+    const failed = Promise.withResolvers<void>()
+    answerBy(world, (chain, usual) => async (request) => {
+      if (chain === 'generate_engine_plan_report') await failed.promise
+      if (chain !== 'report_compliance_findings') return await usual(request)
+      setImmediate(() => failed.resolve())
+      throw new Error('audit broke')
+    })
+    await expect(review(world, plan(world))).rejects.toThrow('audit broke')
+    expect(stored(world)).toEqual(['reports'])
+  })
+
+  it('counts the tokens of both', async () => {
+    const world = await steps.world({ ...AUDITED, scripts: SCRIPTS })
+    await review(world, plan(world))
+    const { chains } = world.run.meter.usage()
+    expect(chains.REPORT_GENERATOR).toMatchObject({ calls: 1, input_tokens: 100, output_tokens: 10 })
+    expect(chains.COMPLIANCE_CHECKER).toMatchObject({ calls: 1, input_tokens: 100, output_tokens: 10 })
+  })
+
+  it('tells both authors what was asked for, in order and masked, and what the round says it built', async () => {
+    const world = await steps.world({ ...AUDITED, scripts: SCRIPTS, query: 'Keep 35 days, key topsecret-17' })
+    const { context, round } = world.run
+    const { uuid } = round.session
+    await finishRound(context, round, { status: 'completed', message: '', history: null, commit: null, usage: null })
+    await acceptRound(context, { session_uuid: uuid, mode: 'generate', query: 'Make it 7 days', is_partial: false })
+    const next = (await runRound(context, uuid)).round
+    Object.assign(world.run, { round: next })
+    Object.assign(world.run.result, {
+      summary: 'Logs stay for 7 days.',
+      assumptions: ['Only staging is meant.'],
+      drift: ['aws_vpc.a: a tag'],
+      notes: ['Not checked: prod.tfvars'],
+    })
+    world.kit.secrets.add(['topsecret-17'])
+    const { report } = await review(world, plan(world))
+    for (const chain of ['generate_engine_plan_report', 'report_compliance_findings']) {
+      const text = String(world.llm.of(chain)[0]?.messages.at(-1)?.content)
+      expect(text).toContain(`Keep 35 days, key ${MASK}`)
+      expect(text.indexOf('Make it 7 days')).toBeGreaterThan(text.indexOf('Keep 35 days'))
+      expect(text).toContain('request 2 is the present one')
+      for (const part of [
+        'Logs stay for 7 days.',
+        '- Only staging is meant.',
+        '- aws_vpc.a: a tag',
+        '- Not checked: prod',
+      ])
+        expect(text).toContain(part)
+    }
+    expect(report.potential_impact.bullet_points.map(({ title }) => title)).toEqual([
+      'Assumptions',
+      'Changes of others taken over',
+      'What was checked, and what was not',
+    ])
+  })
+})

@@ -1,0 +1,262 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import {
+  type GenerationTask,
+  generateAndValidate,
+  type Validation,
+  ValidationLoopExceeded,
+} from '../../../../pipeline/steps/generator/generate-and-validate.ts'
+import { MASK } from '../../../../src/base/masking.ts'
+import { parsePlan } from '../../../../src/plan/plan.ts'
+import { startOnce } from '../../../helpers/start-once.ts'
+import { changesJson } from '../../../plan/fixtures.ts'
+import { said } from '../scripted-llm.ts'
+import { createSteps, type StepWorld } from '../support.ts'
+
+const steps = startOnce(createSteps)
+
+const done = (summary: string) => ({ args: { status: 'done', summary } })
+const scripts = { task_complete: [done('First.'), done('Second.'), done('Third.')] }
+
+const task = (
+  validations: Validation<string>[],
+  changes: Partial<GenerationTask<string>> = {},
+): GenerationTask<string> => {
+  let attempt = 0
+  return {
+    query: 'Add a bucket',
+    prompt: 'Please: Add a bucket',
+    operation: 'generate',
+    conventions: { templates: ['TEMPLATE BODY'], abbreviations: ['bucket: bkt'] },
+    forbid: true,
+    maxAttempts: 3,
+    validate: async () => {
+      const validation = validations[attempt++]
+      if (!validation) throw new Error('validated too often')
+      return validation
+    },
+    ...changes,
+  }
+}
+const bad = (feedback: string, text = ''): Validation<string> => ({ ok: false, text, targets: ['a.b'], feedback })
+const good = (text = 'plan text'): Validation<string> => ({ ok: true, text, targets: ['a.b'], value: 'the plan' })
+const plans = ({ objects }: StepWorld) =>
+  [...objects].filter(([key]) => key.startsWith('plans/')).map(([, { body }]) => body)
+
+describe('generateAndValidate', () => {
+  it('repairs with the feedback of the validator and leaves the conversation to the mode', async () => {
+    const world = await steps.world({ scripts })
+    world.run.conversation.push({ user: 'before', assistant: 'earlier' })
+    const value = await generateAndValidate(world.kit, task([bad('Error: no such argument', 'half'), good()]))
+    await world.kit.status.settle()
+    expect(value).toBe('the plan')
+    expect(world.run.conversation).toEqual([{ user: 'before', assistant: 'earlier' }])
+    expect(world.run.result.summary).toBe('First.')
+    expect((await world.statuses()).map(([status]) => status)).toEqual([
+      'generating',
+      'validating',
+      'generating',
+      'validating',
+    ])
+    expect(plans(world)).toEqual(['half', 'plan text'])
+    expect(world.workspace.commits).toBe(2)
+    expect(world.run.meter.usage().validation_attempts).toBe(2)
+  })
+
+  it('tells the generator the conversation, its own attempts and the feedback as data', async () => {
+    const world = await steps.world({ scripts })
+    world.run.conversation.push({ user: 'before', assistant: 'earlier' })
+    await generateAndValidate(world.kit, task([bad('Error: no such argument'), good()]))
+    const [first, second] = world.llm.of('task_complete')
+    expect(first?.role).toBe('main')
+    expect(first?.messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user'])
+    expect(first?.messages[1]?.content).toMatch(/^<<<DATA earlier request (\w+)\nbefore\n\1 DATA>>>$/)
+    expect(first?.messages.at(-1)?.content).toBe('Please: Add a bucket')
+    expect(second?.messages.slice(0, first?.messages.length)).toEqual(first?.messages)
+    expect(second?.messages.slice(first?.messages.length).map(({ role }) => role)).toEqual([
+      'assistant',
+      'tool',
+      'assistant',
+      'user',
+    ])
+    expect(second?.messages.at(-2)?.content).toBe('First.')
+    expect(second?.messages.at(-1)?.content).toMatch(
+      /<<<DATA output of the validation (\w+)\nError: no such argument\n\1 DATA>>>/,
+    )
+    expect(second?.tools).toEqual(first?.tools)
+    expect(first?.tools?.map(({ name }) => name)).toEqual([
+      'write_to_file',
+      'replace_in_file',
+      'delete_file',
+      'read_file',
+      'list_dir',
+      'bulk_grep_search',
+      'diff_history',
+      'web_search',
+      'resource_schema',
+      'task_complete',
+    ])
+  })
+
+  it('renders conventions and guidelines; forbidden actions in generate rounds only', async () => {
+    const world = await steps.world({ scripts })
+    await generateAndValidate(world.kit, task([good()]))
+    await generateAndValidate(world.kit, task([good()], { forbid: false, operation: 'drift' }))
+    const [generate, drift] = world.llm.of('task_complete').map(said)
+    for (const part of [
+      'TEMPLATE BODY',
+      'bucket: bkt',
+      'body of general-guidelines-engine',
+      'body of aws-guidelines-networking',
+    ])
+      expect(generate).toContain(part)
+    expect(generate).toContain('body of aws-guidelines-forbidden_actions')
+    expect(drift).not.toContain('body of aws-guidelines-forbidden_actions')
+  })
+
+  it('gives up after the last attempt, with what was said about it', async () => {
+    const world = await steps.world({ scripts })
+    const error = await generateAndValidate(world.kit, task([bad('one'), bad('two'), bad('three')])).catch(
+      (reason: unknown) => reason,
+    )
+    expect(error).toBeInstanceOf(ValidationLoopExceeded)
+    expect(error).toMatchObject({ status: 422, message: 'Validation loop exceeded.', last: { feedback: 'three' } })
+    expect(world.run.conversation).toEqual([])
+    expect(world.workspace.commits).toBe(3)
+  })
+
+  it('makes a single attempt when there is only one', async () => {
+    const world = await steps.world({ scripts })
+    await expect(generateAndValidate(world.kit, task([bad('one')], { maxAttempts: 1 }))).rejects.toThrow(
+      'Validation loop exceeded.',
+    )
+  })
+
+  it('uploads every changed file before the commit, without sensitive values', async () => {
+    const world = await steps.world({ scripts })
+    world.kit.secrets.learn(parsePlan(changesJson))
+    world.workspace.changes = [
+      { path: 'main.tf', new_file: false, content: '-a\n+password = "S3cret-Passw0rd!"' },
+      ...Array.from({ length: 20 }, (_, index) => ({
+        path: `dir/f${index}.tf`,
+        new_file: true,
+        content: `file ${index}`,
+      })),
+    ]
+    await generateAndValidate(world.kit, task([good('')]))
+    const stored = [...world.objects].filter(([key]) => key.startsWith('changes/'))
+    expect(stored).toHaveLength(21)
+    expect(stored.find(([key]) => key.endsWith('-main.tf'))?.[1]).toEqual({
+      body: `-a\n+password = "${MASK}"`,
+      metadata: { new_file: 'false' },
+    })
+    const rows = await steps.database.sql<
+      { file_name: string }[]
+    >`SELECT file_name FROM code_changes WHERE round_id = ${world.run.round.id}`
+    expect(rows.map(({ file_name }) => file_name)).toContain('dir/f19.tf')
+    expect(plans(world)).toEqual([])
+  })
+
+  it('commits nothing when a file cannot be stored', async () => {
+    const world = await steps.world({ scripts })
+    world.workspace.changes = [{ path: 'main.tf', new_file: true, content: 'x' }]
+    world.run.context.storage.put = async () => {
+      throw new Error('store down')
+    }
+    await expect(generateAndValidate(world.kit, task([good()]))).rejects.toThrow('store down')
+    expect(world.workspace.commits).toBe(0)
+  })
+
+  it('keeps hidden values out of the result', async () => {
+    const world = await steps.world({ scripts: { task_complete: done('Uses tok-ABCDEF-123456.') } })
+    world.kit.secrets.learn(parsePlan(changesJson))
+    await generateAndValidate(world.kit, task([good()]))
+    expect(world.run.result.summary).toBe(`Uses ${MASK}.`)
+  })
+
+  it('composes the result over all attempts, whatever a weak model says last', async () => {
+    const answers = [
+      { summary: 'Added a queue with an alarm in queue.tf.', assumptions: ['Messages are kept for 4 days.'] },
+      {
+        summary: 'Corrected the name of an attribute.',
+        assumptions: ['messages are kept for 4 days', 'No encryption.'],
+      },
+      { summary: 'The files are unchanged and right.' },
+    ]
+    const world = await steps.world({
+      scripts: { task_complete: answers.map((answer) => ({ args: { status: 'done', ...answer } })) },
+    })
+    const file = { path: 'queue.tf', new_file: false, content: 'x' }
+    const writing = [[file], [file], []]
+    world.workspace.pendingChanges = async () => writing.shift() ?? []
+    await generateAndValidate(world.kit, task([bad('one'), bad('two'), good()]))
+    expect(world.run.result).toMatchObject({
+      summary: 'Added a queue with an alarm in queue.tf.',
+      assumptions: ['Messages are kept for 4 days.', 'No encryption.'],
+      repairs: ['After validation: Corrected the name of an attribute.'],
+    })
+  })
+
+  it('counts the attempts, and says when the findings are the same as before', async () => {
+    const world = await steps.world({ scripts })
+    const validations = [bad('a.tf:1: one'), bad('a.tf:7: one'), bad('a.tf:7: two'), good()]
+    await generateAndValidate(world.kit, task(validations, { maxAttempts: 4 }))
+    const queries = world.llm.of('task_complete').map(({ messages }) => String(messages.at(-1)?.content))
+    expect(queries.map((query) => query.split(' The validation')[0])).toEqual([
+      'Please: Add a bucket',
+      'This is attempt 2 of 4.',
+      'These findings are the same as before: the last attempt changed nothing of their cause. This is attempt 3 of 4.',
+      'This is attempt 4 of 4.',
+    ])
+  })
+
+  it('shows the generator what the session changed before, once', async () => {
+    const world = await steps.world({ scripts })
+    world.workspace.branchDiff = async () => '+earlier "change"'
+    await generateAndValidate(world.kit, task([bad('one'), good()]))
+    const [first, second] = world.llm.of('task_complete')
+    expect(first?.messages.at(-1)?.content).toMatch(
+      /<<<DATA changes of this session (\w+)\n\+earlier "change"\n\1 DATA>>>/,
+    )
+    expect(said(second).split('changes of this session')).toHaveLength(2)
+    const fresh = await steps.world({ scripts })
+    await generateAndValidate(fresh.kit, task([good()]))
+    expect(said(fresh.llm.of('task_complete')[0])).not.toContain('changes of this session')
+  })
+
+  it('may make a call again after its files were published, and not after an attempt that changed none', async () => {
+    const read = { calls: [['list_dir', { relative_workspace_path: '.' }]] as [string, Record<string, unknown>][] }
+    const attempt = [read, done('Done.')]
+    const world = await steps.world({ scripts: { task_complete: [...attempt, ...attempt, ...attempt] } })
+    const writing = [[{ path: 'a.tf', new_file: true, content: 'x' }], [], []]
+    world.workspace.pendingChanges = async () => writing.shift() ?? []
+    const root = await mkdtemp(join(tmpdir(), 'loop-'))
+    Object.assign(world.workspace, { iacRoot: root, clone: root })
+    try {
+      await generateAndValidate(world.kit, task([bad('one'), bad('two'), good()]))
+    } finally {
+      await rm(root, { recursive: true, force: true })
+    }
+    const answers = world.llm
+      .of('task_complete')
+      .at(-1)
+      ?.messages.filter(({ role, content }) => role === 'tool' && !content?.startsWith('Received'))
+      .map(({ content }) => content?.slice(0, 13))
+    expect(answers?.slice(1)).toEqual([answers?.[0], 'Not run again'])
+  })
+
+  it('refuses to write a file with the mask in it', async () => {
+    const world = await steps.world({
+      scripts: {
+        task_complete: [
+          { calls: [['write_to_file', { target_file: 'main.tf', content: `password = "${MASK}"` }]] },
+          (request) => ({ args: { status: 'done', summary: String(request.messages.at(-1)?.content) } }),
+        ],
+      },
+    })
+    await generateAndValidate(world.kit, task([good()]))
+    expect(world.run.result.summary).toContain('stands for a value that is hidden')
+  })
+})

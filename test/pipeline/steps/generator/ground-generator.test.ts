@@ -1,0 +1,327 @@
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  EnvironmentFailure,
+  generateAndValidate,
+  ValidationLoopExceeded,
+} from '../../../../pipeline/steps/generator/generate-and-validate.ts'
+import { createPlanValidator } from '../../../../pipeline/steps/plan/validators.ts'
+import { MASK } from '../../../../src/base/masking.ts'
+import type { EngineDiagnostic, SchemaParts } from '../../../../src/services/iac/answers.ts'
+import type { EngineResult, IacClient } from '../../../../src/services/iac/types.ts'
+import { said } from '../scripted-llm.ts'
+import { calmEngine, createSteps, type EngineScript, type StepWorld } from '../support.ts'
+
+let steps: Awaited<ReturnType<typeof createSteps>>
+let root: string
+beforeAll(async () => {
+  steps = await createSteps()
+  root = await realpath(await mkdtemp(join(tmpdir(), 'ground-')))
+  await writeFile(join(root, 'main.tf'), 'one\ntwo\nresource "aws_s3_bucket" "logs" {\n  nope = 1\n}\nsix\nseven\n')
+  await writeFile(join(root, 'backend_override.tf'), 'secret_key = "x"\n')
+})
+afterAll(async () => {
+  await steps.close()
+  await rm(root, { recursive: true, force: true })
+})
+
+const done = { args: { status: 'done', summary: 'Done.' } }
+const STDERR =
+  '\nError: Unsupported argument\n\n  on main.tf line 4, in resource "aws_s3_bucket" "logs":\n' +
+  '   4:   nope = 1\n\nAn argument named "nope" is not expected here.\n'
+const refused = (stderr: string): Partial<EngineResult> => ({ exit_code: 1, stdout: '', stderr })
+/** Refuses the first run of a kind of job. */
+const refusingOnce =
+  (kind: string, stderr: string): EngineScript =>
+  (job, number) =>
+    job.kind === kind && number === 1 ? refused(stderr) : calmEngine()(job, number)
+const generate = (world: StepWorld) =>
+  generateAndValidate(world.kit, {
+    query: 'Add a bucket',
+    prompt: 'Please: Add a bucket',
+    operation: 'generate',
+    conventions: { templates: ['Use `aws_kms_key` with `aws_unknown_thing`.'], abbreviations: [] },
+    forbid: false,
+    maxAttempts: 3,
+    validate: createPlanValidator(world.kit, async () => []),
+  })
+/** What a prompt has between the fences of its findings. */
+const findingsOf = (prompt: string) => /<<<DATA findings \w+\n([\s\S]*?)DATA>>>/.exec(prompt)?.[1] ?? ''
+const kinds = ({ jobs }: StepWorld) => jobs.map(({ kind }) => kind)
+
+const attributes = (name: string) => ({ block: { attributes: { [name]: { type: 'string', required: true } } } })
+const TYPES: Record<string, unknown> = {
+  aws_s3_bucket: attributes('bucket'),
+  aws_kms_key: attributes('policy'),
+  aws_other: attributes('other'),
+}
+
+/** An iac service with these types. */
+function schemaService(): { asked: Parameters<IacClient['schema']>[0][]; schema: IacClient['schema'] } {
+  const asked: Parameters<IacClient['schema']>[0][] = []
+  const schema: IacClient['schema'] = async (request) => {
+    asked.push(request)
+    const provider: SchemaParts['providers'][string] = {
+      resource_schemas: {},
+      data_source_schemas: {},
+      resource_types: [],
+      data_source_types: [],
+    }
+    if (!request.resource_types) provider.resource_types = Object.keys(TYPES)
+    for (const type of request.resource_types ?? []) if (TYPES[type]) provider.resource_schemas[type] = TYPES[type]
+    return { providers: { 'registry.terraform.io/hashicorp/aws': provider }, missing: [], left_out: [] }
+  }
+  return { asked, schema }
+}
+
+const world = async (options: NonNullable<Parameters<typeof steps.world>[0]>) => {
+  const made = await steps.world({ scripts: { task_complete: done }, ...options })
+  // A repair without a change is sent back to its findings, which the test of the loop shows.
+  const pendingChanges = async () => [{ path: 'main.tf', new_file: false, content: 'x' }]
+  Object.assign(made.workspace, { iacRoot: root, pendingChanges })
+  return made
+}
+
+describe('a repair', () => {
+  it('is told findings with code once, without warnings and without the output they come from', async () => {
+    const warning = '\nWarning: Deprecated Parameter\n\n  on backend_override.tf line 1:\n\nUse another one.\n'
+    const w = await world({ engine: refusingOnce('validate', warning + STDERR + STDERR) })
+    await generate(w)
+    const text = w.llm.of('task_complete')[1]?.messages.at(-1)?.content ?? ''
+    expect(text).toMatch(
+      /<<<DATA findings (\w+)\n1\. Unsupported argument\nmain\.tf:4, in resource "aws_s3_bucket" "logs"\n[^<]*\n> {3}4: {3}nope = 1\n/,
+    )
+    expect(text).toContain('    3: resource "aws_s3_bucket" "logs" {')
+    expect(text.split('is not expected here')).toHaveLength(2)
+    expect(text).not.toMatch(/Warning|Deprecated|DATA output/)
+  })
+
+  it('is told the machine form where it is offered, after a failed validation only', async () => {
+    const asked: string[] = []
+    const entry: EngineDiagnostic = {
+      severity: 'error',
+      summary: 'From the machine',
+      detail: '',
+      range: { filename: `${root}/main.tf`, start: { line: 4 } },
+    }
+    const diagnostics: IacClient['diagnostics'] = async (path) => {
+      asked.push(path)
+      return [entry]
+    }
+    const w = await world({ engine: refusingOnce('validate', STDERR), additions: { diagnostics } })
+    await generate(w)
+    expect(asked).toEqual([root])
+    expect(said(w.llm.of('task_complete')[1])).toContain('From the machine\\nmain.tf:4')
+    const planned = await world({ engine: refusingOnce('plan', STDERR), additions: { diagnostics } })
+    await generate(planned)
+    expect(asked).toHaveLength(1)
+    expect(said(planned.llm.of('task_complete')[1])).toContain('1. Unsupported argument')
+  })
+
+  it.each<[string, IacClient['diagnostics']]>([
+    ['nothing', async () => null],
+    ['an empty list', async () => []],
+    ['warnings only', async () => [{ severity: 'warning', summary: 'w', detail: '' }]],
+  ])('uses the text when the machine form is %s', async (_, diagnostics) => {
+    const w = await world({ engine: refusingOnce('validate', STDERR), additions: { diagnostics } })
+    await generate(w)
+    expect(said(w.llm.of('task_complete')[1])).toContain('1. Unsupported argument')
+  })
+
+  it('quotes neither the override nor files outside of the root', async () => {
+    const hidden =
+      '\nError: Invalid backend\n\n  on backend_override.tf line 1, in terraform:\n   1: secret_key = "x"\n\n' +
+      'Error: Away\n\n  on ../../etc/passwd line 1:\n   1: quoted by the engine\n'
+    const w = await world({ engine: refusingOnce('validate', hidden) })
+    await generate(w)
+    const findings = findingsOf(w.llm.of('task_complete')[1]?.messages.at(-1)?.content ?? '')
+    expect(findings).toContain('backend_override.tf:1')
+    expect(findings).not.toContain('secret_key')
+    expect(findings).not.toContain('root:')
+  })
+
+  const SECRET: EngineDiagnostic = {
+    severity: 'error',
+    summary: 'Unsupported argument',
+    detail: 'An argument named "Sup3r-Secret" is not expected here.',
+    range: { filename: 'main.tf', start: { line: 4 } },
+  }
+  it.each<[string, IacClient['diagnostics']]>([
+    ['the words of the engine', async () => null],
+    ['the machine form', async () => [SECRET]],
+  ])('masks what is secret in the findings from %s', async (_, diagnostics) => {
+    const words = STDERR.replace('"nope" is not', '"Sup3r-Secret" is not')
+    const w = await world({ engine: refusingOnce('validate', words), additions: { diagnostics } })
+    w.kit.secrets.add(['Sup3r-Secret'])
+    // Without the client that masks every message once more: the step masks what it writes.
+    w.kit.llm = w.llm
+    await generate(w)
+    const text = w.llm.of('task_complete')[1]?.messages.at(-1)?.content ?? ''
+    const masked = `An argument named "${MASK}" is not expected here.`
+    expect(findingsOf(text)).toContain(masked)
+    expect(text.split(masked)).toHaveLength(2)
+    expect(said(w.llm.of('task_complete')[1])).not.toContain('Sup3r-Secret')
+  })
+
+  it('has no findings where the engine said nothing of a known form', async () => {
+    const warning = '╷\n│ Warning: Old backend\n│ \n│ Mend it.\n╵\n'
+    const w = await world({ engine: refusingOnce('validate', `${warning}odd words`) })
+    await generate(w)
+    const text = w.llm.of('task_complete')[1]?.messages.at(-1)?.content ?? ''
+    expect(text).not.toContain('DATA findings')
+    expect(text).toContain('odd words')
+    expect(text).not.toContain('Old backend')
+    const nothingElse = await world({ engine: refusingOnce('validate', warning) })
+    await generate(nothingElse)
+    expect(said(nothingElse.llm.of('task_complete')[1])).toContain('Old backend')
+  })
+})
+
+describe('a fault of the environment', () => {
+  const CREDENTIALS = 'Error: No valid credential sources found\n\nPlease see the documentation of Sup3r-Secret.\n'
+
+  it.each(['init', 'plan'])('ends the loop after the first attempt: %s', async (kind) => {
+    const w = await world({
+      engine: (job, number) => (job.kind === kind ? refused(CREDENTIALS) : calmEngine()(job, number)),
+    })
+    w.kit.secrets.add(['Sup3r-Secret'])
+    const error = await generate(w).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(EnvironmentFailure)
+    expect(error).toBeInstanceOf(ValidationLoopExceeded)
+    expect(error).toMatchObject({
+      status: 422,
+      message: expect.stringMatching(/^No change of the code can mend this\. The engine has no valid credentials/),
+    })
+    expect(String(error)).not.toContain('Sup3r-Secret')
+    expect(w.llm.of('task_complete')).toHaveLength(1)
+  })
+
+  it('does not, when the session touched the provider', async () => {
+    const w = await world({ engine: refusingOnce('plan', CREDENTIALS) })
+    w.workspace.branchDiff = async () => '+provider "aws" {\n+  profile = "none"\n+}\n'
+    await generate(w)
+    expect(w.llm.of('task_complete')).toHaveLength(2)
+  })
+
+  it('does not, when nothing tells what the session touched', async () => {
+    const w = await world({ engine: refusingOnce('plan', CREDENTIALS) })
+    w.workspace.branchDiff = async () => Promise.reject(new Error('git is gone'))
+    await generate(w)
+    expect(w.llm.of('task_complete')).toHaveLength(2)
+  })
+})
+
+describe('provider schemas', () => {
+  it('are told from the first init on, for the types in play, with a tool for others', async () => {
+    const service = schemaService()
+    const w = await world({ engine: refusingOnce('validate', STDERR), additions: { schema: service.schema } })
+    await generate(w)
+    const [first, second] = w.llm.of('task_complete')
+    expect(said(first)).not.toContain('provider schema')
+    expect(first?.tools?.map(({ name }) => name)).toContain('resource_schema')
+    const text = second?.messages.at(-1)?.content ?? ''
+    expect(text).toMatch(/<<<DATA provider schema \w+\nresource "aws_s3_bucket" [^\n]*\n {2}bucket: string, required\n/)
+    expect(text).toContain('resource "aws_kms_key"')
+    expect(text).not.toContain('aws_other')
+    expect(second?.tools).toEqual(first?.tools)
+    expect(service.asked.flatMap(({ resource_types = [] }) => resource_types)).not.toContain('aws_unknown_thing')
+  })
+
+  it('are shown once in a conversation', async () => {
+    const service = schemaService()
+    const engine: EngineScript = (job, number) =>
+      job.kind === 'validate' && number < 3 ? refused(STDERR) : calmEngine()(job, number)
+    const w = await world({ engine, additions: { schema: service.schema } })
+    await generate(w)
+    const third = said(w.llm.of('task_complete')[2])
+    expect(third.split('resource \\"aws_kms_key\\" (')).toHaveLength(2)
+  })
+
+  it('are told not to be there yet, and can be looked up after the first init', async () => {
+    const lookUp = { calls: [['resource_schema', { types: ['aws_other'] }]] as [string, Record<string, unknown>][] }
+    const w = await world({
+      engine: refusingOnce('validate', STDERR),
+      additions: { schema: schemaService().schema },
+      scripts: { task_complete: [lookUp, done, lookUp, done] },
+    })
+    await generate(w)
+    const answers = w.llm.of('task_complete').map(({ messages }) => messages.at(-1)?.content ?? '')
+    expect(answers[1]).toMatch(/^The providers are not installed yet/)
+    expect(answers[3]).toContain('resource "aws_other" (hashicorp/aws)')
+  })
+
+  it('that cannot be read are not asked for again before the next init', async () => {
+    let asked = 0
+    const schema: IacClient['schema'] = async () => {
+      asked++
+      return null
+    }
+    const engine: EngineScript = (job, number) =>
+      job.kind === 'validate' && number < 3 ? refused(STDERR) : calmEngine()(job, number)
+    const w = await world({ engine, additions: { schema } })
+    await generate(w)
+    expect(w.llm.of('task_complete')).toHaveLength(3)
+    expect(asked).toBe(1)
+  })
+
+  it('can be looked up, also by wrong names', async () => {
+    const service = schemaService()
+    const lookUp = {
+      calls: [['resource_schema', { types: ['aws_other', 'aws_s3_buckets'] }]] as [string, Record<string, unknown>][],
+    }
+    const w = await world({
+      engine: refusingOnce('validate', STDERR),
+      additions: { schema: service.schema },
+      scripts: { task_complete: [done, lookUp, done] },
+    })
+    await generate(w)
+    const answer = w.llm.of('task_complete')[2]?.messages.at(-1)
+    expect(answer).toMatchObject({ role: 'tool' })
+    expect(answer?.content).toContain('resource "aws_other" (hashicorp/aws)\n  other: string, required')
+    expect(answer?.content).toContain(
+      'No provider of this repository has a type "aws_s3_buckets". Names like it: aws_s3_bucket',
+    )
+  })
+
+  it.each<[string, IacClient['schema']]>([
+    ['does not offer them', async () => null],
+    ['fails', async () => Promise.reject(new Error('odd'))],
+    [
+      'answers names only once',
+      (() => {
+        let calls = 0
+        return async () => (calls++ === 0 ? { providers: {}, missing: [], left_out: [] } : null)
+      })(),
+    ],
+    [
+      'answers schemas of no known form',
+      async () => ({
+        providers: {
+          x: {
+            resource_schemas: { aws_s3_bucket: 7 },
+            data_source_schemas: {},
+            resource_types: ['aws_s3_bucket'],
+            data_source_types: [],
+          },
+        },
+        missing: [],
+        left_out: [],
+      }),
+    ],
+  ])('change nothing where the service %s', async (_, schema) => {
+    const bare = await world({ engine: refusingOnce('validate', STDERR) })
+    const w = await world({ engine: refusingOnce('validate', STDERR), additions: { schema } })
+    await generate(bare)
+    await generate(w)
+    expect(kinds(w)).toEqual(kinds(bare))
+    expect(said(w.llm.of('task_complete')[1])).not.toContain('DATA provider schema')
+  })
+
+  it('leave the jobs of the contract as they are', async () => {
+    const w = await world({ engine: refusingOnce('validate', STDERR), additions: { schema: schemaService().schema } })
+    await generate(w)
+    expect(kinds(w)).toEqual(['init', 'validate', 'validate', 'plan', 'show'])
+  })
+})

@@ -1,0 +1,168 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { planOutsideTargets } from '../../../../pipeline/steps/plan/plan-outside-targets.ts'
+import { unavailable } from '../../../../src/base/errors.ts'
+import { MASK } from '../../../../src/base/masking.ts'
+import type { BeyondTargets } from '../../../../src/plan/targets/targets.ts'
+import { startOnce } from '../../../helpers/start-once.ts'
+import { REPORT, review } from '../review.ts'
+import { calmEngine, createSteps, type EngineScript, ok, type StepWorld, validPlan } from '../support.ts'
+
+const steps = startOnce(createSteps)
+
+const SECRET = 'sup3r-secret-value'
+const change = (address: string, actions: string[], rest = {}) => ({
+  address,
+  mode: 'managed',
+  type: 'a',
+  name: 'n',
+  change: { actions, ...rest },
+})
+const document = JSON.stringify({
+  format_version: '1.2',
+  resource_changes: [
+    change('a.asked', ['create']),
+    change('a.pending', ['update'], { after: { key: SECRET }, after_sensitive: { key: true } }),
+  ],
+})
+const asked = (world: StepWorld, targets = ['a.asked']) =>
+  validPlan(world, [{ address: 'a.asked', actions: ['create'] }], targets)
+
+const HELD = { exit_code: 1, stderr: 'Error: Error acquiring the state lock\n\nLock Info:\n  ID: 1' }
+
+describe('planOutsideTargets', () => {
+  it('plans the whole root into another file and tells what only that changes', async () => {
+    const world = await steps.world({ engine: calmEngine(document) })
+    expect(await planOutsideTargets(world.kit, asked(world))).toEqual({
+      made: true,
+      changes: [{ address: 'a.pending', type: 'a', action: 'update' }],
+    })
+    expect(world.jobs.map(({ kind }) => kind)).toEqual(['plan', 'show'])
+    const [plan, show] = world.jobs
+    expect(plan?.body).toMatchObject({ targets: [], scope_id: 'acme-test', engine_provider: 'aws' })
+    expect(plan?.body.plan_file).toMatch(/^whole-root-[0-9a-f]{8}\.plan$/)
+    expect(show?.body.plan_file).toBe(plan?.body.plan_file)
+    expect(world.kit.secrets.text(SECRET)).toBe(MASK)
+  })
+
+  it('does nothing without targets', async () => {
+    const world = await steps.world()
+    expect(await planOutsideTargets(world.kit, asked(world, []))).toBeNull()
+    expect(world.jobs).toEqual([])
+  })
+
+  it('waits while another run holds the state', async () => {
+    const engine: EngineScript = (job, number) =>
+      job.kind === 'plan' && number === 1 ? HELD : calmEngine(document)(job, number)
+    const world = await steps.world({ engine })
+    expect(await planOutsideTargets(world.kit, asked(world))).toMatchObject({ made: true })
+    expect(world.jobs.map(({ kind }) => kind)).toEqual(['plan', 'plan', 'show'])
+  })
+
+  it.each<[string, EngineScript, string]>([
+    [
+      'that the engine refuses',
+      () => ({ exit_code: 1, stderr: `\n╷\n│ Error: Invalid value\n│\n│   on main.tf: ${SECRET}\n╵\n` }),
+      `Error: Invalid value on main.tf: ${MASK}`,
+    ],
+    ['that fails without a word', () => ({ exit_code: 1 }), 'engine plan failed'],
+    ['with endless output', () => ({ exit_code: 1, stderr: 'x'.repeat(100_000) }), `${'x'.repeat(300)}…`],
+    [
+      'that cannot be shown',
+      ({ kind }) => (kind === 'show' ? { exit_code: 1, stderr: 'no such file' } : ok()),
+      'no such file',
+    ],
+    ['that is no document', calmEngine('{"surprise": 1}'), 'Engine plan json output could not be read.'],
+  ])('a plan %s is a result', async (_, engine, reason) => {
+    const world = await steps.world({ engine })
+    world.kit.secrets.add([SECRET])
+    expect(await planOutsideTargets(world.kit, asked(world))).toEqual({ made: false, reason })
+  })
+
+  it('a sidecar that is gone is a result, an unexpected error without its text', async () => {
+    for (const [error, reason] of [
+      [unavailable('iac service unreachable'), 'iac service unreachable'],
+      [new TypeError('detail of a library'), 'an unexpected error occurred.'],
+    ] as const) {
+      const world = await steps.world()
+      world.run.context.iac.run = async () => Promise.reject(error)
+      expect(await planOutsideTargets(world.kit, asked(world))).toEqual({ made: false, reason })
+    }
+  })
+
+  it('leaves no plan file, whatever becomes of it', async () => {
+    const root = await mkdtemp(join(tmpdir(), 'outside-'))
+    await writeFile(join(root, 'session.plan'), 'reviewed')
+    for (const show of [ok(document), { exit_code: 1, stderr: 'broken' }]) {
+      const world = await steps.world({ engine: ({ kind }) => (kind === 'show' ? show : ok()) })
+      Object.assign(world.workspace, { iacRoot: root })
+      const run = world.run.context.iac.run
+      world.run.context.iac.run = async (kind, body, options) => {
+        if (kind === 'plan' && 'plan_file' in body) await writeFile(join(root, body.plan_file), 'whole')
+        return await run(kind, body, options)
+      }
+      await planOutsideTargets(world.kit, asked(world))
+      expect(await readdir(root)).toEqual(['session.plan'])
+    }
+    await rm(root, { recursive: true })
+  })
+
+  it('ends with the run', async () => {
+    const stop = new AbortController()
+    const world = await steps.world()
+    Object.assign(world.run, { signal: stop.signal })
+    world.run.context.iac.run = async () => {
+      stop.abort(new Error('stopping'))
+      throw new Error('cancelled')
+    }
+    await expect(planOutsideTargets(world.kit, asked(world))).rejects.toThrow('stopping')
+  })
+})
+
+describe('the report', () => {
+  it('is written while the whole root is planned', async () => {
+    let told = () => {}
+    const asked_model = new Promise<void>((resolve) => {
+      told = resolve
+    })
+    const world = await steps.world({
+      scripts: {
+        generate_engine_plan_report: () => {
+          told()
+          return { args: REPORT }
+        },
+      },
+    })
+    const valid = asked(world)
+    const beyond = asked_model.then((): BeyondTargets => ({ made: true, changes: [] }))
+    const { report } = await review(world, valid, { beyond })
+    expect(report.potential_impact.bullet_points).toEqual([
+      { title: 'Outside the targets', description: 'A plan of the whole root changes nothing outside the targets.' },
+    ])
+  })
+
+  it('that fails lets the engine finish in the workspace first', async () => {
+    const order: string[] = []
+    const world = await steps.world({
+      scripts: {
+        generate_engine_plan_report: () => {
+          order.push('model fails')
+          finish()
+          return { error: new Error('model is down') }
+        },
+      },
+    })
+    let finish = () => {}
+    const beyond = new Promise<null>((resolve) => {
+      finish = () =>
+        setImmediate(() => {
+          order.push('engine is done')
+          resolve(null)
+        })
+    })
+    await expect(review(world, asked(world), { beyond })).rejects.toThrow('model is down')
+    expect(order).toEqual(['model fails', 'engine is done'])
+  })
+})

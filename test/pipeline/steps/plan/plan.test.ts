@@ -1,0 +1,220 @@
+import { describe, expect, it } from 'vitest'
+import { createKit } from '../../../../pipeline/kit/kit.ts'
+import { planTargets } from '../../../../pipeline/steps/plan/plan.ts'
+import { LeaseLost } from '../../../../src/base/errors.ts'
+import { MASK } from '../../../../src/base/masking.ts'
+import { claimRound } from '../../../../src/sessions/lease.ts'
+import { startOnce } from '../../../helpers/start-once.ts'
+import { changesJson, changesText } from '../../../plan/fixtures.ts'
+import { calmEngine, createSteps, type EngineScript, ok } from '../support.ts'
+
+const steps = startOnce(createSteps)
+
+const kinds = (jobs: { kind: string }[]) => jobs.map(({ kind }) => kind)
+
+describe('planTargets', () => {
+  it('initialises, validates, plans with the targets and reads the plan', async () => {
+    const { kit, run, jobs } = await steps.world()
+    const result = await planTargets(kit, ['terraform_data.a'])
+    const scoped = { workspace_path: '/clone/root', scope_id: 'acme-test', engine_provider: 'aws' }
+    expect(jobs).toEqual([
+      { kind: 'init', body: scoped },
+      { kind: 'validate', body: { workspace_path: '/clone/root' } },
+      { kind: 'plan', body: { ...scoped, plan_file: 'session.plan', targets: ['terraform_data.a'] } },
+      { kind: 'show', body: { workspace_path: '/clone/root', plan_file: 'session.plan' } },
+    ])
+    expect(result).toMatchObject({
+      ok: true,
+      text: 'plan output',
+      reference: {
+        workspace: '/clone/root',
+        plan_file: 'session.plan',
+        targets: ['terraform_data.a'],
+        revision: 'revision-0',
+        plan_sha256: null,
+      },
+    })
+    expect(run.meter.usage().engine_s).toBeGreaterThanOrEqual(0)
+  })
+
+  it('initialises once a run, and validates before every plan', async () => {
+    const { kit, jobs } = await steps.world()
+    await planTargets(kit, [])
+    await planTargets(kit, [])
+    expect(kinds(jobs)).toEqual(['init', 'validate', 'plan', 'show', 'validate', 'plan', 'show'])
+  })
+
+  it('validates code that was not valid once more', async () => {
+    const { kit, jobs } = await steps.world({
+      engine: (job, number) => (job.kind === 'validate' && number === 1 ? { exit_code: 1 } : calmEngine()(job, number)),
+    })
+    await planTargets(kit, [])
+    await planTargets(kit, [])
+    expect(kinds(jobs)).toEqual(['init', 'validate', 'validate', 'plan', 'show'])
+  })
+
+  it.each([
+    ['Error: Module not installed\n\nRun "terraform init" to install all modules.'],
+    ['Error: Required plugins are not installed'],
+    ['Error: Backend initialization required, please run "tofu init"'],
+  ])('initialises again when the engine asks for it: %s', async (stderr) => {
+    const { kit, jobs, workspace } = await steps.world({
+      engine: (job, number) =>
+        job.kind === 'validate' && number === 2 ? { exit_code: 1, stderr } : calmEngine()(job, number),
+    })
+    await planTargets(kit, [])
+    workspace.current_revision = 'revision-1'
+    const result = await planTargets(kit, [])
+    expect(result.ok).toBe(true)
+    expect(kinds(jobs)).toEqual(['init', 'validate', 'plan', 'show', 'validate', 'init', 'validate', 'plan', 'show'])
+  })
+
+  it('initialises again once only', async () => {
+    const { kit, jobs, workspace } = await steps.world({
+      engine: (job, number) =>
+        job.kind === 'validate' && number > 1
+          ? { exit_code: 1, stderr: 'run terraform init' }
+          : calmEngine()(job, number),
+    })
+    await planTargets(kit, [])
+    workspace.current_revision = 'revision-1'
+    expect(await planTargets(kit, [])).toMatchObject({ ok: false, feedback: 'run terraform init' })
+    expect(kinds(jobs).filter((kind) => kind === 'init')).toHaveLength(2)
+  })
+
+  it('does not repeat an init that has just been made', async () => {
+    const { kit, jobs } = await steps.world({
+      engine: ({ kind }) => (kind === 'validate' ? { exit_code: 1, stderr: 'please run terraform init' } : ok()),
+    })
+    await planTargets(kit, [])
+    expect(kinds(jobs)).toEqual(['init', 'validate'])
+  })
+
+  it.each([
+    ['init', { exit_code: 1, stderr: 'no backend' }, { ok: false, text: '', feedback: 'no backend', step: 'init' }],
+    ['init', { exit_code: 1 }, { ok: false, text: '', feedback: 'engine init failed', step: 'init' }],
+    [
+      'validate',
+      { exit_code: 1, stdout: 'listing', stderr: '  ' },
+      { ok: false, text: '', feedback: 'engine validate failed', step: 'validate' },
+    ],
+    [
+      'plan',
+      { exit_code: 1, stdout: 'half a plan', stderr: 'Error: no' },
+      { ok: false, text: 'half a plan', feedback: 'Error: no', step: 'plan' },
+    ],
+    ['plan', { exit_code: 2 }, { ok: false, text: '', feedback: 'engine plan failed', step: 'plan' }],
+  ] as const)('answers a failing %s as feedback', async (failing, result, expected) => {
+    const engine: EngineScript = (job, number) => (job.kind === failing ? result : calmEngine()(job, number))
+    const { kit } = await steps.world({ engine })
+    expect(await planTargets(kit, [])).toEqual({ ...expected, targets: [] })
+  })
+
+  it('plans the whole root, and says so, when the engine refuses every choice of targets', async () => {
+    const refusal =
+      'Error: Moved resource instances excluded by targeting\n\nAdd the following:\n  -target="x.b"\n\nNote.\n'
+    const { kit, run, jobs } = await steps.world({
+      engine: (job, number) =>
+        job.kind === 'plan' && (job.body.targets as string[]).length > 0
+          ? { exit_code: 1, stderr: refusal }
+          : calmEngine()(job, number),
+    })
+    expect(await planTargets(kit, ['x.a'])).toMatchObject({ ok: true, reference: { targets: [] } })
+    const planned = jobs.filter(({ kind }) => kind === 'plan').map(({ body }) => body.targets)
+    expect(planned).toEqual([['x.a'], ['x.a', 'x.b'], []])
+    expect(kinds(jobs).filter((kind) => kind === 'validate')).toHaveLength(1)
+    expect(run.result.notes).toEqual(['The whole root was planned, because the engine refused to plan parts of it.'])
+  })
+
+  it('leaves out a target that nothing has when others remain, and keeps it otherwise', async () => {
+    const document = JSON.stringify({
+      format_version: '1.2',
+      configuration: { root_module: { resources: [{ address: 'x.a' }] } },
+    })
+    const { kit, run } = await steps.world({ engine: calmEngine(document) })
+    expect(await planTargets(kit, ['x.a', 'x.none'])).toMatchObject({ reference: { targets: ['x.a'] } })
+    expect(run.result.notes).toEqual(['The target x.none was left out: neither the code nor the state has it.'])
+    expect(await planTargets(kit, ['x.none'])).toMatchObject({ reference: { targets: ['x.none'] } })
+  })
+
+  it('initialises on the next plan when the init failed', async () => {
+    const { kit, jobs } = await steps.world({
+      engine: (job, number) => (job.kind === 'init' && number === 1 ? { exit_code: 1 } : calmEngine()(job, number)),
+    })
+    await planTargets(kit, [])
+    expect((await planTargets(kit, [])).ok).toBe(true)
+    expect(kinds(jobs)).toEqual(['init', 'init', 'validate', 'plan', 'show'])
+  })
+
+  it('masks text and later feedback with what the plan marks sensitive', async () => {
+    let plans = 0
+    const { kit } = await steps.world({
+      engine: ({ kind }) => {
+        if (kind === 'show') return ok(changesJson)
+        if (kind !== 'plan') return ok()
+        return ++plans === 1
+          ? ok(changesText)
+          : { exit_code: 1, stdout: 'S3cret-Passw0rd!', stderr: 'bad value "tok-ABCDEF-123456"' }
+      },
+    })
+    const first = await planTargets(kit, [])
+    expect(first.text).not.toContain('S3cret-Passw0rd!')
+    expect(await planTargets(kit, [])).toEqual({
+      ok: false,
+      text: MASK,
+      feedback: `bad value "${MASK}"`,
+      step: 'plan',
+      targets: [],
+    })
+  })
+
+  it('fails the run when a plan cannot be read', async () => {
+    const broken = await steps.world({ engine: ({ kind }) => (kind === 'show' ? ok('not JSON') : ok()) })
+    await expect(planTargets(broken.kit, [])).rejects.toMatchObject({ status: 502 })
+    const failing = await steps.world({ engine: ({ kind }) => (kind === 'show' ? { exit_code: 1 } : ok()) })
+    await expect(planTargets(failing.kit, [])).rejects.toMatchObject({
+      code: 'EnginePlanUnreadable',
+      message: 'engine show failed',
+    })
+    const future = await steps.world({ engine: calmEngine('{"format_version": "2.0"}') })
+    await expect(planTargets(future.kit, [])).rejects.toThrow('Engine plan json output major format change.')
+  })
+
+  it('records every job, and stops when the round was taken over', async () => {
+    const { kit, run } = await steps.world()
+    await planTargets(kit, [])
+    const [row] = await steps.database.sql<
+      { jobs: Record<string, string> }[]
+    >`SELECT jobs FROM rounds WHERE id = ${run.round.id}`
+    expect(Object.keys(row?.jobs ?? {}).toSorted()).toEqual(['init-1', 'plan-1', 'show-1', 'validate-1'])
+    await steps.database.sql`UPDATE rounds SET lease_until = NULL WHERE id = ${run.round.id}`
+    await claimRound(steps.database.sql, run.round.id)
+    await expect(planTargets(kit, [])).rejects.toBeInstanceOf(LeaseLost)
+  })
+
+  it('waits for the jobs of an interrupted attempt before it submits its own', async () => {
+    const { run, jobs } = await steps.world()
+    const waited: string[] = []
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const iac = {
+      ...run.context.iac,
+      wait: async (id: string) => {
+        waited.push(id)
+        if (id === 'still-running') await promise
+        if (id === 'lost') throw new Error('Unknown or expired job')
+        return ok()
+      },
+    }
+    const resumed = {
+      ...run,
+      context: { ...run.context, iac },
+      round: { ...run.round, attempt: 2, jobs: { 'plan-1': 'still-running', 'init-1': 'lost' } },
+    }
+    const planning = planTargets(createKit(resumed), [])
+    await new Promise(setImmediate)
+    expect(waited.toSorted()).toEqual(['lost', 'still-running'])
+    expect(jobs).toEqual([])
+    resolve()
+    expect((await planning).ok).toBe(true)
+  })
+})

@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { listChanges } from '../../src/plan/change-list.ts'
+import { parsePlan } from '../../src/plan/plan.ts'
+import { maskerOf } from '../../src/plan/sensitive.ts'
+import { planOf } from './fixtures.ts'
+
+/** `resource_changes` and `variables` of one real plan of terraform 1.11 with every kind of change. */
+const everyChange = readFileSync(new URL('fixtures/every-change.json', import.meta.url), 'utf8')
+const openly = { text: (text: string) => text }
+
+describe('a real plan', () => {
+  const plan = parsePlan(everyChange)
+
+  it('is listed with moves, imports, forgotten objects and what forces replacements', () => {
+    expect(listChanges(plan, maskerOf(plan)).entries).toEqual([
+      { address: 'terraform_data.added', action: 'create' },
+      { address: 'terraform_data.cause', action: 'update' },
+      { address: 'terraform_data.follows', action: 'recreate', replace_reason: 'replace_by_triggers' },
+      { address: 'terraform_data.forgotten', action: 'forget' },
+      { address: 'terraform_data.found', action: 'import', import_id: 'acme-found' },
+      { address: 'terraform_data.found_edit', action: 'update', import_id: null },
+      { address: 'terraform_data.gone', action: 'delete' },
+      { address: 'terraform_data.new_edit', action: 'update', previous_address: 'terraform_data.old_edit' },
+      {
+        address: 'terraform_data.new_name["(sensitive value)"]',
+        action: 'move',
+        previous_address: 'terraform_data.old_name',
+      },
+      {
+        address: 'terraform_data.new_replace',
+        action: 'recreate',
+        previous_address: 'terraform_data.old_replace',
+        replace_paths: ['triggers_replace'],
+        replace_reason: 'replace_because_cannot_update',
+      },
+      { address: 'terraform_data.single[0]', action: 'move', previous_address: 'terraform_data.single' },
+      { address: 'terraform_data.tainted', action: 'recreate', replace_reason: 'replace_because_tainted' },
+    ])
+  })
+
+  it('counts an object that is moved or imported and changed in both ways, as the engine does', () => {
+    expect(listChanges(plan, openly)).toMatchObject({
+      total: 12,
+      counts: { create: 1, update: 3, delete: 1, recreate: 3, move: 4, import: 2, forget: 1 },
+    })
+  })
+
+  it('shows no sensitive value, neither in a key nor as an identifier', () => {
+    expect(JSON.stringify(listChanges(plan, maskerOf(plan)))).not.toContain('S3cret')
+    expect(JSON.stringify(listChanges(plan, openly))).toContain('S3cret')
+  })
+})
+
+it('leaves out what stays as it is, data sources included, and tells a leftover object from the live one', () => {
+  const plan = planOf([
+    { address: 'data.aws_ami.x', mode: 'data', actions: ['read'] },
+    { address: 'a.b', previous_address: 'a.b', actions: ['no-op'] },
+    { address: 'a.c', deposed: 'ab12', actions: ['delete'] },
+  ])
+  expect(listChanges(plan, openly).entries).toEqual([{ address: 'a.c (deposed object ab12)', action: 'delete' }])
+})
+
+it('says that the old object of a replacement stays where it is only forgotten', () => {
+  const [entry] = listChanges(planOf([{ address: 'a.b', actions: ['create', 'forget'] }]), openly).entries
+  expect(entry).toEqual({ address: 'a.b', action: 'recreate', keeps_old: true })
+})
+
+it('keeps the first 500 changes and counts all', () => {
+  const plan = planOf(Array.from({ length: 620 }, (_, index) => ({ address: `a.b[${index}]`, actions: ['create'] })))
+  const list = listChanges(plan, openly)
+  expect(list.entries).toHaveLength(500)
+  expect(list).toMatchObject({ total: 620, counts: { create: 620 } })
+})
+
+it.each([
+  [[['tags', 'a b', 0, 'x']], ['tags["a b"][0].x']],
+  [
+    [['x'], 'rubbish', [null]],
+    ['x', '[null]'],
+  ],
+  ['rubbish', undefined],
+])('reads the paths %j that force a replacement', (replace_paths, expected) => {
+  const change = { actions: ['delete', 'create'], replace_paths }
+  const plan = parsePlan(JSON.stringify({ format_version: '1.2', resource_changes: [{ address: 'a.b', change }] }))
+  expect(listChanges(plan, openly).entries[0]?.replace_paths).toEqual(expected)
+})
+
+it('shows an import whose identifier the plan does not know without one', () => {
+  const change = { actions: ['no-op'], importing: { unknown: true } }
+  const plan = parsePlan(JSON.stringify({ format_version: '1.2', resource_changes: [{ address: 'a.b', change }] }))
+  expect(listChanges(plan, openly).entries).toEqual([{ address: 'a.b', action: 'import', import_id: null }])
+})

@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest'
+import { findAssignedSecrets, findDeclaredSecrets } from '../../../src/plan/code/declared-secrets.ts'
+
+const variable = (body: string, name = 'password') => `variable "${name}" {\n  type = string\n${body}\n}\n`
+
+it.each([
+  ['a default', variable('  sensitive = true\n  default = "topsecret"'), ['topsecret']],
+  ['a default before the flag', variable('  default   = "topsecret"\n  sensitive   =   true'), ['topsecret']],
+  ['no flag', variable('  default = "plain"'), []],
+  ['a flag that is off', variable('  default = "plain"\n  sensitive = false'), []],
+  ['no default', variable('  sensitive = true'), []],
+  ['a flag in a comment', variable('  # sensitive = true\n  default = "plain"'), []],
+  [
+    'braces in strings and comments',
+    variable('  description = "a } b"\n  # }\n  sensitive = true\n  default = "x{y"'),
+    ['x{y'],
+  ],
+  [
+    'a map and lists in it',
+    variable(
+      '  sensitive = true\n  default = {\n    a = "one"\n    b = ["two", "three"] # "no"\n  }\n  nullable = false',
+    ),
+    ['one', 'two', 'three'],
+  ],
+  ['a heredoc', variable('  sensitive = true\n  default = <<EOT\nline 1\nline 2 }\nEOT\n'), ['line 1\nline 2 }']],
+  ['escapes', variable('  sensitive = true\n  default = "a\\"b\\\\c\\n"'), ['a"b\\c\n']],
+  ['an unclosed block', 'variable "x" {\n  sensitive = true\n  default = "topsecret"\n', ['topsecret']],
+  ['a number', variable('  sensitive = true\n  default = 12345678'), []],
+  ['the neighbour is not meant', variable('  sensitive = true', 'a') + variable('  default = "plain"', 'b'), []],
+  [
+    'the function',
+    'locals {\n  a = sensitive("topsecret")\n  b = [sensitive ( { x = "one", y = ["two"] } )]\n}',
+    ['topsecret', 'one', 'two'],
+  ],
+  [
+    'the function around an expression',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a template of the engine's language
+    'a = sensitive("${var.x}-1")\nb = sensitive(var.y)\nc = nonsensitive("plain")',
+    [],
+  ],
+  ['no HCL at all', '}}}{{{"', []],
+])('finds the literals of %s', (_, code, expected) => {
+  expect(findDeclaredSecrets(code).literals).toEqual(expected)
+})
+
+it('names the variables', () => {
+  expect(
+    findDeclaredSecrets(variable('  sensitive = true', 'a') + variable('', 'b') + variable('  sensitive = true', 'c-d'))
+      .names,
+  ).toEqual(['a', 'c-d'])
+})
+
+it('reads what is assigned to them', () => {
+  const tfvars =
+    'region = "eu"\npassword = "from tfvars"\nkeys = ["k1", "k2"]\n# password = "old"\npassword_hint = "dog"\n'
+  expect(findAssignedSecrets(tfvars, ['password', 'keys'])).toEqual(['from tfvars', 'k1', 'k2'])
+})
+
+it.each(['sensitive({', 'variable "x" {\n'])('takes many blocks that never close in reasonable steps: %j', (block) => {
+  expect(findDeclaredSecrets(block.repeat(18_000)).literals).toEqual([])
+})
+
+it.each(['/*', '<<A\n'])('takes comments and heredocs that never close in reasonable steps: %j', (opening) => {
+  const code = `${'variable "x" {\n'.repeat(1_000)}${opening.repeat(5_000)}`
+  expect(findDeclaredSecrets(code).names).toEqual([])
+  expect(findAssignedSecrets(`a = ${opening}`.repeat(100_000), ['a'])).toEqual([])
+})
+
+it('takes a long file without closing quotes in reasonable steps', () => {
+  const code = `variable "x" {\n  sensitive = true\n  default = "${'a\\'.repeat(50_000)}`
+  expect(findDeclaredSecrets(code).names).toEqual(['x'])
+})

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { settleCosts } from '../../src/reports/settle-costs.ts'
+
+type Costs = Parameters<typeof settleCosts>[0]
+type Row = Costs['breakdown'][number]
+
+const row = (fixed_monthly_cost: number, changes: Partial<Row> = {}): Row => ({
+  resource_type: 'a',
+  pricing_model: 'fixed',
+  fixed_monthly_cost,
+  notes: '',
+  ...changes,
+})
+const costs = (total: number, breakdown: Row[], changes: Partial<Costs> = {}): Costs => ({
+  currency: 'USD',
+  total_fixed_monthly_cost: total,
+  introduction_paragraph: 'Small.',
+  breakdown,
+  ...changes,
+})
+
+describe('settleCosts', () => {
+  it('leaves a total alone that is the sum of its rows', () => {
+    const given = costs(30.3, [row(10.1), row(20.2), row(0, { pricing_model: 'usage_based' })])
+    expect(settleCosts(given)).toEqual(given)
+  })
+
+  it('replaces a total that is not, and says so', () => {
+    const settled = settleCosts(costs(99, [row(0.1), row(0.2)]))
+    expect(settled.total_fixed_monthly_cost).toBe(0.3)
+    expect(settled.introduction_paragraph).toBe(
+      'Small. The total is the sum of the fixed amounts, USD 0.30; the estimate itself gave USD 99.00.',
+    )
+  })
+
+  it('moves an amount that is not fixed into the notes of its row', () => {
+    const settled = settleCosts(costs(15, [row(10), row(5, { pricing_model: 'usage_based', notes: 'At 1 TB.' })]))
+    expect(settled.total_fixed_monthly_cost).toBe(10)
+    expect(settled.breakdown[1]).toMatchObject({
+      fixed_monthly_cost: 0,
+      notes: 'At 1 TB. USD 5.00 is not fixed and is not part of the total.',
+    })
+    expect(settled.breakdown.reduce((sum, { fixed_monthly_cost }) => sum + fixed_monthly_cost, 0)).toBe(10)
+  })
+
+  it.each([
+    ['EUR 20 in Frankfurt', 'EUR'],
+    ['about 20 EUR', 'EUR'],
+    ['£3.50 an hour', 'GBP'],
+    ['20 € a month', 'EUR'],
+  ])('tells of another currency in "%s"', (notes, other) => {
+    expect(settleCosts(costs(20, [row(20, { notes })])).introduction_paragraph).toContain(
+      `Notes name amounts in ${other}; every amount of the table counts as USD, none was converted.`,
+    )
+  })
+
+  it('finds no other currency where none is', () => {
+    const given = costs(20, [row(20, { notes: 'USD 20 on 2 EUROPE nodes, t3.small' })])
+    expect(settleCosts(given)).toEqual(given)
+  })
+
+  it('keeps a total without rows, and calls it so', () => {
+    expect(settleCosts(costs(12, []))).toMatchObject({
+      total_fixed_monthly_cost: 12,
+      introduction_paragraph: 'Small. The estimate does not say what the total consists of.',
+    })
+    expect(settleCosts(costs(0, []))).toEqual(costs(0, []))
+  })
+})

@@ -1,0 +1,227 @@
+import { describe, expect, it } from 'vitest'
+import type { Context } from '../../../src/context.ts'
+import { startOnce } from '../../helpers/start-once.ts'
+import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
+import { textsOf } from './artifacts.ts'
+import { ADDED, done, goodRound, MAIN, operations, targets, write } from './scripts.ts'
+import { engineBeside, firstRound, startStack } from './stack.ts'
+
+const stack = startOnce(startStack)
+const CHAIN = 'generate_engine_targets'
+
+/** A repository whose code is applied; `edit` then changes the state. */
+async function appliedRepository(files: Record<string, string>, edit?: (state: string) => string): Promise<string> {
+  const repo_uri = await stack.repository(files)
+  const engine = await engineBeside(stack, repo_uri)
+  await engine.apply()
+  if (edit) await engine.editState(edit)
+  return repo_uri
+}
+
+/** A context that keeps the kinds of engine jobs, and the targets of each plan. */
+function watched(context: Context): { context: Context; kinds: string[]; plans: string[][] } {
+  const kinds: string[] = []
+  const plans: string[][] = []
+  const iac: Context['iac'] = {
+    ...context.iac,
+    run: async (kind, body, options) => {
+      kinds.push(kind)
+      if (kind === 'plan' && 'targets' in body) plans.push(body.targets ?? [])
+      return await context.iac.run(kind, body, options)
+    },
+  }
+  return { context: { ...context, iac }, kinds, plans }
+}
+
+/** What is stored with the first round of a session. */
+async function storedRound(uuid: string) {
+  const [row] = await stack.database.sql<
+    { usage: { validation_attempts: number }; notes: string[]; targets: string[][] }[]
+  >`
+    SELECT usage, result->'notes' AS notes,
+      (SELECT json_agg(targets ORDER BY p.id) FROM engine_plans p JOIN artifacts a ON a.id = artifact_id
+       WHERE p.round_id = rounds.id) AS targets
+    FROM rounds JOIN sessions ON sessions.id = session_id WHERE uuid = ${uuid}`
+  if (!row) throw new Error('the round is gone')
+  return row
+}
+
+const moved = (from: string, to: string) => `moved {\n  from = ${from}\n  to   = ${to}\n}\n`
+const resource = (name: string, input = name) => `resource "terraform_data" "${name}" {\n  input = "${input}"\n}\n`
+
+describe('a refactoring with moves', () => {
+  it('in a small root needs one attempt and destroys nothing, although a model names the new address alone', async () => {
+    const repo_uri = await appliedRepository({ 'main.tf': MAIN })
+    const code = `${MAIN.replace('greeting', 'welcome')}\n${moved('terraform_data.greeting', 'terraform_data.welcome')}`
+    const llm = scriptedLlm(
+      goodRound({
+        task_complete: [write('main.tf', code), done('Renamed the greeting.')],
+        [CHAIN]: targets('terraform_data.welcome'),
+        report_decomposed_task_operations: operations([]),
+      }),
+    )
+    const { context, plans } = watched(stack.context(llm))
+    const session = await firstRound(stack, context, { repo_uri, query: 'Rename the greeting to welcome' })
+    expect(session.failures).toEqual([])
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(plans[0]).toEqual(['terraform_data.welcome', 'terraform_data.greeting'])
+    expect((await storedRound(session.uuid)).usage.validation_attempts).toBe(1)
+    const [plan] = await textsOf(stack, session.uuid, 'plan')
+    expect(plan).toContain('terraform_data.greeting has moved to terraform_data.welcome')
+    expect(plan).toContain('Plan: 0 to add, 0 to change, 0 to destroy.')
+    expect(llm.of(CHAIN)).toHaveLength(1)
+    expect(said(llm.of(CHAIN)[0])).toContain('from = terraform_data.greeting')
+  })
+
+  it('into a module of a large root needs one attempt and destroys nothing', async () => {
+    const names = Array.from({ length: 40 }, (_, index) => `part_${index}`)
+    const files = Object.fromEntries(names.map((name) => [`${name}.tf`, resource(name)]))
+    const repo_uri = await appliedRepository(files)
+    const chosen = names.slice(0, 6)
+    const llm = scriptedLlm(
+      goodRound({
+        task_complete: [
+          {
+            calls: [
+              ...chosen.map((name): [string, Record<string, unknown>] => [
+                'delete_file',
+                { target_file: `${name}.tf` },
+              ]),
+              [
+                'write_to_file',
+                { target_file: 'modules/app/main.tf', content: chosen.map((name) => resource(name)).join('\n') },
+              ],
+              [
+                'write_to_file',
+                {
+                  target_file: 'app.tf',
+                  content: [
+                    'module "app" {\n  source = "./modules/app"\n}\n',
+                    ...chosen.map((name) => moved(`terraform_data.${name}`, `module.app.terraform_data.${name}`)),
+                  ].join('\n'),
+                },
+              ],
+            ],
+          },
+          done('Moved six parts into a module.'),
+        ],
+        [CHAIN]: targets('module.app'),
+        report_decomposed_task_operations: operations([]),
+      }),
+    )
+    const { context, plans } = watched(stack.context(llm))
+    const session = await firstRound(stack, context, { repo_uri, query: 'Move the first six parts into a module' })
+    expect(session.failures).toEqual([])
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(plans[0]?.[0]).toBe('module.app')
+    expect(plans[0]?.toSorted()).toEqual(['module.app', ...chosen.map((name) => `terraform_data.${name}`)])
+    expect((await storedRound(session.uuid)).usage.validation_attempts).toBe(1)
+    const [plan] = await textsOf(stack, session.uuid, 'plan')
+    expect(plan).toContain('terraform_data.part_5 has moved to module.app.terraform_data.part_5')
+    expect(plan).toContain('Plan: 0 to add, 0 to change, 0 to destroy.')
+  })
+
+  it('that others left pending is planned with what the session asks for, without another attempt', async () => {
+    const main = `${MAIN}\n${moved('terraform_data.old', 'terraform_data.greeting')}`
+    const repo_uri = await appliedRepository({ 'main.tf': main }, (state) => state.replace('"greeting"', '"old"'))
+    const llm = scriptedLlm(goodRound())
+    const { context, plans, kinds } = watched(stack.context(llm))
+    const session = await firstRound(stack, context, { repo_uri })
+    expect(session.failures).toEqual([])
+    expect(session.statuses.at(-1)).toBe('completed')
+    const completed = ['terraform_data.second', 'terraform_data.greeting', 'terraform_data.old']
+    expect(plans[0]).toEqual(['terraform_data.second'])
+    expect(plans[1]?.toSorted()).toEqual(completed.toSorted())
+    expect(kinds.slice(0, 5)).toEqual(['init', 'validate', 'plan', 'plan', 'show'])
+    const { usage, targets: stored } = await storedRound(session.uuid)
+    expect(usage.validation_attempts).toBe(1)
+    expect(stored[0]?.toSorted()).toEqual(completed.toSorted())
+    expect((await textsOf(stack, session.uuid, 'plan'))[0]).toContain('Plan: 1 to add, 0 to change, 0 to destroy.')
+    expect(llm.of(CHAIN)).toHaveLength(1)
+  })
+})
+
+describe('the targets of a round', () => {
+  it('are not asked for while the code is invalid', async () => {
+    const broken = ADDED.replace('input', 'no_such_argument')
+    const llm = scriptedLlm(
+      goodRound({
+        task_complete: [write('second.tf', broken), done('First.'), write('second.tf', ADDED), done('Mended.')],
+      }),
+    )
+    const { context, kinds } = watched(stack.context(llm))
+    const session = await firstRound(stack, context, { repo_uri: await stack.repository({ 'main.tf': MAIN }) })
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect((await storedRound(session.uuid)).usage.validation_attempts).toBe(2)
+    expect(llm.of(CHAIN)).toHaveLength(1)
+    expect(kinds.filter((kind) => kind === 'validate')).toHaveLength(2)
+  })
+
+  it('are asked for once when a repair changes no address, and again, with what became of them, when it does', async () => {
+    const failing = (name: string, condition: string) =>
+      `resource "terraform_data" "${name}" {\n  input = "x"\n  lifecycle {\n    precondition {\n` +
+      `      condition     = ${condition}\n      error_message = "It is never right."\n    }\n  }\n}\n`
+    const llm = scriptedLlm(
+      goodRound({
+        task_complete: [
+          write('second.tf', failing('second', 'terraform.workspace == "none"')),
+          done('One.'),
+          write('second.tf', failing('second', 'terraform.workspace == "void"')),
+          done('Two.'),
+          write('second.tf', failing('third', 'terraform.workspace != "none"')),
+          done('Three.'),
+        ],
+        [CHAIN]: [targets('terraform_data.second', 'var.x'), targets('terraform_data.third')],
+      }),
+    )
+    const { context, plans } = watched(stack.context(llm, { orchestration: { max_validation_iteration: 3 } }))
+    const session = await firstRound(stack, context, { repo_uri: await stack.repository({ 'main.tf': MAIN }) })
+    expect(session.failures).toEqual([])
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(plans.slice(0, 4)).toEqual([
+      ['terraform_data.second', 'var.x'],
+      ['terraform_data.second'],
+      ['terraform_data.second'],
+      ['terraform_data.third'],
+    ])
+    const [first, again, ...others] = llm.of(CHAIN)
+    expect(others).toEqual([])
+    expect(said(first)).not.toContain('You answered')
+    expect(said(again)).toContain('You answered: terraform_data.second, var.x')
+    expect(said(again)).toContain('Left out, because they do not exist: var.x')
+    expect((await storedRound(session.uuid)).notes).toEqual([
+      'The target var.x was left out: it is no address of a resource.',
+    ])
+  })
+
+  it('leave out what neither the code nor the state has, and say so', async () => {
+    const repo_uri = await appliedRepository({ 'main.tf': MAIN })
+    const llm = scriptedLlm(goodRound({ [CHAIN]: targets('terraform_data.imagined', 'terraform_data.second') }))
+    const { context, plans } = watched(stack.context(llm))
+    const session = await firstRound(stack, context, { repo_uri })
+    expect(session.statuses.at(-1)).toBe('completed')
+    // The engine is silent about an address that does not exist, so that one plan is enough, and the whole root's one.
+    expect(plans).toHaveLength(2)
+    const { notes, targets: stored } = await storedRound(session.uuid)
+    expect(stored[0]).toEqual(['terraform_data.second'])
+    expect(notes).toEqual(['The target terraform_data.imagined was left out: neither the code nor the state has it.'])
+  })
+
+  it('are the changed blocks when nothing that was proposed exists', async () => {
+    const code = MAIN.replace('input = "hello"', 'for_each = toset(["a"])\n  input    = "hello"')
+    const llm = scriptedLlm(
+      goodRound({
+        task_complete: [write('main.tf', code), done('One greeting a name.')],
+        [CHAIN]: targets('terraform_data.greeting["b"]'),
+        report_decomposed_task_operations: operations([]),
+      }),
+    )
+    const { context, plans } = watched(stack.context(llm))
+    const session = await firstRound(stack, context, { repo_uri: await stack.repository({ 'main.tf': MAIN }) })
+    expect(session.failures).toEqual([])
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(plans.slice(0, 2)).toEqual([['terraform_data.greeting["b"]'], ['terraform_data.greeting']])
+    const texts = await textsOf(stack, session.uuid, 'plan')
+    expect(texts[0]).toContain('Plan: 1 to add')
+  })
+})
