@@ -71,7 +71,9 @@ async function conforms(
     })
     const broken = outcome.promises.filter(({ outcome: how }) => how === 'broken')
     if (!outcome.conformant || outcome.passed === 0)
-      throw new Error(broken.map(({ id, reason }) => `${id}: ${reason ?? ''}`).join('\n    ') || 'nothing was checked')
+      throw new Error(
+        broken.map(({ id, findings }) => `${id}: ${findings[0]?.why ?? ''}`).join('\n    ') || 'nothing was checked',
+      )
   } finally {
     await service.close()
   }
