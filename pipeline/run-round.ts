@@ -8,6 +8,7 @@ import type { RecordedRound } from '../src/observe/recording.ts'
 import type { RoundRecording } from '../src/observe/round-recorder.ts'
 import { countSessionTokens } from '../src/sessions/find.ts'
 import { finishRound, type RoundEnd } from '../src/sessions/finish.ts'
+import { silentJournal } from '../src/sessions/journal/types.ts'
 import { type Claim, claimRound, releaseRound } from '../src/sessions/lease.ts'
 import { emptyResult } from '../src/sessions/round-result.ts'
 import { appendStatus } from '../src/sessions/status.ts'
@@ -96,6 +97,7 @@ async function attempt(
       return appendStatus(context.sql, claim, status, message)
     },
     observe: meter.observe,
+    journal: silentJournal,
     trace: await context.tracing?.session(claim.session),
     recording,
   }

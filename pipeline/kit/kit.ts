@@ -45,6 +45,7 @@ export function createBareKit(run: BareRun): BareKit {
   const secrets = createSecretRegister(
     secretsOf(run.context.config).filter(({ length }) => length >= MIN_CONFIGURED_SECRET),
   )
+  run.journal.maskWith((text) => secrets.text(text))
   const llm = run.openModel(run, secrets)
   const trace = run.trace?.masked(secrets)
   return {

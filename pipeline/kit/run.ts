@@ -7,6 +7,7 @@ import type { Context } from '../../src/context.ts'
 import type { LlmClient, Usage } from '../../src/llm/types.ts'
 import type { RoundRecording } from '../../src/observe/round-recorder.ts'
 import type { SessionTrace } from '../../src/observe/trace-types.ts'
+import type { RoundJournal } from '../../src/sessions/journal/types.ts'
 import type { RoundResult } from '../../src/sessions/round-result.ts'
 import type { ClaimedRound } from '../../src/sessions/types.ts'
 import type { Workspace } from '../workspace/types.ts'
@@ -35,6 +36,8 @@ export interface BareRun {
   observe(event: AgentEvent<ChainName>): void
   /** Counts what the run uses. It is saved with the round. `observe` reports to it as well. */
   meter: Meter
+  /** Takes down what the run does, for those who watch it. */
+  journal: RoundJournal
   /** Absent while tracing is off. */
   trace?: SessionTrace
   /** Absent when rounds are not recorded. */

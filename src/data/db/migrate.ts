@@ -5,6 +5,13 @@ import { createRoundImports } from './steps/0004-round-imports.ts'
 import { addReviewedCommits } from './steps/0005-reviewed-commits.ts'
 import { createPinWorkspaceHash } from './steps/0006-pin-workspace-hash.ts'
 import { addRoundResults } from './steps/0007-round-results.ts'
+import { addCancellations } from './steps/0008-cancellations.ts'
+import { createRoundAttempts } from './steps/0009-round-attempts.ts'
+import { createRoundEvents } from './steps/0010-round-events.ts'
+import { addPlanDocuments } from './steps/0011-plan-documents.ts'
+import { createAuditRecords } from './steps/0012-audit-records.ts'
+import { createListFilters } from './steps/0013-list-filters.ts'
+import { addPreviews } from './steps/0014-previews.ts'
 import { createSearchIndexes } from './steps/search-indexes.ts'
 import type { Sql, Transaction } from './types.ts'
 
@@ -17,6 +24,13 @@ const STEPS: readonly { number: number; name: string; run: (tx: Transaction) => 
   { number: 5, name: 'reviewed commits', run: addReviewedCommits },
   { number: 6, name: 'pin workspace hash', run: createPinWorkspaceHash },
   { number: 7, name: 'round results', run: addRoundResults },
+  { number: 8, name: 'cancellations', run: addCancellations },
+  { number: 9, name: 'round attempts', run: createRoundAttempts },
+  { number: 10, name: 'round events', run: createRoundEvents },
+  { number: 11, name: 'plan documents', run: addPlanDocuments },
+  { number: 12, name: 'audit records', run: createAuditRecords },
+  { number: 13, name: 'list filters', run: createListFilters },
+  { number: 14, name: 'previews', run: addPreviews },
 ]
 
 /** The key of the advisory lock. Any constant would do; these four bytes spell "plat". */

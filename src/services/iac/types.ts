@@ -86,4 +86,10 @@ export interface IacClient {
   fmt?(workspacePath: string, texts: readonly CodeText[], signal?: AbortSignal): Promise<string[] | null>
   /** Reads the last lines that a running job has written so far; null instead of an error, like `schema`. */
   output?(jobId: string, signal?: AbortSignal): Promise<{ stdout: string; stderr: string } | null>
+  /**
+   * Asks the service to stop a job: one that waits never starts, one that runs is interrupted, so that its engine saves
+   * what it has and releases the lock of the state. Answers whether the service will do so: false when it does not
+   * offer this. The job then ends as any other; `wait` tells how.
+   */
+  cancel?(jobId: string, signal?: AbortSignal): Promise<boolean>
 }

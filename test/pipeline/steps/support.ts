@@ -11,6 +11,7 @@ import type { Status } from '../../../src/base/vocabulary.ts'
 import type { Context } from '../../../src/context.ts'
 import type { ObjectStore } from '../../../src/data/storage/types.ts'
 import type { EngineResult, IacClient, IacJobKind } from '../../../src/services/iac/types.ts'
+import { silentJournal } from '../../../src/sessions/journal/types.ts'
 import { emptyResult } from '../../../src/sessions/round-result.ts'
 import { appendStatus } from '../../../src/sessions/status.ts'
 import { memoryCache } from '../../helpers/memory-cache.ts'
@@ -131,6 +132,7 @@ async function createWorld(database: TestDatabase, options: WorldOptions): Promi
     signal: new AbortController().signal,
     setStatus: (status, message) => appendStatus(sql, round, status, message),
     observe: meter.observe,
+    journal: silentJournal,
     meter,
   }
   const statuses = async () => {

@@ -1,0 +1,50 @@
+/**
+ * What a round does, as its watchers see it. Names, paths, counts and outcomes, never contents: neither the arguments
+ * of a tool nor the words of a model.
+ */
+export type Activity =
+  | { type: 'attempt.began'; attempt: number; max_attempts: number; task: string; reason: string | null }
+  | { type: 'chain.began'; chain: string }
+  | { type: 'chain.ended'; chain: string; outcome: 'ok' | 'failed'; seconds: number }
+  | {
+      type: 'tool.called'
+      chain: string
+      tool: string
+      path: string | null
+      outcome: 'ok' | 'refused'
+      seconds: number
+    }
+  | { type: 'engine.began'; step: string }
+  | { type: 'engine.ended'; step: string; exit_code: number | null; seconds: number }
+  | { type: 'file.written'; path: string; lines_added: number; lines_removed: number }
+  | { type: 'rule.found'; rule: string; severity: string; address: string | null }
+  | { type: 'artifact.uploaded'; kind: string; name: string; bytes: number }
+  | { type: 'budget.spent'; tokens: number; limit: number }
+  | { type: 'round.cancelling'; by: string }
+
+/** The output of engine jobs as it is written. A text holds whole lines. */
+export type EngineOutput =
+  | { type: 'step.began'; step: string; job_id: string }
+  | { type: 'lines'; step: string; job_id: string; stream: 'stdout' | 'stderr'; text: string }
+  | { type: 'step.ended'; step: string; job_id: string; exit_code: number | null; seconds: number }
+
+/**
+ * Takes down what a round does, for those who watch it. No method throws or makes its caller wait. Every text is masked
+ * before it is stored.
+ */
+export interface RoundJournal {
+  activity(event: Activity): void
+  output(event: EngineOutput): void
+  /** From now on, texts are masked with `mask` as well. */
+  maskWith(mask: (text: string) => string): void
+  /** Resolves when everything that was taken down is stored, or when it is clear that it cannot be. Never rejects. */
+  close(): Promise<void>
+}
+
+/** For rounds that nobody can watch. */
+export const silentJournal: RoundJournal = {
+  activity: () => {},
+  output: () => {},
+  maskWith: () => {},
+  close: async () => {},
+}
