@@ -1,11 +1,11 @@
 import { ApiError } from './demo/api.ts'
 import { createDisplay } from './demo/display.ts'
 import { DemoError } from './demo/errors.ts'
+import { createInterruption } from './demo/interruption.ts'
 import { type DemoOptions, HELP, readOptions, UsageError } from './demo/options.ts'
 import { runModes } from './demo/run-modes.ts'
 import { createEndSignal, findStack, keepRunning } from './demo/stack.ts'
 import { dataFolder } from './stack/data-folder.ts'
-import { onInterrupt } from './stack/interrupts.ts'
 import type { Stack } from './stack/start-stack.ts'
 
 const LIMIT_S = { scripted: 120, real: 3600 }
@@ -13,14 +13,13 @@ const START_LIMIT_S = 90
 
 async function run(options: DemoOptions): Promise<number> {
   const display = createDisplay(process.stdout, process.stdout.isTTY === true && !process.env.NO_COLOR)
-  const interrupted = new AbortController()
-  onInterrupt((signal) => interrupted.abort(new DemoError(`stopped by ${signal}`, true)))
+  const interruption = createInterruption(display, { input: process.stdin, output: process.stdout })
   const within = (limitS: number, what: string) => {
     const late = new AbortController()
     const text =
       `${what} took longer than ${limitS} s. ` + `The logs are in the folder logs below ${dataFolder(options.data)}.`
     setTimeout(() => late.abort(new DemoError(text)), limitS * 1000).unref()
-    return AbortSignal.any([interrupted.signal, late.signal])
+    return AbortSignal.any([interruption.signal, late.signal])
   }
   let own: Stack | null = null
   try {
@@ -34,18 +33,20 @@ async function run(options: DemoOptions): Promise<number> {
       options,
       stack,
       display,
+      interruption,
       signalFor: (mode) => AbortSignal.any([within(limitS, `The mode ${mode}`), ...gone]),
     })
     display.end()
-    if (options.keep && own) await keepRunning(own, display, interrupted.signal)
+    if (options.keep && own) await keepRunning(own, display, interruption.signal)
     if (own) await own.stop()
     if (options.json) console.log(JSON.stringify(line))
+    if (interruption.wanted) return 130
     return ok ? 0 : 1
   } catch (error) {
     display.end()
     console.error(explain(error))
     await own?.stop()
-    return interrupted.signal.aborted ? 130 : 1
+    return interruption.wanted ? 130 : 1
   }
 }
 

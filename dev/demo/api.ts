@@ -41,6 +41,8 @@ export interface Api {
   /** Opens a session by one of the routes `/iac/generate`, `/iac/drift` and `/iac/import`. Answers its id. */
   schedule(route: 'generate' | 'drift' | 'import', body: Record<string, unknown>): Promise<string>
   apply(sessionId: string): Promise<void>
+  /** Asks the platform to stop the round that runs. */
+  cancel(sessionId: string): Promise<void>
   /** Makes a call that the platform should refuse, and answers the refusal. */
   refusal(what: 'apply' | 'merge', sessionId: string): Promise<{ status: number; detail: string }>
   session(id: string): Promise<Session>
@@ -74,6 +76,7 @@ export function createApi(base: string, signal: AbortSignal): Api {
     schedule: async (route, body) =>
       (await call<{ session_id: string }>('POST', `/iac/${route}`, 202, body)).session_id,
     apply: async (sessionId) => void (await call('POST', '/iac/apply', 202, { session_id: sessionId })),
+    cancel: async (sessionId) => void (await call('POST', '/iac/cancel', 202, { session_id: sessionId })),
     refusal: async (what, sessionId) => {
       const [method, path] = what === 'apply' ? ['POST', '/iac/apply'] : ['PUT', '/repository/pr/merge']
       const { status, text } = await ask(method, path, { session_id: sessionId })

@@ -5,6 +5,8 @@ export interface Display {
   event(heading: string, text: string): void
   /** Shows what is going on at the moment. Only a terminal shows it. */
   busy(text: string): void
+  /** Keeps the updated line away until the answered function is called, so that somebody can type. */
+  hold(): () => void
   /** Colours a text, in a terminal only. */
   paint(colour: keyof typeof COLOURS, text: string): string
   end(): void
@@ -18,13 +20,14 @@ export function createDisplay(output: NodeJS.WriteStream, colours: boolean): Dis
   const began = performance.now()
   let current = ''
   let frame = 0
+  let held = false
   const paint: Display['paint'] = (colour, text) => (colours ? `\u001b[${COLOURS[colour]}m${text}\u001b[0m` : text)
   const clear = () => {
     if (live && current) output.write('\r\u001b[2K')
   }
   const elapsed = () => `${((performance.now() - began) / 1000).toFixed(1).padStart(5)} s`
   const draw = () => {
-    if (!live || !current) return
+    if (!live || !current || held) return
     const text = `${FRAMES[frame++ % FRAMES.length]} ${elapsed()}  ${current}`
     output.write(`\r\u001b[2K${text.slice(0, (output.columns ?? 80) - 1)}`)
   }
@@ -43,6 +46,14 @@ export function createDisplay(output: NodeJS.WriteStream, colours: boolean): Dis
       clear()
       current = text
       draw()
+    },
+    hold: () => {
+      clear()
+      held = true
+      return () => {
+        held = false
+        draw()
+      }
     },
     paint,
     end: () => {

@@ -13,6 +13,8 @@ export interface DemoOptions {
   json: boolean
   /** Whether the spans of the session are printed. */
   trace: boolean
+  /** Whether every line of the engine is printed. */
+  output: boolean
   keep: boolean
   embedded: boolean
   data: string | undefined
@@ -36,6 +38,7 @@ ${MODES.map((mode) => `                         ${mode.padEnd(15)} ${SHOWS[mode]
   --json               one JSON object as the last line; with --mode all also one for each mode before it
   --trace              print what happened inside: chains, model calls, tools and engine runs, with durations,
                        tokens and cost
+  --output             print every line of the engine as it comes
   --keep               a stack that the demo started stays until Ctrl-C
   --embedded           a stack that the demo starts uses no real services, whatever is set
   --data <dir>         data folder of the stack (default .platform)
@@ -43,8 +46,9 @@ ${MODES.map((mode) => `                         ${mode.padEnd(15)} ${SHOWS[mode]
 
 A running stack (npm start) is used; otherwise the demo starts one and stops it at the end. Without
 --request and --repo that one is all embedded. Before a recorded drift, import, apply or blocked request the
-state of its sample is set to how the recording began. Exit codes: 0 the platform ended as it should, for
-example completed with an open pull request, 1 it did not, 2 wrong arguments.`
+state of its sample is set to how the recording began. Ctrl-C asks whether the round is to be cancelled. Exit codes: 0 the platform ended as it should, for
+example completed with an open pull request, 1 it did not, 2 wrong arguments,
+130 interrupted.`
 
 /** The arguments are wrong. The text says which. */
 export class UsageError extends Error {}
@@ -56,7 +60,7 @@ const parse = (args: string[]) =>
     args,
     options: {
       ...{ request: text, repo: text, scope: text, cloud: text, 'iac-path': text, mode: text, data: text, limit: text },
-      ...{ json: flag, trace: flag, keep: flag, embedded: flag, help: { ...flag, short: 'h' } },
+      ...{ json: flag, trace: flag, output: flag, keep: flag, embedded: flag, help: { ...flag, short: 'h' } },
     },
   })
 
@@ -85,6 +89,7 @@ export function readOptions(args: string[]): DemoOptions | null {
     iac_path: values['iac-path'] ?? null,
     json: values.json ?? false,
     trace: values.trace ?? false,
+    output: values.output ?? false,
     keep: values.keep ?? false,
     embedded: values.embedded ?? (values.request === undefined && values.repo === undefined),
     data: values.data,

@@ -7,6 +7,8 @@ import { type Collected, collect } from './collect.ts'
 import type { Display } from './display.ts'
 import { DemoError } from './errors.ts'
 import { follow } from './follow.ts'
+import type { Interruption } from './interruption.ts'
+import { openLanes } from './lanes.ts'
 import { type DemoMode, findExample, SHOWS } from './modes.ts'
 import type { DemoOptions } from './options.ts'
 import { type DemoResult, pickReport, readCounts, round3, sumUsage } from './result.ts'
@@ -18,6 +20,7 @@ export interface ModeRun {
   options: DemoOptions
   stack: ReadyStack
   display: Display
+  interruption: Interruption
   signal: AbortSignal
 }
 
@@ -38,16 +41,11 @@ export async function runMode(run: ModeRun): Promise<DemoResult> {
   const began = performance.now()
   const sessionId = await api.schedule(findExample(mode).route, request)
   display.event('session', sessionId)
-  const showStatus = (status: string, message: string) => {
-    display.event(status, message)
-    display.busy(status)
-  }
-  display.busy('waiting for a worker')
-  let session = await follow(api, sessionId, showStatus)
-  if (mode === 'apply' && session.current_status === 'completed') {
+  let session = await followRound(run, api, sessionId)
+  if (mode === 'apply' && session.current_status === 'completed' && !run.interruption.wanted) {
     const statusCount = session.rounds.flatMap((round) => round.statuses).length
     await api.apply(sessionId)
-    session = await follow(api, sessionId, showStatus, statusCount)
+    session = await followRound(run, api, sessionId, statusCount)
   }
   const durationS = round3((performance.now() - began) / 1000)
   const evidence = await gather(run, api, session)
@@ -57,6 +55,25 @@ export async function runMode(run: ModeRun): Promise<DemoResult> {
   display.line(describeOutcome(display, result))
   const trace = await readTraceIfWanted(run, evidence)
   return trace ? { ...result, trace } : result
+}
+
+/** Shows a round from its start to its end. Ctrl-C cancels it meanwhile. */
+async function followRound(run: ModeRun, api: Api, sessionId: string, known = 0): Promise<Session> {
+  const { display, interruption, options, signal, stack } = run
+  display.busy('waiting for a worker')
+  const release = interruption.duringRound(() => api.cancel(sessionId))
+  const lanes = openLanes(display, { base: stack.url, sessionId, output: options.output, signal })
+  try {
+    const showStatus = (status: string, message: string) => {
+      display.event(status, message)
+      display.busy(status)
+    }
+    return await follow(api, sessionId, showStatus, known)
+  } finally {
+    release()
+    await lanes.close()
+    display.busy('')
+  }
 }
 
 function requestOf({ mode, options, stack }: ModeRun) {

@@ -24,6 +24,7 @@ export async function runModes(setting: Setting): Promise<DemoEnd> {
   const results: DemoResult[] = []
   const began = performance.now()
   for (const mode of MODES) {
+    if (setting.interruption.wanted) break
     const result = await play(setting, mode).catch((error: unknown) => reportUnplayed(setting, mode, error))
     results.push(result)
     if (options.json) display.line(JSON.stringify(result))

@@ -13,6 +13,7 @@ test('defaults: the recorded generate request, all embedded', () => {
     json: false,
     trace: false,
     keep: false,
+    output: false,
     embedded: true,
     data: undefined,
     limitS: null,

@@ -1,0 +1,107 @@
+import { createInterface } from 'node:readline'
+import type { Display } from './display.ts'
+import { DemoError } from './errors.ts'
+
+/** Signals that come again within this time are the same one: npm passes on what the terminal sent to both. */
+const SAME_SIGNAL_MS = 1_000
+
+/** What Ctrl-C does. */
+export interface Interruption {
+  /** Fires when the demo is to end now. */
+  readonly signal: AbortSignal
+  /** True from the first Ctrl-C that was meant. */
+  readonly wanted: boolean
+  /**
+   * While a round runs, the first Ctrl-C asks whether it is to be cancelled, and cancels it; where nobody can be asked,
+   * it is cancelled at once. The next one ends the demo. Answers a function that goes back to ending it at once.
+   */
+  duringRound(cancel: () => Promise<void>): () => void
+}
+
+/**
+ * Handles Ctrl-C, SIGTERM, and the end of the terminal. A signal after the one that ended the demo ends the process at
+ * once with the exit code of an interrupted command.
+ */
+export function createInterruption(
+  display: Display,
+  terminal: { input: NodeJS.ReadStream; output: NodeJS.WriteStream },
+): Interruption {
+  const ending = new AbortController()
+  let cancelRound: (() => Promise<void>) | null = null
+  let ask: Question | null = null
+  let lastSignal = Number.NEGATIVE_INFINITY
+  let wanted = false
+
+  const end = (signal: string) => {
+    if (ending.signal.aborted) process.exit(130)
+    wanted = true
+    ending.abort(new DemoError(`stopped by ${signal}`, true))
+  }
+  const cancel = () => {
+    const work = cancelRound
+    cancelRound = null
+    wanted = true
+    display.event('cancel', 'the round is asked to stop; Ctrl-C again leaves without waiting for it')
+    work?.().catch((error: unknown) => {
+      display.event('cancel', error instanceof Error ? error.message : 'the round could not be cancelled')
+    })
+  }
+  const askFirst = () => {
+    const release = display.hold()
+    ask = openQuestion(terminal, 'Cancel this round? [Y/n] ', (agreed) => {
+      ask = null
+      release()
+      if (agreed) return cancel()
+      cancelRound = null
+      display.line('The round goes on. Ctrl-C ends the demo.')
+    })
+  }
+  const handle = (signal: NodeJS.Signals) => {
+    const repeated = performance.now() - lastSignal < SAME_SIGNAL_MS
+    lastSignal = performance.now()
+    if (repeated) return
+    if (ask) ask.close(true)
+    else if (signal !== 'SIGINT' || !cancelRound) end(signal)
+    else if (terminal.input.isTTY && terminal.output.isTTY) askFirst()
+    else cancel()
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => handle(signal))
+  return {
+    signal: ending.signal,
+    get wanted() {
+      return wanted
+    },
+    duringRound: (work) => {
+      cancelRound = work
+      return () => {
+        cancelRound = null
+        ask?.close(false)
+      }
+    },
+  }
+}
+
+interface Question {
+  close(agreed: boolean): void
+}
+
+/** Asks a question of yes or no in the terminal. An empty answer and Ctrl-C mean yes. */
+function openQuestion(
+  { input, output }: { input: NodeJS.ReadStream; output: NodeJS.WriteStream },
+  text: string,
+  onAnswer: (agreed: boolean) => void,
+): Question {
+  const lines = createInterface({ input, output })
+  let answered = false
+  const close = (agreed: boolean) => {
+    if (answered) return
+    answered = true
+    lines.close()
+    onAnswer(agreed)
+  }
+  output.write('\n')
+  lines.question(text, (answer) => close(!/^\s*n/i.test(answer)))
+  lines.on('SIGINT', () => close(true))
+  lines.on('close', () => close(false))
+  return { close }
+}

@@ -1,0 +1,114 @@
+import type { Display } from './display.ts'
+import { type Watched, watch } from './watch.ts'
+
+/** Who works on a round, side by side. */
+const LANES = ['model', 'engine'] as const
+type Lane = (typeof LANES)[number]
+
+/** One line for what has happened: the lane, in the width of a heading, and the words. */
+interface LaneLine {
+  lane: string
+  text: string
+  colour?: 'red' | 'yellow' | 'dim'
+}
+
+export interface Lanes {
+  /** Stops watching; resolves when what was received is printed. */
+  close(): Promise<void>
+}
+
+/**
+ * Shows what a round does while it does it: a line for each thing that has ended, and what each lane does at the moment
+ * in the line that a terminal updates.
+ * @param options.output whether every line of the engine is printed; otherwise a terminal shows the latest one
+ */
+export function openLanes(
+  display: Display,
+  options: { base: string; sessionId: string; output: boolean; signal: AbortSignal },
+): Lanes {
+  const { base, sessionId, signal } = options
+  const stop = new AbortController()
+  const within = AbortSignal.any([signal, stop.signal])
+  const now = new Map<Lane, string>()
+  const showNow = () => {
+    const busy = LANES.flatMap((lane) => now.get(lane) ?? [])
+    if (busy.length > 0) display.busy(busy.join('  |  '))
+  }
+  const showActivities = async () => {
+    for await (const event of watch(base, 'activity', sessionId, within)) {
+      track(now, event)
+      const line = describeActivity(event)
+      if (line) display.event(line.lane, line.colour ? display.paint(line.colour, line.text) : line.text)
+      showNow()
+    }
+  }
+  const showOutput = async () => {
+    for await (const event of watch(base, 'output', sessionId, within)) {
+      if (event.type !== 'lines') continue
+      const lines = event.text.split('\n').filter((line) => line.trim() !== '')
+      const last = lines.at(-1)
+      if (options.output) for (const line of lines) display.line(display.paint('dim', `${' '.repeat(24)}${line}`))
+      else if (last !== undefined && now.has('engine')) now.set('engine', `${event.step}: ${last.trim()}`)
+      showNow()
+    }
+  }
+  const watching = Promise.all([showActivities(), showOutput()])
+  return {
+    close: async () => {
+      const late = setTimeout(() => stop.abort(), LAST_MS)
+      await watching.finally(() => clearTimeout(late))
+    },
+  }
+}
+
+/** How long the last events may take after the end of the round. */
+const LAST_MS = 1_000
+
+/** Notes what each lane does at the moment. */
+function track(now: Map<Lane, string>, event: Watched['activity']): void {
+  if (event.type === 'chain.began') now.set('model', nameOf(event.chain))
+  else if (event.type === 'tool.called') now.set('model', `${nameOf(event.chain)}, after ${event.tool}`)
+  else if (event.type === 'chain.ended') now.delete('model')
+  else if (event.type === 'engine.began') now.set('engine', event.step)
+  else if (event.type === 'engine.ended') now.delete('engine')
+}
+
+/** The line for an event; null for what only begins, and for what other lines say already. */
+export function describeActivity(event: Watched['activity']): LaneLine | null {
+  switch (event.type) {
+    case 'attempt.began':
+      if (event.attempt === 1) return null
+      return { lane: 'attempt', text: `${event.attempt} of ${event.max_attempts}`, colour: 'yellow' }
+    case 'chain.ended': {
+      const failed = event.outcome === 'failed'
+      const text = `${nameOf(event.chain)}, ${inSeconds(event.seconds)}${failed ? ', failed' : ''}`
+      return { lane: 'model', text, colour: failed ? 'red' : 'dim' }
+    }
+    case 'tool.called': {
+      const refused = event.outcome === 'refused'
+      const words = [event.tool, event.path, refused ? 'refused' : null].filter((word) => word !== null)
+      return { lane: '  tool', text: words.join(' '), colour: refused ? 'yellow' : 'dim' }
+    }
+    case 'engine.ended': {
+      const failed = event.exit_code !== 0
+      const code = event.exit_code === null ? 'no result' : `exit code ${event.exit_code}`
+      const text = `${event.step}, ${inSeconds(event.seconds)}${failed ? `, ${code}` : ''}`
+      return { lane: 'engine', text, colour: failed ? 'red' : 'dim' }
+    }
+    case 'file.written':
+      return { lane: 'file', text: `${event.path} +${event.lines_added} -${event.lines_removed}` }
+    case 'rule.found':
+      return {
+        lane: 'rule',
+        text: [event.severity, event.rule, event.address ?? ''].join(' ').trim(),
+        colour: 'yellow',
+      }
+    case 'cut':
+      return { lane: '', text: 'this round does more than can be shown', colour: 'yellow' }
+    default:
+      return null
+  }
+}
+
+const nameOf = (chain: string): string => chain.toLowerCase().replaceAll('_', ' ')
+const inSeconds = (seconds: number): string => `${seconds.toFixed(1)} s`
