@@ -41,7 +41,7 @@ interface Target {
   path: string
   method: string
   bytes: number
-  app: Pick<Hono, 'request'>
+  app: Pick<Hono<AppEnv>, 'request'>
 }
 
 /** The routes of the core with a body, one for each limit, and those of sidecars. Only reading and checking is run. */

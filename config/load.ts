@@ -13,7 +13,7 @@ import { readRedis } from './sections/redis.ts'
 import { missingTokens, readServices } from './sections/services.ts'
 import { readStorage } from './sections/storage.ts'
 import { readTelemetry } from './sections/telemetry.ts'
-import { readWorker } from './sections/worker.ts'
+import { readAudit, readWorker } from './sections/worker.ts'
 import { createSource, type Environment, type Source } from './source.ts'
 import type { Config } from './types.ts'
 
@@ -52,5 +52,6 @@ async function readSections(source: Source, readFile: ReadFile): Promise<Config>
     storage: readStorage(source),
     git: readGit(source),
     worker: readWorker(source),
+    audit: readAudit(source),
   }
 }

@@ -26,6 +26,8 @@ export interface Config {
   git: GitConfig
   /** Addition: settings of the worker process. */
   worker: WorkerConfig
+  /** Addition: the record of who did what. */
+  audit: AuditConfig
 }
 
 export interface PathsConfig {
@@ -52,6 +54,8 @@ export interface HttpConfig {
   cors_origins: string[]
   /** Addition: URL of the page of a session with `{session_id}` in it. Pull requests link to it when it is set. */
   session_url: string
+  /** Addition: addresses and ranges of the proxies whose `X-Forwarded-For` is believed. */
+  trusted_proxies: string[]
 }
 
 export interface OidcConfig {
@@ -240,4 +244,9 @@ export interface WorkerConfig {
   max_restarts: number
   /** Encrypts pinned plans in the object store. When it is empty, they are on the disk of the worker only. */
   pin_key: string
+}
+
+export interface AuditConfig {
+  /** How many days entries are kept; 0 keeps them for ever. */
+  retention_days: number
 }

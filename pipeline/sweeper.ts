@@ -1,3 +1,4 @@
+import { expireAuditRecords } from '../src/audit/expire.ts'
 import type { Context } from '../src/context.ts'
 import { readStandings } from '../src/sessions/find.ts'
 import { deleteArchivesOfFailedSessions } from '../src/sessions/pins/archive.ts'
@@ -14,8 +15,8 @@ export interface Sweeper {
 }
 
 /**
- * Removes what finished rounds have left on the disk and in the object store, now and then once an hour. Errors are
- * logged, never thrown.
+ * Removes what finished rounds have left on the disk and in the object store, and entries of the record of who did what
+ * whose time is over, now and then once an hour. Errors are logged, never thrown.
  */
 export function startSweeper(context: SweeperContext): Sweeper {
   const stopping = new AbortController()
@@ -55,4 +56,7 @@ export async function sweep(context: SweeperContext, signal: AbortSignal): Promi
   const archives = signal.aborted ? 0 : await deleteArchivesOfFailedSessions(context, signal)
   if (removed + git.removed + archives > 0)
     log.info('cleaned up', { directories: removed, git_directories: git.removed, archives })
+  const { retention_days: days } = config.audit
+  const entries = await expireAuditRecords(sql, { days, now: context.now(), signal })
+  if (entries > 0) log.info('entries of the audit record removed', { entries, retention_days: days })
 }

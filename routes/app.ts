@@ -1,5 +1,7 @@
 import { Hono } from 'hono'
 import { createAuthenticator } from '../src/access/authenticate.ts'
+import { createAddressReader } from '../src/access/caller-address.ts'
+import { createRefusalCounter } from '../src/audit/refusals.ts'
 import { createGate } from '../src/base/gate.ts'
 import { createStreamHost } from '../src/sessions/events/stream.ts'
 import type { CoreContext } from './context.ts'
@@ -32,6 +34,8 @@ export function createApp(context: CoreContext): Hono<AppEnv> {
   const platform: Platform = {
     ...context,
     authenticate: createAuthenticator(context),
+    readAddress: createAddressReader(context.config.http.trusted_proxies),
+    refusals: context.refusals ?? createRefusalCounter(context),
     streams: createStreamHost(context.events, POLL_PERIOD_MS),
     repositoryGate: createGate(REPOSITORY_READINGS),
   }

@@ -1,4 +1,5 @@
 import type { Endpoint } from './endpoint.ts'
+import { getAudit } from './v1/admin/audit.get.ts'
 import { getAdminSession } from './v1/admin/sessions/detail.get.ts'
 import { getAdminSessionList } from './v1/admin/sessions/list.get.ts'
 import { patchToggleLock } from './v1/admin/sessions/toggle-lock.patch.ts'
@@ -40,6 +41,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   patchToggleLock,
   getAdminUserList,
   putRoles,
+  getAudit,
   postResolve,
   postNotification,
 ]

@@ -1,5 +1,7 @@
 import type { Authenticate } from '../src/access/authenticate.ts'
+import type { AddressReader } from '../src/access/caller-address.ts'
 import type { User } from '../src/access/users.ts'
+import type { RefusalCounter } from '../src/audit/refusals.ts'
 import type { Gate } from '../src/base/gate.ts'
 import type { Logger } from '../src/base/log.ts'
 import type { StreamHost } from '../src/sessions/events/stream.ts'
@@ -8,16 +10,25 @@ import type { CoreContext } from './context.ts'
 /** What the application shares between requests. */
 export interface Platform extends CoreContext {
   authenticate: Authenticate
+  /** Where a request comes from, as `http.trusted_proxies` allows to say. */
+  readAddress: AddressReader
+  refusals: RefusalCounter
   streams: StreamHost
   /** Through it go the requests that read a whole repository. */
   repositoryGate: Gate
 }
 
-/** The variables of one request. `user` is set by `requireUser` and the gates for roles, and missing without them. */
+/**
+ * The variables of one request. `user` and `address` are set by `requireUser` and the gates for roles, and missing
+ * without them. `peer` is the other end of the connection, which only the server knows.
+ */
 export interface AppEnv {
+  Bindings: { peer?: string | null }
   Variables: {
     platform: Platform
     log: Logger
     user: User
+    /** Where the request comes from; null when it is not known. */
+    address: string | null
   }
 }

@@ -1,6 +1,7 @@
 import { runCheckConfig } from '../config/check.ts'
 import { ConfigError, loadConfig } from '../config/load.ts'
 import type { Config } from '../config/types.ts'
+import { createRefusalCounter } from '../src/audit/refusals.ts'
 import { watchStreams } from '../src/observe/gauges.ts'
 import { createAssetReader } from '../src/runtime/assets.ts'
 import {
@@ -62,11 +63,13 @@ async function openCore(config: Config, address: ListenAddress, booted: BootedPr
     )
   const events = await startStatusHub(context.sql, log)
   watchStreams(context.metrics.registry, events)
-  const app = createApp({ ...context, events, asset: createAssetReader() })
-  const server = await serve((request) => app.fetch(request), address)
+  const refusals = createRefusalCounter(context)
+  const app = createApp({ ...context, events, refusals, asset: createAssetReader() })
+  const server = await serve((request, peer) => app.fetch(request, { peer }), address)
   phases.unshift(
     { name: 'event streams', limitMs: 1_000, end: () => events.close() },
     { name: 'requests', limitMs: 6_000, end: () => server.close(5_000) },
+    { name: 'counts of refused sign-ins', limitMs: 1_000, end: () => refusals.flush() },
   )
   log.info('core ready', {
     address: server.url,

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { parseRange } from '../address-ranges.ts'
 import { text, textList } from '../fields.ts'
 import type { Source } from '../source.ts'
 import type { HttpConfig } from '../types.ts'
@@ -9,6 +10,13 @@ export const httpSchema = v.object({
     test: isSessionUrl,
     text: 'must be an http:// or https:// URL with {session_id} in it, without user',
   }),
+  trusted_proxies: v.pipe(
+    textList([]),
+    v.check(
+      (ranges) => ranges.every((range) => parseRange(range) !== null),
+      'must be a list of IP addresses and ranges such as 10.0.0.0/8, none of them of all addresses',
+    ),
+  ),
 })
 
 export const readHttp = (source: Source): HttpConfig => source.section('http', httpSchema).values

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { integer, text } from '../fields.ts'
 import type { Source } from '../source.ts'
-import type { WorkerConfig } from '../types.ts'
+import type { AuditConfig, WorkerConfig } from '../types.ts'
 
 export const workerSchema = v.object({
   concurrency: integer(4, { min: 1 }),
@@ -22,3 +22,7 @@ export function readWorker(source: Source): WorkerConfig {
     )
   return { ...rest, pin_key: pinKey }
 }
+
+export const auditSchema = v.object({ retention_days: integer(0, { min: 0 }) })
+
+export const readAudit = (source: Source): AuditConfig => source.section('audit', auditSchema).values

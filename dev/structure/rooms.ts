@@ -84,15 +84,21 @@ export const ROOMS: readonly Room[] = [
     node: false,
   },
   {
+    name: 'src/audit',
+    holds: 'the record of who did what: writing, reading, keeping; counts of refused sign-ins',
+    imports: ['src/base', 'src/data', 'src/context.ts'],
+    node: false,
+  },
+  {
     name: 'src/access',
     holds: 'who may do what: tokens, roles, users',
-    imports: ['config', 'src/base', 'src/data', 'src/services', 'src/context.ts'],
+    imports: ['config', 'src/base', 'src/data', 'src/services', 'src/context.ts', 'src/audit'],
     node: false,
   },
   {
     name: 'src/sessions',
     holds: 'lifecycle, lease, reading and lists of sessions; their events, applies and pins',
-    imports: ['config', 'src/base', 'src/data', 'src/services', 'src/plan', 'src/context.ts'],
+    imports: ['config', 'src/base', 'src/data', 'src/services', 'src/plan', 'src/context.ts', 'src/audit'],
     node: false,
   },
   {

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { OPERATION_ROLES, type OperationRole, PANEL_ROLES, type PanelRole, type User } from '../../src/access/users.ts'
-import { forbidden } from '../../src/base/errors.ts'
+import { forbidden, PlatformError } from '../../src/base/errors.ts'
 import type { AppEnv } from '../env.ts'
 
 /** Requires a signed-in caller, whose row it leaves in `c.var.user`. Errors: 401. */
@@ -29,8 +29,17 @@ export const requirePanel = (role: PanelRole) =>
   })
 
 async function identify(c: Context<AppEnv>): Promise<User> {
-  const user = await c.var.platform.authenticate(c.req.header('authorization') ?? null)
+  const { platform } = c.var
+  const address = platform.readAddress(c.env?.peer ?? null, c.req.header('x-forwarded-for') ?? null)
+  const user = await platform.authenticate(c.req.header('authorization') ?? null, address).catch((error: unknown) => {
+    if (error instanceof PlatformError && error.status === 401) platform.refusals.count(reasonOf(error), address)
+    throw error
+  })
+  c.set('address', address)
   c.set('user', user)
   c.set('log', c.var.log.with({ user_id: user.id }))
   return user
 }
+
+/** Why a sign-in was refused, without the words that all texts begin with. */
+const reasonOf = (error: PlatformError): string => error.message.replace(/^Token validation failed: /, '')

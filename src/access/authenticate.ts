@@ -6,9 +6,10 @@ import { createTokenVerifier } from './verify-token.ts'
 
 /**
  * Answers the user that the value of the Authorization header stands for. The row of a new user is created.
+ * @param address where the request came from, for the record of who did what
  * Errors: `Unauthorized`.
  */
-export type Authenticate = (authorization: string | null) => Promise<User>
+export type Authenticate = (authorization: string | null, address?: string | null) => Promise<User>
 
 /**
  * Makes the authenticator that the configuration asks for. When `oidc.issuer_url` is blank, the header is ignored and
@@ -16,12 +17,12 @@ export type Authenticate = (authorization: string | null) => Promise<User>
  */
 export function createAuthenticator(context: Pick<Context, 'config' | 'fetch' | 'now' | 'sql'>): Authenticate {
   const { config, sql } = context
-  if (config.oidc.issuer_url === '') return () => resolveUser(sql, LOCAL_DEVELOPER)
+  if (config.oidc.issuer_url === '') return (_, address) => resolveUser(sql, LOCAL_DEVELOPER, address)
   const verify = createTokenVerifier(config.oidc, context)
-  return async (authorization) => {
+  return async (authorization, address) => {
     const token = bearerToken(authorization)
     if (token === null) throw notAuthenticated()
-    return resolveUser(sql, toIdentity(await verify(token), config.admin.default_root_email))
+    return resolveUser(sql, toIdentity(await verify(token), config.admin.default_root_email), address)
   }
 }
 

@@ -1,5 +1,6 @@
+import { type Actor, auditInsert } from '../audit/record.ts'
 import { conflict, notFound, PlatformError } from '../base/errors.ts'
-import type { Db, Sql } from '../data/db/types.ts'
+import type { Db, Query, Sql } from '../data/db/types.ts'
 import { containing, storable } from '../data/db/values.ts'
 
 export const OPERATION_ROLES = ['developer', 'devops'] as const
@@ -31,10 +32,12 @@ export interface Identity {
 
 /**
  * Reads the user of a verified identity. Writes the row when the user is new or when e-mail, name or roles have to
- * change; a claim that is missing leaves the stored value as it is.
+ * change; a claim that is missing leaves the stored value as it is. The statement that makes a new user or gives roles
+ * adds the entry to the record of who did what.
+ * @param address where the request came from, for the record
  * Errors: 401 when issuer or subject cannot be stored.
  */
-export async function resolveUser(sql: Db, identity: Identity): Promise<User> {
+export async function resolveUser(sql: Db, identity: Identity, address: string | null = null): Promise<User> {
   const { issuer, subject } = identity
   if (issuer.length > 512 || subject.length > 254 || storable(issuer + subject) !== issuer + subject)
     throw new PlatformError('InvalidToken', 401, 'Token validation failed: issuer or subject is not acceptable')
@@ -47,8 +50,19 @@ export async function resolveUser(sql: Db, identity: Identity): Promise<User> {
     (displayName === null || displayName === existing.display_name) &&
     (!identity.elevated || (existing.operation_role === 'devops' && existing.panel_role === 'admin'))
   if (current) return existing
+  return writeUser(sql, { ...identity, email, display_name: displayName }, address)
+}
+
+const USER_COLUMNS = (sql: Db): Query =>
+  sql`id, issuer, subject, email, display_name, operation_role, panel_role, created_at, updated_at`
+
+async function writeUser(sql: Db, identity: Identity, address: string | null): Promise<User> {
+  const { issuer, subject, email, display_name: displayName } = identity
   const roles = identity.elevated ? ({ operation_role: 'devops', panel_role: 'admin' } as const) : null
   const [user] = await sql<User[]>`
+    WITH before AS (
+      SELECT id, operation_role, panel_role FROM users WHERE issuer = ${issuer} AND subject = ${subject}
+    ), written AS (
     INSERT INTO users (issuer, subject, email, display_name, operation_role, panel_role)
     VALUES (${issuer}, ${subject}, ${email}, ${displayName},
             ${roles?.operation_role ?? 'developer'}, ${roles?.panel_role ?? null})
@@ -57,10 +71,36 @@ export async function resolveUser(sql: Db, identity: Identity): Promise<User> {
       display_name = coalesce(excluded.display_name, users.display_name),
       operation_role = CASE WHEN ${identity.elevated} THEN 'devops' ELSE users.operation_role END,
       panel_role = CASE WHEN ${identity.elevated} THEN 'admin' ELSE users.panel_role END
-    RETURNING *`
+    RETURNING *, xmax = 0 AS created
+    ), audit AS (${auditSignIn(sql, address)})
+    SELECT ${USER_COLUMNS(sql)} FROM written`
   if (!user) throw new Error('the user was not written')
   return user
 }
+
+/** The entries of a sign-in that made a user, and of one whose token gave the roles of the root user. */
+const auditSignIn = (sql: Db, address: string | null): Query =>
+  auditInsert(
+    sql,
+    {
+      action: sql`CASE WHEN w.created THEN 'user_created' ELSE 'roles_changed' END`,
+      actor: {
+        user_id: sql`w.id`,
+        name: sql`coalesce(nullif(w.email, ''), nullif(w.display_name, ''), 'user-' || w.id)`,
+        address,
+      },
+      detail: sql`jsonb_strip_nulls(jsonb_build_object(
+        'user_id', w.id,
+        'user', coalesce(nullif(w.email, ''), nullif(w.display_name, ''), 'user-' || w.id),
+        'from', CASE WHEN NOT w.created THEN ${rolesJson(sql, 'b')} END)) || jsonb_build_object(
+        'to', ${rolesJson(sql, 'w')})`,
+    },
+    sql`FROM written w LEFT JOIN before b ON b.id = w.id
+      WHERE w.created OR w.operation_role <> b.operation_role OR w.panel_role IS DISTINCT FROM b.panel_role`,
+  )
+
+const rolesJson = (sql: Db, row: 'b' | 'w'): Query =>
+  sql`jsonb_build_object('operation_role', ${sql(row)}.operation_role, 'panel_role', ${sql(row)}.panel_role)`
 
 /** A claim as the column can hold it, at most 254 characters; null for a blank one. */
 function toColumnText(claim: string | null): string | null {
@@ -110,7 +150,9 @@ const MAX_ID = 2_147_483_647
 
 /**
  * Replaces both roles of a user. They apply from the user's next request on, because every request reads the row.
+ * A change is entered in the record of who did what by the same statement.
  * @param adminId the panel admin who makes the change
+ * @param actor the same, for the record
  * Errors: 404 `User <id> not found.`; 409 when admins would take the panel role admin from themselves.
  */
 export async function assignRoles(
@@ -118,10 +160,11 @@ export async function assignRoles(
   adminId: number,
   userId: number,
   roles: { operation_role: OperationRole; panel_role: PanelRole | null },
+  actor: Actor = { user_id: adminId, name: `user-${adminId}`, address: null },
 ): Promise<User> {
   if (userId === adminId && roles.panel_role !== 'admin')
     throw conflict('A panel admin cannot remove their own admin role')
-  const [user] = Math.abs(userId) > MAX_ID ? [] : await updateRoles(sql, userId, roles)
+  const [user] = Math.abs(userId) > MAX_ID ? [] : await updateRoles(sql, userId, roles, actor)
   if (!user) throw notFound(`User ${userId} not found.`)
   return user
 }
@@ -130,9 +173,26 @@ const updateRoles = (
   sql: Sql,
   userId: number,
   roles: { operation_role: OperationRole; panel_role: PanelRole | null },
+  actor: Actor,
 ) => sql<User[]>`
-  UPDATE users SET operation_role = ${roles.operation_role}, panel_role = ${roles.panel_role}
-  WHERE id = ${userId} RETURNING *`
+  WITH b AS (
+    SELECT id, operation_role, panel_role FROM users WHERE id = ${userId} FOR NO KEY UPDATE
+  ), w AS (
+    UPDATE users SET operation_role = ${roles.operation_role}, panel_role = ${roles.panel_role}
+    FROM b WHERE users.id = b.id RETURNING users.*
+  ), audit AS (${auditInsert(
+    sql,
+    {
+      action: 'roles_changed',
+      actor,
+      detail: sql`jsonb_build_object(
+        'user_id', w.id, 'user', coalesce(nullif(w.email, ''), nullif(w.display_name, ''), 'user-' || w.id),
+        'from', ${rolesJson(sql, 'b')}, 'to', ${rolesJson(sql, 'w')})`,
+    },
+    sql`FROM w JOIN b ON b.id = w.id
+      WHERE w.operation_role <> b.operation_role OR w.panel_role IS DISTINCT FROM b.panel_role`,
+  )})
+  SELECT ${USER_COLUMNS(sql)} FROM w`
 
 /** Reads the e-mails of all users with the panel role editor or admin, oldest user first. */
 export async function readStaffEmails(sql: Db): Promise<string[]> {

@@ -1,3 +1,4 @@
+import type { Actor } from '../audit/record.ts'
 import { badGateway, gatewayTimeout, notFound, PlatformError, sessionNotFound } from '../base/errors.ts'
 import type { Context } from '../context.ts'
 import type { RunTrace } from '../observe/trace-types.ts'
@@ -25,6 +26,7 @@ const TEXT_MS = 20_000
  * session's latest round. A model writes title and summary, or code when the model takes longer than 20 seconds. Code
  * adds the evidence behind the summary, for example the changes of the plan, from what is stored for the session. The
  * caller has checked that the session belongs to the user.
+ * @param actor who asks for it, for the record
  * Errors: 404 for an unknown session and for one without rounds, 502 when the repository cannot be read, those of
  * the provider, those of the model (504 when its server says so, else 502), and 504 `PR creation timeout` after 45
  * seconds in all.
@@ -33,6 +35,7 @@ export async function createPullRequest(
   context: Context,
   sessionUuid: string,
   signal: AbortSignal = new AbortController().signal,
+  actor?: Actor,
 ): Promise<CreatedPullRequest> {
   const limit = new AbortController()
   const ended = Promise.withResolvers<never>()
@@ -41,7 +44,7 @@ export async function createPullRequest(
     limit.abort(gatewayTimeout(CREATE_LATE))
     ended.reject(limit.signal.reason)
   }, TOTAL_MS)
-  const work = openPullRequest(context, sessionUuid, AbortSignal.any([signal, limit.signal]))
+  const work = openPullRequest(context, sessionUuid, AbortSignal.any([signal, limit.signal]), actor)
   // Nobody waits any more for work that is too late.
   work.catch((error: unknown) => {
     if (limit.signal.aborted)
@@ -58,6 +61,7 @@ async function openPullRequest(
   context: Context,
   sessionUuid: string,
   signal: AbortSignal,
+  actor: Actor | undefined,
 ): Promise<CreatedPullRequest> {
   const start = performance.now()
   const rows = await readEvidenceRows(context.sql, sessionUuid)
@@ -77,11 +81,8 @@ async function openPullRequest(
   const { session_url } = context.config.http
   const description = composeDescription(summary, evidence, { limit: host.maxDescription, session_url })
   const created = await host.create({ title, description, head: branch, base }, signal)
-  await recordPullRequest(context, sessionUuid, {
-    provider: context.config.git.provider,
-    number: created.id,
-    url: created.url,
-  })
+  const pullRequest = { provider: context.config.git.provider, number: created.id, url: created.url }
+  await recordPullRequest(context, sessionUuid, pullRequest, actor)
   return created
 }
 

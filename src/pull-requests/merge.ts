@@ -1,3 +1,4 @@
+import { type Actor, platformFor, recordAudit } from '../audit/record.ts'
 import { conflict, gatewayTimeout, notFound, sessionNotFound } from '../base/errors.ts'
 import type { Context } from '../context.ts'
 import type { Db } from '../data/db/types.ts'
@@ -5,7 +6,7 @@ import { sessionAggregateKey } from '../sessions/aggregate.ts'
 import { findSession } from '../sessions/find.ts'
 import { findLatestPullRequest } from '../sessions/pull-requests.ts'
 import { readReviewedCommit } from '../sessions/reviewed-commit.ts'
-import type { SessionFacts } from '../sessions/types.ts'
+import type { PullRequest, SessionFacts } from '../sessions/types.ts'
 import { MERGE_LATE } from './call.ts'
 import { createPullRequestHost } from './host-of.ts'
 
@@ -15,7 +16,9 @@ const TOTAL_MS = 45_000
 /**
  * Merges the session's most recent pull request into its base branch, provided that its branch is where the last
  * completed round has left it. The status of the session does not change, not even when the merge fails. The caller
- * has checked that the session belongs to the user.
+ * has checked that the session belongs to the user. The record of who did what gets an entry right before the git host
+ * is asked to merge, so that nothing is merged without one, and another after it.
+ * @param actor who asks for it, for the record; without it the platform does for the owner of the session
  * Errors: 404 for an unknown session and for one without pull requests, 409 for a locked session, one with a round in
  * flight, one whose last round failed, and one whose branch holds code that was not reviewed, 504
  * `Complete PR timeout` when the merge takes more than 45 seconds, and those of the provider.
@@ -24,6 +27,7 @@ export async function mergePullRequest(
   context: Context,
   sessionUuid: string,
   signal: AbortSignal = new AbortController().signal,
+  actor?: Actor,
 ): Promise<void> {
   const session = await requireUnlockedSession(context.sql, sessionUuid)
   const pullRequest = await findLatestPullRequest(context.sql, sessionUuid)
@@ -31,20 +35,34 @@ export async function mergePullRequest(
   assertRoundEnded(session)
   const commit = await requireReviewedCommit(context.sql, session)
   const host = createPullRequestHost(context, session.workspace.uri)
+  const entry = auditEntry(session, pullRequest, actor)
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(gatewayTimeout(MERGE_LATE)), TOTAL_MS)
   try {
     await host.merge(pullRequest.number, {
       commit,
       // Waiting for the provider takes seconds, during which somebody may lock the session or begin a round.
-      confirm: async () => assertRoundEnded(await requireUnlockedSession(context.sql, sessionUuid)),
+      confirm: async () => {
+        assertRoundEnded(await requireUnlockedSession(context.sql, sessionUuid))
+        await recordAudit(context.sql, { ...entry, action: 'merge_begun' })
+      },
       signal: AbortSignal.any([signal, limit.signal]),
     })
   } finally {
     clearTimeout(timer)
   }
+  // It is merged, whatever becomes of this entry.
+  await recordAudit(context.sql, { ...entry, action: 'merge_completed' }).catch((error: unknown) =>
+    context.log.error('a merge could not be recorded', { session_id: sessionUuid, number: pullRequest.number, error }),
+  )
   await context.cache.delete(sessionAggregateKey(sessionUuid))
 }
+
+const auditEntry = (session: SessionFacts, { provider, number, url }: PullRequest, actor?: Actor) => ({
+  actor: actor ?? platformFor(session.user_id),
+  session_id: session.uuid,
+  detail: { provider, number, url },
+})
 
 async function requireUnlockedSession(sql: Db, uuid: string): Promise<SessionFacts> {
   const session = await findSession(sql, uuid)

@@ -1,7 +1,8 @@
 import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
 
-type Handler = (request: Request) => Response | Promise<Response>
+/** @param peer address of the other end of the connection, in the form of the runtime; null when it is not known */
+type Handler = (request: Request, peer: string | null) => Response | Promise<Response>
 
 export interface Running {
   /** `http://<host>:<port>` with the port that was opened, also when port 0 was asked for. */
@@ -18,18 +19,25 @@ interface DenoServer {
   addr: { port: number }
   shutdown(): Promise<void>
 }
+interface BunServer {
+  port: number
+  stop(now?: boolean): Promise<void>
+  requestIP(request: Request): { address: string } | null
+}
 interface OtherRuntimes {
   Deno?: {
     serve(
       options: { port: number; hostname: string; signal: AbortSignal; onListen: () => void },
-      handler: Handler,
+      handler: (request: Request, info: { remoteAddr: { hostname?: string } }) => Response | Promise<Response>,
     ): DenoServer
   }
   Bun?: {
-    serve(options: { port: number; hostname: string; idleTimeout: number; fetch: Handler }): {
+    serve(options: {
       port: number
-      stop(now?: boolean): Promise<void>
-    }
+      hostname: string
+      idleTimeout: number
+      fetch: (request: Request, server: BunServer) => Response | Promise<Response>
+    }): BunServer
   }
 }
 
@@ -53,7 +61,7 @@ const formatUrl = (hostname: string, port: number) =>
 async function serveOnNode(handler: Handler, { port, hostname }: { port: number; hostname: string }): Promise<Running> {
   // Without `overrideGlobalObjects: false` the library would replace the global Request and Response.
   const server = createAdaptorServer({
-    fetch: handler,
+    fetch: (request, { incoming }) => handler(request, incoming.socket.remoteAddress ?? null),
     overrideGlobalObjects: false,
     serverOptions: { maxHeaderSize: MAX_HEADER_BYTES },
   })
@@ -80,7 +88,9 @@ function serveOnDeno(
   options: { port: number; hostname: string },
 ): Running {
   const controller = new AbortController()
-  const server = deno.serve({ ...options, signal: controller.signal, onListen: () => {} }, handler)
+  const server = deno.serve({ ...options, signal: controller.signal, onListen: () => {} }, (request, info) =>
+    handler(request, info.remoteAddr.hostname ?? null),
+  )
   return {
     url: formatUrl(options.hostname, server.addr.port),
     close: (limitMs, after) => cutLate(server.shutdown(), { limitMs, after, cut: () => controller.abort() }),
@@ -93,7 +103,11 @@ function serveOnBun(
   handler: Handler,
   options: { port: number; hostname: string },
 ): Running {
-  const server = bun.serve({ ...options, idleTimeout: 0, fetch: (request) => handler(request) })
+  const server = bun.serve({
+    ...options,
+    idleTimeout: 0,
+    fetch: (request, self) => handler(request, self.requestIP(request)?.address ?? null),
+  })
   return {
     url: formatUrl(options.hostname, server.port),
     close: (limitMs, after) => cutLate(server.stop(), { limitMs, after, cut: () => void server.stop(true) }),

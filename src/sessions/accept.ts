@@ -1,3 +1,4 @@
+import { type Actor, auditInsert, platformFor } from '../audit/record.ts'
 import { conflict } from '../base/errors.ts'
 import type { Cloud, Mode, Operation } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
@@ -16,11 +17,14 @@ export interface FirstRound {
   query: string
   mode: Operation
   is_partial: boolean
+  /** Who asks for it, for the record; absent, the platform does for the user. */
+  actor?: Actor
 }
 
 /**
  * Creates a session with its first round and the status `started`, and queues the round for the workers. One
- * transaction writes all of it, so that no session is left without a round or without its message in the queue.
+ * transaction writes all of it, with the entry in the record of who did what, so that no session is left without a
+ * round or without its message in the queue.
  * @returns the session's uuid
  */
 export async function acceptFirstRound(
@@ -40,6 +44,17 @@ async function insertSession(
   tx: Transaction,
   input: FirstRound & { branch: string },
 ): Promise<{ uuid: string; round_id: number }> {
+  const { mode, is_partial, repo_uri } = input
+  const audit = auditInsert(
+    tx,
+    {
+      action: 'round_accepted',
+      actor: input.actor ?? platformFor(input.user_id),
+      session_id: tx`uuid`,
+      detail: { mode, round: 1, is_partial, repository: repo_uri },
+    },
+    tx`FROM session`,
+  )
   const [row] = await tx<{ uuid: string; round_id: number }[]>`
     WITH session AS (
       INSERT INTO sessions (user_id, operation, in_flight, round_count)
@@ -57,7 +72,7 @@ async function insertSession(
       SELECT id, 1, ${input.query}, ${input.mode}, ${input.is_partial} FROM session RETURNING id
     ), status AS (
       INSERT INTO statuses (session_id, round_id, status) SELECT session.id, round.id, 'started' FROM session, round
-    )
+    ), audit AS (${audit})
     SELECT session.uuid, round.id AS round_id FROM session, round`
   if (!row) throw new Error('the session was not inserted')
   return row
@@ -68,12 +83,14 @@ export interface NextRound {
   mode: Mode
   query: string
   is_partial: boolean
+  /** Who asks for it, for the record; absent, the platform does for the owner of the session. */
+  actor?: Actor
 }
 
 /**
  * Opens the next round of an existing session that has no round in flight and did not fail: one transaction
- * writes the round and the status `started`, and queues the round for the workers. For any other session
- * nothing changes, and the log says why.
+ * writes the round, the status `started` and the entry in the record of who did what, and queues the round for the
+ * workers. For any other session nothing changes, and the log says why.
  * Errors: 409 for an apply on a locked session, whatever else is the state of that session.
  */
 export async function acceptRound(
@@ -103,16 +120,29 @@ async function openRound(tx: Transaction, input: NextRound): Promise<number | nu
           last_status = 'started', last_message = NULL, last_status_at = clock_timestamp()
       WHERE uuid = ${input.session_uuid} AND NOT in_flight AND last_status <> 'failed'
         AND NOT (is_blocked AND ${input.mode === 'apply'})
-      RETURNING id, round_count
+      RETURNING id, uuid, user_id, round_count
     ), round AS (
       INSERT INTO rounds (session_id, number, query, mode, is_partial)
       SELECT id, round_count, ${input.query}, ${input.mode}, ${input.is_partial} FROM session RETURNING id, session_id
     ), status AS (
       INSERT INTO statuses (session_id, round_id, status) SELECT session_id, id, 'started' FROM round
-    )
+    ), audit AS (${auditNextRound(tx, input)})
     SELECT id FROM round`
   return round?.id ?? null
 }
+
+const auditNextRound = (tx: Transaction, { mode, is_partial, actor }: NextRound) =>
+  auditInsert(
+    tx,
+    {
+      action: mode === 'apply' ? 'apply_accepted' : 'round_accepted',
+      actor: actor ?? { ...platformFor(null), user_id: tx`session.user_id` },
+      session_id: tx`session.uuid`,
+      detail: tx`jsonb_build_object('mode', ${mode}::text, 'round', session.round_count,
+                                    'is_partial', ${is_partial}::boolean, 'repository', w.uri)`,
+    },
+    tx`FROM session JOIN workspaces w ON w.session_id = session.id`,
+  )
 
 /** Says why a round was not opened: as an error for a locked session, in the log otherwise. */
 async function refuseRound(

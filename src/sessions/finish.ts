@@ -1,6 +1,7 @@
+import { auditInsert, platformFor } from '../audit/record.ts'
 import type { TerminalStatus, Turn } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
-import type { Transaction } from '../data/db/types.ts'
+import type { Query, Transaction } from '../data/db/types.ts'
 import { storable } from '../data/db/values.ts'
 import { sessionAggregateKey } from './aggregate.ts'
 import { endApply } from './applies.ts'
@@ -27,6 +28,7 @@ export interface RoundEnd {
  * a client that sees the status and sends the next request at once is accepted. After an apply round, successful or
  * not, the session has no pinned plan any more, and the next apply of its project may begin. Only a round that
  * completed makes its commit the reviewed one: a declined request may find a commit that somebody else has pushed.
+ * The end of an apply is entered in the record of who did what.
  * Errors: `LeaseLost`.
  */
 export async function finishRound(
@@ -43,6 +45,7 @@ export async function finishRound(
       WHERE id = ${round.session.id}`
     const usage = end.usage === null ? null : JSON.stringify(end.usage)
     await tx`
+      ${round.mode === 'apply' ? auditEnd(tx, round, end) : tx``}
       UPDATE rounds SET finished_at = clock_timestamp(), lease_until = NULL, usage = ${usage}::jsonb,
         result = ${writeResult(end.result)}::jsonb
       WHERE id = ${round.id}`
@@ -53,6 +56,18 @@ export async function finishRound(
     }
   })
   await context.cache.delete(sessionAggregateKey(round.session.uuid))
+}
+
+/** The entry of an apply that ended, as the first part of another statement. */
+const auditEnd = (tx: Transaction, round: ClaimedRound, { status }: RoundEnd): Query => {
+  const { session, number, mode } = round
+  const entry = {
+    action: 'apply_ended',
+    actor: platformFor(session.user_id),
+    session_id: session.uuid,
+    detail: { mode, round: number, status, repository: session.workspace.uri },
+  } as const
+  return tx`WITH audit AS (${auditInsert(tx, entry)})`
 }
 
 /** The result as JSON text; null when it says nothing. */

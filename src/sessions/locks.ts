@@ -1,6 +1,7 @@
+import { type Actor, auditInsert, platformFor } from '../audit/record.ts'
 import { LeaseLost, PlatformError } from '../base/errors.ts'
 import type { Context } from '../context.ts'
-import type { Sql } from '../data/db/types.ts'
+import type { Query, Sql } from '../data/db/types.ts'
 import { sessionAggregateKey } from './aggregate.ts'
 import { isUuid } from './find.ts'
 import type { ClaimedRound } from './types.ts'
@@ -10,26 +11,45 @@ import type { ClaimedRound } from './types.ts'
  * Errors: `LeaseLost`; 500 `SetLockError` when the database does not take the write.
  */
 export async function recordLockDecision(sql: Sql, round: ClaimedRound, isBlocked: boolean): Promise<void> {
-  const rows = await sql`
-    UPDATE sessions SET is_blocked = ${isBlocked}
-    WHERE id = ${round.session.id} AND fence = ${round.fence} AND in_flight RETURNING id`.catch((cause) => {
+  const where = sql`id = ${round.session.id} AND fence = ${round.fence} AND in_flight`
+  const entry = { actor: platformFor(round.session.user_id), detail: { round: round.number } }
+  const rows = await writeLock(sql, where, isBlocked, entry).catch((cause) => {
     throw new PlatformError('SetLockError', 500, 'Error updating DB session lock.', { cause })
   })
   if (rows.length === 0) throw new LeaseLost()
 }
 
 /**
+ * Sets the lock of the session that `where` names. When that changes it, the same statement adds the entry to the
+ * record of who did what.
+ */
+const writeLock = (sql: Sql, where: Query, locked: boolean, entry: { actor: Actor; detail?: object }) =>
+  sql<{ uuid: string; is_blocked: boolean }[]>`
+    WITH before AS (
+      SELECT id, is_blocked FROM sessions WHERE ${where} FOR NO KEY UPDATE
+    ), written AS (
+      UPDATE sessions SET is_blocked = ${locked} FROM before WHERE sessions.id = before.id
+      RETURNING sessions.uuid, sessions.is_blocked, before.is_blocked AS was_blocked
+    ), audit AS (${auditInsert(
+      sql,
+      { ...entry, action: locked ? 'session_locked' : 'session_unlocked', session_id: sql`uuid` },
+      sql`FROM written WHERE is_blocked <> was_blocked`,
+    )})
+    SELECT uuid, is_blocked FROM written`
+
+/**
  * Locks or unlocks a session on an operator's request, whatever its state is. Answers null when there is no such
  * session.
+ * @param actor who asks for it, for the record; without it the platform does
  */
 export async function setLock(
   context: Pick<Context, 'sql' | 'cache'>,
   uuid: string,
   locked: boolean,
+  actor: Actor = platformFor(null),
 ): Promise<{ uuid: string; is_blocked: boolean } | null> {
   if (!isUuid(uuid)) return null
-  const [row] = await context.sql<{ uuid: string; is_blocked: boolean }[]>`
-    UPDATE sessions SET is_blocked = ${locked} WHERE uuid = ${uuid} RETURNING uuid, is_blocked`
+  const [row] = await writeLock(context.sql, context.sql`uuid = ${uuid}`, locked, { actor })
   if (!row) return null
   await context.cache.delete(sessionAggregateKey(uuid))
   return { uuid: row.uuid, is_blocked: row.is_blocked }

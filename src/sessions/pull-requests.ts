@@ -1,3 +1,4 @@
+import { type Actor, auditInsert, platformFor } from '../audit/record.ts'
 import { sessionNotFound } from '../base/errors.ts'
 import type { Context } from '../context.ts'
 import type { Db } from '../data/db/types.ts'
@@ -6,28 +7,38 @@ import type { PullRequest } from './types.ts'
 
 /**
  * Records a pull request with the session's latest round. A pull request that the session has already is not
- * recorded again.
+ * recorded again. Either way the record of who did what gets an entry.
+ * @param actor who opened it, for the record; without it the platform did for the owner of the session
  * Errors: 404 unknown session.
  */
 export async function recordPullRequest(
   context: Pick<Context, 'sql' | 'cache'>,
   sessionUuid: string,
   pullRequest: PullRequest,
+  actor?: Actor,
 ): Promise<void> {
   const { provider, number, url } = pullRequest
   await context.sql.begin(async (tx) => {
     // The update locks the row, so that two calls at once run one after the other; the new `updated_at` makes the
     // cached detail of the session out of date.
-    const [session] = await tx<{ id: number }[]>`
-      UPDATE sessions SET updated_at = DEFAULT WHERE uuid = ${sessionUuid} RETURNING id`
+    const [session] = await tx<{ id: number; user_id: number }[]>`
+      UPDATE sessions SET updated_at = DEFAULT WHERE uuid = ${sessionUuid} RETURNING id, user_id`
     if (!session) throw sessionNotFound(sessionUuid)
+    const audit = auditInsert(tx, {
+      action: tx`CASE WHEN EXISTS (SELECT 1 FROM opened) THEN 'pull_request_opened' ELSE 'pull_request_updated' END`,
+      actor: actor ?? platformFor(session.user_id),
+      session_id: sessionUuid,
+      detail: { provider, number, url },
+    })
     await tx`
+      WITH opened AS (
       INSERT INTO pull_requests (round_id, provider, number, url)
       SELECT id, ${provider}, ${number}, ${url} FROM rounds WHERE session_id = ${session.id}
         AND NOT EXISTS (
           SELECT 1 FROM pull_requests p JOIN rounds r ON r.id = p.round_id
           WHERE r.session_id = ${session.id} AND p.provider = ${provider} AND p.url = ${url})
-      ORDER BY rounds.number DESC LIMIT 1`
+      ORDER BY rounds.number DESC LIMIT 1 RETURNING id
+      ) ${audit}`
   })
   await context.cache.delete(sessionAggregateKey(sessionUuid))
 }

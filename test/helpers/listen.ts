@@ -4,4 +4,4 @@ import type { TestCore } from './core.ts'
 
 /** The core behind a real port of this machine. */
 export const listen = (app: Pick<TestCore['app'], 'fetch'>): Promise<Running> =>
-  serve((request) => app.fetch(request), { port: 0, hostname: '127.0.0.1' })
+  serve((request, peer) => app.fetch(request, { peer }), { port: 0, hostname: '127.0.0.1' })

@@ -4,6 +4,7 @@ import type { Cloud, Mode, Operation } from '../../../src/base/vocabulary.ts'
 import { assertReachable } from '../../../src/repository/head.ts'
 import { acceptFirstRound, acceptRound } from '../../../src/sessions/accept.ts'
 import { requireOwnSession } from '../../access.ts'
+import { actorOf } from '../../actor.ts'
 import type { AppEnv } from '../../env.ts'
 
 /** A validated request of one of the routes generate, drift and import, which share their body. */
@@ -42,6 +43,7 @@ export async function schedule(c: Context<AppEnv>, request: ScheduleRequest): Pr
     query,
     mode,
     is_partial,
+    actor: actorOf(c),
   })
   c.set('log', c.var.log.with({ session_id: sessionUuid }))
   return sessionUuid
@@ -61,6 +63,6 @@ export async function continueSession(
   const { uuid, provider, workspace } = await requireOwnSession(c, sessionId)
   const place = { cloud: provider, project_name: workspace.uri, environment: workspace.root_path ?? '' }
   await requireAuthorization(platform, user, place)
-  await acceptRound(platform, { session_uuid: uuid, ...round })
+  await acceptRound(platform, { session_uuid: uuid, ...round, actor: actorOf(c) })
   return uuid
 }

@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { createPullRequest } from '../../../src/pull-requests/create.ts'
 import { requireOwnSession } from '../../access.ts'
+import { actorOf } from '../../actor.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireOperation } from '../../middleware/gates.ts'
 import {
@@ -66,7 +67,7 @@ export const putPullRequest = endpoint({
   gates: [requireOperation('developer')],
   handle: async (c, { body }) => {
     const session = await requireOwnSession(c, body.session_id)
-    const { id, url, status } = await createPullRequest(c.var.platform, session.uuid)
+    const { id, url, status } = await createPullRequest(c.var.platform, session.uuid, undefined, actorOf(c))
     const answer: z.input<typeof PullRequest> = { id, url, status }
     return c.json(answer, 201)
   },

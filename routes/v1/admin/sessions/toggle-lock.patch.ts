@@ -1,6 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { sessionNotFound } from '../../../../src/base/errors.ts'
 import { setLock } from '../../../../src/sessions/locks.ts'
+import { actorOf } from '../../../actor.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requirePanel } from '../../../middleware/gates.ts'
 import { BODY_ERRORS, errors, json, jsonBody, panelForbidden, signedIn } from '../../../openapi/answers.ts'
@@ -36,7 +37,7 @@ export const patchToggleLock = endpoint({
   }),
   gates: [requirePanel('editor')],
   handle: async (c, { params, body }) => {
-    const state = await setLock(c.var.platform, params.session_id, body.locked)
+    const state = await setLock(c.var.platform, params.session_id, body.locked, actorOf(c))
     if (!state) throw sessionNotFound(params.session_id)
     c.var.log.info('session lock set', { session_id: state.uuid, is_blocked: state.is_blocked })
     const answer: z.input<typeof LockState> = state

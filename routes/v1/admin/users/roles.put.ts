@@ -1,5 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { assignRoles, OPERATION_ROLES, PANEL_ROLES } from '../../../../src/access/users.ts'
+import { actorOf } from '../../../actor.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requirePanel } from '../../../middleware/gates.ts'
 import { BODY_ERRORS, errorAnswer, errors, json, jsonBody, panelForbidden, signedIn } from '../../../openapi/answers.ts'
@@ -49,7 +50,7 @@ export const putRoles = endpoint({
   }),
   gates: [requirePanel('admin')],
   handle: async (c, { params, body }) => {
-    const user = await assignRoles(c.var.platform.sql, c.var.user.id, params.user_id, body)
+    const user = await assignRoles(c.var.platform.sql, c.var.user.id, params.user_id, body, actorOf(c))
     c.var.log.info('roles assigned', {
       to_user_id: user.id,
       operation_role: user.operation_role,

@@ -1,6 +1,7 @@
 import { createRoute } from '@hono/zod-openapi'
 import { mergePullRequest } from '../../../../src/pull-requests/merge.ts'
 import { requireOwnSession } from '../../../access.ts'
+import { actorOf } from '../../../actor.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requireOperation } from '../../../middleware/gates.ts'
 import {
@@ -65,7 +66,7 @@ export const putMerge = endpoint({
   gates: [requireOperation('developer')],
   handle: async (c, { body }) => {
     const { uuid } = await requireOwnSession(c, body.session_id)
-    await mergePullRequest(c.var.platform, uuid)
+    await mergePullRequest(c.var.platform, uuid, undefined, actorOf(c))
     return c.body(null, 204)
   },
 })

@@ -1,0 +1,40 @@
+import type { AuditRecord } from './list.ts'
+
+const COLUMNS = ['id', 'at', 'action', 'actor', 'user_id', 'session_id', 'address', 'detail'] as const
+
+/** A spreadsheet takes a cell that begins like this for a formula. */
+const FORMULA = /^[=+\-@\t\r]/
+
+/**
+ * Writes batches of entries as CSV after RFC 4180: a line of column names, then one line for each entry, `detail` as
+ * JSON. A cell that a spreadsheet would take for a formula begins with an apostrophe. One batch is read at a time, when
+ * the reader asks for it; an error of a batch breaks the stream off, so that a part is never taken for the whole.
+ */
+export function toCsv(batches: AsyncGenerator<AuditRecord[]>): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const encoder = new TextEncoder()
+  return new ReadableStream<Uint8Array<ArrayBuffer>>({
+    start: (controller) => controller.enqueue(encoder.encode(toLine(COLUMNS))),
+    pull: async (controller) => {
+      const { done, value } = await batches.next()
+      if (done) controller.close()
+      else controller.enqueue(encoder.encode(value.map(toRow).join('')))
+    },
+    cancel: async () => void (await batches.return(undefined)),
+  })
+}
+
+const toRow = (record: AuditRecord): string =>
+  toLine(
+    COLUMNS.map((name) => {
+      const value = record[name]
+      if (value === null) return ''
+      return typeof value === 'object' ? JSON.stringify(value) : String(value)
+    }),
+  )
+
+const toLine = (cells: readonly string[]): string => `${cells.map(toCell).join(',')}\r\n`
+
+function toCell(text: string): string {
+  const safe = FORMULA.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
