@@ -89,15 +89,18 @@ const auditSignIn = (sql: Db, address: string | null): Query =>
         name: sql`coalesce(nullif(w.email, ''), nullif(w.display_name, ''), 'user-' || w.id)`,
         address,
       },
-      detail: sql`jsonb_strip_nulls(jsonb_build_object(
-        'user_id', w.id,
-        'user', coalesce(nullif(w.email, ''), nullif(w.display_name, ''), 'user-' || w.id),
-        'from', CASE WHEN NOT w.created THEN ${rolesJson(sql, 'b')} END)) || jsonb_build_object(
-        'to', ${rolesJson(sql, 'w')})`,
+      detail: sql`jsonb_build_object(
+          'user_id', w.id, 'user', coalesce(nullif(w.email, ''), nullif(w.display_name, ''), 'user-' || w.id),
+          'to', ${rolesJson(sql, 'w')})
+        || CASE WHEN w.created THEN '{}' ELSE jsonb_build_object('from', ${rolesJson(sql, 'b')}) END`,
     },
     sql`FROM written w LEFT JOIN before b ON b.id = w.id
-      WHERE w.created OR w.operation_role <> b.operation_role OR w.panel_role IS DISTINCT FROM b.panel_role`,
+      WHERE w.created OR b.id IS NOT NULL AND ${rolesDiffer(sql)}`,
   )
+
+/** Whether the roles of the rows `b` and `w` differ. */
+const rolesDiffer = (sql: Db): Query =>
+  sql`(w.operation_role <> b.operation_role OR w.panel_role IS DISTINCT FROM b.panel_role)`
 
 const rolesJson = (sql: Db, row: 'b' | 'w'): Query =>
   sql`jsonb_build_object('operation_role', ${sql(row)}.operation_role, 'panel_role', ${sql(row)}.panel_role)`
@@ -189,8 +192,7 @@ const updateRoles = (
         'user_id', w.id, 'user', coalesce(nullif(w.email, ''), nullif(w.display_name, ''), 'user-' || w.id),
         'from', ${rolesJson(sql, 'b')}, 'to', ${rolesJson(sql, 'w')})`,
     },
-    sql`FROM w JOIN b ON b.id = w.id
-      WHERE w.operation_role <> b.operation_role OR w.panel_role IS DISTINCT FROM b.panel_role`,
+    sql`FROM w JOIN b ON b.id = w.id WHERE ${rolesDiffer(sql)}`,
   )})
   SELECT ${USER_COLUMNS(sql)} FROM w`
 
