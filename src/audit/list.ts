@@ -27,7 +27,7 @@ export interface AuditFilter {
 }
 
 /** Entries are counted up to this number, because counting a million takes longer than reading a page. */
-export const MOST_COUNTED = 10_000
+export const MOST_COUNTED = 5_000
 
 export interface AuditPage {
   items: AuditRecord[]

@@ -14,7 +14,7 @@ const FLUSH_AFTER_MS = 5_000
 /** Address prefixes that are told apart between two writes; the rest is counted as `OTHER`. */
 const MOST_IN_MEMORY = 200
 /** Rows of one hour, before further prefixes are counted as `OTHER`. It bounds the table, not the counts. */
-const MOST_ROWS_AN_HOUR = 100
+const MOST_ROWS_AN_HOUR = 40
 const MAX_REASON = 100
 const OTHER = 'other'
 

@@ -90,9 +90,9 @@ describe('reading', () => {
     const filter = { action: 'merge_begun', page_size: 100 } as const
     const first = await listAuditRecords(db.sql, { ...filter, page: 1 })
     expect([first.total, first.total_is_exact, first.items.length]).toEqual([MOST_COUNTED, false, 100])
-    const last = await listAuditRecords(db.sql, { ...filter, page: 100 })
+    const last = await listAuditRecords(db.sql, { ...filter, page: 50 })
     expect(last.items).toHaveLength(100)
-    expect((await listAuditRecords(db.sql, { ...filter, page: 101 })).items).toEqual([])
+    expect((await listAuditRecords(db.sql, { ...filter, page: 51 })).items).toEqual([])
     const before = last.items.at(-1)?.at ?? ''
     const rest = await listAuditRecords(db.sql, { ...filter, page: 1, before })
     expect([rest.total, rest.total_is_exact]).toEqual([5, true])

@@ -49,7 +49,7 @@ describe('counting', () => {
       await counter.flush()
     }
     const found = await rows()
-    expect(found.length).toBeLessThanOrEqual(101)
+    expect(found.length).toBeLessThanOrEqual(41)
     expect(found.reduce((sum, { refusals }) => sum + refusals, 0)).toBe(20_000)
     expect(found.map(({ address_prefix }) => address_prefix)).toContain('other')
     expect(await sumRefusals(db.sql, { now: NOW })).toMatchObject({

@@ -59,6 +59,7 @@ const FIELDS: [string, unknown, string, unknown][] = [
     '[http://localhost:3000, http://b]',
     ['http://localhost:3000', 'http://b'],
   ],
+  ['http.trusted_proxies', [], '[10.0.0.0/8, " ::1"]', ['10.0.0.0/8', '::1']],
   ['storage.provider', 'BUNDLED', 'S3', 'S3'],
   ['storage.bucket', 'platform-artifacts', 'mine', 'mine'],
   ['storage.engine_state_bucket', 'platform-terraform-state', '" state "', 'state'],
@@ -82,6 +83,7 @@ const FIELDS: [string, unknown, string, unknown][] = [
   ['git.max_clone_files', 200000, '5000', 5000],
   ['worker.concurrency', 4, '1', 1],
   ['worker.max_restarts', 3, '0', 0],
+  ['audit.retention_days', 0, '365', 365],
 ]
 
 /** Set together with a field so that the rest of the file holds. */

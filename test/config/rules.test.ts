@@ -72,6 +72,8 @@ describe('a field that breaks its rule is named with its section', () => {
       '"/sessions/{session_id}"',
       'http.session_url must be an http:// or https:// URL with {session_id}',
     ],
+    ['http.trusted_proxies', '10.0.0.0/8', 'http.trusted_proxies must be a list of non-empty strings'],
+    ['http.trusted_proxies', '[proxy.internal]', 'http.trusted_proxies must be a list of IP addresses and ranges'],
     ['storage.provider', 'GCS', 'storage.provider must be one of BUNDLED, S3, STORAGE_ACCOUNT'],
     ['storage.provider', 'Bundled', 'storage.provider must be one of BUNDLED, S3, STORAGE_ACCOUNT'],
     ['storage.engine_state_filename', 'a/b', 'storage.engine_state_filename must be a file name'],
@@ -86,6 +88,7 @@ describe('a field that breaks its rule is named with its section', () => {
     ['git.base_url', 'https://u:p@git.example.com', 'git.base_url must be https://<host>[:port]'],
     ['git.api_url', 'git.example.com/api', 'git.api_url must be an http:// or https:// URL'],
     ['worker.concurrency', '0', 'worker.concurrency must be at least 1'],
+    ['audit.retention_days', '-1', 'audit.retention_days must be at least 0'],
   ])('%s: %s', async (path, value, text) => {
     expect(await problemsOf(yaml(path, value))).toEqual([expect.stringContaining(text)])
   })

@@ -165,6 +165,8 @@ it('the examples of docs/api.md run as they stand there, one after the other', a
     [`"Session ${uuid} is blocked; apply is not allowed."`],
     ['d-1'],
     [1, 'grace', 'devops', 'editor'],
+    [1, 'ada@example.org', 5, 0],
+    ['id,at,action,actor,user_id,session_id,address,detail'],
   ])
   expect(requests.filter((request) => request.startsWith('GET /events'))).toHaveLength(6)
   expect(requests.filter((request) => !request.startsWith('GET'))).toEqual([

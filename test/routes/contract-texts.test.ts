@@ -103,6 +103,10 @@ describe('identity and roles', () => {
       403,
       "Requires admin-panel role 'viewer' or higher",
     ])
+    expect(await told(call('GET', '/admin/audit', undefined, 'dev'))).toEqual([
+      403,
+      "Requires admin-panel role 'viewer' or higher",
+    ])
     expect(await told(call('PATCH', `/admin/sessions/${open}/toggle_lock`, { locked: true }, 'dev'))).toEqual([
       403,
       "Requires admin-panel role 'editor' or higher",

@@ -8,6 +8,7 @@ const core = startOnce(() =>
 )
 
 const ROUTES = [
+  'get /v1/admin/audit',
   'get /v1/admin/sessions',
   'get /v1/admin/sessions/list',
   'get /v1/admin/users',

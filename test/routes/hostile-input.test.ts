@@ -94,6 +94,22 @@ describe('poisoned input is never a 500', () => {
       }
   })
 
+  it.each([
+    'action',
+    'user_email',
+    'session_id',
+    'after',
+    'before',
+    'format',
+    'page',
+    'page_size',
+  ])('in the parameter %s of the audit', async (name) => {
+    for (const value of POISON) {
+      const answer = await core.call('GET', `/api/v1/admin/audit?${new URLSearchParams({ [name]: value })}`)
+      expect(answer.status, JSON.stringify(value)).toBeOneOf([200, 422])
+    }
+  })
+
   it('in ids of the admin routes', async () => {
     const json = { locked: true, operation_role: 'devops', panel_role: 'admin' }
     for (const value of [...POISON.map(encodeURIComponentSafely), '%00', '%', '%ff', '%2e%2e']) {

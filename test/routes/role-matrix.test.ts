@@ -41,6 +41,7 @@ const MATRIX = `
   PATCH /admin/sessions/{session_id}/toggle_lock              editor  | 401      401      pan      pan      pan      200      200      pan      pan      pan
   GET   /admin/users                                          admin   | 401      401      pan      pan      pan      pan      200      pan      pan      pan
   PUT   /admin/users/{user_id}/roles                          admin   | 401      401      pan      pan      pan      pan      200      pan      pan      pan
+  GET   /admin/audit                                          viewer  | 401      401      pan      pan      200      200      200      pan      pan      pan
   POST  /mapping/resolve                                              | 401      401      200      200      200      200      200      200      200      200
   POST  /notifications                                                | 401      401      202      202      202      202      202      202      202      202`
 
@@ -172,7 +173,7 @@ describe('the matrix', () => {
     for (const { path, cells } of ROWS) expect(cells, path).toHaveLength(CALLERS.length)
     const published = ENDPOINTS.map(({ route }) => `${route.method.toUpperCase()} ${route.path}`)
     expect([...new Set(ROWS.map(({ method, path }) => `${method} ${path}`))].sort()).toEqual(published.sort())
-    expect(published).toHaveLength(20)
+    expect(published).toHaveLength(21)
   })
 
   it.each(ROWS)('$method $path $kind', async (row) => {

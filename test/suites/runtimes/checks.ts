@@ -88,6 +88,25 @@ export const CHECKS: Check[] = [
     },
   ],
   [
+    'GET /api/v1/admin/audit, with the address of the connection, as a page and as CSV',
+    async (subject) => {
+      const uuid = await newSession(subject)
+      const locked = await fetch(`${subject.url}/api/v1/admin/sessions/${uuid}/toggle_lock`, {
+        method: 'PATCH',
+        headers: { 'content-type': 'application/json', 'x-forwarded-for': '203.0.113.7' },
+        body: JSON.stringify({ locked: true }),
+      })
+      assert.equal(locked.status, 200)
+      const { body } = await read(subject, `/api/v1/admin/audit?session_id=${uuid}&action=session_locked`)
+      const [entry] = body.items as { actor: string; address: string }[]
+      assert.deepEqual([entry?.actor, entry?.address], ['dev@platform.local', '127.0.0.1'])
+      const csv = await fetch(`${subject.url}/api/v1/admin/audit?session_id=${uuid}`, {
+        headers: { accept: 'text/csv' },
+      })
+      assert.match(await csv.text(), /^id,at,action,.*\r\n\d+,[^,]*,session_locked,dev@platform\.local,/)
+    },
+  ],
+  [
     'GET /healthz, /readyz',
     async (subject) => {
       assert.deepEqual((await read(subject, '/healthz')).body, { status: 'ok' })

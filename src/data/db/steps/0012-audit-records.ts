@@ -19,9 +19,10 @@ export async function createAuditRecords(tx: Transaction): Promise<void> {
       address text,
       detail jsonb NOT NULL DEFAULT '{}'
     );
-    CREATE INDEX audit_records_newest ON audit_records (at DESC, id DESC);
-    CREATE INDEX audit_records_action ON audit_records (action, at DESC, id DESC);
-    CREATE INDEX audit_records_user ON audit_records (user_id, at DESC, id DESC);
+    -- With the other columns of the filters, so that entries are found and counted in the index alone.
+    CREATE INDEX audit_records_newest ON audit_records (at DESC, id DESC) INCLUDE (user_id, action);
+    CREATE INDEX audit_records_action ON audit_records (action, at DESC, id DESC) INCLUDE (user_id);
+    CREATE INDEX audit_records_user ON audit_records (user_id, at DESC, id DESC) INCLUDE (action);
     CREATE INDEX audit_records_session ON audit_records (session_uuid, at DESC, id DESC)
       WHERE session_uuid IS NOT NULL;
 
