@@ -10,7 +10,7 @@ import { redisSchema } from '../../config/sections/redis.ts'
 import { authzSchema, iacSchema, optionalServiceSchema } from '../../config/sections/services.ts'
 import { storageSchema } from '../../config/sections/storage.ts'
 import { telemetrySchema } from '../../config/sections/telemetry.ts'
-import { workerSchema } from '../../config/sections/worker.ts'
+import { auditSchema, workerSchema } from '../../config/sections/worker.ts'
 
 /**
  * Every section of the file by its dotted path; the empty path is the top level. Two tests hold page and shipped file
@@ -34,4 +34,5 @@ export const SECTIONS = {
   storage: storageSchema,
   git: gitSchema,
   worker: workerSchema,
+  audit: auditSchema,
 } as const

@@ -129,9 +129,9 @@ function cutAfterFirstEvent(body: ReadableStream<Uint8Array>, then: () => Promis
 
 it('the examples of docs/api.md run as they stand there, one after the other', async () => {
   const guide = await readFile(new URL('../../docs/api.md', import.meta.url), 'utf8')
-  expect(guide.match(/^```\w*/gm)?.filter((fence) => fence !== '```')).toEqual(Array(14).fill('```js'))
+  expect(guide.match(/^```\w*/gm)?.filter((fence) => fence !== '```')).toEqual(Array(15).fill('```js'))
   const examples = [...guide.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, code]) => code)
-  expect(examples).toHaveLength(14)
+  expect(examples).toHaveLength(15)
   const said: unknown[][] = []
   const requests: string[] = []
   const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor
