@@ -34,6 +34,7 @@ const OPTIONS = { repo: text, scenario: text, limit: text, data: text, help: { t
 async function scenarioOf({ round }: Recording, given: { repo?: string; scenario?: string }): Promise<Scenario> {
   if (round.round !== 1)
     throw new UsageError(`This is round ${round.round} of its session: only first rounds can be played.`)
+  if (round.preview) throw new UsageError('This is a preview: only rounds that change something can be played.')
   const prefix = round.is_partial ? 'partial' : 'full'
   const mode = MODES.find((one) => one === (round.mode === 'generate' ? 'generate' : `${prefix}-${round.mode}`))
   const cloud = CLOUDS.find((one) => one === round.provider)

@@ -14,6 +14,7 @@ import { emptyResult } from '../src/sessions/round-result.ts'
 import { appendStatus } from '../src/sessions/status.ts'
 import type { ClaimedRound, SessionFacts } from '../src/sessions/types.ts'
 import { keepLease } from './keep-lease.ts'
+import { endOfPreview } from './kit/end-of-preview.ts'
 import { createMeter } from './kit/meter.ts'
 import { createModelOpener, createTokenBudget } from './kit/models.ts'
 import type { BareRun, Modes, Outcome, Parked, RoundMode, TokenBudget } from './kit/run.ts'
@@ -49,7 +50,8 @@ export async function runRound(
   try {
     const runSignal = AbortSignal.any([signal, lease.signal])
     log.info('round starts', { mode: claim.mode })
-    const end = await attempt({ ...context, log }, claim, modes, { signal: runSignal, recording, ...frame })
+    const attempted = await attempt({ ...context, log }, claim, modes, { signal: runSignal, recording, ...frame })
+    const end = claim.preview ? endOfPreview(attempted) : attempted
     if (end === 'parked') return log.info('round waits for another one')
     if (end === 'hand back') {
       await releaseRound(context, claim)
@@ -129,6 +131,7 @@ function toRecordedRound({ config, now }: Context, claim: Claim): RecordedRound 
     attempt: claim.attempt,
     mode: claim.mode,
     is_partial: claim.is_partial,
+    ...(claim.preview && { preview: true }),
     query: claim.query,
     repository: session.workspace.uri,
     iac_path: session.workspace.root_path,

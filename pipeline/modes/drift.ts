@@ -1,15 +1,12 @@
-import { requestsFilter } from '../../src/chains/requests-filter.ts'
-import { driftTargets } from '../../src/chains/target-generator.ts'
 import { createKit, type Kit } from '../kit/kit.ts'
 import type { Outcome, Run } from '../kit/run.ts'
-import { runChain } from '../kit/run-chain.ts'
 import { settleStatusAfter } from '../kit/status.ts'
 import { remediateDrift } from '../steps/drift/remediate-drift.ts'
+import { findRequestedScope } from '../steps/drift/requested-scope.ts'
 import { writeDriftReport } from '../steps/drift/write-drift-report.ts'
 import { describeResult } from '../steps/generator/compose-result.ts'
 import { composePrompts } from '../steps/shared/compose-prompts.ts'
 import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
-import { readDeclarations } from '../steps/shared/look-at-repository.ts'
 
 /**
  * Makes the code match the infrastructure: all of it, or in a partial round only the part that the request is about
@@ -51,17 +48,4 @@ const WHOLE_DRIFT = 'Bring the code in line with the infrastructure.'
 function keepTurn({ run, secrets }: Kit): void {
   const assistant = describeResult(run.result)
   if (assistant !== '') run.conversation.push({ user: secrets.text(run.round.query).trim() || WHOLE_DRIFT, assistant })
-}
-
-/** Asks two models what a partial round is about: the targets, or the text for the user when there is nothing to do. */
-async function findRequestedScope(kit: Kit): Promise<{ targets: string[] } | { declined: string }> {
-  const request = kit.run.round.query
-  const verdict = await runChain(kit, requestsFilter, {
-    request,
-    operation: 'drift',
-    blocks: await readDeclarations(kit),
-  })
-  if (!verdict.accepted) return { declined: verdict.explanation }
-  const answer = await runChain(kit, driftTargets, { request })
-  return answer.fits ? { targets: answer.targets } : { declined: answer.explanation }
 }

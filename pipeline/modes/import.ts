@@ -10,7 +10,7 @@ import { converge } from '../steps/import/converge.ts'
 import { type Discovery, discover } from '../steps/import/discover.ts'
 import { importSelected } from '../steps/import/import-selected.ts'
 import { type Ledger, openLedger, resumeLedger } from '../steps/import/ledger.ts'
-import { NOT_SELECTED, type Selection, selectResources } from '../steps/import/select.ts'
+import { NOT_SELECTED, type Selection, selectChosen, selectResources } from '../steps/import/select.ts'
 import { writeImportReport } from '../steps/import/write-import-report.ts'
 import { composePrompts } from '../steps/shared/compose-prompts.ts'
 import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
@@ -28,13 +28,13 @@ export async function importResources(run: Run): Promise<Outcome> {
 
 async function runImportRound(kit: Kit): Promise<Outcome> {
   const { run, status } = kit
-  const { query, is_partial } = run.round
+  const { query, is_partial, resource_ids: chosen } = run.round
   await learnDeclaredSecrets(kit)
   await status.say('filtering', query)
   const resumed = await resumeLedger(kit)
   const discovery = await discover(kit)
   if (discovery.failure !== null && !resumed) throw notListed(kit, discovery.failure)
-  if (is_partial && !resumed) {
+  if (is_partial && !chosen && !resumed) {
     const verdict = await runChain(kit, requestsFilter, {
       request: query,
       operation: 'import',
@@ -46,7 +46,11 @@ async function runImportRound(kit: Kit): Promise<Outcome> {
     }
   }
   if (discovery.ending !== null && !resumed)
-    return await endWithoutImport(kit, { excluded: discovery.withheld }, discovery.ending)
+    return await endWithoutImport(
+      kit,
+      chosen ? selectChosen(kit, discovery, chosen) : { excluded: discovery.withheld, missing: [] },
+      discovery.ending,
+    )
   const conventions = await composePrompts(kit)
   const selection = resumed
     ? repeatSelection(kit, discovery, resumed)
@@ -58,7 +62,7 @@ async function runImportRound(kit: Kit): Promise<Outcome> {
   const after = await converge(kit, ledger, planned, conventions)
   const facts: ImportFacts = {
     imported: ledger.imported(),
-    failed: ledger.failed(),
+    failed: [...selection.missing, ...ledger.failed()],
     excluded: [...selection.excluded, ...ledger.managedElsewhere()],
     state_alignment: stateAlignment(ledger.imported(), after.plan).text,
     recommendations: leftoverBlocks(ledger.failed(), after.plan),
@@ -72,11 +76,20 @@ async function runImportRound(kit: Kit): Promise<Outcome> {
  * The selection of an interrupted attempt, which stands in its ledger. No model selects again, because the state may
  * hold a part of that selection already.
  */
-function repeatSelection({ run }: Kit, { ids, withheld }: Discovery, ledger: Ledger): Selection {
-  const others = run.round.is_partial ? ids.filter((id) => !ledger.has(id)) : []
+function repeatSelection(kit: Kit, discovery: Discovery, ledger: Ledger): Selection {
+  const { ids, withheld } = discovery
+  const { is_partial, resource_ids: chosen } = kit.run.round
+  if (chosen && discovery.failure === null) {
+    // What the ledger does not hold could not be imported when the first attempt selected.
+    const isOther = ({ resource_id }: { resource_id: string }) => !ledger.has(resource_id)
+    const { excluded, missing } = selectChosen(kit, discovery, chosen)
+    return { ids: [], excluded: excluded.filter(isOther), missing: missing.filter(isOther), ending: null }
+  }
+  const others = is_partial ? ids.filter((id) => !ledger.has(id)) : []
   return {
     ids: [],
     excluded: [...withheld, ...others.map((resourceId) => ({ resource_id: resourceId, details: NOT_SELECTED }))],
+    missing: [],
     ending: null,
   }
 }
@@ -90,16 +103,12 @@ function notListed({ run, secrets }: Kit, failure: string): PlatformError {
 /** Ends a round that has nothing to import: it is completed, with a report that says why nothing was imported. */
 async function endWithoutImport(
   kit: Kit,
-  { excluded }: Pick<Selection, 'excluded'>,
+  { excluded, missing: failed }: Pick<Selection, 'excluded' | 'missing'>,
   nothing: string,
 ): Promise<Outcome> {
   const { run, secrets } = kit
   run.conversation.push({ user: secrets.text(run.round.query), assistant: nothing })
   const { text: state_alignment } = stateAlignment([], null)
-  await writeImportReport(
-    kit,
-    { imported: [], failed: [], excluded, state_alignment, recommendations: [], nothing },
-    null,
-  )
+  await writeImportReport(kit, { imported: [], failed, excluded, state_alignment, recommendations: [], nothing }, null)
   return { status: 'completed' }
 }

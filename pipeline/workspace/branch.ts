@@ -19,7 +19,8 @@ export interface BranchOptions {
 
 /**
  * Checks out the session branch in the clone and makes sure that the remote has it. A round that was interrupted
- * starts again from the commit with which the previous round ended.
+ * starts again from the commit with which the previous round ended. For a preview nothing is pushed: a branch that the
+ * remote does not have begins at the default branch, and exists in the clone alone.
  * @returns the commit that is checked out
  * Errors: 502 when the remote cannot be reached, 500 with git's text when the branch cannot be moved, 422 when the
  * repository is too large.
@@ -34,7 +35,7 @@ export async function checkOutBranch(git: Git, options: BranchOptions): Promise<
   const commit = await checkOut(git, options, start, ['checkout', '--quiet', '-B', branch, start])
   // The lease names the commit that was read from the remote, so a branch that somebody else has pushed in the
   // meantime is never overwritten.
-  if (target === null || target !== tip) await push(git, { branch, signal, lease: tip ?? '' })
+  if (!round.preview && (target === null || target !== tip)) await push(git, { branch, signal, lease: tip ?? '' })
   return commit
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Config } from '../../config/types.ts'
+import { internal } from '../../src/base/errors.ts'
 import type { Logger } from '../../src/base/log.ts'
 import type { HostResolver } from '../../src/repository/remote.ts'
 import { resolveHost } from '../../src/runtime/fetch.ts'
@@ -25,7 +26,7 @@ export interface OpenOptions {
 
 /**
  * Clones the session's repository for one run and checks out the session branch, which exists on the remote
- * afterwards. What earlier runs of the session have left on this disk is removed, except the pinned directory. When
+ * afterwards. The workspace of a preview is read only: nothing is pushed, and it neither commits nor pins. What earlier runs of the session have left on this disk is removed, except the pinned directory. When
  * it fails, it removes its own clone again.
  * Errors: 500 `git clone failed`, 400 `iac_path '…' is not a directory inside the repository`, 400 for
  * a host that is not public, 422 for a repository over the limits of `git`, 500 with git's text otherwise.
@@ -37,12 +38,17 @@ export async function openWorkspace(config: Config, round: ClaimedRound, options
   await removeGitLeftovers(config.paths, round.session.uuid)
   const place = await preparePlace(config.paths, directory)
   try {
-    return createWorkspace(await checkOut(config, round, place, options), options.signal)
+    const workspace = createWorkspace(await checkOut(config, round, place, options), options.signal)
+    return round.preview ? { ...workspace, commitAndPush: refuseToWrite, pin: refuseToWrite } : workspace
   } catch (error) {
     await rm(directory, { recursive: true, force: true })
     await removeGitDirectory(place)
     throw error
   }
+}
+
+async function refuseToWrite(): Promise<never> {
+  throw internal('A preview changes neither the repository nor what is pinned.')
 }
 
 async function checkOut(config: Config, round: ClaimedRound, place: GitPlace, options: OpenOptions): Promise<Checkout> {

@@ -1,6 +1,16 @@
 import { z } from '@hono/zod-openapi'
 import { CLOUDS } from '../../src/base/vocabulary.ts'
-import { boolean, optional, repositoryPath, repositoryUri, text, uuid, withRule } from '../validation/fields.ts'
+import { PREVIEW_FIRST } from '../../src/sessions/previews/chosen.ts'
+import {
+  boolean,
+  filledListOf,
+  optional,
+  repositoryPath,
+  repositoryUri,
+  text,
+  uuid,
+  withRule,
+} from '../validation/fields.ts'
 
 /** The keys of a request to run a round. Unknown keys are ignored, and null means the same as an absent key. */
 const iacFields = {
@@ -63,6 +73,39 @@ const partialFields = {
   is_partial: optional(boolean())
     .transform((value) => value ?? false)
     .openapi({ type: 'boolean', default: false, description: 'Only what `q` names, instead of the whole root.' }),
+  preview: optional(boolean())
+    .transform((value) => value ?? false)
+    .openapi({
+      type: 'boolean',
+      default: false,
+      description:
+        'Only look: neither code nor state is changed, nothing is pushed, and lock and pinned plan stay as they are.',
+    }),
+}
+
+/** As many identifiers as one request may choose, and the longest one that the engine takes. */
+const MAX_CHOSEN = 1_000
+const MAX_IDENTIFIER = 4_096
+
+const importFields = {
+  ...partialFields,
+  resource_ids: optional(filledListOf(text({ min: 1, max: MAX_IDENTIFIER }), MAX_CHOSEN)).openapi({
+    type: 'array',
+    items: { type: 'string', minLength: 1, maxLength: MAX_IDENTIFIER },
+    minItems: 1,
+    maxItems: MAX_CHOSEN,
+    description:
+      'Import exactly these: identifiers that the latest import preview of the session lists as unmanaged. ' +
+      '`q` selects nothing then.',
+    example: ['arn:aws:sqs:eu-central-1:123456789012:invoices'],
+  }),
+}
+
+/** The preview is made first, in a round of its own; then resources are chosen from it. */
+function chosenRule({ preview, resource_ids, session_id }: ImportKeys): string | null {
+  if (resource_ids === undefined) return null
+  if (preview) return 'resource_ids cannot be combined with preview: a preview lists the whole scope.'
+  return session_id === undefined ? PREVIEW_FIRST : null
 }
 const isBlank = (value: string) => value.trim() === ''
 
@@ -81,6 +124,10 @@ interface PartialKeys extends IacKeys {
   q: string
   is_partial: boolean
 }
+interface ImportKeys extends PartialKeys {
+  preview: boolean
+  resource_ids?: string[]
+}
 
 const driftRule = ({ is_partial, q }: PartialKeys) =>
   is_partial && isBlank(q) ? 'Partial drift detection requires a non-empty q' : null
@@ -98,6 +145,6 @@ function importRule({ is_partial, q, repo_uri, scope_id }: PartialKeys): string 
 }
 
 export const ImportRequest = withRule(
-  withBlankRule(z.object(partialFields), (body) => (body.q === '' || body.scope_id === '' ? importRule(body) : null)),
-  (body) => iacRule(body) ?? importRule(body),
+  withBlankRule(z.object(importFields), (body) => (body.q === '' || body.scope_id === '' ? importRule(body) : null)),
+  (body) => iacRule(body) ?? importRule(body) ?? chosenRule(body),
 ).openapi('ImportRequest', { example: { ...EXAMPLE, q: 'Import all the infrastructure', is_partial: false } })

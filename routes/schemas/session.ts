@@ -98,6 +98,7 @@ const Round = z
     id: z.number().int(),
     number: z.number().int().openapi({ description: 'Counted from 1 in each session.' }),
     query: z.string(),
+    preview: z.boolean().openapi({ description: 'True for a drift or import round that only looked.' }),
     statuses: z
       .array(z.object({ status: status(), message: z.string().nullable(), created_at: timestamp() }))
       .openapi({ description: 'Oldest first, like every list of a round.' }),
@@ -109,6 +110,18 @@ const Round = z
     code_changes: z.array(
       z.object({ ...artifact, file_name: z.string().openapi({ description: 'From the engine root.' }) }),
     ),
+    previews: z
+      .array(
+        z.object({
+          ...artifact,
+          counts: z.object({
+            managed: z.number().int(),
+            unmanaged: z.number().int(),
+            left_out: z.number().int(),
+          }),
+        }),
+      )
+      .openapi({ description: 'What an import preview lists: one JSON document; empty for every other round.' }),
     usage: Usage.nullable().openapi({ description: 'null until the round ended.' }),
     pull_requests: z.array(
       z.object({ provider: z.enum(['GITHUB', 'AZURE_DEVOPS', 'GITLAB']), url: z.string(), number: z.number().int() }),
@@ -133,6 +146,7 @@ export const SessionAggregate = SessionSummary.extend({
         id: 31,
         number: 1,
         query: SUMMARY.first_query,
+        preview: false,
         statuses: [
           { status: 'started', message: null, created_at: CREATED },
           { status: 'completed', message: 'GENERATE', created_at: '2026-02-01T00:03:10.250000Z' },
@@ -141,6 +155,7 @@ export const SessionAggregate = SessionSummary.extend({
         compliance_checks: [{ ...artifactExample('compliance/check-5a6b7c8d.json', 'application/json'), passed: true }],
         plans: [{ ...artifactExample('plans/0a1b2c3d.txt', 'text/plain'), targets: ['aws_s3_bucket.build_logs'] }],
         code_changes: [{ ...artifactExample('changes/9f8e7d6c-logs.tf', 'text/plain'), file_name: 'logs.tf' }],
+        previews: [],
         usage: {
           engine_s: 21.4,
           model_s: 63.9,

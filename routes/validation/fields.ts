@@ -68,6 +68,10 @@ export const uuid = () =>
 export const listOf = <T extends z.ZodType>(item: T, max: number) =>
   z.array(z.unknown()).max(max).pipe(z.array(item).max(max))
 
+/** The same for a list that must not be empty. */
+export const filledListOf = <T extends z.ZodType>(item: T, max: number) =>
+  z.array(z.unknown()).min(1).max(max).pipe(z.array(item).min(1).max(max))
+
 /** A key that may be left out; null means the same. */
 export const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined)
 

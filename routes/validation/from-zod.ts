@@ -50,7 +50,7 @@ function describeIssue(issue: Issue, value: unknown): ProblemText {
     case 'invalid_value':
       return notInEnum(issue.values.map(String))
     case 'too_small':
-      return tooSmall(issue.origin, Number(issue.minimum))
+      return issue.origin === 'array' ? EMPTY_LIST : tooSmall(issue.origin, Number(issue.minimum))
     case 'too_big':
       return issue.origin === 'array'
         ? tooMany(Number(issue.maximum), value)
@@ -65,7 +65,7 @@ function describeIssue(issue: Issue, value: unknown): ProblemText {
   }
 }
 
-const valueError = (text: string): ProblemText => ({
+export const valueError = (text: string): ProblemText => ({
   type: 'value_error',
   msg: `Value error, ${text}`,
   ctx: { error: {} },
@@ -110,6 +110,13 @@ function tooBig(origin: string, maximum: number): ProblemText {
         ctx: { max_length: maximum },
       }
     : { type: 'less_than_equal', msg: `Input should be less than or equal to ${maximum}`, ctx: { le: maximum } }
+}
+
+/** No list of a request has another lower limit than one entry. */
+const EMPTY_LIST: ProblemText = {
+  type: 'too_short',
+  msg: 'List should have at least 1 item after validation, not 0',
+  ctx: { field_type: 'List', min_length: 1, actual_length: 0 },
 }
 
 function tooMany(maxLength: number, value: unknown): ProblemText {

@@ -15,6 +15,8 @@ export interface RecordedRound {
   attempt: number
   mode: string
   is_partial: boolean
+  /** Only present for a preview. */
+  preview?: true
   query: string
   repository: string
   iac_path: string | null
@@ -75,6 +77,7 @@ const lineSchema = v.variant('kind', [
     attempt: v.number(),
     mode: v.string(),
     is_partial: v.boolean(),
+    preview: v.exactOptional(v.literal(true)),
     query: v.string(),
     repository: v.string(),
     iac_path: v.nullable(v.string()),

@@ -70,6 +70,21 @@ export async function insertCodeChange(
   )
 }
 
+/** @param preview.resource_ids what a later import may choose from the preview */
+export async function insertPreview(
+  sql: Sql,
+  round: ClaimedRound,
+  preview: StoredObject & { counts: Record<string, number>; resource_ids: readonly string[] },
+): Promise<void> {
+  assertHeld(
+    await sql`
+      WITH artifact AS (${artifact(sql, round, preview)})
+      INSERT INTO previews (round_id, artifact_id, counts, resource_ids)
+      SELECT ${round.id}, id, ${JSON.stringify(preview.counts)}::jsonb, ${[...preview.resource_ids]}::text[]
+      FROM artifact RETURNING id`,
+  )
+}
+
 const artifact = (sql: Sql, round: ClaimedRound, object: StoredObject) => sql`
   INSERT INTO artifacts (uri, content_type, file_size_bytes)
   SELECT ${object.uri}, ${object.content_type}, ${object.file_size_bytes}::integer

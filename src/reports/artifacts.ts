@@ -1,8 +1,9 @@
 import { toHex } from '../base/bytes.ts'
 import type { ReportType } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
+import type { ScopeInventory } from '../plan/imports/inventory.ts'
 import type { ClaimedRound } from '../sessions/types.ts'
-import { insertCodeChange, insertComplianceCheck, insertPlan, insertReport } from './artifact-rows.ts'
+import { insertCodeChange, insertComplianceCheck, insertPlan, insertPreview, insertReport } from './artifact-rows.ts'
 import type { ComplianceReport, ReportDocuments } from './schemas.ts'
 
 /**
@@ -132,6 +133,29 @@ export async function storeCodeChange(
   )
 }
 
+/** Stores as JSON what an import preview lists. Its unmanaged identifiers are what a later import may choose from. */
+export async function storePreview(
+  context: Store,
+  round: ClaimedRound,
+  document: ScopeInventory,
+  signal?: AbortSignal,
+): Promise<void> {
+  const object = { key: previewKey(round), body: toJson(document), content_type: JSON_TYPE }
+  await storeArtifact(
+    context,
+    object,
+    (fileSizeBytes) =>
+      insertPreview(context.sql, round, {
+        uri: object.key,
+        content_type: JSON_TYPE,
+        file_size_bytes: fileSizeBytes,
+        counts: document.counts,
+        resource_ids: document.unmanaged.map(({ resource_id }) => resource_id),
+      }),
+    signal,
+  )
+}
+
 const toJson = (value: unknown) => JSON.stringify(value, null, 2)
 
 export interface ArtifactObject {
@@ -179,6 +203,7 @@ interface KeyOwner {
 const prefix = (round: KeyOwner) => `sessions/${round.session.uuid}/rounds/${round.id}`
 
 const reportKey = (round: KeyOwner, type: ReportType) => `${prefix(round)}/reports/${type}-${token()}.json`
+const previewKey = (round: KeyOwner) => `${prefix(round)}/previews/import-${token()}.json`
 export const complianceKey = (round: KeyOwner) => `${prefix(round)}/compliance/check-${token()}.json`
 const planKey = (round: KeyOwner) => `${prefix(round)}/plans/${token()}.txt`
 const codeChangeKey = (round: KeyOwner, path: string) => `${prefix(round)}/changes/${token()}-${safeName(path)}`

@@ -1,11 +1,13 @@
 import { type Actor, auditInsert, platformFor } from '../audit/record.ts'
 import { conflict } from '../base/errors.ts'
-import type { Cloud, Mode, Operation } from '../base/vocabulary.ts'
+import type { Cloud, Operation } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import type { Transaction } from '../data/db/types.ts'
 import { storable } from '../data/db/values.ts'
 import { sessionAggregateKey } from './aggregate.ts'
+import { assertPreviewed } from './previews/chosen.ts'
 import { notifyStatus } from './status.ts'
+import type { RoundRequest } from './types.ts'
 
 export interface FirstRound {
   user_id: number
@@ -19,6 +21,8 @@ export interface FirstRound {
   is_partial: boolean
   /** Who asks for it, for the record; absent, the platform does for the user. */
   actor?: Actor
+  /** Absent means false. */
+  preview?: boolean
 }
 
 /**
@@ -68,8 +72,9 @@ async function insertSession(
     ), history AS (
       INSERT INTO histories (session_id, first_query) SELECT id, ${input.query} FROM session
     ), round AS (
-      INSERT INTO rounds (session_id, number, query, mode, is_partial)
-      SELECT id, 1, ${input.query}, ${input.mode}, ${input.is_partial} FROM session RETURNING id
+      INSERT INTO rounds (session_id, number, query, mode, is_partial, preview)
+      SELECT id, 1, ${input.query}, ${input.mode}, ${input.is_partial}, ${input.preview ?? false} FROM session
+      RETURNING id
     ), status AS (
       INSERT INTO statuses (session_id, round_id, status) SELECT session.id, round.id, 'started' FROM session, round
     ), audit AS (${audit})
@@ -78,26 +83,24 @@ async function insertSession(
   return row
 }
 
-export interface NextRound {
+export interface NextRound extends RoundRequest {
   session_uuid: string
-  mode: Mode
-  query: string
-  is_partial: boolean
   /** Who asks for it, for the record; absent, the platform does for the owner of the session. */
   actor?: Actor
 }
 
 /**
  * Opens the next round of an existing session that has no round in flight and did not fail: one transaction
- * writes the round, the status `started` and the entry in the record of who did what, and queues the round for the
- * workers. For any other session nothing changes, and the log says why.
- * Errors: 409 for an apply on a locked session, whatever else is the state of that session.
+ * writes the round and the status `started`, and queues the round for the workers. For any other session
+ * nothing changes, and the log says why.
+ * Errors: 409 for an apply on a locked session, whatever else is the state of that session; `NotPreviewed`.
  */
 export async function acceptRound(
   context: Pick<Context, 'sql' | 'queue' | 'cache' | 'log'>,
   input: NextRound,
 ): Promise<void> {
   const accepted = await context.sql.begin(async (tx) => {
+    if (input.resource_ids) await assertPreviewed(tx, input.session_uuid, input.resource_ids)
     const roundId = await openRound(tx, { ...input, query: storable(input.query) })
     if (roundId === null) return false
     await context.queue.enqueue(tx, roundId)
@@ -113,6 +116,7 @@ export async function acceptRound(
  * numbers the round: of several requests at the same moment exactly one opens a round.
  */
 async function openRound(tx: Transaction, input: NextRound): Promise<number | null> {
+  const { preview = false, resource_ids = null } = input
   const [round] = await tx<{ id: number }[]>`
     WITH session AS (
       UPDATE sessions
@@ -122,8 +126,10 @@ async function openRound(tx: Transaction, input: NextRound): Promise<number | nu
         AND NOT (is_blocked AND ${input.mode === 'apply'})
       RETURNING id, uuid, user_id, round_count
     ), round AS (
-      INSERT INTO rounds (session_id, number, query, mode, is_partial)
-      SELECT id, round_count, ${input.query}, ${input.mode}, ${input.is_partial} FROM session RETURNING id, session_id
+      INSERT INTO rounds (session_id, number, query, mode, is_partial, preview, resource_ids)
+      SELECT id, round_count, ${input.query}, ${input.mode}, ${input.is_partial}, ${preview},
+             ${resource_ids && [...resource_ids]}::text[]
+      FROM session RETURNING id, session_id
     ), status AS (
       INSERT INTO statuses (session_id, round_id, status) SELECT session_id, id, 'started' FROM round
     ), audit AS (${auditNextRound(tx, input)})

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import type { Transaction } from '../data/db/types.ts'
 import { isUuid } from './find.ts'
 import { type SummaryRow, toSummary } from './list.ts'
-import type { ArtifactEntry, PullRequest, RoundDetail, RoundUsage, SessionAggregate } from './types.ts'
+import type { ArtifactEntry, PreviewEntry, PullRequest, RoundDetail, RoundUsage, SessionAggregate } from './types.ts'
 
 type AggregateContext = Pick<Context, 'sql' | 'cache' | 'storage'>
 
@@ -76,7 +76,7 @@ type Head = SummaryRow & { id: number; scope_id: string; payload: Turn[] }
 type RoundRow = { round_id: number }
 type ArtifactRow = RoundRow & Omit<ArtifactEntry, 'url'> & { uri: string }
 
-/** Reads the whole session from one snapshot of the database: eight queries, however many rounds it has. */
+/** Reads the whole session from one snapshot of the database: nine queries, however many rounds it has. */
 async function readAggregate(
   context: Pick<Context, 'sql' | 'storage'>,
   uuid: string,
@@ -93,19 +93,22 @@ async function readAggregate(
     compliance_checks: await presignRows(context, rows.compliance_checks),
     plans: await presignRows(context, rows.plans),
     code_changes: await presignRows(context, rows.code_changes),
+    previews: await presignRows(context, rows.previews),
   }
-  const rounds = rows.rounds.map(({ id, number, query, usage, created_at }): RoundDetail => {
+  const rounds = rows.rounds.map(({ id, number, query, preview, usage, created_at }): RoundDetail => {
     const ofThisRound = <Row extends RoundRow>(list: readonly Row[]) =>
       list.filter((row) => row.round_id === id).map(withoutRound)
     return {
       id,
       number,
       query,
+      preview,
       statuses: ofThisRound(rows.statuses),
       reports: ofThisRound(entries.reports),
       compliance_checks: ofThisRound(entries.compliance_checks),
       plans: ofThisRound(entries.plans),
       code_changes: ofThisRound(entries.code_changes),
+      previews: ofThisRound(entries.previews),
       pull_requests: ofThisRound(rows.pull_requests),
       usage: usage && toUsage(usage),
       created_at,
@@ -130,21 +133,28 @@ async function readHead(tx: Transaction, uuid: string): Promise<Head | null> {
 
 async function readRounds(tx: Transaction, sessionId: number) {
   const artifacts = <Own>(table: string, column: string) => readArtifacts<Own>(tx, sessionId, table, column)
-  const [rounds, statuses, reports, compliance_checks, plans, code_changes, pull_requests] = await Promise.all([
-    tx<{ id: number; number: number; query: string; usage: Partial<RoundUsage> | null; created_at: string }[]>`
-      SELECT id, number, query, usage, created_at FROM rounds WHERE session_id = ${sessionId} ORDER BY number, id`,
-    tx<(RoundRow & { status: Status; message: string | null; created_at: string })[]>`
+  const [rounds, statuses, reports, compliance_checks, plans, code_changes, previews, pull_requests] =
+    await Promise.all([
+      tx<
+        (Pick<RoundDetail, 'id' | 'number' | 'query' | 'preview' | 'created_at'> & {
+          usage: Partial<RoundUsage> | null
+        })[]
+      >`
+      SELECT id, number, query, preview, usage, created_at FROM rounds
+      WHERE session_id = ${sessionId} ORDER BY number, id`,
+      tx<(RoundRow & { status: Status; message: string | null; created_at: string })[]>`
       SELECT round_id, status, message, created_at FROM statuses
       WHERE session_id = ${sessionId} ORDER BY created_at, id`,
-    artifacts<{ type: ReportType }>('reports', 'type'),
-    artifacts<{ passed: boolean }>('compliance_checks', 'passed'),
-    artifacts<{ targets: string[] }>('engine_plans', 'targets'),
-    artifacts<{ file_name: string }>('code_changes', 'file_name'),
-    tx<(RoundRow & PullRequest)[]>`
+      artifacts<{ type: ReportType }>('reports', 'type'),
+      artifacts<{ passed: boolean }>('compliance_checks', 'passed'),
+      artifacts<{ targets: string[] }>('engine_plans', 'targets'),
+      artifacts<{ file_name: string }>('code_changes', 'file_name'),
+      artifacts<Pick<PreviewEntry, 'counts'>>('previews', 'counts'),
+      tx<(RoundRow & PullRequest)[]>`
       SELECT round_id, provider, number, url FROM pull_requests
       WHERE round_id IN (SELECT id FROM rounds WHERE session_id = ${sessionId}) ORDER BY created_at, id`,
-  ])
-  return { rounds, statuses, reports, compliance_checks, plans, code_changes, pull_requests }
+    ])
+  return { rounds, statuses, reports, compliance_checks, plans, code_changes, previews, pull_requests }
 }
 
 async function readArtifacts<Own>(

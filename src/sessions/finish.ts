@@ -28,6 +28,7 @@ export interface RoundEnd {
  * a client that sees the status and sends the next request at once is accepted. After an apply round, successful or
  * not, the session has no pinned plan any more, and the next apply of its project may begin. Only a round that
  * completed makes its commit the reviewed one: a declined request may find a commit that somebody else has pushed.
+ * A preview leaves both commits as they are, since it has reviewed nothing.
  * The end of an apply is entered in the record of who did what.
  * Errors: `LeaseLost`.
  */
@@ -36,12 +37,14 @@ export async function finishRound(
   round: ClaimedRound,
   end: RoundEnd,
 ): Promise<void> {
+  const isReview = end.status === 'completed' && !round.preview
+  const commit = round.preview ? null : end.commit
   await context.sql.begin(async (tx) => {
     await appendStatus(tx, round, end.status, end.message)
     await tx`
-      UPDATE sessions SET in_flight = false, last_commit = coalesce(${end.commit}, last_commit),
-        reviewed_commit = CASE WHEN ${end.status === 'completed'}
-          THEN coalesce(${end.commit}, nullif(reviewed_commit, '')) ELSE reviewed_commit END
+      UPDATE sessions SET in_flight = false, last_commit = coalesce(${commit}, last_commit),
+        reviewed_commit = CASE WHEN ${isReview}
+          THEN coalesce(${commit}, nullif(reviewed_commit, '')) ELSE reviewed_commit END
       WHERE id = ${round.session.id}`
     const usage = end.usage === null ? null : JSON.stringify(end.usage)
     await tx`

@@ -43,6 +43,8 @@ export async function claimRound(sql: Sql, roundId: number): Promise<Claim | nul
       mode: round.mode,
       query: round.query,
       is_partial: round.is_partial,
+      preview: round.preview,
+      resource_ids: round.resource_ids,
       jobs: round.jobs,
       fence: session.fence + 1,
       attempt: round.attempts,
@@ -72,6 +74,8 @@ async function takeRound(tx: Transaction, roundId: number) {
       mode: Mode
       query: string
       is_partial: boolean
+      preview: boolean
+      resource_ids: string[] | null
       jobs: Record<string, string>
       attempts: number
       handed_back: number
@@ -83,7 +87,7 @@ async function takeRound(tx: Transaction, roundId: number) {
         lease_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
     FROM (SELECT id, parked FROM rounds WHERE id = ${roundId} FOR UPDATE) before
     WHERE rounds.id = before.id AND finished_at IS NULL AND (lease_until IS NULL OR lease_until < clock_timestamp())
-    RETURNING number, mode, query, is_partial, jobs, attempts, handed_back, before.parked`
+    RETURNING number, mode, query, is_partial, preview, resource_ids, jobs, attempts, handed_back, before.parked`
   return round
 }
 
@@ -97,7 +101,7 @@ async function readHistory(tx: Transaction, sessionId: number): Promise<Turn[]> 
  * any more. Unless the round was parked, which is no interruption, a status tells the user that it starts again.
  */
 async function discardEarlierAttempt(tx: Transaction, claim: Claim, wasParked: boolean): Promise<void> {
-  for (const table of ['engine_plans', 'reports', 'compliance_checks', 'code_changes'])
+  for (const table of ['engine_plans', 'reports', 'compliance_checks', 'code_changes', 'previews'])
     await tx`DELETE FROM ${tx(table)} WHERE round_id = ${claim.id}`
   if (!wasParked) await appendStatus(tx, claim, 'started', 'The round was interrupted and starts again.')
 }

@@ -20,7 +20,7 @@ type Row = { number: number; mode: Mode; query: string; status: Status | null; r
 
 /**
  * Reads what the session was asked for up to this round, the oldest request first: the first request always, each later
- * one that was carried out, and last the present one. Applies are no requests. A request that was declined, or only
+ * one that was carried out, and last the present one. Applies and previews are no requests. A request that was declined, or only
  * answered, is left out unless it is the first.
  */
 export async function readSessionRequests(
@@ -30,7 +30,9 @@ export async function readSessionRequests(
   const rows = await sql<Row[]>`
     SELECT r.number, r.mode, r.query, r.result,
       (SELECT s.status FROM statuses s WHERE s.round_id = r.id ORDER BY s.created_at DESC, s.id DESC LIMIT 1) AS status
-    FROM rounds r WHERE r.session_id = ${round.session.id} AND r.number <= ${round.number} ORDER BY r.number`
+    FROM rounds r WHERE r.session_id = ${round.session.id} AND r.number <= ${round.number}
+      AND (NOT r.preview OR r.number = ${round.number})
+    ORDER BY r.number`
   const applied = Math.max(
     0,
     ...rows.filter(({ mode, status }) => mode === 'apply' && status === 'completed').map((row) => row.number),

@@ -60,10 +60,17 @@ export interface RoundUsage {
   /** Attempts of all generation loops of the round. */
   validation_attempts: number
 }
+/** What an import preview lists, as an artifact, and how much of it is managed, not managed and left out. */
+export interface PreviewEntry extends ArtifactEntry {
+  counts: { managed: number; unmanaged: number; left_out: number }
+}
 export interface RoundDetail {
   id: number
   number: number
   query: string
+  /** Not part of the contract but an addition to it, like `previews`. */
+  preview: boolean
+  previews: PreviewEntry[]
   statuses: { status: Status; message: string | null; created_at: string }[]
   reports: (ArtifactEntry & { type: ReportType })[]
   compliance_checks: (ArtifactEntry & { passed: boolean })[]
@@ -85,6 +92,10 @@ export interface RoundRequest {
   mode: Mode
   query: string
   is_partial: boolean
+  /** Whether a drift or import round only looks: it changes neither code nor state. Absent means false. */
+  preview?: boolean
+  /** What an import round takes in, chosen from an import preview of the session. Null or absent: it selects itself. */
+  resource_ids?: readonly string[] | null
 }
 
 /**

@@ -247,7 +247,7 @@ export const requestsOf = (steps: Steps, root: string): Record<ChainName, readon
       () =>
         asked(steps, ({ kit }) => {
           kit.run.round.is_partial = true
-          return selectResources(kit, { ids: IDS, withheld: [] }, CONVENTIONS)
+          return selectResources(kit, { scope: IDS, ids: IDS, withheld: [] }, CONVENTIONS)
         }),
     ],
   ],

@@ -1,5 +1,6 @@
 import { PlatformError } from '../../../src/base/errors.ts'
 import { type DriftOperation, driftOperations } from '../../../src/plan/drift.ts'
+import { hasMatchingTarget } from '../../../src/plan/targets/targets.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { planTargets, type ValidPlan } from '../plan/plan.ts'
 
@@ -39,6 +40,12 @@ async function planAndReadDrift(kit: Kit, valid: ValidPlan | null, targets: stri
   const result = current ?? (await planForDrift(kit, valid?.reference.targets ?? targets))
   if (!result.ok) return result
   return { ok: true, valid: result, operations: driftOperations(result.plan, kit.secrets) }
+}
+
+/** Says that the targets of a plan name nothing in the code or in the state; null when one of them does. */
+export function describeUnmatched({ plan, reference: { targets } }: ValidPlan): string | null {
+  if (hasMatchingTarget(plan, targets)) return null
+  return `Nothing in the code or in the state has one of these addresses: ${targets.join(', ')}`
 }
 
 async function planForDrift(kit: Kit, targets: string[]) {

@@ -2,7 +2,6 @@ import { cutMiddle } from '../../../src/base/text.ts'
 import { writeOperationsQuery } from '../../../src/chains/iac-generator.ts'
 import { namesResource } from '../../../src/plan/addresses.ts'
 import { type DriftOperation, vanishedPart } from '../../../src/plan/drift.ts'
-import { hasMatchingTarget } from '../../../src/plan/targets/targets.ts'
 import { storeDrift } from '../../../src/reports/artifacts.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { generateAndValidate } from '../generator/generate-and-validate.ts'
@@ -11,11 +10,11 @@ import { createPlanValidator } from '../plan/validators.ts'
 import type { DriftResult, DriftTask } from './drift-task.ts'
 import { createExceptionLedger, type ExceptionLedger, findCoveredDrift } from './excepted-drift.ts'
 import { EXCEPTIONS, OWN_CHANGES, selectGenuineDrift } from './genuine-drift.ts'
-import { describeUnreadablePlan, readDrift } from './read-drift.ts'
+import { describeUnmatched, describeUnreadablePlan, readDrift } from './read-drift.ts'
 import { createSessionChanges, type SessionChanges } from './session-changes.ts'
 
 /** Status texts at the beginning and at the end of the phase, in the words of the contract. */
-const ASSESSING = 'Assessing drift on the targeted infrastructure.'
+export const ASSESSING = 'Assessing drift on the targeted infrastructure.'
 const IN_SYNC = 'No drift found; the targeted infrastructure is synchronized.'
 
 /** Longest list of drift that is sent to the model that writes the status message. */
@@ -98,9 +97,8 @@ async function readIntoState(
   const reading = await readDrift(kit, state.valid, task.targets)
   if (!reading.ok) return reading.feedback
   const { valid, operations } = reading
-  const { targets } = valid.reference
-  if (!state.valid && !task.filterSessionChanges && !hasMatchingTarget(valid.plan, targets))
-    return `Nothing in the code or in the state has one of these addresses: ${targets.join(', ')}`
+  const unmatched = state.valid || task.filterSessionChanges ? null : describeUnmatched(valid)
+  if (unmatched !== null) return unmatched
   const remaining = await session.withoutOwn(valid, operations)
   const earlierAddresses = new Set(state.detected.map(({ address }) => address))
   Object.assign(state, {

@@ -10,6 +10,8 @@ import { initialise } from '../plan/plan.ts'
 export interface Discovery {
   /** Identifiers in the managed state. */
   managed: string[]
+  /** Everything that the scope lists, managed or not; empty when it could not be listed. */
+  scope: readonly string[]
   /** Identifiers that can be imported. */
   ids: string[]
   /** Identifiers that are not managed and not imported either, with the reason. */
@@ -35,7 +37,7 @@ export async function discover(kit: Kit): Promise<Discovery> {
   const inventory = await engine.run('scope_resource_ids', body)
   if (inventory.exit_code === 0) return await compare(kit, managed, parseIdentifiers(inventory.stdout, 'scope'))
   const failure = explain(kit, `The scope ${scope_id} could not be listed`, inventory, 'scope')
-  return { managed, ids: [], withheld: [], ending: null, failure }
+  return { managed, scope: [], ids: [], withheld: [], ending: null, failure }
 }
 
 async function compare(kit: Kit, managed: string[], scope: readonly string[]): Promise<Discovery> {
@@ -43,6 +45,7 @@ async function compare(kit: Kit, managed: string[], scope: readonly string[]): P
   const emptyText = `The scope ${scope_id} holds no importable resource.`
   const endWith = (text: string, withheld: Excluded[] = []): Discovery => ({
     managed,
+    scope,
     ids: [],
     withheld,
     ending: kit.secrets.text(text),
@@ -53,7 +56,7 @@ async function compare(kit: Kit, managed: string[], scope: readonly string[]): P
     { scope, state: managed, exceptions: await readImportExceptions(kit) },
     identityOf(provider),
   )
-  if (ids.length > 0) return { managed, ids, withheld, ending: null, failure: null }
+  if (ids.length > 0) return { managed, scope, ids, withheld, ending: null, failure: null }
   if (withheld.length === 0) return endWith(`Every resource in the scope ${scope_id} is already managed.`)
   const hasExceptions = withheld.some(({ details }) => details === EXCEPTED)
   return endWith(

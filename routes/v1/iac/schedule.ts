@@ -1,11 +1,16 @@
 import type { Context } from 'hono'
 import { requireAuthorization } from '../../../src/access/authorize.ts'
-import type { Cloud, Mode, Operation } from '../../../src/base/vocabulary.ts'
+import type { Cloud, Operation } from '../../../src/base/vocabulary.ts'
 import { assertReachable } from '../../../src/repository/head.ts'
 import { acceptFirstRound, acceptRound } from '../../../src/sessions/accept.ts'
+import { NotPreviewed, notListed } from '../../../src/sessions/previews/chosen.ts'
+import type { RoundRequest } from '../../../src/sessions/types.ts'
 import { requireOwnSession } from '../../access.ts'
 import { actorOf } from '../../actor.ts'
 import type { AppEnv } from '../../env.ts'
+import { echo } from '../../validation/echo.ts'
+import { valueError } from '../../validation/from-zod.ts'
+import { InvalidRequest, type Problem, ProblemList } from '../../validation/problem.ts'
 
 /** A validated request of one of the routes generate, drift and import, which share their body. */
 export interface ScheduleRequest {
@@ -17,6 +22,8 @@ export interface ScheduleRequest {
   session_id?: string
   mode: Operation
   is_partial: boolean
+  preview?: boolean
+  resource_ids?: string[]
 }
 
 /**
@@ -26,8 +33,19 @@ export interface ScheduleRequest {
  */
 export async function schedule(c: Context<AppEnv>, request: ScheduleRequest): Promise<string> {
   const { platform, user } = c.var
-  const { q: query, mode, is_partial, repo_uri, scope_id, engine_providers, session_id } = request
-  if (session_id !== undefined) return continueSession(c, session_id, { mode, query, is_partial })
+  const {
+    q: query,
+    mode,
+    is_partial,
+    preview,
+    resource_ids,
+    repo_uri,
+    scope_id,
+    engine_providers,
+    session_id,
+  } = request
+  if (session_id !== undefined)
+    return continueSession(c, session_id, { mode, query, is_partial, preview, resource_ids })
   if (repo_uri === undefined || scope_id === undefined || engine_providers === undefined)
     throw new Error('a first call without its keys passed validation')
   const iac_path = request.iac_path ?? null
@@ -44,6 +62,7 @@ export async function schedule(c: Context<AppEnv>, request: ScheduleRequest): Pr
     mode,
     is_partial,
     actor: actorOf(c),
+    preview,
   })
   c.set('log', c.var.log.with({ session_id: sessionUuid }))
   return sessionUuid
@@ -52,17 +71,25 @@ export async function schedule(c: Context<AppEnv>, request: ScheduleRequest): Pr
 /**
  * Adds a round to a session of the caller; answers the uuid of the session.
  * Errors: 404 and 403 for the session; 403 and those of the authorization sidecar where it is enforced; 409 for an
- * apply on a locked session.
+ * apply on a locked session; `InvalidRequest` for resources that no preview of the session lists.
  */
-export async function continueSession(
-  c: Context<AppEnv>,
-  sessionId: string,
-  round: { mode: Mode; query: string; is_partial: boolean },
-): Promise<string> {
+export async function continueSession(c: Context<AppEnv>, sessionId: string, round: RoundRequest): Promise<string> {
   const { platform, user } = c.var
   const { uuid, provider, workspace } = await requireOwnSession(c, sessionId)
   const place = { cloud: provider, project_name: workspace.uri, environment: workspace.root_path ?? '' }
   await requireAuthorization(platform, user, place)
-  await acceptRound(platform, { session_uuid: uuid, ...round, actor: actorOf(c) })
+  await acceptRound(platform, { session_uuid: uuid, ...round, actor: actorOf(c) }).catch((error: unknown) => {
+    throw error instanceof NotPreviewed ? toInvalidRequest(error, round.resource_ids ?? []) : error
+  })
   return uuid
+}
+
+/** Names each identifier that was not listed, like a fault of the body; or says that the preview comes first. */
+function toInvalidRequest({ message, positions }: NotPreviewed, ids: readonly string[]): InvalidRequest {
+  const problems = new ProblemList()
+  const add = (loc: Problem['loc'], text: string, input: unknown) =>
+    problems.add(() => ({ ...valueError(text), loc: ['body', 'resource_ids', ...loc], input: echo(input) }))
+  if (positions === null) add([], message, ids)
+  else for (const position of positions) add([position], notListed(ids[position] ?? ''), ids[position])
+  return new InvalidRequest(problems.toList())
 }

@@ -10,6 +10,7 @@ const LATEST_PLANS = 4
 
 /**
  * Reads the rows of all evidence for a pull request from one snapshot of the database; null for an unknown session.
+ * Previews have left nothing in the branch, so they are no evidence.
  */
 export async function readEvidenceRows(sql: Sql, uuid: string): Promise<EvidenceRows | null> {
   if (!isUuid(uuid)) return null
@@ -43,14 +44,14 @@ async function readRounds(tx: Transaction, session_id: number): Promise<RoundRow
     SELECT r.number, r.mode, r.query, r.result, coalesce(last.status, 'started') AS status
     FROM rounds r LEFT JOIN LATERAL (
       SELECT status FROM statuses WHERE round_id = r.id ORDER BY created_at DESC, id DESC LIMIT 1) last ON true
-    WHERE r.session_id = ${session_id} ORDER BY r.number`
+    WHERE r.session_id = ${session_id} AND NOT r.preview ORDER BY r.number`
   return rows.map(({ result, ...round }) => ({ ...round, result: readRoundResult(result) }))
 }
 
 const readReports = (tx: Transaction, session_id: number) => tx<EvidenceRows['reports']>`
   SELECT DISTINCT ON (t.type) t.type, r.number AS round, a.uri, a.file_size_bytes, t.created_at
   FROM reports t JOIN artifacts a ON a.id = t.artifact_id JOIN rounds r ON r.id = t.round_id
-  WHERE r.session_id = ${session_id} ORDER BY t.type, t.created_at DESC, t.id DESC`
+  WHERE r.session_id = ${session_id} AND NOT r.preview ORDER BY t.type, t.created_at DESC, t.id DESC`
 
 const readLatestCheck = (tx: Transaction, sessionId: number) => tx<NonNullable<EvidenceRows['check']>[]>`
   SELECT t.passed, r.number AS round, a.uri, a.file_size_bytes, t.created_at

@@ -41,6 +41,7 @@ describe('migrate', () => {
       'engine_providers',
       'histories',
       'pins',
+      'previews',
       'project_applies',
       'pull_requests',
       'reports',

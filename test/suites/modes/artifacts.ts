@@ -9,7 +9,8 @@ export async function artifactsOf(stack: Stack, uuid: string) {
       SELECT artifact_id, round_id, 'plan' AS kind FROM engine_plans UNION ALL
       SELECT artifact_id, round_id, 'report' FROM reports UNION ALL
       SELECT artifact_id, round_id, 'check' FROM compliance_checks UNION ALL
-      SELECT artifact_id, round_id, 'change' FROM code_changes
+      SELECT artifact_id, round_id, 'change' FROM code_changes UNION ALL
+      SELECT artifact_id, round_id, 'preview' FROM previews
     ) t ON t.artifact_id = a.id JOIN rounds r ON r.id = t.round_id JOIN sessions s ON s.id = r.session_id
     WHERE s.uuid = ${uuid} ORDER BY a.id`
   const { storage } = stack.context(scriptedLlm({}))

@@ -15,7 +15,7 @@ import { iacService } from '../../../sidecars/iac/main.ts'
 import { readSettings } from '../../../sidecars/iac/settings.ts'
 import { startService } from '../../../sidecars/shared/run-service.ts'
 import { createLogger, silentLogger } from '../../../src/base/log.ts'
-import type { Mode, Operation, Status, Turn } from '../../../src/base/vocabulary.ts'
+import type { Operation, Status, Turn } from '../../../src/base/vocabulary.ts'
 import type { Context } from '../../../src/context.ts'
 import { createObjectStore } from '../../../src/data/storage/create.ts'
 import { createStateKeys } from '../../../src/data/storage/state-keys.ts'
@@ -26,6 +26,7 @@ import { readSeedPrompts } from '../../../src/runtime/prompts.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'
 import { acceptRound } from '../../../src/sessions/accept.ts'
 import { findSession } from '../../../src/sessions/find.ts'
+import type { RoundRequest } from '../../../src/sessions/types.ts'
 import { memoryCache } from '../../helpers/memory-cache.ts'
 import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
 import { createUser, openSession } from '../../helpers/sessions.ts'
@@ -167,6 +168,7 @@ export interface SessionRequest {
   iac_path?: string | null
   mode?: Operation
   is_partial?: boolean
+  preview?: boolean
 }
 
 /** Accepts a first request and runs its round. */
@@ -178,7 +180,8 @@ export async function firstRound(
 ): Promise<SessionView> {
   const user = await createUser(context.sql, crypto.randomUUID())
   const { repo_uri, query = 'Add a second greeting', iac_path = null, mode = 'generate', is_partial = false } = request
-  const uuid = await openSession(context, user.id, { repo_uri, query, iac_path, mode, is_partial })
+  const { preview } = request
+  const uuid = await openSession(context, user.id, { repo_uri, query, iac_path, mode, is_partial, preview })
   return await runWaiting(stack, context, uuid, signal)
 }
 
@@ -188,7 +191,7 @@ export async function nextRound(
   context: Context,
   uuid: string,
   query: string,
-  changes: { mode?: Mode; is_partial?: boolean } = {},
+  changes: Partial<Omit<RoundRequest, 'query'>> = {},
 ): Promise<SessionView> {
   await acceptRound(context, { session_uuid: uuid, mode: 'generate', query, is_partial: false, ...changes })
   return await runWaiting(stack, context, uuid)

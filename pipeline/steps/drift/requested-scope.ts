@@ -1,0 +1,18 @@
+import { requestsFilter } from '../../../src/chains/requests-filter.ts'
+import { driftTargets } from '../../../src/chains/target-generator.ts'
+import type { Kit } from '../../kit/kit.ts'
+import { runChain } from '../../kit/run-chain.ts'
+import { readDeclarations } from '../shared/look-at-repository.ts'
+
+/** Asks two models what a partial round is about: the targets, or the text for the user when there is nothing to do. */
+export async function findRequestedScope(kit: Kit): Promise<{ targets: string[] } | { declined: string }> {
+  const request = kit.run.round.query
+  const verdict = await runChain(kit, requestsFilter, {
+    request,
+    operation: 'drift',
+    blocks: await readDeclarations(kit),
+  })
+  if (!verdict.accepted) return { declined: verdict.explanation }
+  const answer = await runChain(kit, driftTargets, { request })
+  return answer.fits ? { targets: answer.targets } : { declined: answer.explanation }
+}

@@ -1,0 +1,51 @@
+import type { Cloud } from '../../base/vocabulary.ts'
+
+/** Says what kind of resource an identifier is of, or null when it does not say. */
+type KindOf = (id: string) => string | null
+
+/** `arn:<partition>:<service>:<region>:<account>:<type>/<name>` becomes `<service>:<type>`; a bucket has no type. */
+const awsKind: KindOf = (id) => {
+  const [, service, resource = ''] = /^arn:[^:]*:([^:]+):[^:]*:[^:]*:(.*)$/s.exec(id) ?? []
+  if (!service) return null
+  const type = /^([a-z][a-z0-9-]*)[:/]/i.exec(resource)?.[1]
+  return type ? `${service}:${type}` : service
+}
+
+/** `…/providers/<namespace>/<type>/<name>/<type>/<name>` becomes `<namespace>/<type>/<type>`. */
+const azureKind: KindOf = (id) => {
+  const parts = id.split('/')
+  const provider = parts.findLastIndex((part) => part.toLowerCase() === 'providers')
+  if (provider === -1) {
+    if (/^\/subscriptions\/[^/]+\/resourceGroups\/[^/]+$/i.test(id)) return 'Microsoft.Resources/resourceGroups'
+    return /^\/subscriptions\/[^/]+$/i.test(id) ? 'Microsoft.Resources/subscriptions' : null
+  }
+  const [namespace, ...rest] = parts.slice(provider + 1)
+  const types = rest.filter((_, index) => index % 2 === 0)
+  return namespace && types.length > 0 ? [namespace, ...types].join('/') : null
+}
+
+/** `projects/<project>/zones/<zone>/instances/<name>` becomes `instances`; a binding of roles is one of its own. */
+const gcpKind: KindOf = (id) => {
+  if (/^[^ ]+ [^ ]*roles\/[^ ]+ [^ ]+$/.test(id)) return 'IAM binding'
+  return id.split('/').at(-2) || null
+}
+
+/** `ocid1.<type>.<realm>.…` becomes `<type>`. */
+const ociKind: KindOf = (id) => /^ocid\d+\.([^.]+)\./.exec(id)?.[1] ?? null
+
+/** `apiVersion=apps/v1,kind=Deployment,…` becomes `apps/v1/Deployment`. */
+const kubernetesKind: KindOf = (id) => {
+  const [, version, kind] = /^apiVersion=([^,]+),kind=([^,]+),/.exec(id) ?? []
+  return version && kind ? `${version}/${kind}` : null
+}
+
+const KINDS: Record<Cloud, KindOf> = {
+  aws: awsKind,
+  azure: azureKind,
+  gcp: gcpKind,
+  oci: ociKind,
+  kubernetes: kubernetesKind,
+}
+
+/** The kind of a resource, in the words of its cloud, as far as its identifier tells it; else null. */
+export const resourceKind = (provider: Cloud, id: string): string | null => KINDS[provider](id)
