@@ -4,9 +4,18 @@ import { setupServer } from 'msw/node'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startObjectStore } from '../../dev/object-store.ts'
 import { silentLogger } from '../../src/base/log.ts'
+import { createMasker } from '../../src/base/masking.ts'
 import { createObjectStore } from '../../src/data/storage/create.ts'
 import type { ObjectStore } from '../../src/data/storage/types.ts'
-import { storeCodeChange, storeComplianceCheck, storePlanText, storeReport } from '../../src/reports/artifacts.ts'
+import { takeInventory } from '../../src/plan/imports/inventory.ts'
+import {
+  storeCodeChange,
+  storeComplianceCheck,
+  storePlanText,
+  storePreview,
+  storeReport,
+} from '../../src/reports/artifacts.ts'
+import type { ClaimedRound } from '../../src/sessions/types.ts'
 import { storageConfig } from '../data/storage/config.ts'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
 import { listedRepository } from '../helpers/git-remote.ts'
@@ -90,7 +99,15 @@ async function work(uuid: string): Promise<void> {
     })
     await storeComplianceCheck(context, round, { passed: true, violations: [], summary: '', checked_rules: [] })
   }
+  if (round.preview && round.mode === 'import') await storeListing(round)
   await finish('completed', `round ${round.number}`, [{ user: round.query, assistant: 'Done.' }])
+}
+
+async function storeListing(round: ClaimedRound): Promise<void> {
+  const ids = ['arn:aws:ec2:eu-central-1:123456789012:instance/i-1', 'arn:aws:sqs:eu-central-1:123456789012:invoices']
+  const place = { provider: 'aws', scope_id: 'acme-production', request: round.query } as const
+  const document = takeInventory(place, { scope: ids, ids, withheld: [] }, createMasker([]))
+  await storePreview({ ...core.context, storage }, round, document)
 }
 
 /** Fetch of the client: a request for a round sets the worker going; the first stream breaks after its first event. */
@@ -129,9 +146,9 @@ function cutAfterFirstEvent(body: ReadableStream<Uint8Array>, then: () => Promis
 
 it('the examples of docs/api.md run as they stand there, one after the other', async () => {
   const guide = await readFile(new URL('../../docs/api.md', import.meta.url), 'utf8')
-  expect(guide.match(/^```\w*/gm)?.filter((fence) => fence !== '```')).toEqual(Array(15).fill('```js'))
+  expect(guide.match(/^```\w*/gm)?.filter((fence) => fence !== '```')).toEqual(Array(16).fill('```js'))
   const examples = [...guide.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, code]) => code)
-  expect(examples).toHaveLength(15)
+  expect(examples).toHaveLength(16)
   const said: unknown[][] = []
   const requests: string[] = []
   const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor
@@ -160,21 +177,28 @@ it('the examples of docs/api.md run as they stand there, one after the other', a
     ['COMPLETED', 'round 2'],
     ['COMPLETED', 'round 3'],
     ['COMPLETED', 'round 4'],
-    [12, 'open', 'https://github.com/acme/infrastructure/pull/12'],
     ['COMPLETED', 'round 5'],
+    ['COMPLETED', 'round 6'],
+    [{ managed: 0, unmanaged: 2, left_out: 0 }, 'ec2:instance'],
+    ['COMPLETED', 'round 7'],
+    [12, 'open', 'https://github.com/acme/infrastructure/pull/12'],
+    ['COMPLETED', 'round 8'],
     [`"Session ${uuid} is blocked; apply is not allowed."`],
     ['d-1'],
     [1, 'grace', 'devops', 'editor'],
     [1, 'ada@example.org', 5, 0],
     ['id,at,action,actor,user_id,session_id,address,detail'],
   ])
-  expect(requests.filter((request) => request.startsWith('GET /events'))).toHaveLength(6)
+  expect(requests.filter((request) => request.startsWith('GET /events'))).toHaveLength(9)
   expect(requests.filter((request) => !request.startsWith('GET'))).toEqual([
     'POST /iac/generate 202',
     'POST /auth/authorize 200',
     'POST /mapping/resolve 200',
     'POST /iac/generate 202',
     'POST /iac/drift 202',
+    'POST /iac/import 202',
+    'POST /iac/drift 202',
+    'POST /iac/import 202',
     'POST /iac/import 202',
     'PUT /repository/pr 201',
     'PUT /repository/pr/merge 204',
@@ -185,6 +209,17 @@ it('the examples of docs/api.md run as they stand there, one after the other', a
     'POST /notifications 202',
     expect.stringMatching(/^PUT \/admin\/users\/\d+\/roles 200$/),
   ])
-  const modes = await core.database.sql<{ mode: string }[]>`SELECT mode FROM rounds ORDER BY number`
-  expect(modes.map(({ mode }) => mode)).toEqual(['generate', 'generate', 'drift', 'import', 'apply'])
+  const modes = await core.database.sql<{ mode: string; preview: boolean; resource_ids: string[] | null }[]>`
+    SELECT mode, preview, resource_ids FROM rounds ORDER BY number`
+  expect(modes.map(({ mode, preview }) => (preview ? `${mode} preview` : mode))).toEqual([
+    'generate',
+    'generate',
+    'drift',
+    'import',
+    'drift preview',
+    'import preview',
+    'import',
+    'apply',
+  ])
+  expect(modes[6]?.resource_ids).toEqual(['arn:aws:sqs:eu-central-1:123456789012:invoices'])
 })

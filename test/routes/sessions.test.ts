@@ -128,6 +128,7 @@ describe('the detail', () => {
         id: expect.any(Number),
         number: 1,
         query: 'Add a 100% private_bucket',
+        preview: false,
         statuses: [
           { status: 'started', message: null, created_at: expect.any(String) },
           { status: 'generating', message: 'Writing', created_at: expect.any(String) },
@@ -137,6 +138,7 @@ describe('the detail', () => {
         compliance_checks: [],
         plans: [],
         code_changes: [],
+        previews: [],
         pull_requests: [],
         usage: null,
         created_at: expect.any(String),

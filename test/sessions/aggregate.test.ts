@@ -79,6 +79,7 @@ describe('loadAggregate', () => {
           id: expect.any(Number),
           number: 1,
           query: 'create a network',
+          preview: false,
           statuses: [
             { status: 'started', message: null, created_at: time },
             { status: 'report', message: 'x', created_at: time },
@@ -91,6 +92,7 @@ describe('loadAggregate', () => {
           compliance_checks: [{ ...entry('c.json'), passed: false }],
           plans: [{ ...entry('p.txt'), targets: ['a.b', 'c["d,e"]'] }],
           code_changes: [{ ...entry('k'), file_name: 'é'.repeat(254) }],
+          previews: [],
           pull_requests: [],
           usage: null,
           created_at: time,

@@ -87,9 +87,12 @@ export async function continueSession(c: Context<AppEnv>, sessionId: string, rou
 /** Names each identifier that was not listed, like a fault of the body; or says that the preview comes first. */
 function toInvalidRequest({ message, positions }: NotPreviewed, ids: readonly string[]): InvalidRequest {
   const problems = new ProblemList()
-  const add = (loc: Problem['loc'], text: string, input: unknown) =>
-    problems.add(() => ({ ...valueError(text), loc: ['body', 'resource_ids', ...loc], input: echo(input) }))
-  if (positions === null) add([], message, ids)
-  else for (const position of positions) add([position], notListed(ids[position] ?? ''), ids[position])
+  const add = (at: Problem['loc'], text: string, input: unknown) =>
+    problems.add(() => ({ ...valueError(text), loc: ['body', 'resource_ids', ...at], input }))
+  if (positions === null) add([], message, echo(ids))
+  for (const position of positions ?? []) {
+    const shown = echo(ids[position])
+    add([position], notListed(typeof shown === 'string' ? shown : null), shown)
+  }
   return new InvalidRequest(problems.toList())
 }

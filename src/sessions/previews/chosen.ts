@@ -1,7 +1,10 @@
 import { PlatformError } from '../../base/errors.ts'
 import type { Transaction } from '../../data/db/types.ts'
 
-/** Resources were chosen that no import preview of the session lists, or there is no preview to choose them from. */
+/**
+ * Resources were chosen that the latest import preview of the session does not list, or there is no preview to choose
+ * them from.
+ */
 export class NotPreviewed extends PlatformError {
   /** Positions in the request of the identifiers that are not listed; null when the session has no preview. */
   readonly positions: readonly number[] | null
@@ -12,7 +15,15 @@ export class NotPreviewed extends PlatformError {
 }
 
 export const PREVIEW_FIRST = 'resource_ids are chosen from an import preview of the session; preview the import first.'
-export const notListed = (id: string) => `the latest import preview does not list '${id}' as a resource to import.`
+
+/** Longest identifier that is named in full. */
+const MAX_NAMED = 300
+
+/** @param id null for one that must not be repeated */
+export function notListed(id: string | null): string {
+  const name = id === null ? 'this one' : `'${id.length > MAX_NAMED ? `${[...id].slice(0, MAX_NAMED).join('')}…` : id}'`
+  return `the latest import preview does not list ${name} as a resource to import.`
+}
 
 /**
  * Makes sure that identifiers stand among those which the latest import preview of a session offers. The session's row
@@ -25,8 +36,8 @@ export async function assertPreviewed(tx: Transaction, sessionUuid: string, ids:
     SELECT p.id FROM previews p JOIN rounds r ON r.id = p.round_id JOIN sessions s ON s.id = r.session_id
     WHERE s.uuid = ${sessionUuid} AND r.finished_at IS NOT NULL ORDER BY r.number DESC, p.id DESC LIMIT 1`
   if (!preview) throw new NotPreviewed(PREVIEW_FIRST, null)
-  const unknown = await tx<{ id: string; position: number }[]>`
-    SELECT chosen.id, (chosen.position - 1)::integer AS position
+  const unknown = await tx<{ position: number }[]>`
+    SELECT (chosen.position - 1)::integer AS position
     FROM unnest(${[...ids]}::text[]) WITH ORDINALITY AS chosen (id, position)
     WHERE NOT EXISTS (
       SELECT 1 FROM (SELECT unnest(resource_ids) AS id FROM previews WHERE id = ${preview.id}) offered
@@ -34,7 +45,7 @@ export async function assertPreviewed(tx: Transaction, sessionUuid: string, ids:
     ORDER BY chosen.position`
   if (unknown.length === 0) return
   throw new NotPreviewed(
-    unknown.map(({ id }) => notListed(id)).join(' '),
+    'The latest import preview does not list all of the chosen resources.',
     unknown.map(({ position }) => position),
   )
 }

@@ -138,6 +138,60 @@ describe('a later round', () => {
   })
 })
 
+describe('a preview', () => {
+  const ONLY_LOOKS = { preview: true, mode: 'drift' } as const
+  const refs = (uri: string) => site.remote(uri, 'for-each-ref')
+
+  it('pushes nothing, whether or not the remote has the branch', async () => {
+    const uri = await site.add({ 'main.tf': 'x' })
+    const session = newSession()
+    const before = await refs(uri)
+    for (const changes of [{}, { attempt: 2 }, { number: 2 }, { number: 2, attempt: 2 }]) {
+      const workspace = await site.open(uri, { session, ...ONLY_LOOKS, ...changes })
+      expect(workspace.branch).toBe(BRANCH)
+      expect(await workspace.head()).toBe(await site.remote(uri, 'rev-parse', 'main'))
+      expect(await workspace.branchDiff()).toBe('')
+      await workspace.dispose()
+      expect(await refs(uri)).toBe(before)
+    }
+    const working = await site.open(uri, { session, number: 3 })
+    await writeFile(join(working.iacRoot, 'a.tf'), 'built')
+    const commit = await working.commitAndPush()
+    await working.dispose()
+    const after = await refs(uri)
+    const looking = await site.open(uri, { session, ...ONLY_LOOKS, number: 4, attempt: 2, base_commit: commit })
+    expect(await looking.head()).toBe(commit)
+    await looking.dispose()
+    expect(await refs(uri)).toBe(after)
+  })
+
+  it('begins an interrupted look at the commit of the last round, and leaves the branch where it is', async () => {
+    const uri = await site.add({ 'main.tf': 'x' })
+    const session = newSession()
+    const first = await site.open(uri, { session })
+    await writeFile(join(first.iacRoot, 'a.tf'), 'one')
+    const base_commit = await first.commitAndPush()
+    await writeFile(join(first.iacRoot, 'b.tf'), 'somebody else')
+    const tip = await first.commitAndPush()
+    await first.dispose()
+    const looking = await site.open(uri, { session, ...ONLY_LOOKS, number: 2, attempt: 2, base_commit })
+    expect(await looking.head()).toBe(base_commit)
+    expect(await site.remote(uri, 'rev-parse', BRANCH)).toBe(tip)
+    await looking.dispose()
+  })
+
+  it('can neither commit nor pin', async () => {
+    const uri = await site.add({ 'main.tf': 'x' })
+    const looking = await site.open(uri, { session: newSession(), ...ONLY_LOOKS })
+    await writeFile(join(looking.iacRoot, 'a.tf'), 'x')
+    for (const write of [looking.commitAndPush, looking.pin])
+      await expect(write()).rejects.toMatchObject({
+        message: 'A preview changes neither the repository nor what is pinned.',
+      })
+    await looking.dispose()
+  })
+})
+
 describe('leftovers of earlier runs', () => {
   const folder = (session: string, ...names: string[]) => join(site.folder, 'uploads', session, ...names)
 

@@ -126,7 +126,9 @@ describe('a drift preview', () => {
     const session = await firstRound(stack, stack.context(llm, { iac }), request)
     expect(session.failures).toEqual([])
     expect(jobs.filter(([kind]) => kind === 'plan')).toEqual([['plan', [GREETING]]])
-    expect((await driftReportOf(stack, session.uuid)).unreconciled_drift).toMatchObject([{ resource_address: GREETING }])
+    expect((await driftReportOf(stack, session.uuid)).unreconciled_drift).toMatchObject([
+      { resource_address: GREETING },
+    ])
     expect(llm.of('task_complete')).toEqual([])
   })
 
@@ -229,7 +231,9 @@ describe('previews beside a sealed plan', () => {
     expect(await traces(generated.uuid)).toEqual(before)
     const applied = await nextRound(stack, stack.context(scriptedLlm({})), generated.uuid, 'x', { mode: 'apply' })
     expect(applied.statuses.at(-1)).toBe('completed')
-    expect(JSON.parse((await textsOf(stack, generated.uuid, 'report')).at(-1) ?? '')).toMatchObject({ status: 'Success' })
+    expect(JSON.parse((await textsOf(stack, generated.uuid, 'report')).at(-1) ?? '')).toMatchObject({
+      status: 'Success',
+    })
   })
 })
 
@@ -264,8 +268,7 @@ describe('an import preview', () => {
     expect(await importReport(stack, seen.uuid)).toMatchObject({
       summary: { selected: 0, imported: 0, failed: 0 },
       status: 'Succeeded',
-      execution_summary:
-        'Preview of the scope acme-test: 1 managed, 3 not managed, 0 left out. Nothing was imported.',
+      execution_summary: 'Preview of the scope acme-test: 1 managed, 3 not managed, 0 left out. Nothing was imported.',
       imported_resources: [],
       state_alignment: 'Nothing was imported; the state is unchanged.',
     })
