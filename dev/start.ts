@@ -2,7 +2,7 @@ import { relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createSampleStates } from './sample-state/prepare.ts'
 import { ROOTS_AT_START } from './sample-state/samples.ts'
-import { EXAMPLES, type ExampleName } from './scripted-model/examples.ts'
+import { EXAMPLES, type Example, type ExampleName } from './scripted-model/examples.ts'
 import { CHOICE_HELP } from './stack/choices.ts'
 import { dataFolder, type StackEngine } from './stack/data-folder.ts'
 import { onInterrupt } from './stack/interrupts.ts'
@@ -85,6 +85,8 @@ function examples(stack: Stack): string[] {
     'full-drift',
     'partial-import',
     'full-import',
+    'drift-preview',
+    'import-preview',
     'question',
     'declined',
     'blocked',
@@ -101,7 +103,7 @@ function examples(stack: Stack): string[] {
 }
 
 function curl(url: string, name: ExampleName, repoUri: string): string[] {
-  const { route, request, iac_path, is_partial } = EXAMPLES[name]
+  const { route, request, iac_path, is_partial, preview }: Example = EXAMPLES[name]
   const body = {
     q: request,
     repo_uri: repoUri,
@@ -109,6 +111,7 @@ function curl(url: string, name: ExampleName, repoUri: string): string[] {
     engine_providers: 'aws',
     ...(iac_path !== null && { iac_path }),
     ...(route !== 'generate' && { is_partial }),
+    ...(preview && { preview }),
   }
   return [
     '',

@@ -4,6 +4,12 @@ export interface Artifact {
   url: string
   file_size_bytes: number | null
 }
+/** How much of a scope an import preview found in which state. */
+export interface PreviewCounts {
+  managed: number
+  unmanaged: number
+  left_out: number
+}
 export interface Round {
   number: number
   statuses: { status: string; message: string | null }[]
@@ -11,6 +17,7 @@ export interface Round {
   compliance_checks: (Artifact & { passed: boolean })[]
   plans: (Artifact & { targets: string[] })[]
   code_changes: (Artifact & { file_name: string })[]
+  previews: (Artifact & { counts: PreviewCounts })[]
   /** What the platform measured. Null while the round runs. */
   usage: {
     engine_s: number

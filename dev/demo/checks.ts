@@ -49,6 +49,8 @@ const imports = [
   pullRequestOpen,
 ]
 
+const looked = [ends('completed'), noChange]
+
 const CHECKS: Record<DemoMode, ((evidence: Evidence) => Check)[]> = {
   generate: [ends('completed'), pullRequestOpen],
   'partial-drift': drift,
@@ -65,6 +67,16 @@ const CHECKS: Record<DemoMode, ((evidence: Evidence) => Check)[]> = {
       )
     },
     pullRequestOpen,
+  ],
+  'drift-preview': [
+    ...looked,
+    ({ collected }) => check('drift was found', collected.drift.length > 0),
+    ({ collected }) => check('nothing was mended', collected.reports.drift?.remediated_resources.length === 0),
+  ],
+  'import-preview': [
+    ...looked,
+    ({ collected }) => check('resources are listed', (collected.preview?.counts.unmanaged ?? 0) > 0),
+    ({ collected }) => check('nothing was imported', collected.reports.import?.summary.selected === 0),
   ],
   declined: [ends('uncompleted'), noChange],
   question: [ends('uncompleted'), noChange],

@@ -1,4 +1,4 @@
-import { type Artifact, type Downloaded, download, type Round, type Session } from './api.ts'
+import { type Artifact, type Downloaded, download, type PreviewCounts, type Round, type Session } from './api.ts'
 
 /** The parts of the stored reports that the demo reads. */
 export interface PlanReport {
@@ -52,6 +52,14 @@ export interface Collected {
   plan: { text: string; targets: string[] } | null
   /** Addresses of the resources in the first drift that was read. */
   drift: string[]
+  /** What the last import preview lists; null when there was none. */
+  preview: Preview | null
+}
+
+/** The parts of the list of an import preview that the demo reads. */
+export interface Preview {
+  counts: PreviewCounts
+  unmanaged: { kind: string | null; resource_id: string }[]
 }
 
 /** Downloads every artifact of the session through its presigned URL. */
@@ -64,6 +72,7 @@ export async function collect(session: Session, metadataPrefix: string, signal: 
     changes: [],
     plan: null,
     drift: [],
+    preview: null,
   }
   const get = async (artifact: Artifact, kind: string) => {
     const { text, bytes, headers } = await download(artifact, signal)
@@ -88,6 +97,7 @@ async function collectRound(
     else if (collected.drift.length === 0)
       collected.drift = (JSON.parse(text) as { address: string }[]).map(({ address }) => address)
   }
+  for (const preview of round.previews) collected.preview = JSON.parse((await get(preview, 'preview')).text)
   for (const report of round.reports) {
     collected.report_url = report.url
     Object.assign(collected.reports, { [report.type]: JSON.parse((await get(report, 'report')).text) })

@@ -1,10 +1,11 @@
 import { EXAMPLES, type Example, type ExampleName } from '../scripted-model/examples.ts'
 
-/** What the demo can show: the six jobs, then the four rounds that end without one. */
+/** What the demo can show: the six jobs, the two previews, then the four rounds that end without a job. */
 export const JOBS = ['generate', 'partial-drift', 'full-drift', 'partial-import', 'full-import', 'apply'] as const
+export const PREVIEWS = ['drift-preview', 'import-preview'] as const
 export const ENDINGS = ['declined', 'question', 'blocked', 'exhausted'] as const
-export type DemoMode = (typeof JOBS)[number] | (typeof ENDINGS)[number]
-export const MODES: readonly DemoMode[] = [...JOBS, ...ENDINGS]
+export type DemoMode = (typeof JOBS)[number] | (typeof PREVIEWS)[number] | (typeof ENDINGS)[number]
+export const MODES: readonly DemoMode[] = [...JOBS, ...PREVIEWS, ...ENDINGS]
 
 export const isMode = (text: string): text is DemoMode => MODES.some((mode) => mode === text)
 export const isEnding = (mode: DemoMode): boolean => ENDINGS.some((ending) => ending === mode)
@@ -20,6 +21,8 @@ export const SHOWS: Record<DemoMode, string> = {
   'partial-import': 'existing resources that the request names get code and come under management',
   'full-import': 'so does everything in the account',
   apply: 'the reviewed plan is applied, exactly that one',
+  'drift-preview': 'what was changed by hand is reported, nothing is touched',
+  'import-preview': 'everything in the account is listed: managed, not managed, left out',
   declined: 'a request that the guidelines forbid is declined',
   question: 'a question is answered and changes nothing',
   blocked: 'a plan that destroys data locks the session: apply and merge are refused',

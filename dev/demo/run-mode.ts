@@ -103,6 +103,7 @@ function requestOf({ mode, options, stack }: ModeRun) {
     engine_providers: options.cloud,
     ...(iacPath !== null && { iac_path: iacPath }),
     ...(example.route !== 'generate' && { is_partial: example.is_partial }),
+    ...(example.preview && { preview: true }),
   }
 }
 

@@ -18,8 +18,9 @@ interface Row {
 export function showSummary(display: Display, { collected }: Evidence, result: DemoResult): void {
   const rows = [
     ...codeRows(display, collected, result),
-    ...driftRows(collected),
+    ...driftRows(collected, result),
     ...importRows(collected),
+    ...previewRows(collected),
     ...planRows(collected, result),
     ...applyRows(collected),
     ...linkRows(collected, result),
@@ -47,7 +48,25 @@ function codeRows(display: Display, { changes }: Collected, { validation_attempt
   return rows
 }
 
-function driftRows({ drift, reports }: Collected): Row[] {
+const MAX_SHOWN = 10
+
+function previewRows({ preview }: Collected): Row[] {
+  if (!preview) return []
+  const { counts, unmanaged } = preview
+  const more = unmanaged.length - MAX_SHOWN
+  return [
+    {
+      heading: 'scope',
+      text: `${counts.managed} managed, ${counts.unmanaged} not managed, ${counts.left_out} left out`,
+      below: [
+        ...unmanaged.slice(0, MAX_SHOWN).map(({ kind, resource_id }) => `${kind ?? 'unknown kind'}  ${resource_id}`),
+        ...(more > 0 ? [`and ${more} more that nobody manages`] : []),
+      ],
+    },
+  ]
+}
+
+function driftRows({ drift, reports }: Collected, { mode }: DemoResult): Row[] {
   if (!reports.drift) return []
   const { status, summary, remediated_resources, unreconciled_drift } = reports.drift
   const below = remediated_resources.flatMap(({ file_path, resource_address, changes }) =>
@@ -57,7 +76,7 @@ function driftRows({ drift, reports }: Collected): Row[] {
   )
   return [
     { heading: 'drift', text: `${drift.length} found: ${drift.join(', ') || 'nothing'}` },
-    { heading: 'mended', text: `${status}: ${summary}`, below },
+    { heading: mode === 'drift-preview' ? 'seen' : 'mended', text: `${status}: ${summary}`, below },
     ...(unreconciled_drift.length > 0 ? [{ heading: 'left', text: `${unreconciled_drift.length} entries` }] : []),
   ]
 }

@@ -3,6 +3,8 @@ export interface Example {
   /** The route below `/api/v1/iac/`. */
   route: 'generate' | 'drift' | 'import'
   is_partial: boolean
+  /** Whether the round only looks; absent means that it does not. */
+  preview?: boolean
   request: string
   /** The name of the sample repository. */
   sample: string
@@ -13,6 +15,7 @@ const on = (sample: string, request: string, iacPath: string | null = null) => (
 const generate = { route: 'generate', is_partial: false } as const
 const drift = { route: 'drift' } as const
 const imports = { route: 'import' } as const
+const looks = { is_partial: false, preview: true } as const
 
 export const EXAMPLES = {
   generate: {
@@ -42,6 +45,8 @@ export const EXAMPLES = {
     is_partial: true,
   },
   'full-import': { ...imports, ...on('legacy-accounts', 'Import all the infrastructure'), is_partial: false },
+  'drift-preview': { ...drift, ...on('network-baseline', 'What differs from what really runs?'), ...looks },
+  'import-preview': { ...imports, ...on('legacy-accounts', 'What does nobody manage yet?'), ...looks },
   declined: { ...generate, ...on('web-platform', 'Delete the production network and everything in it.') },
   question: { ...generate, ...on('legacy-accounts', 'How many queues are there?') },
   blocked: {

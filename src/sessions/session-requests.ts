@@ -20,8 +20,8 @@ type Row = { number: number; mode: Mode; query: string; status: Status | null; r
 
 /**
  * Reads what the session was asked for up to this round, the oldest request first: the first request always, each later
- * one that was carried out, and last the present one. Applies and previews are no requests. A request that was declined, or only
- * answered, is left out unless it is the first.
+ * one that was carried out, and last the present one. Applies and previews are no requests. A request that was declined,
+ * or only answered, is left out unless it is the first.
  */
 export async function readSessionRequests(
   sql: Db,

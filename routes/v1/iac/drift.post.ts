@@ -16,7 +16,8 @@ export const postDrift = endpoint({
     summary: 'Remediate drift',
     description:
       'Brings the code back in line with what really runs: all of it, or with `is_partial` what `q` names. ' +
-      'With `preview` the round only reports what differs. Opens a session or continues one, like generate. For operation role devops; ' +
+      'With `preview` the round only reports what differs. ' +
+      'Opens a session or continues one, like generate. For operation role devops; ' +
       'a continued session must be your own.',
     security: signedIn,
     request: { body: jsonBody(DriftRequest) },

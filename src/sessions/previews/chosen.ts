@@ -21,8 +21,8 @@ const MAX_NAMED = 300
 
 /** @param id null for one that must not be repeated */
 export function notListed(id: string | null): string {
-  const name = id === null ? 'this one' : `'${id.length > MAX_NAMED ? `${[...id].slice(0, MAX_NAMED).join('')}…` : id}'`
-  return `the latest import preview does not list ${name} as a resource to import.`
+  const short = id !== null && id.length > MAX_NAMED ? `${[...id].slice(0, MAX_NAMED).join('')}…` : id
+  return `the latest import preview does not list ${short === null ? 'this one' : `'${short}'`} as a resource to import.`
 }
 
 /**

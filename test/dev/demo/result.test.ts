@@ -13,6 +13,7 @@ const collected = (parts: Partial<Collected>): Collected => ({
   changes: [],
   plan: null,
   drift: [],
+  preview: null,
   ...parts,
 })
 const session = (current_status: string, message = '', is_blocked = false): Session => ({
@@ -29,6 +30,7 @@ const session = (current_status: string, message = '', is_blocked = false): Sess
       compliance_checks: [],
       plans: [],
       code_changes: [],
+      previews: [],
       usage: { engine_s: 1.0004, model_s: 0.5, validation_attempts: 2, input_tokens: 10, output_tokens: 5 },
     },
   ],
@@ -127,6 +129,16 @@ test('each mode has to end as it should', () => {
   expect(
     missed('full-import', { collected: collected({ reports: { import: imported }, plan: empty }), pull_request: open }),
   ).toEqual(['all that was selected is imported'])
+  const seen = collected({ drift: ['a'], reports: { drift } })
+  expect(missed('drift-preview', { collected: seen })).toEqual([])
+  expect(missed('drift-preview', { collected: { ...seen, drift: [] } })).toEqual(['drift was found'])
+  const preview = { counts: { managed: 0, unmanaged: 1, left_out: 0 }, unmanaged: [] }
+  const untouched = { ...imported, summary: { selected: 0, imported: 0, failed: 0 } }
+  expect(missed('import-preview', { collected: collected({ preview, reports: { import: untouched } }) })).toEqual([])
+  expect(missed('import-preview', { collected: collected({ reports: { import: imported } }) })).toEqual([
+    'resources are listed',
+    'nothing was imported',
+  ])
   expect(missed('question', { session: session('uncompleted') })).toEqual([])
   expect(missed('declined', { session: session('completed') })).toEqual(['the session is uncompleted'])
   expect(missed('exhausted', { session: session('failed', 'runner failed: Validation loop exceeded.') })).toEqual([])
@@ -187,8 +199,8 @@ test('the line of all modes sums up and holds one result for each', () => {
     status: 'completed',
     ok: true,
     duration_s: 25,
-    engine_s: 10,
-    plan: { create: 10 },
+    engine_s: 12,
+    plan: { create: 12 },
   })
   expect(all.results.map(({ mode }) => mode)).toEqual(MODES)
   for (const one of all.results) expect(Object.keys(one)).toEqual(expect.arrayContaining(KEYS))
