@@ -1,6 +1,7 @@
 import { LeaseLost, PlatformError } from '../src/base/errors.ts'
 import { delay } from '../src/base/http.ts'
 import type { Logger } from '../src/base/log.ts'
+import { createMasker } from '../src/base/masking.ts'
 import type { Context } from '../src/context.ts'
 import { STOPPING } from '../src/data/queue/types.ts'
 import { createPricing } from '../src/llm/prices.ts'
@@ -8,15 +9,18 @@ import type { RecordedRound } from '../src/observe/recording.ts'
 import type { RoundRecording } from '../src/observe/round-recorder.ts'
 import { countSessionTokens } from '../src/sessions/find.ts'
 import { finishRound, type RoundEnd } from '../src/sessions/finish.ts'
-import { silentJournal } from '../src/sessions/journal/types.ts'
+import type { RoundJournal } from '../src/sessions/journal/types.ts'
+import { createRoundJournal } from '../src/sessions/journal/writer.ts'
 import { type Claim, claimRound, releaseRound } from '../src/sessions/lease.ts'
 import { emptyResult } from '../src/sessions/round-result.ts'
 import { appendStatus } from '../src/sessions/status.ts'
 import type { ClaimedRound, SessionFacts } from '../src/sessions/types.ts'
 import { keepLease } from './keep-lease.ts'
 import { endOfPreview } from './kit/end-of-preview.ts'
+import { maskedSecretsOf } from './kit/kit.ts'
 import { createMeter } from './kit/meter.ts'
 import { createModelOpener, createTokenBudget } from './kit/models.ts'
+import { createObserver, watchUploads } from './kit/observe.ts'
 import type { BareRun, Modes, Outcome, Parked, RoundMode, TokenBudget } from './kit/run.ts'
 import type { Workspace } from './workspace/types.ts'
 
@@ -50,7 +54,14 @@ export async function runRound(
   try {
     const runSignal = AbortSignal.any([signal, lease.signal])
     log.info('round starts', { mode: claim.mode })
-    const attempted = await attempt({ ...context, log }, claim, modes, { signal: runSignal, recording, ...frame })
+    const journal = openJournal({ ...context, log }, claim)
+    // Whoever sees the end of the round has been offered everything that happened before it.
+    const attempted = await attempt({ ...context, log }, claim, modes, {
+      signal: runSignal,
+      recording,
+      journal,
+      ...frame,
+    }).finally(journal.close)
     const end = claim.preview ? endOfPreview(attempted) : attempted
     if (end === 'parked') return log.info('round waits for another one')
     if (end === 'hand back') {
@@ -77,16 +88,16 @@ async function attempt(
   context: Context,
   claim: Claim,
   modes: Modes,
-  frame: RoundFrame & { signal: AbortSignal; recording: RoundRecording | undefined },
+  frame: RoundFrame & { signal: AbortSignal; recording: RoundRecording | undefined; journal: RoundJournal },
 ): Promise<RoundEnd | 'hand back' | 'parked'> {
-  const { signal, recording } = frame
+  const { signal, recording, journal } = frame
   const conversation = [...claim.history]
   const meter = createMeter({ price: createPricing(context.config.llm.prices) })
   const result = emptyResult()
   const whatIsKept = () => ({ history: conversation, usage: meter.usage(), result })
   const { llm, ...runContext } = context
   const run: BareRun = {
-    context: runContext,
+    context: { ...runContext, storage: watchUploads(context.storage, journal) },
     openModel: createModelOpener(llm, recording),
     round: claim,
     conversation,
@@ -98,15 +109,15 @@ async function attempt(
       recording?.addStatus(status)
       return appendStatus(context.sql, claim, status, message)
     },
-    observe: meter.observe,
-    journal: silentJournal,
+    observe: createObserver(meter, journal),
+    journal,
     trace: await context.tracing?.session(claim.session),
     recording,
   }
   try {
     if (claim.interruptions > context.config.worker.max_restarts)
       return await giveUp(modes[claim.mode], run, claim.interruptions)
-    const budget = await openBudget(context, claim)
+    const budget = await openBudget(context, claim, journal)
     const { outcome, commit } = await runMode(modes[claim.mode], budget ? { ...run, budget } : run, frame)
     if (outcome.status === 'parked') return 'parked'
     const message = outcome.status === 'completed' ? claim.session.operation.toUpperCase() : outcome.message
@@ -122,6 +133,9 @@ async function attempt(
     }
   }
 }
+
+const openJournal = ({ sql, log, config }: Context, claim: Claim): RoundJournal =>
+  createRoundJournal(sql, claim, { log, mask: createMasker(maskedSecretsOf(config)).text })
 
 function toRecordedRound({ config, now }: Context, claim: Claim): RecordedRound {
   const { session } = claim
@@ -146,10 +160,12 @@ function toRecordedRound({ config, now }: Context, claim: Claim): RecordedRound 
  * Makes the session's token budget; null when there is no limit. An apply that an earlier attempt has begun goes on
  * although the budget is used up, because its result has to be reported.
  */
-async function openBudget({ config, sql }: Context, claim: Claim): Promise<TokenBudget | null> {
+async function openBudget({ config, sql }: Context, claim: Claim, journal: RoundJournal): Promise<TokenBudget | null> {
   const limit = config.llm.max_session_tokens
   if (limit === 0) return null
-  const budget = createTokenBudget(limit, await countSessionTokens(sql, claim.session.id))
+  const budget = createTokenBudget(limit, await countSessionTokens(sql, claim.session.id), (tokens) =>
+    journal.activity({ type: 'budget.spent', tokens, limit }),
+  )
   if (claim.mode !== 'apply' || claim.attempt === 1) budget.check()
   return budget
 }

@@ -1,6 +1,7 @@
 import { expireAuditRecords } from '../src/audit/expire.ts'
 import type { Context } from '../src/context.ts'
 import { readStandings } from '../src/sessions/find.ts'
+import { deleteOldEvents } from '../src/sessions/journal/retention.ts'
 import { deleteArchivesOfFailedSessions } from '../src/sessions/pins/archive.ts'
 import { gitFolder } from './workspace/git/place.ts'
 import { sweepWorkspaces } from './workspace/pins/sweep.ts'
@@ -15,8 +16,8 @@ export interface Sweeper {
 }
 
 /**
- * Removes what finished rounds have left on the disk and in the object store, and entries of the record of who did what
- * whose time is over, now and then once an hour. Errors are logged, never thrown.
+ * Removes what finished rounds have left on the disk and in the object store, and events and entries of the record of who
+ * did what whose time is over, now and then once an hour. Errors are logged, never thrown.
  */
 export function startSweeper(context: SweeperContext): Sweeper {
   const stopping = new AbortController()
@@ -54,9 +55,10 @@ export async function sweep(context: SweeperContext, signal: AbortSignal): Promi
   if (unknown > 0)
     log.warn('folders of sessions that the database does not know stay where they are', { folders: unknown })
   const archives = signal.aborted ? 0 : await deleteArchivesOfFailedSessions(context, signal)
-  if (removed + git.removed + archives > 0)
-    log.info('cleaned up', { directories: removed, git_directories: git.removed, archives })
   const { retention_days: days } = config.audit
   const entries = await expireAuditRecords(sql, { days, now: context.now(), signal })
   if (entries > 0) log.info('entries of the audit record removed', { entries, retention_days: days })
+  const events = await deleteOldEvents(context, signal)
+  if (removed + git.removed + archives + events > 0)
+    log.info('cleaned up', { directories: removed, git_directories: git.removed, archives, events })
 }

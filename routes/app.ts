@@ -4,6 +4,7 @@ import { createAddressReader } from '../src/access/caller-address.ts'
 import { createRefusalCounter } from '../src/audit/refusals.ts'
 import { createGate } from '../src/base/gate.ts'
 import { createStreamHost } from '../src/sessions/events/stream.ts'
+import { createJournalHub } from '../src/sessions/journal/hub.ts'
 import type { CoreContext } from './context.ts'
 import { createDocumentationRoutes } from './docs/routes.ts'
 import { ENDPOINTS } from './endpoints.ts'
@@ -37,6 +38,7 @@ export function createApp(context: CoreContext): Hono<AppEnv> {
     readAddress: createAddressReader(context.config.http.trusted_proxies),
     refusals: context.refusals ?? createRefusalCounter(context),
     streams: createStreamHost(context.events, POLL_PERIOD_MS),
+    journal: createJournalHub(context.sql, context.log, context.events.closing),
     repositoryGate: createGate(REPOSITORY_READINGS),
   }
   const app = new Hono<AppEnv>()

@@ -14,6 +14,7 @@ type Body<R> = R extends {
 export interface Input<R> {
   params: Part<R, 'params'>
   query: Part<R, 'query'>
+  headers: Part<R, 'headers'>
   body: Body<R>
 }
 

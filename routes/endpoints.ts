@@ -7,6 +7,8 @@ import { getAdminUserList } from './v1/admin/users/list.get.ts'
 import { putRoles } from './v1/admin/users/roles.put.ts'
 import { postAuthorize } from './v1/auth/authorize.post.ts'
 import { getAuthConfig } from './v1/auth/config.get.ts'
+import { getActivity } from './v1/events/activity.get.ts'
+import { getOutput } from './v1/events/output.get.ts'
 import { subscribe } from './v1/events/subscribe.get.ts'
 import { postApply } from './v1/iac/apply.post.ts'
 import { postDrift } from './v1/iac/drift.post.ts'
@@ -31,6 +33,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   postApply,
   postImport,
   subscribe,
+  getActivity,
+  getOutput,
   putPullRequest,
   putMerge,
   postParse,

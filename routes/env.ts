@@ -5,6 +5,7 @@ import type { RefusalCounter } from '../src/audit/refusals.ts'
 import type { Gate } from '../src/base/gate.ts'
 import type { Logger } from '../src/base/log.ts'
 import type { StreamHost } from '../src/sessions/events/stream.ts'
+import type { JournalHub } from '../src/sessions/journal/hub.ts'
 import type { CoreContext } from './context.ts'
 
 /** What the application shares between requests. */
@@ -14,6 +15,8 @@ export interface Platform extends CoreContext {
   readAddress: AddressReader
   refusals: RefusalCounter
   streams: StreamHost
+  /** The events of rounds. */
+  journal: JournalHub
   /** Through it go the requests that read a whole repository. */
   repositoryGate: Gate
 }

@@ -1,4 +1,5 @@
 import { secretsOf } from '../../config/mask.ts'
+import type { Config } from '../../config/types.ts'
 import type { ToolKind } from '../../src/chains/shared/chain.ts'
 import type { ToolBuilders } from '../../src/chains/shared/run-chain.ts'
 import type { LlmClient } from '../../src/llm/types.ts'
@@ -35,6 +36,10 @@ export interface Kit extends BareKit {
 /** Shorter values of the configuration are not masked, because they may be ordinary words. */
 const MIN_CONFIGURED_SECRET = 12
 
+/** The secrets of the configuration that are masked in texts. */
+export const maskedSecretsOf = (config: Config): string[] =>
+  secretsOf(config).filter(({ length }) => length >= MIN_CONFIGURED_SECRET)
+
 export function createKit(run: Run): Kit {
   const bare = createBareKit(run)
   const engine = createEngine(run, bare.secrets.add)
@@ -42,9 +47,7 @@ export function createKit(run: Run): Kit {
 }
 
 export function createBareKit(run: BareRun): BareKit {
-  const secrets = createSecretRegister(
-    secretsOf(run.context.config).filter(({ length }) => length >= MIN_CONFIGURED_SECRET),
-  )
+  const secrets = createSecretRegister(maskedSecretsOf(run.context.config))
   run.journal.maskWith((text) => secrets.text(text))
   const llm = run.openModel(run, secrets)
   const trace = run.trace?.masked(secrets)

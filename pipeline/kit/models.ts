@@ -63,8 +63,13 @@ export const createMeteredLlm = (llm: LlmClient, { budget, meter }: Pick<BareRun
  * Makes the token budget of a session.
  * @param limit tokens that all rounds of the session may use together
  * @param before tokens that earlier rounds have used
+ * @param onSpend gets what is used by now, after each call of a model
  */
-export function createTokenBudget(limit: number, before: number): TokenBudget {
+export function createTokenBudget(
+  limit: number,
+  before: number,
+  onSpend: (used: number) => void = () => {},
+): TokenBudget {
   let used = before
   return {
     check: () => {
@@ -77,6 +82,7 @@ export function createTokenBudget(limit: number, before: number): TokenBudget {
     },
     spend: ({ input_tokens, output_tokens }) => {
       used += input_tokens + output_tokens
+      onSpend(used)
     },
   }
 }

@@ -13,11 +13,12 @@ import {
 } from '../../src/chains/shared/run-chain.ts'
 import type { LlmClient } from '../../src/llm/types.ts'
 import type { RunTrace } from '../../src/observe/trace-types.ts'
+import { secondsSince } from './observe.ts'
 import type { BareRun } from './run.ts'
 
 /** What of a kit the runs of chains need. */
 export interface ChainKit {
-  run: Pick<BareRun, 'context' | 'round' | 'conversation' | 'log' | 'signal' | 'observe'>
+  run: Pick<BareRun, 'context' | 'round' | 'conversation' | 'log' | 'signal' | 'observe' | 'journal'>
   secrets: Pick<Masker, 'text'>
   llm: LlmClient
   trace?: RunTrace
@@ -43,7 +44,7 @@ export async function runChain<Values, Answer, Result, Kind extends ToolKind, Bo
 ): Promise<Result> {
   const system = await renderSystem(kit, chain, values, options.bodies)
   const host = { ...hostOf(kit, options.signal), tools: kit.tools }
-  return await runOn(host, chain, { values, system, conversation: turnsFor(kit, chain) })
+  return await announce(kit, chain, () => runOn(host, chain, { values, system, conversation: turnsFor(kit, chain) }))
 }
 
 /** Runs a chain again and again in one conversation. */
@@ -75,7 +76,7 @@ export async function openDialogue<Values, Answer, Result, Kind extends ToolKind
   return {
     ask: async (values, closing = '') => {
       const input = { values, ...beginning, ...(before && { continues: { run: before, closing } }) }
-      const { result, ended } = await runChainOnward(host, chain, input)
+      const { result, ended } = await announce(kit, chain, () => runChainOnward(host, chain, input))
       before = ended
       return result
     },
@@ -90,7 +91,8 @@ export async function askForText<Values>(
   values: Values,
   options: { signal?: AbortSignal } = {},
 ): Promise<string> {
-  return await askTextChain(hostOf(kit, options.signal), chain, { values, conversation: turnsFor(kit, chain) })
+  const input = { values, conversation: turnsFor(kit, chain) }
+  return await announce(kit, chain, () => askTextChain(hostOf(kit, options.signal), chain, input))
 }
 
 /** The system text of a chain with the bodies that the registry of prompts has now. */
@@ -115,6 +117,22 @@ export async function readBodies<Values, Body extends string>(
   const names = Object.entries<string | null>(chain.bodies?.(round.session.provider, values) ?? {})
   const read = names.map(async ([key, name]) => [key, name === null ? '' : await context.prompts.body(name, signal)])
   return Object.fromEntries(await Promise.all(read))
+}
+
+/** Tells the watchers of the round when the work of a chain begins and how it ended. */
+async function announce<T>({ run }: ChainKit, { name }: { name: ChainName }, work: () => Promise<T>): Promise<T> {
+  const started = performance.now()
+  const end = (outcome: 'ok' | 'failed') =>
+    run.journal.activity({ type: 'chain.ended', chain: name, outcome, seconds: secondsSince(started) })
+  run.journal.activity({ type: 'chain.began', chain: name })
+  try {
+    const result = await work()
+    end('ok')
+    return result
+  } catch (error) {
+    end('failed')
+    throw error
+  }
 }
 
 const turnsFor = ({ run }: ChainKit, chain: Pick<TextChain<ChainName, unknown>, 'seesConversation'>): Turn[] =>

@@ -97,6 +97,24 @@ export const pathInteger = () =>
 
 /** An integer in the query string. */
 export const queryInteger = (options: { fallback: number; min: number; max?: number; description: string }) =>
+  integerText(options)
+    .optional()
+    .transform((value) => value ?? options.fallback)
+    .openapi({
+      type: 'integer',
+      minimum: options.min,
+      maximum: options.max,
+      default: options.fallback,
+      description: options.description,
+    })
+
+/** An integer in the query string or in a header, which may be left out. */
+export const optionalInteger = (options: { min: number; max?: number; description: string }) =>
+  integerText(options)
+    .optional()
+    .openapi({ type: 'integer', minimum: options.min, maximum: options.max, description: options.description })
+
+const integerText = (options: { min: number; max?: number }) =>
   z
     .string()
     .transform((value, ctx) => {
@@ -110,15 +128,6 @@ export const queryInteger = (options: { fallback: number; min: number; max?: num
         })
       if (number > max) return fail(ctx, 'less_than_equal', `Input should be less than or equal to ${max}`, { le: max })
       return number
-    })
-    .optional()
-    .transform((value) => value ?? options.fallback)
-    .openapi({
-      type: 'integer',
-      minimum: options.min,
-      maximum: options.max,
-      default: options.fallback,
-      description: options.description,
     })
 
 const TRUE = ['true', 't', 'yes', 'y', 'on', '1']

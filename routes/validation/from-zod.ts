@@ -4,7 +4,7 @@ import type { Problem, ProblemList } from './problem.ts'
 
 type Issue = z.core.$ZodIssue
 type ProblemText = Pick<Problem, 'type' | 'msg' | 'ctx'>
-export type Source = 'path' | 'query' | 'body'
+export type Source = 'path' | 'query' | 'header' | 'body'
 
 /** What the custom issues of `fields.ts` carry. */
 export interface CustomParams extends Record<string, unknown> {

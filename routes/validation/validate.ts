@@ -7,21 +7,23 @@ import { InvalidRequest, ProblemList } from './problem.ts'
 import { NOT_JSON, readJson } from './read-body.ts'
 
 /**
- * Checks path, query and body of a request against the schemas of its route and answers their values.
- * Errors: `InvalidRequest` with the problems of all three together; those of `readJson`.
+ * Checks path, query, headers and body of a request against the schemas of its route and answers their values. Names of
+ * headers are in lower case.
+ * Errors: `InvalidRequest` with the problems of all of them together; those of `readJson`.
  */
 export async function validate(
   route: RouteConfig,
   c: Context<AppEnv>,
   maxBodyBytes: number,
-): Promise<{ params: unknown; query: unknown; body: unknown }> {
+): Promise<{ params: unknown; query: unknown; headers: unknown; body: unknown }> {
   const problems = new ProblemList()
   const params = check('path', route.request?.params, c.req.param(), problems)
   const query = check('query', route.request?.query, lastOfEach(c.req.queries()), problems)
+  const headers = check('header', route.request?.headers, c.req.header(), problems)
   const schema = bodySchema(route)
   const body = schema ? checkBody(schema, await readJson(c.req.raw, maxBodyBytes), problems) : undefined
   if (problems.count > 0) throw new InvalidRequest(problems.toList())
-  return { params, query, body }
+  return { params, query, headers, body }
 }
 
 function check(source: Source, schema: unknown, raw: unknown, problems: ProblemList): unknown {

@@ -61,17 +61,20 @@ async function answerCall<Result, Name extends string>(
   const { memory, signal, offered } = context
   if (!tool) return refuse(toolNotFound(call.name, [...offered.keys()]))
   const started = performance.now()
+  let path: string | undefined
   const report = (success: boolean, error?: unknown) =>
     context.observe?.({
       type: 'tool',
       chain: context.chain,
       name: call.name,
+      ...(path !== undefined && { path }),
       success,
       durationMs: performance.now() - started,
       error,
     })
   try {
     const args = parseArguments(tool.definition, call.arguments)
+    path = pathIn(args)
     const earlier = memory?.earlier(call.name, args)
     if (earlier !== undefined) return refuse(duplicateCall(call.name, earlier))
     const value = await tool.run(args, signal)
@@ -85,6 +88,12 @@ async function answerCall<Result, Name extends string>(
     return refuse(cutMiddle(describeFailure(call.name, error), context.maxResultChars))
   }
 }
+
+/** Names of parameters that take a file or folder of the workspace. */
+const PATHS = ['target_file', 'relative_workspace_path']
+
+const pathIn = (args: Record<string, unknown>): string | undefined =>
+  PATHS.map((name) => args[name]).find((value) => typeof value === 'string')
 
 function rememberCall(memory: CallMemory, call: ToolCall, tool: Tool, args: Record<string, unknown>): void {
   if (tool.mutates) memory.clear()

@@ -58,7 +58,16 @@ export interface AgentRequest<Result, Name extends string = string> {
 /** `error` is for the log: its text may name paths of this machine. */
 export type AgentEvent<Name extends string = string> =
   | { type: 'inference'; chain: Name; model: string; usage: Usage; durationMs: number; finish: string }
-  | { type: 'tool'; chain: Name; name: string; success: boolean; durationMs: number; error?: unknown }
+  | {
+      type: 'tool'
+      chain: Name
+      name: string
+      /** The file or folder among the arguments of the call; absent when there is none. */
+      path?: string
+      success: boolean
+      durationMs: number
+      error?: unknown
+    }
 
 export interface AgentResult<Result> extends EndedRun {
   value: Result

@@ -65,6 +65,14 @@ async function runIterations(kit: Kit, task: DriftTask, ledger: ExceptionLedger)
   if (task.maxIterations <= 0) return state
   let lastPlanRead: ValidPlan | null = null
   for (let iteration = 1; iteration <= task.maxIterations; iteration++) {
+    const reason = iteration === 1 ? null : 'drift'
+    run.journal.activity({
+      type: 'attempt.began',
+      attempt: iteration,
+      max_attempts: task.maxIterations,
+      task: 'converge',
+      reason,
+    })
     await status.show('validating', ASSESSING)
     const feedback = await readIntoState(kit, task, { state, session })
     if (feedback !== null) return { ...state, ...(await separateExcepted(kit, task, state, ledger)), feedback }

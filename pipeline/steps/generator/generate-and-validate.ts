@@ -127,6 +127,13 @@ async function runAttempts<Value>(
   let findings: string | null = null
   for (let attempt = 1; attempt <= task.maxAttempts; attempt++) {
     run.meter.countAttempt()
+    run.journal.activity({
+      type: 'attempt.began',
+      attempt,
+      max_attempts: task.maxAttempts,
+      task: operation,
+      reason: reason === 'task' ? null : reason,
+    })
     await status.say('generating', situation)
     const answer = await generator.ask(prompt)
     const { commit, files, formatted } = await publishChanges(kit)

@@ -1,5 +1,6 @@
 import { storeCodeChange } from '../../../src/reports/artifacts.ts'
 import type { Kit } from '../../kit/kit.ts'
+import { countLines } from '../../kit/observe.ts'
 import { learnDeclaredSecrets } from '../shared/learn-declared-secrets.ts'
 import { formatChanges } from './format-changes.ts'
 
@@ -29,6 +30,10 @@ export async function publishChanges(kit: Kit): Promise<Published> {
     storeCodeChange(run.context, run.round, { ...change, content: secrets.text(change.content) }, run.signal),
   )
   const commit = await run.workspace.commitAndPush(run.signal)
+  for (const { path, ...change } of changes) {
+    const { added, removed } = countLines(change)
+    run.journal.activity({ type: 'file.written', path, lines_added: added, lines_removed: removed })
+  }
   return { commit, files: changes.map(({ path }) => path), formatted }
 }
 

@@ -2,16 +2,10 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { createSessionStream } from '../../../src/sessions/events/stream.ts'
 import { requireReadableSession } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
+import { EVENT_STREAM_HEADERS } from '../../event-stream.ts'
 import { requireUser } from '../../middleware/gates.ts'
 import { errors, signedIn } from '../../openapi/answers.ts'
 import { uuid } from '../../validation/fields.ts'
-
-const HEADERS = {
-  'Content-Type': 'text/event-stream; charset=utf-8',
-  'Cache-Control': 'no-cache',
-  Connection: 'keep-alive',
-  'X-Accel-Buffering': 'no',
-}
 
 export const subscribe = endpoint({
   route: createRoute({
@@ -46,6 +40,6 @@ export const subscribe = endpoint({
     const { streams, config } = c.var.platform
     const maxPolls = config.orchestration.max_session_events_iteration
     const body = createSessionStream(streams, session.uuid, { maxPolls: maxPolls, log: c.var.log })
-    return c.body(body, 200, HEADERS)
+    return c.body(body, 200, EVENT_STREAM_HEADERS)
   },
 })

@@ -100,11 +100,11 @@ function createFrameSender(controller: Controller): FrameSender {
 }
 
 const encoder = new TextEncoder()
-const KEEP_ALIVE: Uint8Array<ArrayBuffer> = encoder.encode(': keepalive\n\n')
+export const KEEP_ALIVE: Uint8Array<ArrayBuffer> = encoder.encode(': keepalive\n\n')
 
 const TERMINAL: readonly Status[] = TERMINAL_STATUSES
 /** Whether nothing more will happen in the session. Only then may a terminal status be sent and the stream end. */
-const isFinal = (state: SessionState) => !state.in_flight && TERMINAL.includes(state.status)
+export const isFinal = (state: SessionState) => !state.in_flight && TERMINAL.includes(state.status)
 /** Whether the status is still the terminal one of the round before. It must not be shown: the next round is queued. */
 const isStale = (state: SessionState) => state.in_flight && TERMINAL.includes(state.status)
 

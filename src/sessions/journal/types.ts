@@ -21,12 +21,28 @@ export type Activity =
   | { type: 'artifact.uploaded'; kind: string; name: string; bytes: number }
   | { type: 'budget.spent'; tokens: number; limit: number }
   | { type: 'round.cancelling'; by: string }
+  | Cut
 
 /** The output of engine jobs as it is written. A text holds whole lines. */
 export type EngineOutput =
   | { type: 'step.began'; step: string; job_id: string }
   | { type: 'lines'; step: string; job_id: string; stream: 'stdout' | 'stderr'; text: string }
   | { type: 'step.ended'; step: string; job_id: string; exit_code: number | null; seconds: number }
+  | Cut
+
+/**
+ * The round has reached the limit of a channel. From here on the channel holds only beginnings of attempts and steps,
+ * ends, and cancellations, and those up to a further limit.
+ */
+export interface Cut {
+  type: 'cut'
+  limit: 'rows' | 'bytes'
+}
+
+export type JournalEvent = Activity | EngineOutput
+
+/** The two streams of a session's events, as the column `channel` of `round_events` names them. */
+export type JournalChannel = 'activity' | 'output'
 
 /**
  * Takes down what a round does, for those who watch it. No method throws or makes its caller wait. Every text is masked

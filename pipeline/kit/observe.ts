@@ -1,0 +1,48 @@
+import type { AgentEvent } from '../../src/agent/types.ts'
+import type { ChainName } from '../../src/chains/index.ts'
+import type { ObjectStore } from '../../src/data/storage/types.ts'
+import type { RoundJournal } from '../../src/sessions/journal/types.ts'
+import type { Meter } from './meter.ts'
+
+/** Seconds since a moment of `performance.now()`, to the millisecond. */
+export const secondsSince = (started: number): number => Math.round(performance.now() - started) / 1000
+
+/** Makes `BareRun.observe`: the meter counts every event, and watchers are told of the calls of tools. */
+export const createObserver =
+  (meter: Pick<Meter, 'observe'>, journal: RoundJournal) =>
+  (event: AgentEvent<ChainName>): void => {
+    meter.observe(event)
+    if (event.type !== 'tool') return
+    journal.activity({
+      type: 'tool.called',
+      chain: event.chain,
+      tool: event.name,
+      path: event.path ?? null,
+      outcome: event.success ? 'ok' : 'refused',
+      seconds: Math.round(event.durationMs) / 1000,
+    })
+  }
+
+/** Folders of a round's objects, `sessions/<session>/rounds/<round>/<folder>/<name>`. */
+const OF_ROUND = /^sessions\/[^/]+\/rounds\/[^/]+\/([^/]+)\/(.+)$/
+
+/** The same store. Watchers are told of each object of a round that it has taken. */
+export const watchUploads = (storage: ObjectStore, journal: RoundJournal): ObjectStore => ({
+  ...storage,
+  put: async (key, body, options) => {
+    const bytes = await storage.put(key, body, options)
+    const [, kind, name] = OF_ROUND.exec(key) ?? []
+    if (kind && name) journal.activity({ type: 'artifact.uploaded', kind, name, bytes })
+    return bytes
+  },
+})
+
+/** How many lines a change of a file adds and removes. */
+export function countLines(change: { new_file: boolean; content: string }): { added: number; removed: number } {
+  const lines = change.content.replace(/\n$/, '').split('\n')
+  if (change.new_file) return { added: change.content === '' ? 0 : lines.length, removed: 0 }
+  // The lines before the first hunk name the files.
+  const hunks = lines.slice(lines.findIndex((line) => line.startsWith('@@')) + 1)
+  const count = (sign: string) => hunks.filter((line) => line.startsWith(sign)).length
+  return { added: count('+'), removed: count('-') }
+}

@@ -1,0 +1,77 @@
+import { z } from '@hono/zod-openapi'
+
+const seconds = z.number().openapi({ description: 'Wall clock.' })
+const count = z.number().int()
+const exitCode = count.nullable().openapi({ description: 'Null when the engine ended without one.' })
+
+/** What every event has. */
+const common = {
+  id: count.openapi({ description: 'Rises with time; `Last-Event-ID` resumes after it.' }),
+  round: count.openapi({ description: 'Number of the round in its session.' }),
+  at: z.iso.datetime().openapi({ description: 'When the event was stored.' }),
+}
+const event = <Type extends string, Shape extends z.core.$ZodLooseShape>(type: Type, shape: Shape) =>
+  z.object({ ...common, type: z.literal(type), ...shape })
+
+const cut = event('cut', {
+  limit: z.enum(['rows', 'bytes']).openapi({ description: 'The limit of the round that is reached.' }),
+}).openapi('EventCut', {
+  description: 'From here on the round tells only beginnings of attempts and steps, ends, and cancellations.',
+})
+
+/** An event of the activity stream. */
+export const Activity = z
+  .discriminatedUnion('type', [
+    event('attempt.began', {
+      attempt: count,
+      max_attempts: count,
+      task: z.string().openapi({ description: 'What is attempted: `generate`, `drift` or `import`, or `converge`.' }),
+      reason: z.string().nullable().openapi({ description: 'Why the attempt before was not enough; null for a first.' }),
+    }).openapi('ActivityAttemptBegan'),
+    event('chain.began', { chain: z.string() }).openapi('ActivityChainBegan'),
+    event('chain.ended', { chain: z.string(), outcome: z.enum(['ok', 'failed']), seconds }).openapi(
+      'ActivityChainEnded',
+    ),
+    event('tool.called', {
+      chain: z.string(),
+      tool: z.string(),
+      path: z.string().nullable().openapi({ description: 'The file or folder, where the tool takes one.' }),
+      outcome: z.enum(['ok', 'refused']),
+      seconds,
+    }).openapi('ActivityToolCalled'),
+    event('engine.began', { step: z.string() }).openapi('ActivityEngineBegan'),
+    event('engine.ended', { step: z.string(), exit_code: exitCode, seconds }).openapi('ActivityEngineEnded'),
+    event('file.written', { path: z.string(), lines_added: count, lines_removed: count }).openapi(
+      'ActivityFileWritten',
+    ),
+    event('rule.found', { rule: z.string(), severity: z.string(), address: z.string().nullable() }).openapi(
+      'ActivityRuleFound',
+    ),
+    event('artifact.uploaded', { kind: z.string(), name: z.string(), bytes: count }).openapi(
+      'ActivityArtifactUploaded',
+    ),
+    event('budget.spent', {
+      tokens: count.openapi({ description: 'Of all rounds of the session together.' }),
+      limit: count,
+    }).openapi('ActivityBudgetSpent'),
+    event('round.cancelling', { by: z.string() }).openapi('ActivityRoundCancelling'),
+    cut,
+  ])
+  .openapi('Activity')
+
+/** An event of the output stream. */
+export const Output = z
+  .discriminatedUnion('type', [
+    event('step.began', { step: z.string(), job_id: z.string() }).openapi('OutputStepBegan'),
+    event('lines', {
+      step: z.string(),
+      job_id: z.string(),
+      stream: z.enum(['stdout', 'stderr']),
+      text: z.string().openapi({ description: 'Whole lines; a very long one is cut.' }),
+    }).openapi('OutputLines'),
+    event('step.ended', { step: z.string(), job_id: z.string(), exit_code: exitCode, seconds }).openapi(
+      'OutputStepEnded',
+    ),
+    cut,
+  ])
+  .openapi('Output')
