@@ -39,7 +39,8 @@ interface JournalInput {
 /** The answers of a journal stream. */
 export const journalResponses = (event: z.ZodType, example: string) => ({
   200: {
-    description: 'The stream. The schema is that of the JSON in each `data:` line but the one of the last frame, `end`.',
+    description:
+      'The stream. The schema is that of the JSON in each `data:` line but the one of the last frame, `end`.',
     content: { 'text/event-stream': { schema: event, example } },
   },
   ...errors(

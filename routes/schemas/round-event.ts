@@ -26,7 +26,10 @@ export const Activity = z
       attempt: count,
       max_attempts: count,
       task: z.string().openapi({ description: 'What is attempted: `generate`, `drift` or `import`, or `converge`.' }),
-      reason: z.string().nullable().openapi({ description: 'Why the attempt before was not enough; null for a first.' }),
+      reason: z
+        .string()
+        .nullable()
+        .openapi({ description: 'Why the attempt before was not enough; null for a first.' }),
     }).openapi('ActivityAttemptBegan'),
     event('chain.began', { chain: z.string() }).openapi('ActivityChainBegan'),
     event('chain.ended', { chain: z.string(), outcome: z.enum(['ok', 'failed']), seconds }).openapi(

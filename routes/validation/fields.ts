@@ -115,20 +115,18 @@ export const optionalInteger = (options: { min: number; max?: number; descriptio
     .openapi({ type: 'integer', minimum: options.min, maximum: options.max, description: options.description })
 
 const integerText = (options: { min: number; max?: number }) =>
-  z
-    .string()
-    .transform((value, ctx) => {
-      if (!/^\s*[+-]?\d+(\.0+)?\s*$/.test(value))
-        return fail(ctx, 'int_parsing', 'Input should be a valid integer, unable to parse string as an integer')
-      const number = Number(value)
-      const max = options.max ?? MAX_INTEGER
-      if (number < options.min)
-        return fail(ctx, 'greater_than_equal', `Input should be greater than or equal to ${options.min}`, {
-          ge: options.min,
-        })
-      if (number > max) return fail(ctx, 'less_than_equal', `Input should be less than or equal to ${max}`, { le: max })
-      return number
-    })
+  z.string().transform((value, ctx) => {
+    if (!/^\s*[+-]?\d+(\.0+)?\s*$/.test(value))
+      return fail(ctx, 'int_parsing', 'Input should be a valid integer, unable to parse string as an integer')
+    const number = Number(value)
+    const max = options.max ?? MAX_INTEGER
+    if (number < options.min)
+      return fail(ctx, 'greater_than_equal', `Input should be greater than or equal to ${options.min}`, {
+        ge: options.min,
+      })
+    if (number > max) return fail(ctx, 'less_than_equal', `Input should be less than or equal to ${max}`, { le: max })
+    return number
+  })
 
 const TRUE = ['true', 't', 'yes', 'y', 'on', '1']
 const FALSE = ['false', 'f', 'no', 'n', 'off', '0']

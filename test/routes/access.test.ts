@@ -33,6 +33,8 @@ const as = async (subject: string, method: string, path: string, json?: unknown)
 const ROUTES: [string, string][] = [
   ['POST', '/api/v1/iac/generate'],
   ['GET', `/api/v1/events/subscribe/${crypto.randomUUID()}`],
+  ['GET', `/api/v1/events/activity/${crypto.randomUUID()}?after=x`],
+  ['GET', `/api/v1/events/output/${crypto.randomUUID()}`],
   ['GET', '/api/v1/sessions?id=x'],
   ['GET', '/api/v1/sessions/list?page=0'],
   ['PUT', '/api/v1/repository/pr'],
@@ -142,6 +144,8 @@ describe('sessions of others', () => {
     ['detail', () => `/api/v1/sessions?id=${uuid}`],
     ['history', () => `/api/v1/sessions?id=${uuid}&include_history=true`],
     ['events', () => `/api/v1/events/subscribe/${uuid}`],
+    ['activity', () => `/api/v1/events/activity/${uuid}`],
+    ['output', () => `/api/v1/events/output/${uuid}`],
   ]
   describe.each(reading)('%s', (_, path) => {
     it.each(['owner', 'viewer', 'editor', 'admin'])('may be read by %s', async (subject) => {

@@ -133,6 +133,8 @@ describe('what is not there', () => {
     ['POST', '/iac/import', { q: 'x', session_id: UNKNOWN }, SESSION],
     ['POST', '/iac/apply', { session_id: UNKNOWN }, SESSION],
     ['GET', `/events/subscribe/${UNKNOWN}`, undefined, SESSION],
+    ['GET', `/events/activity/${UNKNOWN}`, undefined, SESSION],
+    ['GET', `/events/output/${UNKNOWN}`, undefined, SESSION],
     ['PUT', '/repository/pr', { session_id: UNKNOWN }, SESSION],
     ['PUT', '/repository/pr/merge', { session_id: UNKNOWN }, SESSION],
     ['GET', `/sessions?id=${UNKNOWN}`, undefined, SESSION],

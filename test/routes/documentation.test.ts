@@ -13,6 +13,8 @@ const ROUTES = [
   'get /v1/admin/sessions/list',
   'get /v1/admin/users',
   'get /v1/auth/config',
+  'get /v1/events/activity/{session_id}',
+  'get /v1/events/output/{session_id}',
   'get /v1/events/subscribe/{session_id}',
   'get /v1/sessions',
   'get /v1/sessions/list',

@@ -51,7 +51,8 @@ describe('poisoned input is never a 500', () => {
 
   it('in paths and ids', async () => {
     for (const value of [...POISON.map(encodeURIComponentSafely), '%00', '%', '%ff', '%2e%2e']) {
-      expect((await core.call('GET', `/api/v1/events/subscribe/${value}`)).status, value).toBeOneOf([404, 422])
+      for (const stream of ['subscribe', 'activity', 'output'])
+        expect((await core.call('GET', `/api/v1/events/${stream}/${value}`)).status, value).toBeOneOf([404, 422])
       expect((await core.call('GET', `/api/v1/sessions?id=${value}`)).status, value).toBe(422)
       expect((await core.call('GET', `/api/docs/assets/${value}`)).status, value).toBeOneOf([307, 404])
     }

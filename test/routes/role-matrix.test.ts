@@ -31,6 +31,8 @@ const MATRIX = `
   POST  /iac/import                                 first             | 401      401      202      202      202      202      202      202      202      202
   POST  /iac/import                                 continue          | 401      401      own      own      own      own      own      202      202      own
   GET   /events/subscribe/{session_id}                                | 401      401      own      own      200      200      200      200      200      own
+  GET   /events/activity/{session_id}                                 | 401      401      own      own      200      200      200      200      200      own
+  GET   /events/output/{session_id}                                   | 401      401      own      own      200      200      200      200      200      own
   PUT   /repository/pr                                                | 401      401      own      own      own      own      own      201      201      own
   PUT   /repository/pr/merge                                          | 401      401      own      own      own      own      own      204      204      own
   POST  /repository/parse                                             | 401      401      200      200      200      200      200      200      200      200
@@ -173,7 +175,7 @@ describe('the matrix', () => {
     for (const { path, cells } of ROWS) expect(cells, path).toHaveLength(CALLERS.length)
     const published = ENDPOINTS.map(({ route }) => `${route.method.toUpperCase()} ${route.path}`)
     expect([...new Set(ROWS.map(({ method, path }) => `${method} ${path}`))].sort()).toEqual(published.sort())
-    expect(published).toHaveLength(21)
+    expect(published).toHaveLength(23)
   })
 
   it.each(ROWS)('$method $path $kind', async (row) => {

@@ -11,7 +11,17 @@ export interface Frame {
 const encoder = new TextEncoder()
 
 /** Encodes an event of a round for an event stream. Its JSON is a single line. */
-export function toFrame({ id, round, at, event }: { id: number; round: number; at: string; event: JournalEvent }): Frame {
+export function toFrame({
+  id,
+  round,
+  at,
+  event,
+}: {
+  id: number
+  round: number
+  at: string
+  event: JournalEvent
+}): Frame {
   const { type, ...rest } = event
   const data = JSON.stringify({ id, round, at, type, ...rest })
   return { id, round, bytes: encoder.encode(`id: ${id}\nevent: ${type}\ndata: ${data}\n\n`) }

@@ -16,11 +16,7 @@ export interface JournalHub {
    * Where a watcher of a session begins; null when the session has no round of this number.
    * Errors: the database cannot be reached.
    */
-  begin(
-    session: { id: number; uuid: string },
-    channel: JournalChannel,
-    round: number | null,
-  ): Promise<Beginning | null>
+  begin(session: { id: number; uuid: string }, channel: JournalChannel, round: number | null): Promise<Beginning | null>
   /** Watches a session; `onNews` is called when its feed has more events. */
   follow(
     session: { id: number; uuid: string },
