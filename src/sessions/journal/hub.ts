@@ -87,12 +87,10 @@ function createSharing() {
   }
 }
 
-/** The feeds of all watched sessions. One query at a time reads what is new in those whose bell rang meanwhile. */
-function createFeeds(sql: Sql, log: Logger, resyncMs: number) {
-  const feeds = new Map<string, Feed>()
+/** Reads what is new in feeds, one query at a time: feeds whose bell rings during a query are read by the next one. */
+function createNewsReader(sql: Sql, log: Logger) {
   const rung = new Set<Feed>()
   let isReading = false
-  let timer: ReturnType<typeof setInterval> | null = null
 
   const readNews = async (batch: readonly Feed[]) => {
     const wanted = batch.map(({ sessionId, channel, head }) => ({ sessionId, channel, after: head, round: null }))
@@ -115,48 +113,49 @@ function createFeeds(sql: Sql, log: Logger, resyncMs: number) {
     }
     isReading = false
   }
-  const ringAll = () => {
-    for (const feed of feeds.values()) rung.add(feed)
-    void drain()
+  return {
+    read: (feeds: Iterable<Feed>) => {
+      for (const feed of feeds) rung.add(feed)
+      void drain()
+    },
+    forget: () => rung.clear(),
   }
+}
+
+/** The feeds of all watched sessions. While there are any, all of them are read periodically. */
+function createFeeds(sql: Sql, log: Logger, resyncMs: number) {
+  const feeds = new Map<string, Feed>()
+  const news = createNewsReader(sql, log)
+  let timer: ReturnType<typeof setInterval> | null = null
+  const ringAll = () => news.read(feeds.values())
   const ring = (key: string) => {
     const feed = feeds.get(key)
-    if (!feed) return
-    rung.add(feed)
-    void drain()
+    if (feed) news.read([feed])
   }
   const stopTimer = () => {
     if (timer !== null) clearInterval(timer)
     timer = null
   }
-  return {
-    ring,
-    ringAll,
-    clear: () => {
-      stopTimer()
-      feeds.clear()
-      rung.clear()
-    },
-    follow: (
-      session: { id: number; uuid: string },
-      channel: JournalChannel,
-      head: number,
-      onNews: () => void,
-    ): { feed: Feed; close: () => void } => {
-      const key = bellOf(channel, session.uuid)
-      const known = feeds.get(key)
-      const feed = known ?? createFeed(session.id, channel, head)
-      feeds.set(key, feed)
-      feed.listeners.add(onNews)
-      timer ??= setInterval(ringAll, resyncMs)
-      // Bells between the reading of `head` and now were for nobody.
-      if (!known) ring(key)
-      const close = () => {
-        if (!feed.listeners.delete(onNews)) return
-        if (feed.listeners.size === 0 && feeds.get(key) === feed) feeds.delete(key)
-        if (feeds.size === 0) stopTimer()
-      }
-      return { feed, close }
-    },
+  const follow: JournalHub['follow'] = (session, channel, head, onNews) => {
+    const key = bellOf(channel, session.uuid)
+    const known = feeds.get(key)
+    const feed = known ?? createFeed(session.id, channel, head)
+    feeds.set(key, feed)
+    feed.listeners.add(onNews)
+    timer ??= setInterval(ringAll, resyncMs)
+    // Bells between the reading of `head` and now were for nobody.
+    if (!known) ring(key)
+    const close = () => {
+      if (!feed.listeners.delete(onNews)) return
+      if (feed.listeners.size === 0 && feeds.get(key) === feed) feeds.delete(key)
+      if (feeds.size === 0) stopTimer()
+    }
+    return { feed, close }
   }
+  const clear = () => {
+    stopTimer()
+    feeds.clear()
+    news.forget()
+  }
+  return { ring, ringAll, follow, clear }
 }

@@ -1,11 +1,10 @@
-import { LeaseLost } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
-import { endsWithin } from '../../base/time.ts'
 import type { Sql } from '../../data/db/types.ts'
 import { assertHeld, heldSessionQuery } from '../status.ts'
 import type { ClaimedRound } from '../types.ts'
 import { ALLOWANCES, type Allowance, createAdmission } from './allowance.ts'
 import { EVENTS_BELL } from './bell.ts'
+import { createQueue } from './queue.ts'
 import { toStorable } from './storable-event.ts'
 import type { JournalChannel, JournalEvent, RoundJournal } from './types.ts'
 
@@ -22,11 +21,6 @@ interface Entry {
   event: JournalEvent
 }
 
-/** Most events of one statement. */
-const BATCH = 200
-/** How long the end of a round waits for its last events. */
-const CLOSE_MS = 1_000
-
 /**
  * Makes the journal of a round. Events wait in memory and one task writes them, many at a time: the first at once,
  * those that come during a write together after it. When the database fails, they wait for the next event or for the
@@ -36,7 +30,7 @@ export function createRoundJournal(sql: Sql, round: ClaimedRound, options: Journ
   const { log, allowances = ALLOWANCES } = options
   const masks = [options.mask]
   const admissions = { activity: createAdmission(allowances.activity), output: createAdmission(allowances.output) }
-  const queue = createQueue(async (entries) => {
+  const queue = createQueue<Entry>(async (entries) => {
     const mask = (text: string) => masks.reduce((masked, next) => next(masked), text)
     await insertEvents(sql, round, entries, mask)
   }, log)
@@ -54,74 +48,6 @@ export function createRoundJournal(sql: Sql, round: ClaimedRound, options: Journ
     close: () => queue.close(),
   }
 }
-
-/** Hands entries on in batches, one batch at a time. A batch that fails stays in the queue. */
-function createQueue(write: (entries: readonly Entry[]) => Promise<void>, log: Logger) {
-  const entries: Entry[] = []
-  let before = async () => {}
-  let writing: Promise<void> | null = null
-  let isOver = false
-  let hasFailed = false
-
-  const drain = async () => {
-    await before()
-    before = async () => {}
-    while (entries.length > 0 && !isOver) {
-      const batch = entries.slice(0, BATCH)
-      await write(batch)
-      entries.splice(0, batch.length)
-    }
-  }
-  const giveUp = (error: unknown) => {
-    // Data that the database refuses would be refused again.
-    if (isRefusedData(error)) entries.splice(0, BATCH)
-    if (error instanceof LeaseLost) isOver = true
-    else if (!hasFailed) log.warn('events of the round could not be stored; its watchers may miss some', { error })
-    hasFailed = true
-  }
-  const start = (): Promise<void> => {
-    if (entries.length === 0 || isOver) return writing ?? Promise.resolve()
-    // The promise that is awaited first lets the caller add more events of the same moment.
-    writing ??= Promise.resolve()
-      .then(drain)
-      .then(
-        () => {
-          writing = null
-          return start()
-        },
-        (error: unknown) => {
-          writing = null
-          giveUp(error)
-        },
-      )
-    return writing
-  }
-  return {
-    /** Does this before the first write. */
-    first: (work: () => Promise<void>) => {
-      before = work
-    },
-    add: (added: readonly Entry[]) => {
-      if (isOver) return
-      entries.push(...added)
-      void start()
-    },
-    close: async () => {
-      // When the write that is under way fails, it is tried once more.
-      const isStored = await endsWithin(
-        CLOSE_MS,
-        start().then(() => start()),
-      )
-      if (!isStored) log.warn('the last events of the round were not stored in time', { events: entries.length })
-      isOver = true
-      entries.length = 0
-    },
-  }
-}
-
-/** Whether the server refused the values themselves (classes 22 and 23 of SQLSTATE). */
-const isRefusedData = (error: unknown) =>
-  error instanceof Error && 'severity' in error && 'code' in error && /^2[23]/.test(String(error.code))
 
 /**
  * Stores events in their order and rings the bell of their channels.

@@ -29,7 +29,7 @@ export async function createJournalWorld() {
       const rows = await sql<{ channel: string; event: Record<string, unknown> }[]>`
         SELECT e.channel, e.event FROM round_events e JOIN sessions s ON s.id = e.session_id
         WHERE s.uuid = ${uuid} ORDER BY e.id`
-      return rows.map(({ channel, event }) => ({ channel, ...event }))
+      return rows.map(({ channel, event }): Record<string, unknown> => ({ channel, ...event }))
     },
     close: () => database.drop(),
   }
