@@ -10,13 +10,14 @@ import { benchRequests } from './requests.ts'
 import { benchSandbox } from './sandbox.ts'
 import { benchStack } from './stack.ts'
 import { benchStreams } from './streams.ts'
+import { benchWatchers } from './watchers.ts'
 
 const HELP = `npm run bench [-- options]
 
 Measures what is ours, prints a table and writes bench/results/<time>.json.
 
-  --only <names>   comma-separated: enqueue, stack, demo, modes, lists, sandbox, requests, streams, hostile,
-                   streams5000
+  --only <names>   comma-separated: enqueue, stack, demo, modes, lists, sandbox, requests, streams, watchers,
+                   hostile, streams5000
   --quick          smaller numbers, to see that everything still runs
   --help
 `
@@ -38,6 +39,7 @@ const parts: Record<string, () => Promise<Section>> = {
   sandbox: () => benchSandbox({ runs: quick ? 10 : 60 }),
   requests: () => benchRequests({ turns: quick ? 1 : 7, turn_ms: quick ? 500 : 1_500 }),
   streams: () => benchStreams({ streams: quick ? 200 : 2_000, idle_s: quick ? 3 : 10 }),
+  watchers: () => benchWatchers({ watchers: quick ? 100 : 1_000, events: quick ? 20 : 200 }),
   hostile: () => benchHostile({ runs: quick ? 1 : 3 }),
   streams5000: () => benchStreams({ streams: quick ? 500 : 5_000, idle_s: quick ? 3 : 10 }),
 }

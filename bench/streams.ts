@@ -62,7 +62,7 @@ export async function benchStreams(options: { streams: number; idle_s: number })
 }
 
 /** Creates sessions in flight. Their rounds count as finished, so that no worker claims them. */
-async function createRounds(sql: Sql, count: number): Promise<Pick<ClaimedRound, 'id' | 'fence' | 'session'>[]> {
+export async function createRounds(sql: Sql, count: number): Promise<Pick<ClaimedRound, 'id' | 'fence' | 'session'>[]> {
   const [user] = await sql<{ id: number }[]>`
     INSERT INTO users (issuer, subject) VALUES ('urn:bench', 'bench') RETURNING id`
   const rows = await sql<{ round_id: number; session_id: number; uuid: string }[]>`

@@ -15,6 +15,7 @@ import {
   storePreview,
   storeReport,
 } from '../../src/reports/artifacts.ts'
+import { createRoundJournal } from '../../src/sessions/journal/writer.ts'
 import type { ClaimedRound } from '../../src/sessions/types.ts'
 import { storageConfig } from '../data/storage/config.ts'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
@@ -98,6 +99,10 @@ async function work(uuid: string): Promise<void> {
       },
     })
     await storeComplianceCheck(context, round, { passed: true, violations: [], summary: '', checked_rules: [] })
+    const journal = createRoundJournal(core.context.sql, round, { log: silentLogger, mask: (text) => text })
+    journal.activity({ type: 'file.written', path: 'logs.tf', lines_added: 1, lines_removed: 0 })
+    journal.output({ type: 'lines', step: 'plan', job_id: 'j', stream: 'stdout', text: 'Plan: 1 to add' })
+    await journal.close()
   }
   if (round.preview && round.mode === 'import') await storeListing(round)
   await finish('completed', `round ${round.number}`, [{ user: round.query, assistant: 'Done.' }])
@@ -144,11 +149,14 @@ function cutAfterFirstEvent(body: ReadableStream<Uint8Array>, then: () => Promis
   })
 }
 
+/** How many examples the page has. */
+const EXAMPLES = 17
+
 it('the examples of docs/api.md run as they stand there, one after the other', async () => {
   const guide = await readFile(new URL('../../docs/api.md', import.meta.url), 'utf8')
-  expect(guide.match(/^```\w*/gm)?.filter((fence) => fence !== '```')).toEqual(Array(16).fill('```js'))
+  expect(guide.match(/^```\w*/gm)?.filter((fence) => fence !== '```')).toEqual(Array(EXAMPLES).fill('```js'))
   const examples = [...guide.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, code]) => code)
-  expect(examples).toHaveLength(16)
+  expect(examples).toHaveLength(EXAMPLES)
   const said: unknown[][] = []
   const requests: string[] = []
   const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor
@@ -167,6 +175,8 @@ it('the examples of docs/api.md run as they stand there, one after the other', a
     ['ask for the cloud', 'ask for the scope'],
     ['STARTED', ''],
     ['COMPLETED', 'round 1'],
+    ['file.written', 'logs.tf', 1],
+    ['plan', 'Plan: 1 to add'],
     ['file', 'logs.tf', 'resource "aws_s3_bucket" "logs" {}'],
     ['diff', 'main.tf', '+ # logs'],
     ['plan', ['aws_s3_bucket.logs'], 'Plan: 1 to add'],

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import type { CoreContext } from '../../../routes/context.ts'
+import { silentLogger } from '../../../src/base/log.ts'
 import type { Sql } from '../../../src/data/db/types.ts'
+import { createRoundJournal } from '../../../src/sessions/journal/writer.ts'
 import { memoryCache } from '../../helpers/memory-cache.ts'
 import { openSession, runRound } from '../../helpers/sessions.ts'
 import { readStream } from '../../helpers/sse.ts'
@@ -157,6 +159,36 @@ export const CHECKS: Check[] = [
       assert.deepEqual(await stream.rest(), [{ status_msg: 'COMPLETED', detail: { message: 'Done' } }])
     },
   ],
+  ...(['activity', 'output'] as const).map(
+    (channel): Check => [
+      `the ${channel} of a round, live and resumed`,
+      async (subject) => {
+        const uuid = await newSession(subject)
+        const open = async (query = '') =>
+          readStream(await fetch(`${subject.url}/api/v1/events/${channel}/${uuid}${query}`))
+        const stream = await open()
+        assert.equal(await stream.frame(), ': keepalive\n\n')
+        const run = await runRound(verbs(subject.sql), uuid)
+        const journal = createRoundJournal(subject.sql, run.round, { log: silentLogger, mask: (text) => text })
+        const tell = (name: string) => {
+          if (channel === 'activity') journal.activity({ type: 'chain.began', chain: name })
+          else journal.output({ type: 'step.began', step: name, job_id: 'job' })
+        }
+        tell('first')
+        const frame = (await stream.frame()) ?? ''
+        assert.match(frame, /^id: \d+\nevent: (chain|step)\.began\ndata: \{.*"first".*\}\n\n$/)
+        await stream.leave()
+        tell('second')
+        await journal.close()
+        await run.finish('completed', 'Done')
+        const resumed = await open(`?after=${/^id: (\d+)/.exec(frame)?.[1]}`)
+        assert.equal(await resumed.frame(), ': keepalive\n\n')
+        assert.match((await resumed.frame()) ?? '', /"second"/)
+        assert.equal(await resumed.frame(), 'event: end\ndata: {"status":"completed"}\n\n')
+        assert.equal(await resumed.frame(), null)
+      },
+    ],
+  ),
   [
     'a silent stream stays open and repeats its state',
     async (subject) => {
