@@ -35,6 +35,7 @@ describe('migrate', () => {
     expect(await tablesOf(first)).toEqual([
       'applies',
       'artifacts',
+      'audit_records',
       'code_changes',
       'compliance_checks',
       'engine_plans',
@@ -51,6 +52,7 @@ describe('migrate', () => {
       'searched_repositories',
       'session_search',
       'sessions',
+      'sign_in_refusals',
       'statuses',
       'users',
       'workspaces',

@@ -4,6 +4,7 @@ import * as v from 'valibot'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { decideLock, lockDecision, type Review } from '../../../../pipeline/steps/generate/decide-lock.ts'
 import { MASK } from '../../../../src/base/masking.ts'
+import { createTag } from '../../../../src/data/db/query.ts'
 import type { ImpactLevel } from '../../../../src/plan/impact.ts'
 import { generateReport } from '../../../../src/reports/schemas.ts'
 import { createSteps, type StepWorld } from '../support.ts'
@@ -126,7 +127,8 @@ describe('decideLock', () => {
 
   it('fails with the text of the contract when the write fails, and notifies nobody', async () => {
     const { world, kinds } = await worldWithNotifications(true)
-    world.run.context.sql = Object.assign(() => Promise.reject(new Error('connection closed')), world.run.context.sql)
+    const failing = createTag(() => Promise.reject(new Error('connection closed')))
+    world.run.context.sql = Object.assign(failing, world.run.context.sql)
     await expect(decideLock(world.kit, review(false, 'low'))).rejects.toMatchObject({
       code: 'SetLockError',
       message: 'Error updating DB session lock.',
