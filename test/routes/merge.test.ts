@@ -63,6 +63,26 @@ describe('PUT /api/v1/repository/pr/merge', () => {
     expect(calls).toEqual(['GET 4', 'PUT 4'])
   })
 
+  it('asks the host only after the record has taken it, and tells a refused merge from one that was done', async () => {
+    const { sql } = core.database
+    const actions = async (uuid: string) => {
+      const rows = await sql<{ action: string }[]>`
+        SELECT action FROM audit_records WHERE session_uuid = ${uuid} AND action LIKE 'merge%' ORDER BY id`
+      return rows.map(({ action }) => action)
+    }
+    const uuid = await sessionWith([4])
+    host(true, () => HttpResponse.json({ message: 'Merge conflict' }, { status: 409 }))
+    expect((await merge({ session_id: uuid })).status).toBe(409)
+    expect(await actions(uuid)).toEqual(['merge_begun'])
+    const calls = host(true)
+    await sql`ALTER TABLE audit_records ADD CONSTRAINT none CHECK (false) NOT VALID`
+    expect((await merge({ session_id: uuid })).status).toBe(500)
+    await sql`ALTER TABLE audit_records DROP CONSTRAINT none`
+    expect(calls).toEqual(['GET 4'])
+    expect((await merge({ session_id: uuid })).status).toBe(204)
+    expect(await actions(uuid)).toEqual(['merge_begun', 'merge_begun', 'merge_completed'])
+  })
+
   it('looks at the lock first, then for a pull request', async () => {
     const uuid = await sessionWith([])
     const none = await merge({ session_id: uuid })
