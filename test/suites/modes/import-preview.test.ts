@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { importResources } from '../../../pipeline/modes/import.ts'
 import { importPreview } from '../../../pipeline/modes/import-preview.ts'
+import { openLedger } from '../../../pipeline/steps/import/ledger.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said } from '../../pipeline/steps/scripted-llm.ts'
 import { createSteps, type StepWorld } from '../../pipeline/steps/support.ts'
@@ -144,6 +145,31 @@ describe('an import of what was chosen', () => {
     expect(engine.imported.size).toBe(0)
     expect(report).toMatchObject({ status, execution_summary: words })
     expect(JSON.stringify(report)).toContain('id-a')
+  })
+
+  it('goes on after an interruption with what its ledger holds', async () => {
+    const { world, engine } = await prepare(steps, {
+      scope: ['id-a', 'id-b', 'id-c', 'id-managed'],
+      state: ['id-managed'],
+      scripts: { import_addresses: addresses(['terraform_data.b', 'id-b']) },
+    })
+    const { round } = world.run
+    round.resource_ids = ['id-a', 'id-b', 'id-gone', 'id-managed']
+    const ledger = await openLedger(world.kit, ['id-a', 'id-b'])
+    await ledger.begin({ address: 'terraform_data.a', resource_id: 'id-a' }, 'commit-0')
+    await ledger.succeed('id-a')
+    engine.imported.set('terraform_data.a', 'id-a')
+    Object.assign(round, { attempt: 2 })
+    expect(await importResources(world.run)).toEqual({ status: 'completed' })
+    expect([...engine.imported.values()]).toEqual(['id-a', 'id-b'])
+    expect(reportOf(world)).toMatchObject({
+      summary: { selected: 3, imported: 2, failed: 1 },
+      imported_resources: [{ resource_id: 'id-a' }, { resource_id: 'id-b' }, { resource_id: 'id-gone' }],
+      excluded_resources: [
+        { resource_id: 'id-managed', details: 'Managed since the preview.' },
+        { resource_id: 'id-c', details: 'Not selected by the request.' },
+      ],
+    })
   })
 
   it('fails as others do when the engine refuses one', async () => {

@@ -215,7 +215,7 @@ describe('previews beside a sealed plan', () => {
     const applied = await nextRound(stack, stack.context(scriptedLlm(goodRound())), uuid, 'x', { mode: 'apply' })
     expect(applied.statuses.at(-1)).toBe('completed')
     const report = JSON.parse((await textsOf(stack, uuid, 'report')).at(-1) ?? '')
-    expect(report).toMatchObject({ status: 'Success', summary: { created: 2 } })
+    expect(report).toMatchObject({ status: 'Success', summary: { created: 1 } })
   })
 
   it('that fail end uncompleted, so that the session goes on with its plan', async () => {
