@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { startPostgres } from '../dev/postgres.ts'
 import { migrate } from '../src/data/db/migrate.ts'
 import { connect } from '../src/data/db/pool.ts'
-import type { Sql } from '../src/data/db/types.ts'
 import { listSessions, type SessionFilter } from '../src/sessions/list.ts'
+import type { SessionSelection } from '../src/sessions/lists/selection.ts'
+import { countTotals } from '../src/sessions/lists/totals.ts'
 import { projectRoot } from './lib/process.ts'
 import type { Figure, Section } from './lib/report.ts'
 import { percentile } from './lib/statistics.ts'
@@ -15,6 +16,7 @@ import { seedSessions } from './lists/seed.ts'
 type Case = [name: string, filter: Omit<SessionFilter, 'page' | 'page_size'> & { page?: number }, aim_ms?: number]
 
 const AIM_MS = 20
+const FILTER_AIM_MS = 10
 const casesFor = (ownerId: number, sessions: number): Case[] => [
   ['own, first page', { owner_id: ownerId }, AIM_MS],
   ['own, status', { owner_id: ownerId, status: 'failed' }, AIM_MS],
@@ -33,6 +35,50 @@ const casesFor = (ownerId: number, sessions: number): Case[] => [
   ['all, search for one letter', { search: 'e' }, AIM_MS],
   ['all, search for two letters that nobody has', { search: 'vp' }],
   ['all, page in the middle', { page: Math.floor(sessions / 40) }],
+  ['own, by last activity', { owner_id: ownerId, sort: 'last_activity' }, FILTER_AIM_MS],
+  ['own, cloud and mode', { owner_id: ownerId, cloud: 'gcp', mode: 'apply' }, FILTER_AIM_MS],
+  ['all, by last activity', { sort: 'last_activity' }, FILTER_AIM_MS],
+  ['all, cloud', { cloud: 'aws' }, FILTER_AIM_MS],
+  ['all, rare cloud', { cloud: 'oci' }, FILTER_AIM_MS],
+  ['all, rare cloud, mode and status', { cloud: 'oci', mode: 'generate', status: 'failed' }, FILTER_AIM_MS],
+  ['all, mode by last activity', { mode: 'import', sort: 'last_activity' }, FILTER_AIM_MS],
+  ['all, locked', { locked: true }, FILTER_AIM_MS],
+  ['all, not locked, page 10', { locked: false, page: 10 }, FILTER_AIM_MS],
+  ['all, repository', { repo_uri: 'https://github.com/Acme/infrastructure-17' }, FILTER_AIM_MS],
+  ['all, repository and mode by last activity', OF_REPOSITORY, FILTER_AIM_MS],
+  ['all, last 30 days', { created_after: daysAgo(30) }, FILTER_AIM_MS],
+  ['all, before 1 day ago', { created_before: daysAgo(1) }, FILTER_AIM_MS],
+  ['all, a month in the middle by last activity', midPeriod(sessions), FILTER_AIM_MS],
+  ['all, half of the time, cloud and locked', { ...midPeriod(sessions, 0.5), ...LOCKED_GCP }, FILTER_AIM_MS],
+  ['all, search, cloud and mode', { search: 'acme/infrastructure-17', cloud: 'aws', mode: 'apply' }],
+]
+const LOCKED_GCP = { cloud: 'gcp', locked: true, sort: 'created' } as const
+const OF_REPOSITORY = {
+  repo_uri: 'https://github.com/acme/infrastructure-17',
+  mode: 'drift',
+  sort: 'last_activity',
+} as const
+
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().replace('Z', '000Z')
+
+/** A period around the middle of the seeded time: 30 days, or this share of it. */
+function midPeriod(sessions: number, share?: number) {
+  const days = (sessions * 3) / (24 * 60)
+  const half = (share === undefined ? Math.min(30, days / 2) : days * share) / 2
+  return {
+    created_after: daysAgo(days / 2 + half),
+    created_before: daysAgo(days / 2 - half),
+    sort: 'last_activity',
+  } as const
+}
+
+type TotalsCase = [name: string, selection: SessionSelection]
+const totalsCasesFor = (sessions: number): TotalsCase[] => [
+  ['summary of all', {}],
+  ['summary of a cloud, not locked', { cloud: 'aws', locked: false }],
+  ['summary of one owner by e-mail', { user_email: 'person.17@' }],
+  ['summary of a repository', { repo_uri: 'https://github.com/acme/infrastructure-17' }],
+  ['summary of half of the time', (({ sort: _, ...period }) => period)(midPeriod(sessions, 0.5))],
 ]
 
 /** Measures the function behind both session lists, count included, with growing numbers of sessions. */
@@ -46,7 +92,15 @@ export async function benchLists(options: { sizes: readonly number[]; runs: numb
     await migrate(sql)
     for (const size of options.sizes) {
       const owner = await seedSessions(sql, size)
-      for (const one of casesFor(owner, size)) figures.push(...(await measure(sql, size, one, options.runs)))
+      for (const [name, filter, aim] of casesFor(owner, size)) {
+        const list = () => listSessions(sql, toFilter(filter))
+        figures.push(...(await measure(`${size.toLocaleString('en')}: ${name}`, list, { aim, runs: options.runs })))
+      }
+      for (const [name, selection] of totalsCasesFor(size)) {
+        const count = () => countTotals(sql, selection)
+        const limits = { aim: FILTER_AIM_MS, runs: options.runs }
+        figures.push(...(await measure(`${size.toLocaleString('en')}: ${name}`, count, limits)))
+      }
       plans.push(...(await explain(server.url, owner, size)))
     }
   } finally {
@@ -70,14 +124,17 @@ export async function benchLists(options: { sizes: readonly number[]; runs: numb
 
 const toFilter = ({ page = 1, ...filter }: Case[1]): SessionFilter => ({ ...filter, page, page_size: 20 })
 
-async function measure(sql: Sql, size: number, [name, filter, aim]: Case, runs: number): Promise<Figure[]> {
+async function measure(
+  label: string,
+  work: () => Promise<unknown>,
+  { aim, runs }: { aim: number | undefined; runs: number },
+): Promise<Figure[]> {
   const samples: number[] = []
   for (let run = -3; run < runs; run++) {
     const started = performance.now()
-    await listSessions(sql, toFilter(filter))
+    await work()
     if (run >= 0) samples.push(performance.now() - started)
   }
-  const label = `${size.toLocaleString('en')}: ${name}`
   return [
     { name: `${label}, p50`, value: percentile(samples, 0.5), unit: 'ms', ...(aim === undefined ? {} : { aim }) },
     { name: `${label}, p99`, value: percentile(samples, 0.99), unit: 'ms' },

@@ -17,7 +17,7 @@ const HELP = `npm run bench [-- options]
 Measures what is ours, prints a table and writes bench/results/<time>.json.
 
   --only <names>   comma-separated: enqueue, stack, demo, modes, lists, sandbox, requests, streams, watchers,
-                   hostile, streams5000
+                   hostile, streams5000, lists1000000
   --quick          smaller numbers, to see that everything still runs
   --help
 `
@@ -36,6 +36,7 @@ const parts: Record<string, () => Promise<Section>> = {
   demo: () => benchDemo({ runs: quick ? 1 : 5 }),
   modes: () => benchModes({ runs: quick ? 1 : 3 }),
   lists: () => benchLists({ sizes: quick ? [1_000] : [1_000, 10_000, 100_000], runs: quick ? 10 : 60 }),
+  lists1000000: () => benchLists({ sizes: [quick ? 10_000 : 1_000_000], runs: quick ? 10 : 30 }),
   sandbox: () => benchSandbox({ runs: quick ? 10 : 60 }),
   requests: () => benchRequests({ turns: quick ? 1 : 7, turn_ms: quick ? 500 : 1_500 }),
   streams: () => benchStreams({ streams: quick ? 200 : 2_000, idle_s: quick ? 3 : 10 }),
@@ -44,7 +45,7 @@ const parts: Record<string, () => Promise<Section>> = {
   streams5000: () => benchStreams({ streams: quick ? 500 : 5_000, idle_s: quick ? 3 : 10 }),
 }
 /** Parts that run only when the command line names them. */
-const ON_DEMAND = ['streams5000']
+const ON_DEMAND = ['streams5000', 'lists1000000']
 const names = values.only?.split(',') ?? Object.keys(parts).filter((name) => !ON_DEMAND.includes(name))
 const unknown = names.filter((name) => !(name in parts))
 if (values.help || unknown.length > 0) {

@@ -20,6 +20,14 @@ export async function requireOwnSession(c: Context<AppEnv>, uuid: string): Promi
   return session
 }
 
+/** The session when the caller owns it or has panel role editor or higher. Errors: 404 for an unknown session, else 403. */
+export async function requireSessionToManage(c: Context<AppEnv>, uuid: string): Promise<SessionFacts> {
+  const session = await requireSession(c, uuid)
+  const { id, panel_role } = c.var.user
+  if (session.user_id !== id && (panel_role === null || panel_role === 'viewer')) throw notOwnerError()
+  return session
+}
+
 async function requireSession(c: Context<AppEnv>, uuid: string): Promise<SessionFacts> {
   const session = await findSession(c.var.platform.sql, uuid)
   if (!session) throw sessionNotFound(uuid)

@@ -2,6 +2,7 @@ import type { Endpoint } from './endpoint.ts'
 import { getAudit } from './v1/admin/audit.get.ts'
 import { getAdminSession } from './v1/admin/sessions/detail.get.ts'
 import { getAdminSessionList } from './v1/admin/sessions/list.get.ts'
+import { getAdminSessionSummary } from './v1/admin/sessions/summary.get.ts'
 import { patchToggleLock } from './v1/admin/sessions/toggle-lock.patch.ts'
 import { getAdminUserList } from './v1/admin/users/list.get.ts'
 import { putRoles } from './v1/admin/users/roles.put.ts'
@@ -14,6 +15,7 @@ import { postApply } from './v1/iac/apply.post.ts'
 import { postDrift } from './v1/iac/drift.post.ts'
 import { postGenerate } from './v1/iac/generate.post.ts'
 import { postImport } from './v1/iac/import.post.ts'
+import { postVerifySeal } from './v1/iac/seal/verify.post.ts'
 import { postResolve } from './v1/mapping/resolve.post.ts'
 import { postNotification } from './v1/notifications/send.post.ts'
 import { postParse } from './v1/repository/parse.post.ts'
@@ -32,6 +34,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   postDrift,
   postApply,
   postImport,
+  postVerifySeal,
   subscribe,
   getActivity,
   getOutput,
@@ -42,6 +45,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getSession,
   getAdminSessionList,
   getAdminSession,
+  getAdminSessionSummary,
   patchToggleLock,
   getAdminUserList,
   putRoles,

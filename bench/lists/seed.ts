@@ -18,14 +18,23 @@ export async function seedSessions(sql: Sql, sessions: number): Promise<number> 
            'Person ' || n
     FROM generate_series(1, ${users}) n`
   await sql`
-    INSERT INTO sessions (user_id, operation, in_flight, round_count, last_status, created_at, updated_at)
+    INSERT INTO sessions (user_id, operation, in_flight, round_count, last_status, created_at, updated_at,
+                          is_blocked, provider, last_mode, repository_id)
     SELECT CASE WHEN random() < ${OWNER_SHARE} THEN 1 ELSE 1 + floor(random() * ${users})::int END,
            (ARRAY['generate', 'generate', 'generate', 'generate', 'generate', 'generate',
                    'drift', 'drift', 'drift', 'import']::operation[])[1 + n % 10],
            n > ${sessions} - 20, 1,
            CASE WHEN n > ${sessions} - 20 THEN 'generating'
                 WHEN n % 9 = 0 THEN 'failed' WHEN n % 13 = 0 THEN 'uncompleted' ELSE 'completed' END::session_status,
-           now() - (${sessions} - n) * interval '3 minutes', now() - (${sessions} - n) * interval '3 minutes'
+           now() - (${sessions} - n) * interval '3 minutes',
+           -- Some were taken up again later.
+           now() - (${sessions} - n) * interval '3 minutes' * CASE WHEN n % 20 = 0 THEN random() ELSE 1 END,
+           n % 211 = 0,
+           (CASE WHEN n % 5000 = 0 THEN 'oci' WHEN n % 5 = 0 THEN 'azure' WHEN n % 7 = 0 THEN 'gcp'
+                 WHEN n % 11 = 0 THEN 'kubernetes' ELSE 'aws' END)::cloud,
+           (ARRAY['generate', 'generate', 'apply', 'apply', 'generate', 'generate',
+                   'drift', 'drift', 'apply', 'import']::round_mode[])[1 + n % 10],
+           md5('https://github.com/acme/infrastructure-' || n % 300)::uuid
     FROM generate_series(1, ${sessions}) n`
   await sql`
     INSERT INTO histories (session_id, first_query)
@@ -43,7 +52,7 @@ export async function seedSessions(sql: Sql, sessions: number): Promise<number> 
     FROM sessions`
   await sql`
     INSERT INTO engine_providers (session_id, provider, scope_id)
-    SELECT id, 'aws', 'acme-production' FROM sessions`
+    SELECT id, provider, 'acme-production' FROM sessions`
   await sql`VACUUM (ANALYZE)`
   return 1
 }

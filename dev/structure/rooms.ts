@@ -98,7 +98,16 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'src/sessions',
     holds: 'lifecycle, lease, reading and lists of sessions; their events, applies and pins',
-    imports: ['config', 'src/base', 'src/data', 'src/services', 'src/plan', 'src/context.ts', 'src/audit'],
+    imports: [
+      'config',
+      'src/base',
+      'src/data',
+      'src/services',
+      'src/repository',
+      'src/plan',
+      'src/context.ts',
+      'src/audit',
+    ],
     node: false,
   },
   {

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { CLOUDS, OPERATIONS, REPORT_TYPES, STATUSES } from '../../src/base/vocabulary.ts'
 import { uuid } from '../validation/fields.ts'
+import { SEAL, Seal } from './seal.ts'
 
 const UUID = '5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11'
 const CREATED = '2026-01-31T23:59:59.000000Z'
@@ -137,6 +138,7 @@ export const SessionAggregate = SessionSummary.extend({
     .array(z.object({ user: z.string(), assistant: z.string() }))
     .nullable()
     .openapi({ description: 'The conversation, with `include_history=true`; else null.' }),
+  seal: Seal.nullable().openapi({ description: 'The plan that was sealed last; null when none ever was.' }),
 }).openapi('SessionAggregate', {
   example: {
     ...SUMMARY,
@@ -170,5 +172,6 @@ export const SessionAggregate = SessionSummary.extend({
       },
     ],
     history: null,
+    seal: SEAL,
   },
 })

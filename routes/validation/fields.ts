@@ -138,6 +138,28 @@ export const line = (limits: { min: number; max: number }) =>
       ctx.addIssue({ code: 'custom', message: 'the text must be a single line.' })
   })
 
+const DATE_TIME = /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d+))?([Zz]|[+-]\d\d:\d\d)$/
+
+/** A time of RFC 3339. The handler gets it in UTC with six digits of a second: `2026-03-01T14:25:30.123456Z`. */
+export const timestamp = () =>
+  z
+    .string()
+    .transform((value, ctx) => {
+      const [, day, time, fraction = '', offset = ''] = DATE_TIME.exec(value.trim()) ?? []
+      const moment = day === undefined ? Number.NaN : Date.parse(`${day}T${time}${offset.toUpperCase()}`)
+      const utc = Number.isNaN(moment) ? '' : new Date(moment).toISOString()
+      // Dates of the calendar alone: 31 April would become 1 May. And years that the database knows.
+      const isDay = day !== undefined && new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day)
+      if (isDay && /^\d{4}-/.test(utc) && !utc.startsWith('0000'))
+        return `${utc.slice(0, 19)}.${fraction.slice(0, 6).padEnd(6, '0')}Z`
+      return fail(
+        ctx,
+        'datetime_parsing',
+        'Input should be a valid datetime, an RFC 3339 time with its offset from UTC',
+      )
+    })
+    .openapi({ type: 'string', format: 'date-time' })
+
 /** An absolute `http://` or `https://` address; the host may be a bare name. */
 export const webAddress = (max: number) =>
   text({ min: 1, max })

@@ -30,7 +30,7 @@ export const REPORT_TYPES = ['generate', 'drift', 'import', 'apply'] as const
 export type ReportType = (typeof REPORT_TYPES)[number]
 
 /** What a round runs. The `operation` of a session is the mode of its first round. */
-const MODES = ['generate', 'drift', 'import', 'apply'] as const
+export const MODES = ['generate', 'drift', 'import', 'apply'] as const
 
 export type Mode = (typeof MODES)[number]
 

@@ -22,17 +22,26 @@ async function readRemoteHead(
   uri: string,
   options: { timeoutMs: number; signal?: AbortSignal },
 ): Promise<RemoteHead | null> {
+  const refs = await listRefs(context, uri, 'HEAD', options)
+  const head = refs.find(({ ref }) => ref === 'HEAD')
+  return head ? { commit: head.oid, branch: head.target?.replace(/^refs\/heads\//, '') ?? null } : null
+}
+
+async function listRefs(
+  context: GitContext,
+  uri: string,
+  prefix: string,
+  options: { timeoutMs: number; signal?: AbortSignal },
+) {
   const url = remoteUrl(context.config.git, uri)
   const fetch = await createCheckedFetch(context, url, options.signal)
-  const refs = await listServerRefs({
+  return await listServerRefs({
     http: createGitHttp(fetch, { ...options, maxBytes: MAX_BYTES }),
     url: url.href,
-    prefix: 'HEAD',
+    prefix,
     symrefs: true,
     ...credentials(context, url),
   })
-  const head = refs.find(({ ref }) => ref === 'HEAD')
-  return head ? { commit: head.oid, branch: head.target?.replace(/^refs\/heads\//, '') ?? null } : null
 }
 
 /** Options that make isomorphic-git answer a 401 with the platform's credentials; none for any other host. */
@@ -77,4 +86,19 @@ export async function readDefaultBranch(context: GitContext, uri: string, signal
   })
   if (!head?.branch) throw internal('No match git default branch ls-remote')
   return head.branch
+}
+
+/**
+ * Reads the commit that a branch of a remote is at; null when the remote has no such branch.
+ * Errors: plain ones, which are for the log only.
+ */
+export async function readBranchHead(
+  context: GitContext,
+  uri: string,
+  branch: string,
+  options: { timeoutMs: number; signal?: AbortSignal },
+): Promise<string | null> {
+  const name = `refs/heads/${branch}`
+  const refs = await listRefs(context, uri, name, options)
+  return refs.find(({ ref }) => ref === name)?.oid ?? null
 }

@@ -61,8 +61,9 @@ async function insertSession(
   )
   const [row] = await tx<{ uuid: string; round_id: number }[]>`
     WITH session AS (
-      INSERT INTO sessions (user_id, operation, in_flight, round_count)
-      VALUES (${input.user_id}, ${input.mode}, true, 1) RETURNING id, uuid
+      INSERT INTO sessions (user_id, operation, in_flight, round_count, provider, last_mode, repository_id)
+      VALUES (${input.user_id}, ${input.mode}, true, 1, ${input.provider}, ${input.mode},
+              md5(lower(${storable(input.repo_uri)}))::uuid) RETURNING id, uuid
     ), workspace AS (
       INSERT INTO workspaces (session_id, uri, branch, root_path)
       SELECT id, ${storable(input.repo_uri)}, ${input.branch}, ${storable(input.iac_path)} FROM session
@@ -120,7 +121,7 @@ async function openRound(tx: Transaction, input: NextRound): Promise<number | nu
   const [round] = await tx<{ id: number }[]>`
     WITH session AS (
       UPDATE sessions
-      SET in_flight = true, round_count = round_count + 1,
+      SET in_flight = true, round_count = round_count + 1, last_mode = ${input.mode},
           last_status = 'started', last_message = NULL, last_status_at = clock_timestamp()
       WHERE uuid = ${input.session_uuid} AND NOT in_flight AND last_status <> 'failed'
         AND NOT (is_blocked AND ${input.mode === 'apply'})

@@ -10,8 +10,11 @@ import type { ClaimedRound } from './types.ts'
 export type ApplyResult =
   /** The engine ran to its end, successfully or not. */
   | { kind: 'ran'; exit_code: number; stdout: string; stderr: string }
-  /** No job was submitted, so nothing changed. `reason` says why and `advice` says what to do, both in sentences. */
-  | { kind: 'refused'; reason: string; advice: string }
+  /**
+   * No job was submitted, so nothing changed. `reason` says why and `advice` says what to do, both in sentences; `cause`
+   * is there when the plan no longer fits.
+   */
+  | { kind: 'refused'; reason: string; advice: string; cause?: 'engine_changed' | 'state_moved' }
   /** The round's job was submitted, or may have been, and nobody knows how it ended. */
   | { kind: 'unknown'; reason: string }
 

@@ -1,5 +1,6 @@
 import type { GitProvider } from '../../config/types.ts'
 import type { Cloud, Mode, Operation, ReportType, Status, Turn } from '../base/vocabulary.ts'
+import type { ShownSeal } from './pins/shown-seal.ts'
 
 /** What a run needs to know about its session. Only `is_blocked` may change while the run lasts. */
 export interface SessionFacts {
@@ -86,6 +87,8 @@ export interface SessionAggregate extends SessionSummary {
   scope_id: string
   rounds: RoundDetail[]
   history: Turn[] | null
+  /** The plan that was sealed last; null when none ever was. */
+  seal: ShownSeal | null
 }
 
 export interface RoundRequest {

@@ -5,6 +5,7 @@ import type { Sql } from '../../src/data/db/types.ts'
 import { acceptFirstRound, type FirstRound } from '../../src/sessions/accept.ts'
 import { finishRound, type RoundEnd } from '../../src/sessions/finish.ts'
 import { claimRound } from '../../src/sessions/lease.ts'
+import type { Seal } from '../../src/sessions/pins/seal.ts'
 import { appendStatus } from '../../src/sessions/status.ts'
 import type { ClaimedRound } from '../../src/sessions/types.ts'
 
@@ -46,6 +47,19 @@ export const openSession = (context: Needs, user_id: number, changes: Partial<Fi
     is_partial: false,
     ...changes,
   })
+
+/** A seal of a plan that limits nothing and does nothing; without a copy. */
+export const SEAL: Seal = {
+  plan_sha256: 'a'.repeat(64),
+  workspace_sha256: 'c'.repeat(64),
+  commit: '1234567890abcdef1234567890abcdef12345678',
+  targets: [],
+  changes: [],
+  engine: { name: 'OpenTofu', version: '1.10.6' },
+  state: { lineage: 'lineage-1', serial: 7 },
+  project_id: 'project-1',
+  archive_key: null,
+}
 
 export interface Run {
   round: ClaimedRound

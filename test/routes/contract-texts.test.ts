@@ -135,6 +135,7 @@ describe('what is not there', () => {
     ['GET', `/events/subscribe/${UNKNOWN}`, undefined, SESSION],
     ['GET', `/events/activity/${UNKNOWN}`, undefined, SESSION],
     ['GET', `/events/output/${UNKNOWN}`, undefined, SESSION],
+    ['POST', '/iac/seal/verify', { session_id: UNKNOWN }, SESSION],
     ['PUT', '/repository/pr', { session_id: UNKNOWN }, SESSION],
     ['PUT', '/repository/pr/merge', { session_id: UNKNOWN }, SESSION],
     ['GET', `/sessions?id=${UNKNOWN}`, undefined, SESSION],

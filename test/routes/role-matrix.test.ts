@@ -2,9 +2,11 @@ import { HttpResponse, http } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ENDPOINTS } from '../../routes/endpoints.ts'
+import { acceptRound } from '../../src/sessions/accept.ts'
+import { sealPin } from '../../src/sessions/pins/seal.ts'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
 import { createIssuer, type Issuer } from '../helpers/issuer.ts'
-import { createUser, runRound } from '../helpers/sessions.ts'
+import { createUser, runRound, SEAL } from '../helpers/sessions.ts'
 import { type Outside, prWriter, startOutside } from './outside.ts'
 
 /**
@@ -30,6 +32,7 @@ const MATRIX = `
   POST  /iac/apply                                                    | 401      401      own      own      own      own      own      202      202      own
   POST  /iac/import                                 first             | 401      401      202      202      202      202      202      202      202      202
   POST  /iac/import                                 continue          | 401      401      own      own      own      own      own      202      202      own
+  POST  /iac/seal/verify                                              | 401      401      own      own      own      200      200      200      200      own
   GET   /events/subscribe/{session_id}                                | 401      401      own      own      200      200      200      200      200      own
   GET   /events/activity/{session_id}                                 | 401      401      own      own      200      200      200      200      200      own
   GET   /events/output/{session_id}                                   | 401      401      own      own      200      200      200      200      200      own
@@ -40,6 +43,7 @@ const MATRIX = `
   GET   /sessions                                                     | 401      401      own      own      200      200      200      200      200      own
   GET   /admin/sessions/list                                  viewer  | 401      401      pan      pan      200      200      200      pan      pan      pan
   GET   /admin/sessions                                       viewer  | 401      401      pan      pan      200      200      200      pan      pan      pan
+  GET   /admin/sessions/summary                               viewer  | 401      401      pan      pan      200      200      200      pan      pan      pan
   PATCH /admin/sessions/{session_id}/toggle_lock              editor  | 401      401      pan      pan      pan      200      200      pan      pan      pan
   GET   /admin/users                                          admin   | 401      401      pan      pan      pan      pan      200      pan      pan      pan
   PUT   /admin/users/{user_id}/roles                          admin   | 401      401      pan      pan      pan      pan      200      pan      pan      pan
@@ -124,6 +128,7 @@ const bodies: Record<string, (uuid: string) => unknown> = {
   '/v1/mapping/resolve': () => ({ identifier: 'acme/infrastructure' }),
   '/v1/notifications': () => ({ kind: 'support.user_question', severity: 'info', subject: 's', body: 'b' }),
   '/v1/iac/apply': (session_id) => ({ session_id }),
+  '/v1/iac/seal/verify': (session_id) => ({ session_id }),
   '/v1/repository/pr': (session_id) => ({ session_id }),
   '/v1/repository/pr/merge': (session_id) => ({ session_id }),
 }
@@ -148,6 +153,17 @@ async function call(row: Row, caller: string): Promise<Response> {
         : bodies[row.path]?.(uuid)
   const token = await tokenOf(caller)
   return core.call(row.method, `/api${path}`, { json, ...(token === undefined ? {} : { token }) })
+}
+
+/** Seals a plan in each session, in the round that runs, or in a new one. */
+async function sealPlans(): Promise<void> {
+  await endRounds()
+  for (const session_uuid of sessions.values()) {
+    await acceptRound(core.context, { session_uuid, mode: 'generate', query: 'More', is_partial: false })
+    const { round, finish } = await runRound(core.context, session_uuid)
+    await sealPin(core.database.sql, round, SEAL)
+    await finish('completed')
+  }
 }
 
 /** Ends the rounds that earlier rows have begun: while one runs, nothing is merged. */
@@ -175,11 +191,12 @@ describe('the matrix', () => {
     for (const { path, cells } of ROWS) expect(cells, path).toHaveLength(CALLERS.length)
     const published = ENDPOINTS.map(({ route }) => `${route.method.toUpperCase()} ${route.path}`)
     expect([...new Set(ROWS.map(({ method, path }) => `${method} ${path}`))].sort()).toEqual(published.sort())
-    expect(published).toHaveLength(23)
+    expect(published).toHaveLength(25)
   })
 
   it.each(ROWS)('$method $path $kind', async (row) => {
     if (row.path === '/v1/repository/pr/merge') await endRounds()
+    if (row.path === '/v1/iac/seal/verify') await sealPlans()
     const found: Record<string, unknown> = {}
     const wanted: Record<string, unknown> = {}
     for (const [index, caller] of CALLERS.entries()) {

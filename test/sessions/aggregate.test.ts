@@ -74,6 +74,7 @@ describe('loadAggregate', () => {
       created_at: time,
       updated_at: time,
       history: [{ user: 'a', assistant: 'b' }],
+      seal: null,
       rounds: [
         {
           id: expect.any(Number),

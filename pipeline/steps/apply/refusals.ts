@@ -1,6 +1,7 @@
 import { readManagedState } from '../../../src/plan/state/managed-state.ts'
 import { compareStates, describeMoves, type EngineState, hasMoved, parseState } from '../../../src/plan/state/state.ts'
 import type { ApplyResult } from '../../../src/sessions/applies.ts'
+import { describeMovedState, describeOtherEngine } from '../../../src/sessions/pins/compare.ts'
 import type { StoredSeal } from '../../../src/sessions/pins/seal.ts'
 import type { BareRun } from '../../kit/run.ts'
 import type { PinnedDirectory } from '../../workspace/pins/pinned.ts'
@@ -18,11 +19,8 @@ const PLAN_AGAIN = 'Run a generate round, which plans anew, review its plan and 
  */
 export async function refuseOtherEngine({ context, signal }: BareRun, { engine }: StoredSeal): Promise<Refusal | null> {
   if (engine === null) return null
-  const now = await context.iac.engine(signal)
-  if (now?.name === engine.name && now.version === engine.version) return null
-  const current = now === null ? 'an engine that does not tell its version' : `${now.name} ${now.version}`
-  const reason = `the plan was made by ${engine.name} ${engine.version}, and the iac service runs ${current} now.`
-  return { kind: 'refused', reason, advice: PLAN_AGAIN }
+  const reason = describeOtherEngine(engine, await context.iac.engine(signal))
+  return reason === null ? null : { kind: 'refused', cause: 'engine_changed', reason, advice: PLAN_AGAIN }
 }
 
 /**
@@ -36,11 +34,10 @@ export async function refuseMovedState(
 ): Promise<Refusal | null> {
   if (seal.state === null) return null
   const now = await readCurrentState(run, seal.project_id)
-  if (now === null || !hasMoved(seal.state, now)) return null
-  const moves = await describeMovesSince(run, directory, now)
-  const serials = `serial ${seal.state.serial} then, ${now.serial} now`
-  const reason = `the state moved after the plan was made (${serials}). ${moves}`
-  return { kind: 'refused', reason, advice: PLAN_AGAIN }
+  const moved = now === null ? null : describeMovedState(seal.state, now)
+  if (now === null || moved === null) return null
+  const reason = `${moved} ${await describeMovesSince(run, directory, now)}`
+  return { kind: 'refused', cause: 'state_moved', reason, advice: PLAN_AGAIN }
 }
 
 /**

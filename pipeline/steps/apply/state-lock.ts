@@ -1,5 +1,5 @@
-import { PlatformError } from '../../../src/base/errors.ts'
 import { delay } from '../../../src/base/http.ts'
+import { isStateLocked } from '../../../src/plan/state/state-lock.ts'
 import type { BareKit } from '../../kit/kit.ts'
 
 const LIMIT_MS = 60_000
@@ -21,19 +21,13 @@ export async function waitForStateLock({ run, status }: BareKit, projectId: stri
   }
 }
 
-/**
- * Whether the lock file is there that the backend override for S3 makes the engine write. A store of blobs locks by a
- * lease instead, which cannot be seen this way: for it the answer is always false.
- */
+/** Whether another run holds the lock; false also where it cannot be seen. */
 async function isLocked({ context, signal, log }: BareKit['run'], projectId: string): Promise<boolean> {
-  if (!context.stateStore || context.config.storage.provider === 'STORAGE_ACCOUNT') return false
   try {
-    await context.stateStore.get(`${projectId}/${context.config.storage.engine_state_filename}.tflock`, { signal })
-    return true
+    return (await isStateLocked(context, projectId, signal)) === true
   } catch (error) {
     signal.throwIfAborted()
-    if (!(error instanceof PlatformError) || error.status !== 404)
-      log.warn('the lock of the state could not be looked for', { error })
+    log.warn('the lock of the state could not be looked for', { error })
     return false
   }
 }

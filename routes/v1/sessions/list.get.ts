@@ -1,21 +1,28 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { OPERATIONS, STATUSES } from '../../../src/base/vocabulary.ts'
+import { CLOUDS, MODES, OPERATIONS, STATUSES } from '../../../src/base/vocabulary.ts'
 import { listSessions } from '../../../src/sessions/list.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireUser } from '../../middleware/gates.ts'
 import { errors, json, signedIn } from '../../openapi/answers.ts'
 import { toPage } from '../../page.ts'
 import { SessionPage } from '../../schemas/session.ts'
-import { anyCase, blankIsAbsent, queryInteger, text } from '../../validation/fields.ts'
+import {
+  anyCase,
+  blankIsAbsent,
+  boolean,
+  queryInteger,
+  repositoryUri,
+  text,
+  timestamp,
+} from '../../validation/fields.ts'
 
 export const pageQuery = {
   page: queryInteger({ fallback: 1, min: 1, description: 'Counted from 1; beyond the end `items` is empty.' }),
   page_size: queryInteger({ fallback: 20, min: 1, max: 100, description: 'Items of a page.' }),
 }
 
-/** The query of a list of sessions. The list of the admin panel has these keys and `user_email`. */
-export const listQuery = {
-  ...pageQuery,
+/** The filters of lists and totals of sessions. Those of the admin panel have these keys and `user_email`. */
+export const sessionFilters = {
   operation: blankIsAbsent(anyCase(z.enum(OPERATIONS))).openapi({
     type: 'string',
     enum: [...OPERATIONS],
@@ -31,6 +38,47 @@ export const listQuery = {
     maxLength: 200,
     description: 'Part of the first request, of the repository URI or of the session id.',
   }),
+  cloud: blankIsAbsent(anyCase(z.enum(CLOUDS))).openapi({
+    type: 'string',
+    enum: [...CLOUDS],
+    description: 'Sessions of this cloud.',
+  }),
+  mode: blankIsAbsent(anyCase(z.enum(MODES))).openapi({
+    type: 'string',
+    enum: [...MODES],
+    description: 'Sessions whose most recent round has this mode.',
+  }),
+  repo_uri: blankIsAbsent(repositoryUri()).openapi({
+    type: 'string',
+    format: 'uri',
+    maxLength: 2048,
+    description: 'The whole address of the repository, in upper or lower case.',
+  }),
+  locked: blankIsAbsent(boolean()).openapi({ type: 'boolean', description: 'Whether apply and merge are locked.' }),
+  created_after: blankIsAbsent(timestamp()).openapi({
+    type: 'string',
+    format: 'date-time',
+    description: 'Sessions created at this time or later (RFC 3339, with its offset from UTC).',
+  }),
+  created_before: blankIsAbsent(timestamp()).openapi({
+    type: 'string',
+    format: 'date-time',
+    description: 'Sessions created before this time.',
+  }),
+}
+
+/** The query of a list of sessions. */
+export const listQuery = {
+  ...pageQuery,
+  ...sessionFilters,
+  sort: blankIsAbsent(anyCase(z.enum(['created', 'last_activity'])))
+    .transform((value) => value ?? 'created')
+    .openapi({
+      type: 'string',
+      enum: ['created', 'last_activity'],
+      default: 'created',
+      description: 'By `created_at` or by `updated_at`, the latest first.',
+    }),
 }
 
 export const getSessionList = endpoint({
@@ -40,7 +88,7 @@ export const getSessionList = endpoint({
     operationId: 'getSessionList',
     tags: ['Sessions'],
     summary: 'Own sessions',
-    description: "The caller's own sessions, newest first.",
+    description: "The caller's own sessions, newest first or the last active first.",
     security: signedIn,
     request: { query: z.object(listQuery) },
     responses: { 200: json(SessionPage, 'One page.'), ...errors(401, 422) },

@@ -5,6 +5,7 @@ import type { StateVersion } from '../../plan/state/state.ts'
 import type { EngineInfo } from '../../services/iac/types.ts'
 import { assertHeld, heldSessionQuery } from '../status.ts'
 import type { ClaimedRound } from '../types.ts'
+import { recordSealEnd, recordSealQuery } from './record.ts'
 
 /**
  * The facts that identify the plan that was reviewed in a session. An apply compares everything with them, and
@@ -47,7 +48,8 @@ export async function sealPin(sql: Sql, round: ClaimedRound, seal: Seal): Promis
   const changes = JSON.stringify(seal.changes.map((change) => ({ ...change, address: storable(change.address) })))
   const rows = await sql<{ earlier_key: string | null }[]>`
     WITH session AS (${heldSessionQuery(sql, round)}),
-    earlier AS (SELECT archive_key FROM pins WHERE session_id = ${round.session.id})
+    earlier AS (SELECT archive_key FROM pins WHERE session_id = ${round.session.id}),
+    ${recordSealQuery(sql, round, seal)}
     INSERT INTO pins (session_id, round_id, plan_sha256, workspace_sha256, commit, targets, changes,
                       engine_name, engine_version, state_lineage, state_serial, project_id, archive_key)
     SELECT id, ${round.id}, ${seal.plan_sha256}, ${seal.workspace_sha256}, ${seal.commit},
@@ -128,7 +130,11 @@ export async function removePin(sql: Sql, round: ClaimedRound): Promise<string |
   })
 }
 
-/** Deletes the session's seal inside the caller's transaction, which has locked the session. */
+/**
+ * Deletes the session's seal inside the caller's transaction, which has locked the session, and records that this round
+ * took it away.
+ */
 export async function deletePinRow(tx: Transaction, round: ClaimedRound): Promise<void> {
   await tx`DELETE FROM pins WHERE session_id = ${round.session.id}`
+  await recordSealEnd(tx, round)
 }

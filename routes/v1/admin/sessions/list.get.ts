@@ -8,14 +8,15 @@ import { SessionPage } from '../../../schemas/session.ts'
 import { blankIsAbsent, text } from '../../../validation/fields.ts'
 import { listQuery } from '../../sessions/list.get.ts'
 
-const AdminListQuery = z.object({
-  ...listQuery,
+/** The filter that the lists and totals of the admin panel have beside those of everybody. */
+export const ownerFilter = {
   user_email: blankIsAbsent(text({ max: 254 })).openapi({
     type: 'string',
     maxLength: 254,
     description: "Part of the owner's e-mail.",
   }),
-})
+}
+const AdminListQuery = z.object({ ...listQuery, ...ownerFilter })
 
 export const getAdminSessionList = endpoint({
   route: createRoute({
@@ -24,7 +25,7 @@ export const getAdminSessionList = endpoint({
     operationId: 'getAdminSessionList',
     tags: ['Administration'],
     summary: 'All sessions',
-    description: 'The sessions of all users, newest first. For panel role viewer or higher.',
+    description: 'The sessions of all users, newest first or the last active first. For panel role viewer or higher.',
     security: signedIn,
     request: { query: AdminListQuery },
     responses: { 200: json(SessionPage, 'One page.'), ...errors(401, panelForbidden('viewer'), 422) },

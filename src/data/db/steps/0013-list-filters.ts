@@ -1,4 +1,221 @@
 import type { Transaction } from '../types.ts'
 
-/** Creates what the filters of session lists read. */
-export async function createListFilters(_tx: Transaction): Promise<void> {}
+/**
+ * Creates what the filters and totals of session lists read, and the record of sealed plans. A session repeats its
+ * cloud, its repository and the mode of its last round, so that a list is read from indexes of one table alone. The
+ * sessions without a round in flight are counted by month and kind, because counting a million rows takes too long.
+ */
+export async function createListFilters(tx: Transaction): Promise<void> {
+  await addColumns(tx)
+  await createListIndexes(tx)
+  await countSettledSessions(tx)
+  await createSealedPlans(tx)
+}
+
+async function addColumns(tx: Transaction): Promise<void> {
+  await tx`
+    ALTER TABLE sessions
+      ADD COLUMN provider cloud,
+      -- Of the most recent round.
+      ADD COLUMN last_mode round_mode,
+      -- As in searched_repositories.
+      ADD COLUMN repository_id uuid;
+
+    -- Without the trigger a session would seem to have been active now.
+    ALTER TABLE sessions DISABLE TRIGGER refresh_updated_at;
+    UPDATE sessions s SET
+      provider = (SELECT p.provider FROM engine_providers p WHERE p.session_id = s.id),
+      last_mode = (SELECT r.mode FROM rounds r WHERE r.session_id = s.id ORDER BY r.number DESC LIMIT 1),
+      repository_id = (SELECT md5(lower(w.uri))::uuid FROM workspaces w WHERE w.session_id = s.id);
+    ALTER TABLE sessions ENABLE TRIGGER refresh_updated_at;
+
+    CREATE FUNCTION repeat_provider() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      UPDATE sessions s SET provider = i.provider FROM inserted i
+      WHERE s.id = i.session_id AND s.provider IS DISTINCT FROM i.provider;
+      RETURN NULL;
+    END $$;
+    CREATE FUNCTION repeat_repository() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      UPDATE sessions s SET repository_id = md5(lower(i.uri))::uuid FROM inserted i
+      WHERE s.id = i.session_id AND s.repository_id IS DISTINCT FROM md5(lower(i.uri))::uuid;
+      RETURN NULL;
+    END $$;
+    CREATE FUNCTION repeat_last_mode() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      UPDATE sessions s SET last_mode = i.mode FROM inserted i
+      WHERE s.id = i.session_id AND s.last_mode IS DISTINCT FROM i.mode
+        AND NOT EXISTS (SELECT 1 FROM rounds r WHERE r.session_id = i.session_id AND r.number > i.number);
+      RETURN NULL;
+    END $$;
+    CREATE TRIGGER repeat_provider AFTER INSERT ON engine_providers
+      REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION repeat_provider();
+    CREATE TRIGGER repeat_repository AFTER INSERT ON workspaces
+      REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION repeat_repository();
+    CREATE TRIGGER repeat_last_mode AFTER INSERT ON rounds
+      REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION repeat_last_mode();
+  `.simple()
+}
+
+async function createListIndexes(tx: Transaction): Promise<void> {
+  await tx`
+    DROP INDEX sessions_newest, sessions_newest_of_user, sessions_last_status;
+
+    CREATE INDEX sessions_newest ON sessions (created_at DESC, id DESC)
+      INCLUDE (user_id, operation, last_status, provider, last_mode, is_blocked, in_flight, repository_id);
+    CREATE INDEX sessions_newest_of_user ON sessions (user_id, created_at DESC, id DESC)
+      INCLUDE (operation, last_status, provider, last_mode, is_blocked, in_flight, repository_id);
+    CREATE INDEX sessions_newest_of_repository ON sessions (repository_id, created_at DESC, id DESC)
+      INCLUDE (user_id, operation, last_status, provider, last_mode, is_blocked, in_flight, updated_at);
+    CREATE INDEX sessions_newest_of_kind ON sessions
+      (last_status, last_mode, provider, operation, is_blocked, created_at DESC, id DESC);
+
+    CREATE INDEX sessions_active ON sessions (updated_at DESC, id DESC)
+      INCLUDE (user_id, operation, last_status, provider, last_mode, is_blocked, in_flight, repository_id, created_at);
+    CREATE INDEX sessions_active_of_user ON sessions (user_id, updated_at DESC, id DESC)
+      INCLUDE (operation, last_status, provider, last_mode, is_blocked, in_flight, repository_id, created_at);
+    CREATE INDEX sessions_active_of_kind ON sessions
+      (last_status, last_mode, provider, operation, is_blocked, updated_at DESC, id DESC) INCLUDE (created_at);
+  `.simple()
+}
+
+/**
+ * Creates the counts. A change adds a row with 1 or -1 and waits for nobody; from time to time one transaction puts
+ * these rows together. What is in flight is not counted, so that the statuses of a run change nothing here.
+ */
+async function countSettledSessions(tx: Transaction): Promise<void> {
+  await tx`
+    CREATE TABLE session_counts (
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      -- In which the sessions were created, in UTC: its first day.
+      month date NOT NULL,
+      operation operation NOT NULL,
+      last_status session_status NOT NULL,
+      provider cloud,
+      last_mode round_mode,
+      is_blocked boolean NOT NULL,
+      n bigint NOT NULL,
+      is_sum boolean NOT NULL
+    );
+    CREATE INDEX session_counts_sums ON session_counts (month) WHERE is_sum;
+    CREATE INDEX session_counts_changes ON session_counts (id) WHERE NOT is_sum;
+
+    CREATE FUNCTION first_of_month(at timestamptz) RETURNS date LANGUAGE sql IMMUTABLE AS
+      $$ SELECT date_trunc('month', at AT TIME ZONE 'UTC')::date $$;
+
+    CREATE FUNCTION count_new_sessions() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      INSERT INTO session_counts (month, operation, last_status, provider, last_mode, is_blocked, n, is_sum)
+      SELECT first_of_month(created_at), operation, last_status, provider, last_mode, is_blocked, count(*), false
+      FROM inserted WHERE NOT in_flight GROUP BY 1, 2, 3, 4, 5, 6;
+      RETURN NULL;
+    END $$;
+    CREATE FUNCTION count_gone_sessions() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      INSERT INTO session_counts (month, operation, last_status, provider, last_mode, is_blocked, n, is_sum)
+      SELECT first_of_month(created_at), operation, last_status, provider, last_mode, is_blocked, -count(*), false
+      FROM gone WHERE NOT in_flight GROUP BY 1, 2, 3, 4, 5, 6;
+      RETURN NULL;
+    END $$;
+    CREATE FUNCTION count_changed_session() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      INSERT INTO session_counts (month, operation, last_status, provider, last_mode, is_blocked, n, is_sum)
+      SELECT first_of_month(OLD.created_at), OLD.operation, OLD.last_status, OLD.provider, OLD.last_mode,
+             OLD.is_blocked, -1, false WHERE NOT OLD.in_flight
+      UNION ALL
+      SELECT first_of_month(NEW.created_at), NEW.operation, NEW.last_status, NEW.provider, NEW.last_mode,
+             NEW.is_blocked, 1, false WHERE NOT NEW.in_flight;
+      RETURN NULL;
+    END $$;
+  `.simple()
+  await countOnChanges(tx)
+  await sumUpCounts(tx)
+}
+
+async function countOnChanges(tx: Transaction): Promise<void> {
+  await tx`
+    CREATE FUNCTION forget_session_counts() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN DELETE FROM session_counts; RETURN NULL; END $$;
+
+    CREATE TRIGGER count_new_sessions AFTER INSERT ON sessions
+      REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION count_new_sessions();
+    CREATE TRIGGER count_gone_sessions AFTER DELETE ON sessions
+      REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION count_gone_sessions();
+    CREATE TRIGGER count_changed_session AFTER UPDATE ON sessions FOR EACH ROW
+      WHEN (NOT (OLD.in_flight AND NEW.in_flight) AND
+        (OLD.in_flight, OLD.created_at, OLD.operation, OLD.last_status, OLD.provider, OLD.last_mode, OLD.is_blocked)
+        IS DISTINCT FROM
+        (NEW.in_flight, NEW.created_at, NEW.operation, NEW.last_status, NEW.provider, NEW.last_mode, NEW.is_blocked))
+      EXECUTE FUNCTION count_changed_session();
+    CREATE TRIGGER forget_session_counts AFTER TRUNCATE ON sessions
+      FOR EACH STATEMENT EXECUTE FUNCTION forget_session_counts();
+  `.simple()
+}
+
+async function sumUpCounts(tx: Transaction): Promise<void> {
+  await tx`
+    CREATE FUNCTION sum_up_session_counts() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      -- The bytes spell "coun". Who does not get the lock leaves the work to the transaction that has it.
+      IF NOT pg_try_advisory_xact_lock(1668248942) THEN RETURN NULL; END IF;
+      WITH changes AS (
+        DELETE FROM session_counts WHERE NOT is_sum RETURNING *
+      ), kinds AS (
+        SELECT month, operation, last_status, provider, last_mode, is_blocked, sum(n) AS n
+        FROM changes GROUP BY 1, 2, 3, 4, 5, 6
+      ), earlier AS (
+        DELETE FROM session_counts c USING kinds k
+        WHERE c.is_sum AND c.month = k.month AND c.operation = k.operation AND c.last_status = k.last_status
+          AND c.is_blocked = k.is_blocked AND c.provider IS NOT DISTINCT FROM k.provider
+          AND c.last_mode IS NOT DISTINCT FROM k.last_mode
+        RETURNING c.*
+      )
+      INSERT INTO session_counts (month, operation, last_status, provider, last_mode, is_blocked, n, is_sum)
+      SELECT month, operation, last_status, provider, last_mode, is_blocked, sum(n), true
+      FROM (SELECT * FROM kinds UNION ALL
+            SELECT month, operation, last_status, provider, last_mode, is_blocked, n FROM earlier) both_of_them
+      GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(n) <> 0;
+      RETURN NULL;
+    END $$;
+    CREATE TRIGGER sum_up_session_counts AFTER INSERT ON session_counts FOR EACH ROW
+      WHEN (NOT NEW.is_sum AND NEW.id % 256 = 0) EXECUTE FUNCTION sum_up_session_counts();
+
+    INSERT INTO session_counts (month, operation, last_status, provider, last_mode, is_blocked, n, is_sum)
+    SELECT first_of_month(created_at), operation, last_status, provider, last_mode, is_blocked, count(*), true
+    FROM sessions WHERE NOT in_flight GROUP BY 1, 2, 3, 4, 5, 6;
+  `.simple()
+}
+
+/** What was sealed, and what became of it. An apply looks at `pins` alone; this is what the session shows. */
+async function createSealedPlans(tx: Transaction): Promise<void> {
+  await tx`
+    CREATE TABLE sealed_plans (
+      -- That sealed the plan.
+      round_id integer PRIMARY KEY REFERENCES rounds,
+      session_id integer NOT NULL REFERENCES sessions,
+      plan_sha256 text NOT NULL,
+      commit varchar(64) NOT NULL,
+      targets text[] NOT NULL,
+      engine_name text,
+      engine_version text,
+      state_lineage text,
+      state_serial bigint,
+      project_id text NOT NULL,
+      sealed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+      -- When its pin was taken away, by which round and why; null while it is pinned.
+      ended_at timestamptz,
+      ended_by integer REFERENCES rounds,
+      end_reason text,
+      -- The last comparison with the present state.
+      verified_at timestamptz,
+      checks jsonb
+    );
+    CREATE INDEX sealed_plans_of_session ON sealed_plans (session_id, sealed_at DESC);
+    CREATE INDEX sealed_plans_ended_by ON sealed_plans (ended_by);
+
+    INSERT INTO sealed_plans (round_id, session_id, plan_sha256, commit, targets, engine_name, engine_version,
+                              state_lineage, state_serial, project_id, sealed_at)
+    SELECT round_id, session_id, plan_sha256, commit, targets, engine_name, engine_version,
+           state_lineage, state_serial, project_id, sealed_at FROM pins;
+  `.simple()
+}

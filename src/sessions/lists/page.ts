@@ -1,0 +1,105 @@
+import type { Query, Sql } from '../../data/db/types.ts'
+import type { SessionSummary } from '../types.ts'
+import type { Kind } from './kinds.ts'
+import type { MatchQuery } from './matches.ts'
+import { joinConditions, namesKinds, type SessionSelection, timeConditions } from './selection.ts'
+
+/** By when a session was created, or by when it last changed (`updated_at`). The latest comes first in both. */
+export type Sort = 'created' | 'last_activity'
+
+export type SummaryRow = Omit<SessionSummary, 'workspace'> & { uri: string; branch: string; root_path: string | null }
+
+/**
+ * Up to this many matching sessions are all read and then sorted. When more match, it is faster to walk the
+ * sessions from the newest on and to stop when the page is full.
+ */
+const FEW_MATCHES = 1_000
+/** The same for a period in a list by last activity, because the walk does not follow the moments of creation. */
+const FEW_IN_PERIOD = 50_000
+/** Up to this many rows are read to find a page kind by kind. */
+const MAX_ROWS_OF_KINDS = 20_000
+
+interface PageRequest {
+  selection: SessionSelection
+  /** The query of the selection. */
+  query: MatchQuery
+  sort: Sort
+  limit: number
+  offset: number
+  total: number
+  /** The kinds that match, where the selection can be counted by them. */
+  kinds: readonly Kind[] | null
+}
+
+/** Reads a page of a selection. How it is read depends on how many sessions match; the answer does not. */
+export async function readPage(sql: Sql, request: PageRequest): Promise<SummaryRow[]> {
+  const { sort } = request
+  const kinds = selectableKinds(request)
+  if (kinds) return await readSummaries(sql, request, findByKind(sql, kinds, request))
+  const { fromWhere, searched, planDependsOnValues } = request.query
+  const matching =
+    sort === 'last_activity' && searched
+      ? sql`SELECT s.id, s.updated_at AS at FROM sessions s WHERE s.id IN (SELECT s.id ${fromWhere})`
+      : sql`SELECT s.id, ${orderColumn(sql, sort)} AS at ${fromWhere}`
+  const isMaterialized = areFew(request) ? sql`MATERIALIZED` : sql`NOT MATERIALIZED`
+  return await readSummaries(sql, request, sql`${isMaterialized} (${matching})`, planDependsOnValues)
+}
+
+const orderColumn = (sql: Sql, sort: Sort): Query => (sort === 'created' ? sql`s.created_at` : sql`s.updated_at`)
+
+function areFew({ selection, sort, total }: PageRequest): boolean {
+  const isPeriod = selection.created_after !== undefined || selection.created_before !== undefined
+  return total <= (isPeriod && sort === 'last_activity' ? FEW_IN_PERIOD : FEW_MATCHES)
+}
+
+/** The kinds of which the page is put together; null when another way is faster, or the only one. */
+function selectableKinds(request: PageRequest): Kind[] | null {
+  const { selection, kinds, limit, offset, total } = request
+  if (!kinds || !namesKinds(selection)) return null
+  if (kinds.some(({ provider, last_mode }) => provider === null || last_mode === null)) return null
+  // The same kind in flight and not in flight is one range of the index.
+  const ranges = new Map(kinds.map((kind) => [JSON.stringify({ ...kind, in_flight: null, n: null }), kind]))
+  const rows = Math.min(total, ranges.size * (offset + limit))
+  return rows <= MAX_ROWS_OF_KINDS ? [...ranges.values()] : null
+}
+
+/** Reads the latest sessions of each kind from an index that holds every kind in order. */
+function findByKind(sql: Sql, kinds: readonly Kind[], { selection, sort, limit, offset }: PageRequest): Query {
+  const column = orderColumn(sql, sort)
+  return sql`MATERIALIZED (
+    SELECT latest.id, latest.at
+    FROM unnest(${kinds.map((kind) => kind.last_status)}::session_status[],
+                ${kinds.map((kind) => kind.last_mode)}::round_mode[], ${kinds.map((kind) => kind.provider)}::cloud[],
+                ${kinds.map((kind) => kind.operation)}::operation[], ${kinds.map((kind) => kind.is_blocked)}::boolean[])
+      AS kind (last_status, last_mode, provider, operation, is_blocked)
+    CROSS JOIN LATERAL (
+      SELECT s.id, ${column} AS at FROM sessions s
+      WHERE s.last_status = kind.last_status AND s.last_mode = kind.last_mode AND s.provider = kind.provider
+        AND s.operation = kind.operation AND s.is_blocked = kind.is_blocked
+        ${joinConditions(sql, timeConditions(sql, selection))}
+      ORDER BY ${column} DESC, s.id DESC LIMIT ${offset + limit}
+    ) latest
+  )`
+}
+
+/** @param matching a subquery with `id` and `at`, behind the word that says whether it is materialised */
+async function readSummaries(
+  sql: Sql,
+  { limit, offset, sort }: PageRequest,
+  matching: Query,
+  planDependsOnValues = false,
+): Promise<SummaryRow[]> {
+  const query = sql<SummaryRow[]>`
+    WITH matching AS ${matching}
+    SELECT s.uuid, coalesce(nullif(u.email, ''), 'user-' || u.id) AS username, s.operation, p.provider, h.first_query,
+           w.uri, w.branch, w.root_path, s.last_status AS current_status,
+           s.in_flight, s.is_blocked, s.created_at, s.updated_at
+    FROM (SELECT id, at FROM matching ORDER BY at DESC, id DESC LIMIT ${limit} OFFSET ${offset}) found
+    JOIN sessions s ON s.id = found.id
+    JOIN users u ON u.id = s.user_id
+    JOIN workspaces w ON w.session_id = s.id
+    JOIN engine_providers p ON p.session_id = s.id
+    JOIN histories h ON h.session_id = s.id
+    ORDER BY ${orderColumn(sql, sort)} DESC, s.id DESC`
+  return await (planDependsOnValues ? query.unprepared() : query)
+}

@@ -1,0 +1,75 @@
+import type { Cloud, Mode, Operation, Status } from '../../base/vocabulary.ts'
+import type { Query, Sql } from '../../data/db/types.ts'
+
+/** Which sessions are meant. Every part that is left out matches all. */
+export interface SessionSelection {
+  /** Without it, sessions of all users are meant. */
+  owner_id?: number
+  operation?: Operation
+  /** Compared with the session's most recent status. */
+  status?: Status
+  cloud?: Cloud
+  /** Compared with the mode of the session's most recent round. */
+  mode?: Mode
+  /** The whole address, in upper or lower case. */
+  repo_uri?: string
+  /** Whether apply and merge are locked. */
+  locked?: boolean
+  /** Sessions created then or later, as RFC 3339 in UTC with six digits: `2026-03-01T14:25:30.123456Z`. */
+  created_after?: string
+  /** Sessions created earlier than that, in the same form. */
+  created_before?: string
+  /**
+   * Part of the first query, of the repository URI or of the uuid. Upper and lower case count as equal and no
+   * character is a wildcard. A blank text is ignored.
+   */
+  search?: string
+  /** Part of the owner's e-mail, compared like `search`. */
+  user_email?: string
+}
+
+/** The conditions that are not null, each behind `AND`. */
+export const joinConditions = (sql: Sql, conditions: readonly (Query | null)[]): Query =>
+  conditions.reduce<Query>((all, one) => (one ? sql`${all} AND ${one}` : all), sql``)
+
+/** Conditions on what changes while a session lives, and on its cloud; on a table or subquery `s`. */
+export const kindConditions = (sql: Sql, { status, cloud, mode, locked }: SessionSelection): (Query | null)[] => [
+  status === undefined ? null : sql`s.last_status = ${status}`,
+  cloud === undefined ? null : sql`s.provider = ${cloud}`,
+  mode === undefined ? null : sql`s.last_mode = ${mode}`,
+  locked === undefined ? null : sql`s.is_blocked = ${locked}`,
+]
+
+/** Condition on the operation, which never changes. */
+export const operationCondition = (sql: Sql, { operation }: SessionSelection): Query | null =>
+  operation === undefined ? null : sql`s.operation = ${operation}`
+
+/** Conditions on the moment of creation. */
+export const timeConditions = (
+  sql: Sql,
+  { created_after, created_before }: Pick<SessionSelection, 'created_after' | 'created_before'>,
+): (Query | null)[] => [
+  created_after === undefined ? null : sql`s.created_at >= ${created_after}::timestamptz`,
+  created_before === undefined ? null : sql`s.created_at < ${created_before}::timestamptz`,
+]
+
+/** Whether the selection can be counted by kind and month: it names no owner, no repository and no searched text. */
+export const isOfKinds = (selection: SessionSelection): boolean =>
+  selection.owner_id === undefined &&
+  selection.repo_uri === undefined &&
+  selection.search === undefined &&
+  selection.user_email === undefined
+
+/** Whether the selection takes some kinds of sessions and leaves others out. */
+export const namesKinds = ({ operation, status, cloud, mode, locked }: SessionSelection): boolean =>
+  [operation, status, cloud, mode, locked].some((part) => part !== undefined)
+
+/**
+ * The selection without blank texts. Null when nothing can match: PostgreSQL cannot store a NUL character and refuses
+ * it in a parameter.
+ */
+export function normaliseSelection(selection: SessionSelection): SessionSelection | null {
+  const { search, user_email, ...rest } = selection
+  if (search?.includes('\0') || user_email?.includes('\0')) return null
+  return { ...rest, ...(search?.trim() && { search }), ...(user_email?.trim() && { user_email }) }
+}
