@@ -62,7 +62,7 @@ async function createListIndexes(tx: Transaction): Promise<void> {
     DROP INDEX sessions_newest, sessions_newest_of_user, sessions_last_status;
 
     CREATE INDEX sessions_newest ON sessions (created_at DESC, id DESC)
-      INCLUDE (user_id, operation, last_status, provider, last_mode, is_blocked, in_flight, repository_id);
+      INCLUDE (user_id, operation, last_status, provider, last_mode, is_blocked, in_flight, repository_id, updated_at);
     CREATE INDEX sessions_newest_of_user ON sessions (user_id, created_at DESC, id DESC)
       INCLUDE (operation, last_status, provider, last_mode, is_blocked, in_flight, repository_id);
     CREATE INDEX sessions_newest_of_repository ON sessions (repository_id, created_at DESC, id DESC)
