@@ -6,6 +6,7 @@ import type { LlmClient } from '../../src/llm/types.ts'
 import type { RunTrace } from '../../src/observe/trace-types.ts'
 import { planCounts } from '../../src/plan/changes.ts'
 import { createSecretRegister, type SecretRegister } from '../../src/plan/sensitive.ts'
+import { type Attempts, createAttempts } from './attempts/recorder.ts'
 import { createEngine, type Engine } from './engine.ts'
 import type { BareRun, Run } from './run.ts'
 import { createStatusWriter, type StatusWriter } from './status.ts'
@@ -29,6 +30,7 @@ export interface BareKit {
 export interface Kit extends BareKit {
   run: Run
   engine: Engine
+  attempts: Attempts
   survey: Survey
   tools: ToolBuilders<ToolKind>
 }
@@ -43,7 +45,14 @@ export const maskedSecretsOf = (config: Config): string[] =>
 export function createKit(run: Run): Kit {
   const bare = createBareKit(run)
   const engine = createEngine(run, bare.secrets.add)
-  return { ...bare, run, engine, survey: createSurvey(run), tools: createTools(run, bare.llm, engine.schema) }
+  return {
+    ...bare,
+    run,
+    engine,
+    attempts: createAttempts(run, bare.secrets),
+    survey: createSurvey(run),
+    tools: createTools(run, bare.llm, engine.schema),
+  }
 }
 
 export function createBareKit(run: BareRun): BareKit {

@@ -2,6 +2,7 @@ import type { AgentEvent } from '../../src/agent/types.ts'
 import type { ChainName } from '../../src/chains/index.ts'
 import type { Pricing } from '../../src/llm/prices.ts'
 import type { Usage } from '../../src/llm/types.ts'
+import type { AttemptSpending } from '../../src/sessions/attempts/types.ts'
 import type { RoundUsage } from '../../src/sessions/types.ts'
 
 /**
@@ -28,6 +29,8 @@ export interface Meter {
   recordEngineTime(durationMs: number): void
   /** Counts one attempt of a generation loop. */
   countAttempt(): void
+  /** Begins a count of what models are asked from now on; the answer reads what it has come to since. */
+  mark(): () => AttemptSpending
   usage(): MeteredUsage
 }
 
@@ -79,6 +82,7 @@ export function createMeter(options: { now?: () => number; price?: Pricing } = {
     countAttempt: () => {
       validationAttempts++
     },
+    mark: totals.mark,
     usage: () => {
       const engineMs = measureCovered(engine)
       const modelMs = measureCovered([...engine, ...model]) - engineMs
@@ -96,17 +100,30 @@ export function createMeter(options: { now?: () => number; price?: Pricing } = {
 /** Sums of tokens and cost over all calls, in the form in which they are stored. */
 function createTotals(price: Pricing) {
   const tokens = { input_tokens: 0, cached_tokens: 0, output_tokens: 0 }
-  /** US dollars. Null as soon as there was a call whose price is not known. */
-  let cost: number | null = 0
+  /** US dollars of the calls whose price is known. */
+  let cost = 0
+  let unpriced = 0
+  const read = (before = { input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost: 0, unpriced: 0 }) => ({
+    input_tokens: tokens.input_tokens - before.input_tokens,
+    cached_tokens: tokens.cached_tokens - before.cached_tokens,
+    output_tokens: tokens.output_tokens - before.output_tokens,
+    // Null as soon as there was a call whose price is not known.
+    cost_usd: unpriced > before.unpriced ? null : Math.round((cost - before.cost) * 1e6) / 1e6,
+  })
   return {
     add: ({ model, usage }: { model: string; usage: Usage }) => {
       tokens.input_tokens += usage.input_tokens
       tokens.cached_tokens += usage.cached_tokens
       tokens.output_tokens += usage.output_tokens
       const dollars = price(model, usage)
-      cost = cost === null || dollars === null ? null : cost + dollars
+      if (dollars === null) unpriced++
+      else cost += dollars
     },
-    read: () => ({ ...tokens, cost_usd: cost === null ? null : Math.round(cost * 1e6) / 1e6 }),
+    read,
+    mark: () => {
+      const before = { ...tokens, cost, unpriced }
+      return () => read(before)
+    },
   }
 }
 

@@ -7,7 +7,7 @@ import type { Outcome, Run } from '../kit/run.ts'
 import { runChain } from '../kit/run-chain.ts'
 import { settleStatusAfter } from '../kit/status.ts'
 import { checkDrift } from '../steps/generate/check-drift.ts'
-import { createIntentValidator, type IntentCheck, startIntentCheck } from '../steps/generate/check-intent.ts'
+import { createIntentValidator, type IntentCheck, noteUnmet, startIntentCheck } from '../steps/generate/check-intent.ts'
 import { decideLock } from '../steps/generate/decide-lock.ts'
 import { createEnvironmentValidator } from '../steps/generate/environment-validator.ts'
 import { pinPlan } from '../steps/generate/pin-plan.ts'
@@ -78,6 +78,7 @@ async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
   run.result.changes = listChanges(plan.plan, secrets)
   const beyond = planOutsideTargets(kit, plan)
   const checked = await intent.evaluate(plan.plan)
+  await noteUnmet(kit, checked)
   await decideLock(kit, await reviewPlan(kit, plan, { beyond, checked, conventions, environments }))
   await pinPlan(kit, plan)
   return { status: 'completed' }

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { CLOUDS, OPERATIONS, REPORT_TYPES, STATUSES } from '../../src/base/vocabulary.ts'
 import { uuid } from '../validation/fields.ts'
+import { Attempt, attemptExample } from './attempt.ts'
 import { SEAL, Seal } from './seal.ts'
 
 const UUID = '5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11'
@@ -127,6 +128,9 @@ const Round = z
     pull_requests: z.array(
       z.object({ provider: z.enum(['GITHUB', 'AZURE_DEVOPS', 'GITLAB']), url: z.string(), number: z.number().int() }),
     ),
+    attempts: z
+      .array(Attempt)
+      .openapi({ description: 'What each attempt at the code came to. An apply round has none.' }),
     created_at: timestamp(),
   })
   .openapi('Round')
@@ -168,6 +172,7 @@ export const SessionAggregate = SessionSummary.extend({
           validation_attempts: 1,
         },
         pull_requests: [{ provider: 'GITHUB', url: 'https://github.com/acme/infrastructure/pull/12', number: 12 }],
+        attempts: [attemptExample],
         created_at: CREATED,
       },
     ],

@@ -1,10 +1,11 @@
 import { type ReportType, type Status, TERMINAL_STATUSES, type Turn } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import type { Db, Transaction } from '../data/db/types.ts'
+import { readAttempts, toAttempts } from './attempts/read.ts'
 import { isUuid } from './find.ts'
 import { type SummaryRow, toSummary } from './list.ts'
-import type { ArtifactEntry, PreviewEntry, PullRequest, RoundDetail, RoundUsage, SessionAggregate } from './types.ts'
 import { readSeal, type ShownSeal } from './pins/shown-seal.ts'
+import type { ArtifactEntry, PreviewEntry, PullRequest, RoundDetail, RoundUsage, SessionAggregate } from './types.ts'
 
 type AggregateContext = Pick<Context, 'sql' | 'cache' | 'storage'>
 
@@ -63,12 +64,16 @@ async function isCurrent(context: AggregateContext, cached: SessionAggregate): P
   return row?.updated_at === cached.updated_at
 }
 
-/** Parses an entry that this module has written; null for anything else, which then counts as a miss. */
+/**
+ * Parses an entry that this module has written; null for anything else, which then counts as a miss, as does an entry of
+ * a release whose rounds had no attempts.
+ */
 function parseEntry(text: string | null): SessionAggregate | null {
   if (text === null) return null
   try {
     const entry: SessionAggregate = JSON.parse(text)
-    return typeof entry?.uuid === 'string' ? entry : null
+    const isWhole = typeof entry?.uuid === 'string' && entry.rounds.every(({ attempts }) => Array.isArray(attempts))
+    return isWhole ? entry : null
   } catch {
     return null
   }
@@ -112,6 +117,7 @@ async function readAggregate(
       code_changes: ofThisRound(entries.code_changes),
       previews: ofThisRound(entries.previews),
       pull_requests: ofThisRound(rows.pull_requests),
+      attempts: toAttempts(rows.attempts.filter(({ round_id }) => round_id === id)),
       usage: usage && toUsage(usage),
       created_at,
     }
@@ -139,28 +145,33 @@ async function readHead(tx: Transaction, uuid: string): Promise<Head | null> {
 
 async function readRounds(tx: Transaction, sessionId: number) {
   const artifacts = <Own>(table: string, column: string) => readArtifacts<Own>(tx, sessionId, table, column)
-  const [rounds, statuses, reports, compliance_checks, plans, code_changes, previews, pull_requests] =
-    await Promise.all([
-      tx<
-        (Pick<RoundDetail, 'id' | 'number' | 'query' | 'preview' | 'created_at'> & {
-          usage: Partial<RoundUsage> | null
-        })[]
-      >`
+  return await awaitAll({
+    rounds: tx<Own<RoundDetail, 'id' | 'number' | 'query' | 'preview' | 'created_at'>[]>`
       SELECT id, number, query, preview, usage, created_at FROM rounds
       WHERE session_id = ${sessionId} ORDER BY number, id`,
-      tx<(RoundRow & { status: Status; message: string | null; created_at: string })[]>`
+    statuses: tx<(RoundRow & { status: Status; message: string | null; created_at: string })[]>`
       SELECT round_id, status, message, created_at FROM statuses
       WHERE session_id = ${sessionId} ORDER BY created_at, id`,
-      artifacts<{ type: ReportType }>('reports', 'type'),
-      artifacts<{ passed: boolean }>('compliance_checks', 'passed'),
-      artifacts<{ targets: string[] }>('engine_plans', 'targets'),
-      artifacts<{ file_name: string }>('code_changes', 'file_name'),
-      artifacts<Pick<PreviewEntry, 'counts'>>('previews', 'counts'),
-      tx<(RoundRow & PullRequest)[]>`
+    reports: artifacts<{ type: ReportType }>('reports', 'type'),
+    compliance_checks: artifacts<{ passed: boolean }>('compliance_checks', 'passed'),
+    plans: artifacts<{ targets: string[] }>('engine_plans', 'targets'),
+    code_changes: artifacts<{ file_name: string }>('code_changes', 'file_name'),
+    previews: artifacts<Pick<PreviewEntry, 'counts'>>('previews', 'counts'),
+    pull_requests: tx<(RoundRow & PullRequest)[]>`
       SELECT round_id, provider, number, url FROM pull_requests
       WHERE round_id IN (SELECT id FROM rounds WHERE session_id = ${sessionId}) ORDER BY created_at, id`,
-    ])
-  return { rounds, statuses, reports, compliance_checks, plans, code_changes, previews, pull_requests }
+    attempts: readAttempts(tx, sessionId),
+  })
+}
+
+type Own<Detail, Keys extends keyof Detail> = Pick<Detail, Keys> & { usage: Partial<RoundUsage> | null }
+
+/** Waits for all parts at the same time, by their names. */
+async function awaitAll<Parts extends Record<string, PromiseLike<unknown>>>(
+  parts: Parts,
+): Promise<{ [Name in keyof Parts]: Awaited<Parts[Name]> }> {
+  const entries = Object.entries(parts).map(async ([name, part]) => [name, await part] as const)
+  return Object.fromEntries(await Promise.all(entries)) as { [Name in keyof Parts]: Awaited<Parts[Name]> }
 }
 
 async function readArtifacts<Own>(

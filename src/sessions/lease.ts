@@ -2,6 +2,7 @@ import { LeaseLost } from '../base/errors.ts'
 import type { Mode, Turn } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import type { Db, Sql, Transaction } from '../data/db/types.ts'
+import { interruptAttempts } from './attempts/record.ts'
 import { readSessionFacts } from './find.ts'
 import { appendStatus, assertHeld } from './status.ts'
 import type { ClaimedRound } from './types.ts'
@@ -98,11 +99,13 @@ async function readHistory(tx: Transaction, sessionId: number): Promise<Turn[]> 
 
 /**
  * Deletes the artifact rows that an earlier attempt wrote. The stored objects stay, although nothing refers to them
- * any more. Unless the round was parked, which is no interruption, a status tells the user that it starts again.
+ * any more. The record of its generation loops stays, in which a last entry without an end is marked as interrupted.
+ * Unless the round was parked, which is no interruption, a status tells the user that it starts again.
  */
 async function discardEarlierAttempt(tx: Transaction, claim: Claim, wasParked: boolean): Promise<void> {
   for (const table of ['engine_plans', 'reports', 'compliance_checks', 'code_changes', 'previews'])
     await tx`DELETE FROM ${tx(table)} WHERE round_id = ${claim.id}`
+  await interruptAttempts(tx, claim.id)
   if (!wasParked) await appendStatus(tx, claim, 'started', 'The round was interrupted and starts again.')
 }
 

@@ -1,5 +1,6 @@
 import type { GitProvider } from '../../config/types.ts'
 import type { Cloud, Mode, Operation, ReportType, Status, Turn } from '../base/vocabulary.ts'
+import type { AttemptDetail } from './attempts/types.ts'
 import type { ShownSeal } from './pins/shown-seal.ts'
 
 /** What a run needs to know about its session. Only `is_blocked` may change while the run lasts. */
@@ -78,6 +79,8 @@ export interface RoundDetail {
   plans: (ArtifactEntry & { targets: string[] })[]
   code_changes: (ArtifactEntry & { file_name: string })[]
   pull_requests: PullRequest[]
+  /** An addition to the contract, as is `usage`: what each attempt of the round's generation loops came to. */
+  attempts: AttemptDetail[]
   /** Not part of the contract but an addition to it. Null until the round has ended. */
   usage: RoundUsage | null
   created_at: string

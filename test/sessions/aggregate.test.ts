@@ -95,6 +95,7 @@ describe('loadAggregate', () => {
           code_changes: [{ ...entry('k'), file_name: 'é'.repeat(254) }],
           previews: [],
           pull_requests: [],
+          attempts: [],
           usage: null,
           created_at: time,
         },

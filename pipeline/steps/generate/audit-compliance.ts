@@ -7,7 +7,8 @@ import { complianceVerdict, mergeFindings } from '../../../src/reports/complianc
 import { type ComplianceReport, complianceFindings } from '../../../src/reports/schemas.ts'
 import { reportGenerationError } from '../../../src/reports/settle-generate.ts'
 import { evaluateRules } from '../../../src/rules/evaluate.ts'
-import type { CodeFindings } from '../../../src/rules/types.ts'
+import type { CodeFindings, Finding as RuleFinding } from '../../../src/rules/types.ts'
+import type { Finding } from '../../kit/attempts/findings.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
 import type { ValidPlan } from '../plan/plan.ts'
@@ -32,6 +33,7 @@ export async function auditCompliance(kit: Kit, valid: ValidPlan, audit: Audit):
   const code = evaluateRules(valid.plan, { targets: valid.reference.targets, grades: rules })
   for (const { rule_id, severity, resource } of code.findings.slice(0, MAX_SHOWN))
     run.journal.activity({ type: 'rule.found', rule: rule_id, severity, address: resource ?? null })
+  await kit.attempts.review(code.findings.map(toFinding))
   const types = changedTypes(valid.plan)
   const values = {
     ...audit.background,
@@ -45,6 +47,15 @@ export async function auditCompliance(kit: Kit, valid: ValidPlan, audit: Audit):
   if (!masked.success) throw reportGenerationError('compliance', new v.ValiError(masked.issues))
   return complianceVerdict(masked.output)
 }
+
+/** A finding of a rule as one of the attempt whose plan is audited. */
+const toFinding = ({ rule_id, severity, resource, message, suggested_fix }: RuleFinding): Finding => ({
+  severity: severity === 'error' || severity === 'critical' ? 'error' : 'warning',
+  summary: message,
+  detail: suggested_fix ?? '',
+  address: resource,
+  rule: rule_id,
+})
 
 /** Findings of code that the model is shown, so that it does not report them again; the report has all of them. */
 const MAX_SHOWN = 200

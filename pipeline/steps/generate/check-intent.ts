@@ -5,6 +5,7 @@ import { intentFeedback, withVerdict } from '../../../src/intent/describe.ts'
 import { evaluateStatements } from '../../../src/intent/evaluate.ts'
 import type { Statement, StatementResult } from '../../../src/intent/types.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
+import type { Finding } from '../../kit/attempts/findings.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
 import { rejectOnAbort } from '../../kit/status.ts'
@@ -117,9 +118,11 @@ export function createIntentValidator(
     attempt++
     const validation = await validate()
     if (!validation.ok || attempt >= maxAttempts || spent >= MAX_SPENT) return validation
-    const unmet = withVerdict(await check.evaluate(validation.value.plan), 'unmet')
+    const evaluate = async () => withVerdict(await check.evaluate(validation.value.plan), 'unmet')
+    const unmet = await kit.attempts.step('check', evaluate, ({ length }) => length === 0)
     if (unmet.length === 0) return validation
     spent++
+    kit.attempts.diagnose('check', unmet.map(findingOf))
     const { text, targets } = validation
     kit.run.log.info('the plan leaves statements of the request unmet', { unmet: unmet.length })
     return {
@@ -131,3 +134,15 @@ export function createIntentValidator(
     }
   }
 }
+
+/** An unmet statement as a finding of an attempt. */
+const findingOf = ({ statement, finding }: StatementResult): Finding => ({
+  severity: 'error',
+  summary: statement.text,
+  detail: `The plan has: ${finding}.${statement.words === '' ? '' : ` The request says: "${statement.words}".`}`,
+  address: 'address' in statement ? (statement.address ?? null) : null,
+})
+
+/** Notes what the plan that the round goes on with leaves unmet, which its report says as well. Errors: `LeaseLost`. */
+export const noteUnmet = (kit: Kit, checked: readonly StatementResult[]): Promise<void> =>
+  kit.attempts.review(withVerdict(checked, 'unmet').map((one) => ({ ...findingOf(one), severity: 'warning' })))

@@ -1,9 +1,10 @@
 import { fence } from '../../../src/prompts/fence.ts'
+import type { Finding } from '../../kit/attempts/findings.ts'
 import type { Kit } from '../../kit/kit.ts'
 import type { Validation } from '../generator/generate-and-validate.ts'
 import type { ValidPlan } from '../plan/plan.ts'
 import { createPlanValidator } from '../plan/validators.ts'
-import type { EnvironmentCheck } from './plan-environments.ts'
+import type { EnvironmentCheck, EnvironmentResult } from './plan-environments.ts'
 
 /**
  * Makes a validator that sends a valid plan back once when the code fails with the values of another environment with
@@ -21,9 +22,11 @@ export function createEnvironmentValidator(
     attempt++
     const validation = await validate()
     if (!validation.ok || attempt >= maxAttempts || isSpent) return validation
-    const broken = (await check.results()).filter(({ verdict }) => verdict === 'broken')
+    const planAll = async () => (await check.results()).filter(({ verdict }) => verdict === 'broken')
+    const broken = await kit.attempts.step('check', planAll, ({ length }) => length === 0)
     if (broken.length === 0) return validation
     isSpent = true
+    kit.attempts.diagnose('check', broken.map(findingOf))
     const { text, targets } = validation
     const feedback = broken.map(({ environment, output }) => `With ${environment.path}:\n${output}`).join('\n\n')
     return {
@@ -35,6 +38,14 @@ export function createEnvironmentValidator(
     }
   }
 }
+
+/** An environment that the session has broken as a finding of an attempt. */
+const findingOf = ({ environment, facts, output }: EnvironmentResult): Finding => ({
+  severity: 'error',
+  summary: `The code fails with the values of ${environment.path}: ${facts}`,
+  detail: output,
+  file: environment.path,
+})
 
 const writeQuery = (feedback: string): string =>
   'The code is valid with the values that the engine reads by itself, but no longer with those of other ' +

@@ -35,19 +35,37 @@ export async function explainFaultOutsideCode(kit: Kit, feedback: string): Promi
 }
 
 /**
- * Lists the errors that the engine found, causes first, each with the code that it concerns, masked; empty when the
+ * Lists the errors that the engine found, causes first, each with the code that it concerns; unmasked. Empty when the
  * words of the engine have no known form. Warnings are left out: none of them keeps code from being accepted, and some
  * are about files of the platform.
+ * @param asksEngine whether the engine is asked for its diagnostics in machine form, which takes another job
  */
-export async function describeFailure(kit: Kit, failure: EngineFailure): Promise<string> {
-  const { run, secrets } = kit
+export async function findErrors(
+  kit: Kit,
+  failure: EngineFailure,
+  { asksEngine }: { asksEngine: boolean },
+): Promise<Diagnostic[]> {
+  const { run } = kit
   try {
     const root = `${run.workspace.iacRoot}/`
-    const errors = (await readDiagnostics(kit, failure)).filter(({ severity }) => severity === 'error')
+    const found = asksEngine ? await readDiagnostics(kit, failure) : parseDiagnostics(failure.feedback)
+    const errors = found.filter(({ severity }) => severity === 'error')
     const diagnostics = orderDiagnostics(errors.map((one) => makeRelative(one, root)))
     const files = createFileAccess(run.context.config, run.workspace)
-    const quoted = await Promise.all(diagnostics.map((one) => addSnippet(kit, files, one)))
-    const text = renderDiagnostics(await addHints(kit, files, quoted)).replaceAll(run.workspace.iacRoot, '.')
+    return await Promise.all(diagnostics.map((one) => addSnippet(kit, files, one)))
+  } catch (error) {
+    run.signal.throwIfAborted()
+    run.log.warn('an engine failure could not be described', { error })
+    return []
+  }
+}
+
+/** Writes the errors as a text for the generator, with hints and masked; empty when there are none. */
+export async function describeErrors(kit: Kit, errors: readonly Diagnostic[]): Promise<string> {
+  const { run, secrets } = kit
+  try {
+    const files = createFileAccess(run.context.config, run.workspace)
+    const text = renderDiagnostics(await addHints(kit, files, [...errors])).replaceAll(run.workspace.iacRoot, '.')
     return secrets.text(text)
   } catch (error) {
     run.signal.throwIfAborted()
@@ -84,9 +102,10 @@ const MAX_LINE_CHARS = 200
 
 /**
  * Adds the code around the line that the diagnostic names, from the working copy. For a file that models may not see,
- * the snippet is emptied, because the engine itself quotes it.
+ * the snippet is emptied, because the engine itself quotes it. Each line is masked before it is cut, since half of a
+ * secret would be found no more.
  */
-async function addSnippet({ run }: Kit, files: FileAccess, one: Diagnostic): Promise<Diagnostic> {
+async function addSnippet({ run, secrets }: Kit, files: FileAccess, one: Diagnostic): Promise<Diagnostic> {
   if (one.file === null) return one
   if (one.file.split('/').some((segment) => isHidden(run.context.config.paths, segment))) return { ...one, snippet: '' }
   const { line } = one
@@ -97,7 +116,7 @@ async function addSnippet({ run }: Kit, files: FileAccess, one: Diagnostic): Pro
   const first = Math.max(1, line - LINES_AROUND)
   const quoted = lines.slice(first - 1, line + LINES_AROUND).map((content, index) => {
     const number = first + index
-    return `${number === line ? '>' : ' '}${String(number).padStart(4)}: ${content.slice(0, MAX_LINE_CHARS)}`
+    return `${number === line ? '>' : ' '}${String(number).padStart(4)}: ${secrets.text(content).slice(0, MAX_LINE_CHARS)}`
   })
   return line > lines.length ? one : { ...one, snippet: quoted.join('\n').trimEnd() }
 }

@@ -10,8 +10,8 @@ import { storePlanText } from '../../../src/reports/artifacts.ts'
 import type { Kit } from '../../kit/kit.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'
 import { type Attempt, addToResult, composeResult, joinParts } from './compose-result.ts'
-import { describeFailure, type EngineStep, explainFaultOutsideCode, withoutWarnings } from './diagnose.ts'
-import { openGenerator } from './generator-dialogue.ts'
+import { describeErrors, type EngineStep, explainFaultOutsideCode, findErrors, withoutWarnings } from './diagnose.ts'
+import { type GeneratorDialogue, openGenerator } from './generator-dialogue.ts'
 import { publishChanges } from './publish-changes.ts'
 import { areSameFindings } from './same-findings.ts'
 
@@ -87,7 +87,7 @@ export async function generateAndValidate<Value>(kit: Kit, task: GenerationTask<
   const { value, attempts } = await runAttempts(kit, task, best).catch(async (error: unknown) => {
     if (!best.fallback || !(error instanceof PlatformError) || run.signal.aborted) throw error
     run.log.warn('the code goes back to an earlier attempt that was good enough', { error })
-    return await restoreFallback(kit, best.fallback, error)
+    return await restoreFallback(kit, task, best.fallback, error)
   })
   if (task.operation === run.round.mode) {
     const { summary, assumptions, repairs } = composeResult(attempts)
@@ -110,65 +110,108 @@ interface Accepted<Value> {
   attempts: readonly Attempt[]
 }
 
+/** What the attempts of a task have come to so far. */
+interface Progress {
+  attempts: Attempt[]
+  /** Why the next attempt is made, and what the generator is asked in it. */
+  reason: Attempt['reason']
+  prompt: string
+  /** The same in words for the user's status. */
+  situation: string
+  /** What was found in the last attempt. */
+  findings: string | null
+}
+
 /** @param best gets the last attempt that was good enough */
 async function runAttempts<Value>(
   kit: Kit,
   task: GenerationTask<Value>,
   best: { fallback: Fallback<Value> | null },
 ): Promise<Accepted<Value>> {
-  const { run, status } = kit
-  const { query, operation, forbid, selectedIds, conventions } = task
+  const { query, prompt, operation, forbid, selectedIds, conventions, maxAttempts } = task
   const generator = await openGenerator(kit, { query, operation, forbid, selectedIds, ...conventions })
-  const attempts: Attempt[] = []
-  let reason: Attempt['reason'] = 'task'
-  let prompt = task.prompt
-  let situation = query
+  const progress: Progress = { attempts: [], reason: 'task', prompt, situation: query, findings: null }
   let last: Validation<Value> | null = null
-  let findings: string | null = null
-  for (let attempt = 1; attempt <= task.maxAttempts; attempt++) {
-    run.meter.countAttempt()
-    run.journal.activity({
-      type: 'attempt.began',
-      attempt,
-      max_attempts: task.maxAttempts,
-      task: operation,
-      reason: reason === 'task' ? null : reason,
-    })
-    await status.say('generating', situation)
-    const answer = await generator.ask(prompt)
-    const { commit, files, formatted } = await publishChanges(kit)
-    if (files.length > 0) generator.forgetCalls()
-    attempts.push({ ...answer, reason, files })
-    await status.say('validating', 'Waiting for infrastructure as code to be validated.')
-    last = await task.validate()
-    await storePlan(kit, last)
-    if (last.ok) return { value: last.value, attempts }
-    situation = last.feedback
-    reason = last.goodEnough ? 'request' : 'validation'
-    if (last.goodEnough)
-      best.fallback = { commit, attempts: [...attempts], validateAgain: last.goodEnough.validateAgain }
-    // What the engine refuses stays refused; what only the request asks for may be left out for a reason.
-    const next = await writeNextQuery(kit, last, attempt < task.maxAttempts)
-    const isRepeated = !last.goodEnough && findings !== null && areSameFindings(next.findings, findings)
-    findings = next.findings
-    const note = writeAttemptNote({ attempt: attempt + 1, maxAttempts: task.maxAttempts, isRepeated })
-    prompt = joinParts([`${note} ${next.query}`, writeFormattedNote(formatted)])
+  for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+    const reason = attempt === 1 ? reasonOfLoop(task) : null
+    const facts = { task: operation, reason, judge: wordsAbout }
+    last = await kit.attempts.record(facts, () => runAttempt(kit, task, { attempt, generator, progress, best }))
+    if (last.ok) return { value: last.value, attempts: progress.attempts }
   }
   throw new ValidationLoopExceeded(last)
 }
 
+/** Why a loop begins after another one of the round; null when it is what the round is for. */
+const reasonOfLoop = ({ operation, query }: GenerationTask<unknown>): string | null =>
+  operation === 'drift' ? `What differs from the infrastructure has to be written into the code: ${query}` : null
+
+/** Null, or what the validator said against an attempt. */
+export const wordsAbout = (validation: Validation<unknown>): string | null =>
+  validation.ok ? null : withoutWarnings(validation.feedback) || 'The attempt was not accepted.'
+
+/** Makes one attempt and, unless it is accepted, prepares the next one. */
+async function runAttempt<Value>(
+  kit: Kit,
+  task: GenerationTask<Value>,
+  at: {
+    attempt: number
+    generator: GeneratorDialogue
+    progress: Progress
+    best: { fallback: Fallback<Value> | null }
+  },
+): Promise<Validation<Value>> {
+  const { run, status } = kit
+  const { attempt, generator, progress, best } = at
+  run.meter.countAttempt()
+  run.journal.activity({
+    type: 'attempt.began',
+    attempt,
+    max_attempts: task.maxAttempts,
+    task: task.operation,
+    reason: progress.reason === 'task' ? null : progress.reason,
+  })
+  await status.say('generating', progress.situation)
+  const answer = await kit.attempts.step('generate', () => generator.ask(progress.prompt))
+  const { commit, files, formatted } = await publishChanges(kit)
+  if (files.length > 0) generator.forgetCalls()
+  if (files.length > 0) kit.attempts.changed(commit)
+  progress.attempts.push({ ...answer, reason: progress.reason, files })
+  await status.say('validating', 'Waiting for infrastructure as code to be validated.')
+  const last = await task.validate()
+  await storePlan(kit, last)
+  if (last.ok) return last
+  progress.situation = last.feedback
+  progress.reason = last.goodEnough ? 'request' : 'validation'
+  if (last.goodEnough)
+    best.fallback = { commit, attempts: [...progress.attempts], validateAgain: last.goodEnough.validateAgain }
+  // What the engine refuses stays refused; what only the request asks for may be left out for a reason.
+  const next = await writeNextQuery(kit, last, attempt < task.maxAttempts)
+  const isRepeated = !last.goodEnough && progress.findings !== null && areSameFindings(next.findings, progress.findings)
+  progress.findings = next.findings
+  const note = writeAttemptNote({ attempt: attempt + 1, maxAttempts: task.maxAttempts, isRepeated })
+  progress.prompt = joinParts([`${note} ${next.query}`, writeFormattedNote(formatted)])
+  return last
+}
+
+const RESTORED = 'No later attempt was valid: the code of an earlier one, which was good enough, is validated again.'
+
 /**
- * Restores the code of an earlier attempt and validates it again.
+ * Restores the code of an earlier attempt and validates it again, which is recorded as an attempt of its own.
  * @param error why the attempts failed; thrown when the earlier attempt is not valid any more
  */
 async function restoreFallback<Value>(
   kit: Kit,
+  task: Pick<GenerationTask<Value>, 'operation'>,
   { commit, attempts, validateAgain }: Fallback<Value>,
   error: PlatformError,
 ): Promise<Accepted<Value>> {
-  await kit.run.workspace.restore(commit)
-  await publishChanges(kit)
-  const validation = await validateAgain()
+  const facts = { task: task.operation, reason: RESTORED, judge: wordsAbout }
+  const validation = await kit.attempts.record(facts, async () => {
+    await kit.run.workspace.restore(commit)
+    const published = await publishChanges(kit)
+    if (published.files.length > 0) kit.attempts.changed(published.commit)
+    return await validateAgain()
+  })
   if (!validation.ok) throw error
   await storePlan(kit, validation)
   return { value: validation.value, attempts }
@@ -192,8 +235,11 @@ async function writeNextQuery(
   if (goodEnough) return { query: goodEnough.writeQuery(feedback), findings: feedback }
   if (!step) return { query: writeFeedbackQuery(feedback), findings: feedback }
   const reason = await explainFaultOutsideCode(kit, feedback)
+  const asksEngine = reason === null && hasNextAttempt
+  const errors = await findErrors(kit, { step, feedback }, { asksEngine })
+  kit.attempts.diagnose(step, errors)
   if (reason !== null) throw new EnvironmentFailure(last, reason)
-  const findings = hasNextAttempt ? await describeFailure(kit, { step, feedback }) : ''
+  const findings = hasNextAttempt ? await describeErrors(kit, errors) : ''
   if (findings !== '') return { query: writeRepairQuery(findings), findings }
   const output = withoutWarnings(feedback)
   return { query: writeFeedbackQuery(output), findings: output }

@@ -2,7 +2,12 @@ import { describeImportTask, writeFeedbackQuery, writeImportQuery } from '../../
 import { storePlanText } from '../../../src/reports/artifacts.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { describeResult } from '../generator/compose-result.ts'
-import { generateAndValidate, type Validation, ValidationLoopExceeded } from '../generator/generate-and-validate.ts'
+import {
+  generateAndValidate,
+  type Validation,
+  ValidationLoopExceeded,
+  wordsAbout,
+} from '../generator/generate-and-validate.ts'
 import type { ValidPlan } from '../plan/plan.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'
 import type { Ledger } from './ledger.ts'
@@ -63,7 +68,8 @@ async function continueEarlier(
 ): Promise<{ plan: ValidPlan | null; feedback: string }> {
   const { run, status } = kit
   await status.say('validating', 'Waiting for infrastructure as code to be validated.')
-  const validation = await validate()
+  const facts = { task: 'import', reason: null, judge: wordsAbout } as const
+  const validation = await kit.attempts.record(facts, validate)
   const { text, targets } = validation
   if (text !== '') await storePlanText(run.context, run.round, { text, targets }, run.signal)
   if (!validation.ok) return { plan: null, feedback: validation.feedback }

@@ -1,10 +1,11 @@
 import { importAddresses } from '../../../src/chains/import-addresses.ts'
 import { actionOf } from '../../../src/plan/changes.ts'
 import { identityOf } from '../../../src/plan/imports/identifiers.ts'
-import { checkPairs, importFeedback } from '../../../src/plan/imports/pairs.ts'
+import { checkPairs, type Failure, importFeedback, type Pair } from '../../../src/plan/imports/pairs.ts'
 import { changesByAddress, isCreated, stateIdentifiers } from '../../../src/plan/imports/planned.ts'
 import { describesCode, type Plan } from '../../../src/plan/plan.ts'
 import { limitTargets } from '../../../src/plan/targets/complete.ts'
+import type { Finding } from '../../kit/attempts/findings.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
 import type { Validation } from '../generator/generate-and-validate.ts'
@@ -33,20 +34,59 @@ async function validateImports(kit: Kit, ledger: Ledger, choice: TargetChoice): 
   }
   const { targets } = result.reference
   const { plan, text } = result
-  await compareWithState(kit, ledger, plan)
-  const destroyed = ledger.imported().filter(({ address }) => isDestroyed(plan, address))
-  // Code that would destroy what was imported is corrected first, before anything else is imported.
-  const pairs = destroyed.length > 0 ? { pairs: [], refused: [] } : await proposePairs(kit, ledger, plan)
-  const failures = await importPairs(kit, ledger, pairs.pairs)
+  const { destroyed, pairs } = await kit.attempts.step('check', () => compare(kit, ledger, plan))
+  const failures = await importAll(kit, ledger, pairs.pairs)
   for (const failure of pairs.refused) ledger.fail(failure)
   const attempt = { imported: ledger.imported(), failures: [...pairs.refused, ...failures], lost: destroyed }
   const failedIds = new Set(attempt.failures.map(({ resource_id }) => resource_id))
   const unaddressed = ledger.pending().filter((id) => !failedIds.has(id))
   const isComplete = destroyed.length === 0 && ledger.pending().length === 0
+  await kit.attempts.step('check', async () => isComplete, Boolean)
+  kit.attempts.diagnose('import', failures.map(notImported))
+  kit.attempts.diagnose('check', [
+    ...destroyed.map(lostBlock),
+    ...pairs.refused.map(notImported),
+    ...(isComplete ? [] : unaddressed.map(noAddress)),
+  ])
   return isComplete
     ? { ok: true, text, targets, value: result }
     : { ok: false, text, targets, feedback: importFeedback({ ...attempt, unaddressed }), value: result }
 }
+
+/** Compares the plan with the state, and proposes what is imported next. */
+async function compare(kit: Kit, ledger: Ledger, plan: Plan) {
+  await compareWithState(kit, ledger, plan)
+  const destroyed = ledger.imported().filter(({ address }) => isDestroyed(plan, address))
+  // Code that would destroy what was imported is corrected first, before anything else is imported.
+  const pairs = destroyed.length > 0 ? { pairs: [], refused: [] } : await proposePairs(kit, ledger, plan)
+  return { destroyed, pairs }
+}
+
+/** Imports the pairs; without any, the step of the attempt is left out. */
+const importAll = (kit: Kit, ledger: Ledger, pairs: readonly Pair[]): Promise<Failure[]> =>
+  pairs.length === 0
+    ? importPairs(kit, ledger, pairs)
+    : kit.attempts.step(
+        'import',
+        () => importPairs(kit, ledger, pairs),
+        ({ length }) => length === 0,
+      )
+
+const notImported = ({ address, resource_id, error }: Failure): Finding => ({
+  severity: 'error',
+  summary: `${resource_id} was not imported.`,
+  detail: error,
+  address,
+})
+const lostBlock = ({ address, resource_id }: Pair): Finding => ({
+  severity: 'error',
+  summary: `The block of ${resource_id}, which is imported, is gone, so that the plan destroys it.`,
+  address,
+})
+const noAddress = (resourceId: string): Finding => ({
+  severity: 'error',
+  summary: `No resource block of the plan was found for ${resourceId}.`,
+})
 
 /**
  * Adds what was imported to the targets that a model named, so that it stays in the plan. Answers no targets, which

@@ -143,48 +143,48 @@ async function repeatAfterInit(
 }
 
 async function initAndValidate(kit: Kit): Promise<StepResult> {
-  const { run, engine } = kit
+  const { run, engine, attempts } = kit
   const init = await initialise(kit)
   if (init !== null) return { ok: false, step: 'init', result: init }
-  const validate = await engine.run('validate', { workspace_path: run.workspace.iacRoot })
+  const body = { workspace_path: run.workspace.iacRoot }
+  const validate = await attempts.step('validate', () => engine.run('validate', body), isOk)
   if (validate.exit_code !== 0) return { ok: false, step: 'validate', result: validate }
   return { ok: true, result: validate }
 }
 
 async function planOnce(kit: Kit, targets: string[]): Promise<StepResult> {
-  const { run, engine } = kit
+  const { run, engine, attempts } = kit
   const { scope_id, provider } = run.round.session
   const workspacePath = run.workspace.iacRoot
   const body = { workspace_path: workspacePath, scope_id, engine_provider: provider, plan_file: planFileOf(kit) }
-  const plan = await runWhenStateIsFree(run, () => engine.run('plan', { ...body, targets }))
+  const planning = () => runWhenStateIsFree(run, () => engine.run('plan', { ...body, targets }))
+  const plan = await attempts.step('plan', planning, isOk)
   return plan.exit_code === 0 ? { ok: true, result: plan } : { ok: false, step: 'plan', result: plan }
 }
 
 /** Initialises the workspace when this run has not done so yet. Answers null, or the result of an init that failed. */
-export async function initialise({ run, engine }: Kit): Promise<EngineResult | null> {
+export async function initialise({ run, engine, attempts }: Kit): Promise<EngineResult | null> {
   if (engine.initialised) return null
   const { session } = run.round
   const workspacePath = run.workspace.iacRoot
   await writeOverride(run.context.config, session, workspacePath, run.log)
-  const init = await engine.run('init', {
-    workspace_path: workspacePath,
-    scope_id: session.scope_id,
-    engine_provider: session.provider,
-  })
+  const { scope_id, provider: engine_provider } = session
+  const body = { workspace_path: workspacePath, scope_id, engine_provider }
+  const init = await attempts.step('init', () => engine.run('init', body), isOk)
   if (init.exit_code !== 0) return init
   engine.initialised = true
   return null
 }
 
 async function readPlan(kit: Kit): Promise<Plan> {
-  const result = await kit.engine.run('show', {
-    workspace_path: kit.run.workspace.iacRoot,
-    plan_file: planFileOf(kit),
-  })
+  const body = { workspace_path: kit.run.workspace.iacRoot, plan_file: planFileOf(kit) }
+  const result = await kit.attempts.step('show', () => kit.engine.run('show', body), isOk)
   if (result.exit_code === 0) return parsePlan(result.stdout)
   const feedback = kit.secrets.text(feedbackOf({ ok: false, step: 'show', result }))
   throw new PlatformError('EnginePlanUnreadable', 502, feedback)
 }
+
+const isOk = ({ exit_code }: EngineResult) => exit_code === 0
 
 const planFileOf = ({ run }: Kit) => run.context.config.paths.session_plan_filename
 

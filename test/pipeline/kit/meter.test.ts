@@ -63,3 +63,16 @@ it('answers a copy', () => {
   meter.observe(inference(1))
   expect(usage.chains.IAC_GENERATOR?.calls).toBe(1)
 })
+
+it('counts from a mark on; calls without a price make only their own part unknown', () => {
+  const meter = createMeter({ price: (model) => (model === 'm' ? 0.25 : null) })
+  const before = meter.mark()
+  meter.observe({ ...inference(1), model: 'unpriced' })
+  const after = meter.mark()
+  meter.observe(inference(1))
+  meter.recordSearch({ model: 'm', usage: { input_tokens: 1, cached_tokens: 0, output_tokens: 2 } })
+  expect(after()).toEqual({ input_tokens: 101, cached_tokens: 40, output_tokens: 12, cost_usd: 0.5 })
+  expect(before()).toEqual({ input_tokens: 201, cached_tokens: 80, output_tokens: 22, cost_usd: null })
+  expect(meter.usage().cost_usd).toBeNull()
+  expect(meter.mark()()).toEqual({ input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_usd: 0 })
+})

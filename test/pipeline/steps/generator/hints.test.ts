@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { describeFailure } from '../../../../pipeline/steps/generator/diagnose.ts'
+import { describeErrors, findErrors } from '../../../../pipeline/steps/generator/diagnose.ts'
 import { MASK } from '../../../../src/base/masking.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { git_ } from '../../workspace/support.ts'
@@ -67,7 +67,7 @@ it('stand below their error, masked, from code and schema', async () => {
     error('Unsupported thing', 14, 'resource "aws_s3_bucket" "a"', 'Blocks of type "arm" are not expected here.'),
     error('Another attribute', 11, 'output "w"', missing('other')),
   ].join('\n')
-  const text = await describeFailure(kit, { step: 'plan', feedback })
+  const text = await describeErrors(kit, await findErrors(kit, { step: 'plan', feedback }, { asksEngine: true }))
   expect(text).toContain(
     `>   8:   value = module.net.vpcid\n    9: }\n   10: output "w" {\nHint: outputs of module.net: vpc_id, ${MASK}.`,
   )
