@@ -15,6 +15,8 @@ import {
   storePreview,
   storeReport,
 } from '../../src/reports/artifacts.ts'
+import { recordAttemptBegin, recordAttemptEnd } from '../../src/sessions/attempts/record.ts'
+import type { AttemptEnd } from '../../src/sessions/attempts/types.ts'
 import { createRoundJournal } from '../../src/sessions/journal/writer.ts'
 import type { ClaimedRound } from '../../src/sessions/types.ts'
 import { storageConfig } from '../data/storage/config.ts'
@@ -88,6 +90,7 @@ async function work(uuid: string): Promise<void> {
       content: 'resource "aws_s3_bucket" "logs" {}',
     })
     await storeCodeChange(context, round, { path: 'main.tf', new_file: false, content: '+ # logs' })
+    await recordAttempts(round)
     await storePlanText(context, round, { text: 'Plan: 1 to add', targets: ['aws_s3_bucket.logs'] })
     await storeReport(context, round, {
       type: 'generate',
@@ -113,6 +116,38 @@ async function storeListing(round: ClaimedRound): Promise<void> {
   const place = { provider: 'aws', scope_id: 'acme-production', request: round.query } as const
   const document = takeInventory(place, { scope: ids, ids, withheld: [] }, createMasker([]))
   await storePreview({ ...core.context, storage }, round, document)
+}
+
+/** Records two attempts of a round, of which the engine refused the first. */
+async function recordAttempts(round: ClaimedRound): Promise<void> {
+  const { sql } = core.database
+  const reason = 'The engine does not accept the code: Unsupported argument (logs.tf:1).'
+  const diagnostic = { severity: 'error', summary: 'Unsupported argument', file: 'logs.tf', line: 1 } as const
+  const rest = { step: 'validate', detail: '', snippet: '>    1: a', address: null, rule: null } as const
+  const refused = {
+    outcome: 'refused',
+    commit: 'c1',
+    steps: [{ name: 'validate', outcome: 'failed', seconds: 1.5, runs: 1 }],
+    diagnostics: [{ ...diagnostic, ...rest }],
+    diagnostics_total: 1,
+    input_tokens: 10,
+    cached_tokens: 0,
+    output_tokens: 2,
+    cost_usd: 0.5,
+  } satisfies AttemptEnd
+  const first = await recordAttemptBegin(sql, round, { task: 'generate', reason: null })
+  await recordAttemptEnd(sql, round, first, refused)
+  const second = await recordAttemptBegin(sql, round, { task: 'generate', reason })
+  const steps = refused.steps.map((step) => ({ ...step, outcome: 'ok' as const }))
+  const end: AttemptEnd = {
+    ...refused,
+    outcome: 'accepted',
+    steps,
+    diagnostics: [],
+    diagnostics_total: 0,
+    cost_usd: null,
+  }
+  await recordAttemptEnd(sql, round, second, end)
 }
 
 /** Fetch of the client: a request for a round sets the worker going; the first stream breaks after its first event. */
@@ -183,6 +218,10 @@ it('the examples of docs/api.md run as they stand there, one after the other', a
     ['low', { create: 1, update: 0, delete: 0, recreate: 0 }],
     [[true], false],
     ['Done.'],
+    ['1. generate refused:', 'validate failed 1.5s', 0.5],
+    ['error: Unsupported argument', 'logs.tf:1', '>    1: a'],
+    ['Next, because:', 'The engine does not accept the code: Unsupported argument (logs.tf:1).'],
+    ['2. generate accepted:', 'validate ok 1.5s', null],
     [1, 'Add a private bucket for build logs.', 'completed'],
     [[['aws', false]]],
     ['COMPLETED', 'round 2'],

@@ -140,6 +140,7 @@ describe('the detail', () => {
         code_changes: [],
         previews: [],
         pull_requests: [],
+        attempts: [],
         usage: null,
         created_at: expect.any(String),
       },

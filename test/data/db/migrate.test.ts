@@ -46,6 +46,7 @@ describe('migrate', () => {
       'project_applies',
       'pull_requests',
       'reports',
+      'round_attempts',
       'round_imports',
       'rounds',
       'schema_steps',
