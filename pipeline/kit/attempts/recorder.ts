@@ -8,8 +8,8 @@ import { type AttemptBook, createAttemptBook, type OpenAttempt } from './book.ts
 import { type Finding, type FoundIn, findingsIn } from './findings.ts'
 
 /**
- * Keeps the record of a run's attempts: what each of them did, what was found, what it took, and why the next one began.
- * A step tells it what happens by `step`, `diagnose` and `changed`, which do nothing outside of an attempt. Attempts
+ * Keeps the record of a run's attempts: what each of them did, what was found, what it took, and why the next one
+ * began. A step tells it what happens by `step`, `diagnose` and `changed`, which do nothing outside of an attempt. Attempts
  * follow each other. Only `LeaseLost` comes out of the record itself; when the database takes nothing else, the log
  * says so and the round goes on.
  */

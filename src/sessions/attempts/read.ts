@@ -5,11 +5,12 @@ import type { AttemptDetail } from './types.ts'
 export type AttemptRow = Omit<AttemptDetail, 'next_reason'> & { round_id: number; reason: string | null }
 
 /**
- * Reads the attempts of all rounds of a session, in their order. One that has no end although its round has ended, since
- * its end could not be written, counts as interrupted.
+ * Reads the attempts of all rounds of a session, in their order. One that has no end although its round has ended,
+ * since its end could not be written, counts as interrupted.
  */
 export const readAttempts = (db: Db, sessionId: number) => db<AttemptRow[]>`
-  SELECT a.round_id, a.number, a.restart, a.task, a.reason, a.started_at, coalesce(a.ended_at, r.finished_at) AS ended_at,
+  SELECT a.round_id, a.number, a.restart, a.task, a.reason, a.started_at,
+         coalesce(a.ended_at, r.finished_at) AS ended_at,
          coalesce(a.outcome, CASE WHEN r.finished_at IS NOT NULL THEN 'interrupted' END) AS outcome,
          a.steps, a.diagnostics, a.diagnostics_total, a.commit,
          a.input_tokens, a.cached_tokens, a.output_tokens, a.cost_usd

@@ -11,8 +11,8 @@ export const STEP_OUTCOMES = ['ok', 'failed', 'skipped'] as const
 export type StepOutcome = (typeof STEP_OUTCOMES)[number]
 
 /**
- * How an attempt ended. `accepted`: the round went on with its code. `refused`: the engine or a check did not accept its
- * code. `failed`: it could not be carried to its end, for example because a model did not answer. `cancelled`: somebody
+ * How an attempt ended. `accepted`: the round went on with its code. `refused`: the engine or a check did not accept
+ * its code. `failed`: it could not be carried to its end, for example because a model did not answer. `cancelled`: somebody
  * ended the round. `interrupted`: its worker stopped or died.
  */
 export const ATTEMPT_OUTCOMES = ['accepted', 'refused', 'failed', 'cancelled', 'interrupted'] as const

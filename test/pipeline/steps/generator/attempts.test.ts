@@ -109,7 +109,7 @@ describe('attempts at code', () => {
     expect(second?.input_tokens).toBeGreaterThan(0)
   })
 
-  it('take the diagnostics of the engine itself where it offers them, and no job more at the last attempt', async () => {
+  it('take the diagnostics of the engine itself where it offers them, without a job more at the end', async () => {
     let asked = 0
     const range = { filename: 'main.tf', start: { line: 7 } }
     const diagnostics = async () => {
