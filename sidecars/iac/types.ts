@@ -52,6 +52,8 @@ export interface JobRecord {
   error: Problem | null
   /** The engine process while the job runs, so that a service that starts after a crash recognises it. */
   process: ProcessIdentity | null
+  /** True once somebody has asked for the job to be stopped. It may end with a result all the same. */
+  cancelled?: boolean
 }
 
 /** A process. `started` tells it from a later one that was given the same id. */
@@ -60,6 +62,8 @@ export interface ProcessIdentity {
   started: string
   /** True when the kernel interrupts the engine once the service has died. */
   interrupts_itself?: boolean
+  /** True once the service has interrupted it. */
+  interrupted?: boolean
 }
 
 export interface Engine {
@@ -78,3 +82,6 @@ export class JobFault extends Error {
   }
 }
 export const SHUT_DOWN = 'Service shut down before the job finished.'
+/** A cancelled job of which nothing has run, and one that was ended without a result. */
+export const CANCELLED_EARLY = 'The job was cancelled before it started.'
+export const CANCELLED = 'The job was cancelled.'

@@ -4,7 +4,7 @@ import { close, fstat, open } from 'node:fs'
 import { constants } from 'node:os'
 import { promisify } from 'node:util'
 import { measureDiskUse } from '../limits/refuse.ts'
-import { JobFault, type ProcessIdentity, SHUT_DOWN } from '../types.ts'
+import { CANCELLED, CANCELLED_EARLY, JobFault, type ProcessIdentity, SHUT_DOWN } from '../types.ts'
 import { childrenOf, identify, isGroupAlive, signalGroup, signalProcess } from './process-identity.ts'
 
 const openFile = promisify(open)
@@ -31,7 +31,10 @@ export interface EngineCommand {
   maxDiskBytes: number
   /** True for a command that writes state, which should be interrupted and not killed. */
   savesState: boolean
+  /** Fires when the service stops. */
   signal: AbortSignal
+  /** Fires when the job is cancelled. A command that saves state ends by itself then and is not killed. */
+  cancelled?: AbortSignal
   onStarted: (identity: ProcessIdentity) => void
 }
 
@@ -54,8 +57,9 @@ const KILLED_WITHIN_MS = 5000
 
 /**
  * Runs one command in a process group of its own and answers its exit code (128 + n after signal n).
- * Errors: `JobFault` 504 after `timeoutMs`, 503 when `signal` fires, 500 on too much output, too much disk or when the
- * program cannot be started. The whole group is gone by then.
+ * Errors: `JobFault` 504 after `timeoutMs`, 503 when `signal` fires, 409 when it was cancelled before it started or did
+ * not end within the grace period after that, 500 on too much output, too much disk or when the program cannot be
+ * started. The whole group is gone by then.
  */
 export async function runEngine(command: EngineCommand, launch: Launch): Promise<number> {
   if (command.signal.aborted) throw new JobFault(503, SHUT_DOWN)
@@ -69,6 +73,7 @@ export async function runEngine(command: EngineCommand, launch: Launch): Promise
 }
 
 async function supervise(command: EngineCommand, launch: Launch, out: number, err: number): Promise<number> {
+  if (command.cancelled?.aborted) throw new JobFault(409, CANCELLED_EARLY)
   const [program = '', ...args] = launch.command
   const child = spawn(program, args, {
     cwd: launch.isBoxed ? '/' : command.cwd,
@@ -84,34 +89,75 @@ async function supervise(command: EngineCommand, launch: Launch, out: number, er
   }
   const identity = { ...identify(pid), ...(launch.isBoxed && command.savesState ? { interrupts_itself: true } : {}) }
   command.onStarted(identity)
-  let fault: JobFault | null = null
-  let killer: NodeJS.Timeout | undefined
-  const stop = (reason: JobFault) => {
-    if (fault) return
-    fault = reason
-    // An interrupt is what a terminal sends: the engine saves its state and ends, and its providers ignore it.
-    interrupt(pid, launch.isBoxed)
-    killer = setTimeout(() => signalGroup(pid, 'SIGKILL'), command.graceMs)
-  }
-  const shutDown = () => stop(new JobFault(503, SHUT_DOWN))
+  const brake = new Brake(pid, launch.isBoxed, command)
+  const shutDown = () => brake.stop(new JobFault(503, SHUT_DOWN))
+  const cancel = () => brake.cancel()
   command.signal.addEventListener('abort', shutDown, { once: true })
+  command.cancelled?.addEventListener('abort', cancel, { once: true })
   const limit = setTimeout(
-    () => stop(new JobFault(504, `The engine did not finish within ${command.timeoutMs / 1000}s.`)),
+    () => brake.stop(new JobFault(504, `The engine did not finish within ${command.timeoutMs / 1000}s.`)),
     command.timeoutMs,
   )
   const isOver = async () => (await fileSize(out)) + (await fileSize(err)) > command.maxBytes
-  const stopWatching = watch(command, launch, isOver, stop)
+  const stopWatching = watch(command, launch, isOver, (reason) => brake.stop(reason))
   try {
     const [code, by] = await exited
     if (signalGroup(pid, 'SIGKILL')) await waitForGroupEnd(identity, KILLED_WITHIN_MS)
-    if (!fault && (await isOver())) fault = tooMuchOutput(command.maxBytes)
-    if (fault) throw fault
+    if (!brake.fault && (await isOver())) brake.fault = tooMuchOutput(command.maxBytes)
+    if (brake.fault) throw brake.fault
     return code ?? 128 + (by ? constants.signals[by] : 0)
   } finally {
     clearTimeout(limit)
-    clearTimeout(killer)
+    brake.release()
     stopWatching()
     command.signal.removeEventListener('abort', shutDown)
+    command.cancelled?.removeEventListener('abort', cancel)
+  }
+}
+
+/** Ends a running command from outside. The engine is interrupted once: at a second time it ends without saving. */
+class Brake {
+  /** Why the command has no result, as soon as that is clear. */
+  fault: JobFault | null = null
+  #isInterrupted = false
+  #killer: NodeJS.Timeout | undefined
+  readonly #pid: number
+  readonly #isBoxed: boolean
+  readonly #command: Pick<EngineCommand, 'graceMs' | 'savesState'>
+
+  constructor(pid: number, isBoxed: boolean, command: Pick<EngineCommand, 'graceMs' | 'savesState'>) {
+    this.#pid = pid
+    this.#isBoxed = isBoxed
+    this.#command = command
+  }
+
+  /** Interrupts the command, and kills it after the grace period. */
+  stop(reason: JobFault): void {
+    if (this.fault) return
+    this.fault = reason
+    this.#interrupt()
+    this.#killer ??= setTimeout(() => signalGroup(this.#pid, 'SIGKILL'), this.#command.graceMs)
+  }
+
+  /** Interrupts the command, which then ends with a result; kills one that does not and has no state to save. */
+  cancel(): void {
+    if (this.fault) return
+    this.#interrupt()
+    if (this.#command.savesState) return
+    this.#killer ??= setTimeout(() => {
+      this.fault ??= new JobFault(409, CANCELLED)
+      signalGroup(this.#pid, 'SIGKILL')
+    }, this.#command.graceMs)
+  }
+
+  release(): void {
+    clearTimeout(this.#killer)
+  }
+
+  /** An interrupt is what a terminal sends: the engine saves its state and ends, and its providers ignore it. */
+  #interrupt(): void {
+    if (!this.#isInterrupted) interrupt(this.#pid, this.#isBoxed)
+    this.#isInterrupted = true
   }
 }
 
@@ -171,7 +217,7 @@ const tooMuchOutput = (maxBytes: number) => new JobFault(500, `The engine wrote 
 export async function stopLeftover(leader: ProcessIdentity, graceMs: number): Promise<void> {
   if (!isGroupAlive(leader)) return
   // An engine that was interrupted when its service died must not be interrupted again: it would end without saving.
-  if (!leader.interrupts_itself) signalGroup(leader.pid, 'SIGINT')
+  if (!leader.interrupts_itself && !leader.interrupted) signalGroup(leader.pid, 'SIGINT')
   if (await waitForGroupEnd(leader, graceMs)) return
   signalGroup(leader.pid, 'SIGKILL')
   await waitForGroupEnd(leader, KILLED_WITHIN_MS)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Logger } from '../../../src/base/log.ts'
 import { fileNames } from '../engine/command.ts'
 import { openPlain } from '../jobs/plan-copy.ts'
-import type { ExecuteJob } from '../jobs/service.ts'
+import type { Supervision } from '../jobs/service.ts'
 import type { JobStore } from '../jobs/store.ts'
 import { writeOutput } from '../output/files.ts'
 import { type Executor, NO_ACCESS } from '../sandbox/executor.ts'
@@ -35,7 +35,7 @@ export async function runFormatJob(
   },
   { job_id }: JobRecord,
   { args, texts }: { args: string[]; texts: readonly GivenText[] },
-  supervision: Parameters<ExecuteJob>[2],
+  supervision: Supervision,
 ): Promise<number> {
   const { settings, engine, executor, env, store, log } = options
   const parent = formatFolder(settings.dataDir)

@@ -8,16 +8,16 @@ import { checkHostPrograms } from '../host-programs/check.ts'
 import { discover } from '../inventory/discover.ts'
 import { isInitialised, noteInitialised } from '../limits/initialised.ts'
 import { refuseByLimits, refuseLinkedPlan, refuseOwnFolders } from '../limits/refuse.ts'
-import { type OutputFiles, readTail, writeOutput } from '../output/files.ts'
+import { type OutputFiles, readTail, removeOutput, writeOutput } from '../output/files.ts'
 import type { JobSecrets } from '../output/job-secrets.ts'
 import { hideCredentials } from '../output/masking.ts'
 import type { Access, Executor } from '../sandbox/executor.ts'
 import type { SchemaCache } from '../schema/cache.ts'
 import { runSchemaJob } from '../schema/job.ts'
 import type { IacSettings } from '../settings.ts'
-import { ADDITIONS, type Engine, type JobKind, type JobRecord, type JobRequest } from '../types.ts'
+import { ADDITIONS, CANCELLED, type Engine, JobFault, type JobKind, type JobRecord, type JobRequest } from '../types.ts'
 import { type TakenPlan, takePlan } from './plan-copy.ts'
-import type { ExecuteJob } from './service.ts'
+import type { ExecuteJob, Supervision } from './service.ts'
 import { stateResourceIds } from './state-ids.ts'
 import type { JobStore } from './store.ts'
 import { prepareSurroundings } from './surroundings.ts'
@@ -63,7 +63,7 @@ export function createExecutor(options: ExecutorOptions): ExecuteJob {
 type RunCommand = (
   job: JobRecord,
   plan: Pick<TakenPlan, 'request' | 'path' | 'refusal'>,
-  supervision: Parameters<ExecuteJob>[2],
+  supervision: Supervision,
 ) => Promise<number>
 
 function createCommandRunner(options: ExecutorOptions): RunCommand {
@@ -72,12 +72,12 @@ function createCommandRunner(options: ExecutorOptions): RunCommand {
   return async (job, { request, path: planCopy, refusal: planRefusal }, supervision) => {
     const output = store.output(job.job_id)
     const args = engineArguments(job.kind, request, settings.backendConfig)
-    if (args === null) return listScope(options, job, request, supervision.signal)
+    if (args === null) return listScope(options, job, request, supervision)
     if (job.kind === 'fmt') return runFormatJob(options, job, { args, texts: request.texts ?? [] }, supervision)
     const refusal =
       refuseOwnFolders(job.workspace_path, [settings.dataDir, settings.pluginCacheDir]) ??
       planRefusal ??
-      (await refuse(options, job, request, supervision.signal))
+      (await refuse(options, job, request, AbortSignal.any([supervision.signal, supervision.cancelled])))
     if (refusal !== null) {
       log.warn('job refused', { job_id: job.job_id, kind: job.kind, refusal })
       return writeOutput(output, 1, '', refusal)
@@ -118,12 +118,13 @@ async function prepareRun(
   options: ExecutorOptions,
   job: JobRecord,
   { request, args, planCopy }: { request: JobRequest; args: string[]; planCopy: string | null },
-  supervision: Parameters<ExecuteJob>[2],
+  supervision: Supervision,
 ): Promise<RunOnce> {
   const { settings, store, engine, executor } = options
   const surroundings = await prepareSurroundings(options, job.kind, request)
-  return (cache) =>
-    executor.run(
+  return async (cache) => {
+    await removeOutput(store.output(job.job_id))
+    return executor.run(
       {
         name: job.job_id,
         binary: engine.binary,
@@ -140,6 +141,7 @@ async function prepareRun(
       },
       withFile(surroundings.access(cache), planCopy),
     )
+  }
 }
 
 async function hideIn(output: OutputFiles, secrets: readonly string[]): Promise<void> {
@@ -162,16 +164,18 @@ async function listScope(
   { settings, env, store, secrets, fetch, log, now }: ExecutorOptions,
   job: JobRecord,
   { scope_id = '', engine_provider }: JobRequest,
-  stopping: AbortSignal,
+  { signal, cancelled }: Supervision,
 ): Promise<number> {
   if (engine_provider === undefined) throw new Error('an inventory needs the provider of its scope')
   const started = performance.now()
   const discovery = await discover({
     provider: engine_provider,
     request: { scopeId: scope_id, env: withoutOwnSettings(env), fetch, log: log.with({ job_id: job.job_id }), now },
-    stopping,
+    stopping: AbortSignal.any([signal, cancelled]),
     timeoutMs: settings.jobTimeoutSeconds * 1000,
     maxBytes: settings.maxOutputBytes,
+  }).catch((error) => {
+    throw cancelled.aborted ? new JobFault(409, CANCELLED) : error
   })
   const output = store.output(job.job_id)
   await writeOutput(output, discovery.exitCode, discovery.stdout, discovery.stderr)

@@ -1,4 +1,6 @@
 interface Task {
+  /** Names the task while it waits; empty for one that is not taken back. */
+  name: string
   path: string
   run: () => Promise<void>
 }
@@ -16,10 +18,17 @@ export class PathQueue {
   }
 
   /** `run` must not reject. */
-  push(path: string, run: () => Promise<void>): void {
+  push(path: string, run: () => Promise<void>, name = ''): void {
     if (this.#closed) return
-    this.#waiting.push({ path, run })
+    this.#waiting.push({ name, path, run })
     this.#schedule()
+  }
+
+  /** Takes back a task that waits; false when it runs already or is unknown. */
+  remove(name: string): boolean {
+    const index = this.#waiting.findIndex((task) => task.name === name)
+    if (index >= 0) this.#waiting.splice(index, 1)
+    return index >= 0
   }
 
   /** Starts no further task; resolves when those that run have ended. */

@@ -1,16 +1,27 @@
-import { randomUUID } from 'node:crypto'
 import type { Logger } from '../../../src/base/log.ts'
-import { problem } from '../../shared/problem.ts'
-import { JobFault, type JobKind, type JobRecord, type JobRequest, type ProcessIdentity, SHUT_DOWN } from '../types.ts'
+import {
+  CANCELLED_EARLY,
+  JobFault,
+  type JobKind,
+  type JobRecord,
+  type JobRequest,
+  type ProcessIdentity,
+  SHUT_DOWN,
+} from '../types.ts'
 import { PathQueue } from './path-queue.ts'
+import { failureOf, isTerminal, lostWith, newRecord } from './record.ts'
 import type { JobStore } from './store.ts'
 
+export interface Supervision {
+  /** Fires when the service stops. */
+  signal: AbortSignal
+  /** Fires when this job is to be stopped. */
+  cancelled: AbortSignal
+  onStarted: (identity: ProcessIdentity) => void
+}
+
 /** Runs one job and answers the exit code. The output of the job is in the store's files by then. */
-export type ExecuteJob = (
-  job: JobRecord,
-  request: JobRequest,
-  options: { signal: AbortSignal; onStarted: (identity: ProcessIdentity) => void },
-) => Promise<number>
+export type ExecuteJob = (job: JobRecord, request: JobRequest, options: Supervision) => Promise<number>
 
 export interface JobOptions {
   store: JobStore
@@ -24,13 +35,6 @@ export interface JobOptions {
   now: () => Date
 }
 
-const isTerminal = (record: JobRecord) => record.status === 'succeeded' || record.status === 'failed'
-const PHRASES: Record<number, string> = {
-  500: 'Internal Server Error',
-  503: 'Service Unavailable',
-  504: 'Gateway Timeout',
-}
-
 /** Accepts, runs and keeps jobs. `start` must have resolved before any other call. */
 export class JobService {
   readonly #options: JobOptions
@@ -38,6 +42,8 @@ export class JobService {
   readonly #queue: PathQueue
   readonly #settled = new EventTarget()
   readonly #stopping = new AbortController()
+  /** Of the jobs that can still be cancelled while they run. */
+  readonly #aborts = new Map<string, AbortController>()
 
   constructor(options: JobOptions) {
     this.#options = options
@@ -51,7 +57,7 @@ export class JobService {
   async start(): Promise<void> {
     for (const record of await this.#options.store.loadAll()) {
       this.#records.set(record.job_id, record)
-      if (!isTerminal(record)) await this.#fail(record, new JobFault(503, SHUT_DOWN))
+      if (!isTerminal(record)) await this.#fail(record, lostWith(record))
       if (record.process) this.#queue.push(record.workspace_path, () => this.#stopLeftover(record.job_id))
     }
     await this.expire()
@@ -63,7 +69,7 @@ export class JobService {
     const record = newRecord(kind, request.workspace_path, this.#options.now())
     await this.#options.store.save(record)
     this.#records.set(record.job_id, record)
-    this.#queue.push(record.workspace_path, () => this.#run(record, request))
+    this.#queue.push(record.workspace_path, () => this.#run(record, request), record.job_id)
     return record
   }
 
@@ -71,6 +77,31 @@ export class JobService {
   find(jobId: string): JobRecord | null {
     const record = this.#records.get(jobId)
     return record && !this.#isExpired(record) ? record : null
+  }
+
+  /**
+   * Stops a job: one that waits fails at once and never starts, one that runs is interrupted and ends as its engine
+   * does. Does nothing to one that has ended or was cancelled before. Answers the job as it is now; null as `find`.
+   */
+  cancel(jobId: string): JobRecord | null {
+    const record = this.find(jobId)
+    if (!record || isTerminal(record)) return record
+    const { log } = this.#options
+    if (this.#queue.remove(jobId)) {
+      log.info('waiting job cancelled', { job_id: jobId, kind: record.kind })
+      return this.#failNow({ ...record, cancelled: true }, new JobFault(409, CANCELLED_EARLY))
+    }
+    const abort = this.#aborts.get(jobId)
+    if (!abort || abort.signal.aborted) return record
+    log.info('running job cancelled', { job_id: jobId, kind: record.kind })
+    abort.abort()
+    const interrupted = record.process && { ...record.process, interrupted: true }
+    return this.#replaceNow({ ...record, cancelled: true, process: interrupted })
+  }
+
+  /** True once the service stops: nothing should be waited for any more. */
+  get isStopping(): boolean {
+    return this.#stopping.signal.aborted
   }
 
   /** Resolves when the job has ended, after `ms` milliseconds, or when the signal fires or the service stops. */
@@ -100,29 +131,43 @@ export class JobService {
   }
 
   async #run(record: JobRecord, request: JobRequest): Promise<void> {
-    const { store, execute } = this.#options
-    let current: JobRecord = { ...record, status: 'running', started_at: this.#options.now().toISOString() }
+    const { store, execute, log, now } = this.#options
+    const { job_id } = record
+    const abort = new AbortController()
+    this.#aborts.set(job_id, abort)
+    // A cancellation changes the record while the job runs.
+    const latest = () => this.#records.get(job_id) ?? record
     const update = (change: Partial<JobRecord>) => {
-      current = { ...current, ...change }
-      this.#records.set(current.job_id, current)
-      store.saveNow(current)
+      const next = { ...latest(), ...change }
+      this.#records.set(job_id, next)
+      store.saveNow(next)
+      return next
     }
     const onStarted = (identity: ProcessIdentity) => {
       try {
         update({ process: identity })
       } catch (error) {
         // The engine runs already and may go on. It would only be missed should this service crash before its end.
-        this.#options.log.error('job record not written', { job_id: record.job_id, error })
+        log.error('job record not written', { job_id, error })
       }
     }
     try {
-      update({})
-      const exitCode = await execute(current, request, { signal: this.#stopping.signal, onStarted })
-      await this.#finish(current, { status: 'succeeded', exit_code: exitCode, error: null, process: null })
+      const current = update({ status: 'running', started_at: now().toISOString() })
+      const supervision = { signal: this.#stopping.signal, cancelled: abort.signal, onStarted }
+      const exitCode = await execute(current, request, supervision)
+      // From here on a cancellation comes too late, and must not write the record over its end.
+      this.#aborts.delete(job_id)
+      await this.#finish(latest(), { status: 'succeeded', exit_code: exitCode, error: null, process: null })
     } catch (error) {
-      if (!(error instanceof JobFault)) this.#options.log.error('job failed', { job_id: record.job_id, error })
+      this.#aborts.delete(job_id)
+      if (!(error instanceof JobFault)) log.error('job failed', { job_id, error })
       const fault = error instanceof JobFault ? error : new JobFault(500, 'The job ended with an unexpected error.')
-      await this.#fail({ ...current, process: null }, fault)
+      const current = latest()
+      // A check before the engine ends with 503 whichever of the two signals fires.
+      await this.#fail(
+        { ...current, process: null },
+        current.cancelled && fault.status === 503 ? lostWith(current) : fault,
+      )
     }
   }
 
@@ -142,8 +187,25 @@ export class JobService {
   }
 
   #fail(record: JobRecord, fault: JobFault): Promise<void> {
-    const error = problem(fault.status, PHRASES[fault.status] ?? 'Internal Server Error', fault.message)
-    return this.#finish(record, { status: 'failed', exit_code: null, error })
+    return this.#finish(record, failureOf(fault))
+  }
+
+  /** Does the same before it returns, so that nothing can happen to the job in between. */
+  #failNow(record: JobRecord, fault: JobFault): JobRecord {
+    const finished = { ...record, ...failureOf(fault), finished_at: this.#options.now().toISOString() }
+    this.#replaceNow(finished)
+    this.#settled.dispatchEvent(new Event(record.job_id))
+    return finished
+  }
+
+  #replaceNow(record: JobRecord): JobRecord {
+    try {
+      this.#options.store.saveNow(record)
+    } catch (error) {
+      this.#options.log.error('job record not written', { job_id: record.job_id, error })
+    }
+    this.#records.set(record.job_id, record)
+    return record
   }
 
   async #finish(record: JobRecord, outcome: Partial<JobRecord>): Promise<void> {
@@ -169,16 +231,3 @@ export class JobService {
     }
   }
 }
-
-const newRecord = (kind: JobKind, workspacePath: string, created: Date): JobRecord => ({
-  job_id: randomUUID(),
-  kind,
-  workspace_path: workspacePath,
-  status: 'queued',
-  created_at: created.toISOString(),
-  started_at: null,
-  finished_at: null,
-  exit_code: null,
-  error: null,
-  process: null,
-})

@@ -1,4 +1,4 @@
-import { open, writeFile } from 'node:fs/promises'
+import { open, rm, writeFile } from 'node:fs/promises'
 
 /** Paths of the two files that hold the output of a job. */
 export interface OutputFiles {
@@ -6,16 +6,25 @@ export interface OutputFiles {
   stderr: string
 }
 
-/** Puts these texts in place of what the files held; answers the exit code, so that a job can end with it. */
+/**
+ * Puts new files with these texts in place of the old ones; answers the exit code, so that a job can end with it. The
+ * files are new ones, because whoever reads along remembers how far he came in the old ones.
+ */
 export async function writeOutput(
   files: OutputFiles,
   exitCode: number,
   stdout: string,
   stderr: string,
 ): Promise<number> {
+  await removeOutput(files)
   await writeFile(files.stdout, stdout, { mode: 0o600 })
   await writeFile(files.stderr, stderr, { mode: 0o600 })
   return exitCode
+}
+
+/** Removes what an earlier command of the same job has written. */
+export async function removeOutput({ stdout, stderr }: OutputFiles): Promise<void> {
+  await Promise.all([rm(stdout, { force: true }), rm(stderr, { force: true })])
 }
 
 /** Reads at most `limit` bytes from the end of a file; empty when it is missing. */

@@ -13,7 +13,14 @@ export async function answerWithJob(
   files: OutputFiles,
   headers: Record<string, string>,
 ): Promise<Response> {
-  const { process: _process, exit_code, workspace_path: _workspace_path, error, ...shown } = record
+  const {
+    process: _process,
+    cancelled: _cancelled,
+    exit_code,
+    workspace_path: _workspace_path,
+    error,
+    ...shown
+  } = record
   const init = { headers: { 'content-type': 'application/json', ...headers } }
   if (record.status !== 'succeeded') return new Response(JSON.stringify({ ...shown, result: null, error }), init)
   const stdout = await open(files.stdout)

@@ -12,7 +12,7 @@ const CHUNK = 256 * 1024
 const matchers = new WeakMap<readonly string[], Matcher>()
 
 /** The matcher for a list of secrets in all their forms. It is made once for a list, which must not change later. */
-function matcherOf(secrets: readonly string[]): Matcher {
+export function matcherOf(secrets: readonly string[]): Matcher {
   const known = matchers.get(secrets)
   if (known) return known
   const forms = new Map(
@@ -85,8 +85,11 @@ async function* maskedParts(file: FileHandle, matcher: Matcher): AsyncGenerator<
   }
 }
 
-/** @param goesOn the first match is the rest of one whose mark has been written */
-function replace(text: Buffer, matches: Match[], goesOn = false): Buffer {
+/**
+ * The text with marks in place of matches.
+ * @param goesOn the first match is the rest of one whose mark has been written
+ */
+export function replace(text: Buffer, matches: Match[], goesOn = false): Buffer {
   if (matches.length === 0) return text
   const pieces: Buffer[] = []
   let at = 0

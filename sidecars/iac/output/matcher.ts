@@ -19,6 +19,8 @@ export class Matcher {
   readonly #shift: Uint8Array
   /** Patterns by the block that their first `#shortest` bytes end with, the longest first. */
   readonly #candidates: (Buffer[] | undefined)[] = []
+  /** The beginnings of patterns with several lines, each up to the end of one of its lines. */
+  readonly #begun: Buffer[]
 
   /** @param patterns each of at least three bytes */
   constructor(patterns: Iterable<Buffer>) {
@@ -26,6 +28,7 @@ export class Matcher {
     this.longest = all[0]?.length ?? 0
     this.#shortest = Math.min(all.at(-1)?.length ?? BLOCK, 255)
     this.#shift = new Uint8Array(TABLE).fill(this.#shortest - BLOCK + 1)
+    this.#begun = all.flatMap(beginnings)
     for (const pattern of all) {
       for (let end = BLOCK; end <= this.#shortest; end++) {
         const block = blockAt(pattern, end - BLOCK)
@@ -38,6 +41,19 @@ export class Matcher {
 
   get isEmpty(): boolean {
     return this.longest === 0
+  }
+
+  /**
+   * Where in a text that ends with a line a pattern has begun that may go on in the next line: the first such place;
+   * null when there is none.
+   */
+  beginsBefore(text: Buffer): number | null {
+    let first: number | null = null
+    for (const begun of this.#begun) {
+      const start = text.length - begun.length
+      if (start >= 0 && start < (first ?? text.length) && text.subarray(start).equals(begun)) first = start
+    }
+    return first
   }
 
   /**
@@ -61,6 +77,13 @@ export class Matcher {
     }
     return matches
   }
+}
+
+function beginnings(pattern: Buffer): Buffer[] {
+  const found: Buffer[] = []
+  for (let end = pattern.indexOf(0x0a) + 1; end > 0 && end < pattern.length; end = pattern.indexOf(0x0a, end) + 1)
+    found.push(pattern.subarray(0, end))
+  return found
 }
 
 /** The place in the table of the three bytes at a position. Different bytes may share one. */

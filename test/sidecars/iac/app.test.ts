@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { preferredWait } from '../../../sidecars/iac/app.ts'
+import { preferredWait } from '../../../sidecars/iac/jobs/routes.ts'
 import { ROUTES } from '../../../sidecars/iac/requests.ts'
 import { fakeEngine, SCOPE, startTestService, type TestService, TOKEN, temporaryFolder } from './service.ts'
 
@@ -159,7 +159,7 @@ describe('other answers', () => {
     expect((await service.request('GET', '/v1/engine')).body).toEqual({
       name: 'Fake',
       version: '9.8.7',
-      additions: ['schema', 'diagnostics', 'fmt', 'output', 'plan_sha256'],
+      additions: ['schema', 'diagnostics', 'fmt', 'output', 'output_from', 'cancel', 'plan_sha256'],
       sandbox: 'none',
       network: 'host',
       limits: 'none',

@@ -119,5 +119,11 @@ describe('the answers of the service', () => {
     expectDeclared('get', '/v1/engine', await service.request('GET', '/v1/engine'))
     expectDeclared('get', '/v1/jobs/{job_id}', await service.request('GET', '/v1/jobs/none'))
     expectDeclared('get', '/v1/jobs/{job_id}', await service.request('GET', `/v1/jobs/${crypto.randomUUID()}`))
+    const known = await service.submit('/v1/validate', { workspace_path })
+    for (const id of [known, 'none', crypto.randomUUID()]) {
+      expectDeclared('delete', '/v1/jobs/{job_id}', await service.request('DELETE', `/v1/jobs/${id}`))
+      for (const query of ['', '?tail_bytes=10', '?stdout_from=0', '?stderr_from=1', '?stdout_from=x'])
+        expectDeclared('get', '/v1/jobs/{job_id}/output', await service.request('GET', `/v1/jobs/${id}/output${query}`))
+    }
   })
 })

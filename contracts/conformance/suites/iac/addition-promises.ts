@@ -4,7 +4,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { isOffered } from '../../promises/policy.ts'
 import { isRecord } from '../../schema/types.ts'
 import type { Options, Promised, Tester } from '../../types.ts'
+import { cancelPromises } from './cancel-promises.ts'
 import { type Job, parseStdout } from './jobs.ts'
+import { outputPromises } from './output-promises.ts'
 import { BROKEN, createWorkspace, FORMATTED, UNFORMATTED } from './workspaces.ts'
 
 /** The promises about what an implementation may leave out. */
@@ -101,5 +103,7 @@ export function additionPromises(
         )
       },
     },
+    ...cancelPromises({ contract }, offered),
+    ...outputPromises({ contract }, run),
   ]
 }

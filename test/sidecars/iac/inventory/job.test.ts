@@ -56,6 +56,20 @@ function account(resources: (page: string) => unknown) {
     return json(response, resources(JSON.parse(body).NextToken ?? ''))
   }
 }
+
+it('a cancelled discovery ends without its answer', async () => {
+  const asked = Promise.withResolvers<void>()
+  answer = () => asked.resolve()
+  const { service, body } = await start(KEYS)
+  const id = await service.submit('/v1/import/scope-resource-ids', body('aws', '123456789012'))
+  await asked.promise
+  expect((await service.request('DELETE', `/v1/jobs/${id}`)).body.status).toBe('running')
+  expect(await service.finished(id)).toMatchObject({
+    status: 'failed',
+    error: { status: 409, detail: 'The job was cancelled.' },
+  })
+})
+
 const bucket = (name: string) => ({
   Arn: `arn:aws:s3:::${name}`,
   OwningAccountId: '123456789012',

@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto'
+import { problem } from '../../shared/problem.ts'
+import { CANCELLED, CANCELLED_EARLY, JobFault, type JobKind, type JobRecord, SHUT_DOWN } from '../types.ts'
+
+/** Whether the job has ended. */
+export const isTerminal = (record: JobRecord) => record.status === 'succeeded' || record.status === 'failed'
+
+const PHRASES: Record<number, string> = {
+  409: 'Conflict',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
+}
+
+/** The end of a job that failed, as its record and the contract have it. */
+export const failureOf = (fault: JobFault): Partial<JobRecord> => ({
+  status: 'failed',
+  exit_code: null,
+  error: problem(fault.status, PHRASES[fault.status] ?? 'Internal Server Error', fault.message),
+})
+
+/** Why a job has no result that ended with its service. Callers submit again what the service alone has ended. */
+export function lostWith({ cancelled, process }: JobRecord): JobFault {
+  if (!cancelled) return new JobFault(503, SHUT_DOWN)
+  return new JobFault(409, process ? CANCELLED : CANCELLED_EARLY)
+}
+
+/** The record of a job that waits. */
+export const newRecord = (kind: JobKind, workspacePath: string, created: Date): JobRecord => ({
+  job_id: randomUUID(),
+  kind,
+  workspace_path: workspacePath,
+  status: 'queued',
+  created_at: created.toISOString(),
+  started_at: null,
+  finished_at: null,
+  exit_code: null,
+  error: null,
+  process: null,
+})

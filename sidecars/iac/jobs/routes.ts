@@ -1,0 +1,119 @@
+import type { Context, Hono } from 'hono'
+import { z } from 'zod'
+import { problemResponse } from '../../shared/problem.ts'
+import { followOutput, OutputFollower } from '../output/follow.ts'
+import { answerWithJob } from '../output/job-answer.ts'
+import type { JobSecrets } from '../output/job-secrets.ts'
+import { readLiveOutput } from '../output/masking.ts'
+import { JOB_ID } from '../requests.ts'
+import type { JobRecord } from '../types.ts'
+import { isTerminal } from './record.ts'
+import type { JobService } from './service.ts'
+import type { JobStore } from './store.ts'
+
+const MAX_WAIT_SECONDS = 60
+/** How often a request that waits for output looks for it. The engine writes to a file, which announces nothing. */
+const LOOK_MS = 200
+const INVALID = 'Request validation failed'
+
+const tailBytes = z.coerce.number().int().min(1).max(65_536).default(4096)
+const offset = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).default(0)
+
+interface Jobs {
+  jobs: JobService
+  store: JobStore
+  secrets: JobSecrets
+}
+
+/** Adds what can be asked of and done to a job that was accepted. */
+export function addJobRoutes(app: Hono, options: Jobs): void {
+  const { jobs, store } = options
+  const follower = new OutputFollower()
+  app.get('/v1/jobs/:job_id', async (c) => {
+    const id = readId(c)
+    if (id instanceof Response) return id
+    const wait = preferredWait(c.req.header('prefer'))
+    if (wait !== null && jobs.find(id)) await jobs.waitUntilSettled(id, wait * 1000, c.req.raw.signal)
+    const record = jobs.find(id)
+    if (!record) return unknown(id)
+    return answerWithJob(record, store.output(id), applied(wait))
+  })
+  app.delete('/v1/jobs/:job_id', (c) => {
+    const id = readId(c)
+    if (id instanceof Response) return id
+    const record = jobs.cancel(id)
+    return record === null ? unknown(id) : c.json({ job_id: id, status: record.status }, 202)
+  })
+  app.get('/v1/jobs/:job_id/output', async (c) => {
+    const id = readId(c)
+    if (id instanceof Response) return id
+    const { stdout_from, stderr_from } = c.req.query()
+    const isFollowed = stdout_from !== undefined || stderr_from !== undefined
+    return isFollowed ? answerFrom(c, id, follower, options) : answerTail(c, id, options)
+  })
+}
+
+async function answerTail(c: Context, id: string, { jobs, store, secrets }: Jobs): Promise<Response> {
+  const bytes = tailBytes.safeParse(c.req.query('tail_bytes'))
+  if (!bytes.success) return problemResponse(422, INVALID, 'query.tail_bytes: must be a number from 1 to 65536')
+  const record = jobs.find(id)
+  if (!record) return unknown(id)
+  const output = await readLiveOutput(store.output(id), secrets.of(id), bytes.data)
+  return c.json({ job_id: id, status: record.status, ...output })
+}
+
+/** Answers what was written from two offsets on. Waits for it where the request says so and the job has not ended. */
+async function answerFrom(c: Context, id: string, follower: OutputFollower, options: Jobs): Promise<Response> {
+  const { jobs, store, secrets } = options
+  const offsets = {
+    stdout: offset.safeParse(c.req.query('stdout_from')),
+    stderr: offset.safeParse(c.req.query('stderr_from')),
+  }
+  for (const [name, { success }] of Object.entries(offsets))
+    if (!success) return problemResponse(422, INVALID, `query.${name}_from: must be a number of bytes, 0 or more`)
+  const from = { stdout: offsets.stdout.data ?? 0, stderr: offsets.stderr.data ?? 0 }
+  const wait = preferredWait(c.req.header('prefer'))
+  const { signal } = c.req.raw
+  const deadline = performance.now() + (wait ?? 0) * 1000
+  for (;;) {
+    // The status is read first: what a job that has ended wrote is complete.
+    const record = jobs.find(id)
+    if (!record) return unknown(id)
+    const ended = isTerminal(record)
+    const { stdout, stderr } = await followOutput(follower, store.output(id), secrets.of(id), { from, ended })
+    const left = deadline - performance.now()
+    if (ended || stdout.text !== '' || stderr.text !== '' || left <= 0 || signal.aborted || jobs.isStopping)
+      return c.json(answerOf(record, stdout, stderr), 200, applied(wait))
+    await jobs.waitUntilSettled(id, Math.min(LOOK_MS, left), signal)
+  }
+}
+
+const answerOf = (
+  { job_id, status }: JobRecord,
+  stdout: { text: string; next: number },
+  stderr: { text: string; next: number },
+) => ({
+  job_id,
+  status,
+  stdout: stdout.text,
+  stderr: stderr.text,
+  stdout_next: stdout.next,
+  stderr_next: stderr.next,
+})
+
+/** The id in the path in lower case; the refusal of one that is no UUID. */
+function readId(c: Context): string | Response {
+  const jobId = JOB_ID.safeParse(c.req.param('job_id'))
+  return jobId.success ? jobId.data.toLowerCase() : problemResponse(422, INVALID, 'path.job_id: must be a UUID')
+}
+
+const unknown = (id: string): Response => problemResponse(404, `Unknown or expired job: ${id}`)
+
+const applied = (wait: number | null): Record<string, string> =>
+  wait === null ? {} : { 'preference-applied': `wait=${wait}` }
+
+/** The seconds of `Prefer: wait=N` (RFC 7240), at most 60; null when the header asks for no waiting. */
+export function preferredWait(header: string | undefined): number | null {
+  const seconds = /(?:^|[,;])\s*wait\s*=\s*"?(\d+)"?\s*(?:$|[,;])/i.exec(header ?? '')?.[1]
+  return seconds === undefined ? null : Math.min(Number(seconds), MAX_WAIT_SECONDS)
+}

@@ -1,0 +1,144 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import type { OutputFiles } from './files.ts'
+import { matcherOf, replace } from './masking.ts'
+import type { Matcher } from './matcher.ts'
+
+/** As much of a stream is read at once, and a line that is longer is answered in parts. */
+const CHUNK = 256 * 1024
+const MAX_POINTS = 1024
+const MAX_JOBS = 256
+const NEWLINE = 0x0a
+
+/** How far the masking of a file has come. */
+interface Point {
+  /** Bytes of the file. */
+  raw: number
+  /** Bytes of the masked text. */
+  masked: number
+  /** How many of the bytes that follow belong to a secret whose mark has been written. */
+  open: number
+}
+
+/** Where the masking of one file can go on. */
+interface Progress {
+  /** Tells the file from one that has taken its place. */
+  file: string
+  matcher: Matcher
+  points: Point[]
+}
+
+/** A part of a stream, and the offset at which the next one begins. */
+export interface Piece {
+  text: string
+  next: number
+}
+
+const START: Point = { raw: 0, masked: 0, open: 0 }
+
+/**
+ * Reads the output of jobs from an offset on, while they run and afterwards. Offsets count the bytes of the masked text,
+ * so they mean the same before the end of a job, when its file still holds the secrets, and after it. A piece ends
+ * with a line, and never inside of a secret that has several lines. It is remembered where pieces began: without that,
+ * which happens when too many jobs are followed, the masking begins with the first byte again.
+ */
+export class OutputFollower {
+  readonly #known = new Map<string, Progress>()
+
+  /**
+   * @param from an earlier `next`, or 0
+   * @param ended whether the job has ended, so that a last line without its end is complete as well
+   */
+  async read(path: string, secrets: readonly string[], from: number, ended: boolean): Promise<Piece> {
+    const file = await open(path).catch(() => null)
+    if (!file) return { text: '', next: from }
+    try {
+      const progress = await this.#progressOf(path, file, matcherOf(secrets))
+      return await readPiece(file, progress, from, ended)
+    } finally {
+      await file.close()
+    }
+  }
+
+  async #progressOf(path: string, file: FileHandle, matcher: Matcher): Promise<Progress> {
+    const { ino, birthtimeNs, size } = await file.stat({ bigint: true })
+    const identity = `${ino}-${birthtimeNs}`
+    const known = this.#known.get(path)
+    const isSame = known?.file === identity && known.matcher === matcher && (known.points.at(-1)?.raw ?? 0) <= size
+    const progress = isSame ? known : { file: identity, matcher, points: [START] }
+    this.#known.delete(path)
+    this.#known.set(path, progress)
+    const oldest = this.#known.keys().next().value
+    if (this.#known.size > 2 * MAX_JOBS && oldest !== undefined) this.#known.delete(oldest)
+    return progress
+  }
+}
+
+/** The pieces of both streams. */
+export async function followOutput(
+  follower: OutputFollower,
+  files: OutputFiles,
+  secrets: readonly string[],
+  { from, ended }: { from: { stdout: number; stderr: number }; ended: boolean },
+): Promise<{ stdout: Piece; stderr: Piece }> {
+  const [stdout, stderr] = await Promise.all([
+    follower.read(files.stdout, secrets, from.stdout, ended),
+    follower.read(files.stderr, secrets, from.stderr, ended),
+  ])
+  return { stdout, stderr }
+}
+
+async function readPiece(
+  file: FileHandle,
+  { matcher, points }: Progress,
+  from: number,
+  ended: boolean,
+): Promise<Piece> {
+  const wanted = CHUNK + matcher.longest
+  for (let at = points.findLast(({ masked }) => masked <= from) ?? START; ; ) {
+    const available = Math.max(0, Math.min(wanted, (await file.stat()).size - at.raw))
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(available), 0, available, at.raw)
+    const text = buffer.subarray(0, bytesRead)
+    const length = bytesRead < wanted && ended ? bytesRead : settledLength(text, matcher, bytesRead === wanted)
+    if (length === 0) return { text: '', next: from }
+    const matches = matcher.find(text, at.open).filter(({ start }) => start < length)
+    const masked = replace(text.subarray(0, length), matches, at.open > 0)
+    const next: Point = {
+      raw: at.raw + length,
+      masked: at.masked + masked.length,
+      open: Math.max(0, (matches.at(-1)?.end ?? 0) - length),
+    }
+    remember(points, next)
+    if (next.masked > from)
+      return { text: masked.subarray(Math.max(0, from - at.masked)).toString('utf8'), next: next.masked }
+    at = next
+  }
+}
+
+function remember(points: Point[], point: Point): void {
+  if (point.masked <= (points.at(-1)?.masked ?? 0)) return
+  points.push(point)
+  if (points.length > MAX_POINTS) points.splice(0, points.length, ...points.filter((_, index) => index % 2 === 0))
+}
+
+/**
+ * How many bytes of a text can be masked without knowing what follows: those of its whole lines, unless a secret that
+ * has several lines may have begun in them. Of a line that fills the text, all that no secret can reach beyond.
+ */
+function settledLength(text: Buffer, matcher: Matcher, isFull: boolean): number {
+  const lines = wholeLines(text, matcher)
+  if (lines > 0 || !isFull) return lines
+  let cut = text.length - matcher.longest
+  // A character of several bytes stays whole.
+  for (let back = 0; back < 3 && cut > 1 && ((text[cut] ?? 0) & 0xc0) === 0x80; back++) cut--
+  return cut
+}
+
+function wholeLines(text: Buffer, matcher: Matcher): number {
+  let end = text.lastIndexOf(NEWLINE) + 1
+  while (end > 0) {
+    const begun = matcher.beginsBefore(text.subarray(0, end))
+    if (begun === null) return end
+    end = begun === 0 ? 0 : text.lastIndexOf(NEWLINE, begun - 1) + 1
+  }
+  return 0
+}
