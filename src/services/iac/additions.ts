@@ -97,7 +97,8 @@ async function readLiveOutput(
 /** The service does not offer the job, or its answer breaks the contract. Asking again would not help. */
 class OffContract extends Error {}
 
-async function readAnnouncement({ call, config }: IacAccess, signal?: AbortSignal): Promise<ReadonlySet<string>> {
+/** Reads which optional things the service offers; none when it announces nothing. Errors: when it does not answer. */
+export async function readAnnouncement({ call, config }: IacAccess, signal?: AbortSignal): Promise<ReadonlySet<string>> {
   const timeoutMs = Math.min(config.timeout * 1000, ANNOUNCEMENT_LIMIT_MS)
   const response = await call('/v1/engine', { timeoutMs: timeoutMs, ...(signal && { signal }) })
   if (isTransient(response)) throw new Error(`HTTP ${response.status}`)
@@ -127,4 +128,5 @@ async function runJob(
   return expected.includes(result.exit_code) && result.stdout !== '' ? result.stdout : null
 }
 
-const isTransient = ({ status }: OutboundResponse) => status === 429 || (status >= 500 && status !== 501)
+/** Whether a later attempt may succeed. */
+export const isTransient = ({ status }: OutboundResponse) => status === 429 || (status >= 500 && status !== 501)

@@ -69,6 +69,20 @@ export const OfferedSchema = v.object({ additions: v.optional(v.array(v.string()
 /** The last part of the output that a running job has written so far. */
 export const LiveOutputSchema = v.object({ stdout: v.string(), stderr: v.string() })
 
+/** What a job has written from two offsets on, and the offsets to ask with next. */
+export const FollowedOutputSchema = v.object({
+  status: v.picklist(['queued', 'running', 'succeeded', 'failed']),
+  stdout: v.string(),
+  stderr: v.string(),
+  stdout_next: v.pipe(IntegerSchema, v.minValue(0)),
+  stderr_next: v.pipe(IntegerSchema, v.minValue(0)),
+})
+
+export type FollowedOutput = v.InferOutput<typeof FollowedOutputSchema>
+
+/** The answer to a cancellation. */
+export const CancelledSchema = v.object({ job_id: v.string(), status: v.string() })
+
 /** The answer to a submission. This and all schemas below ignore keys that an implementation adds. */
 export const SubmittedSchema = v.object({ job_id: v.pipe(v.string(), v.uuid()) })
 

@@ -5,6 +5,7 @@ import type { Logger } from '../../base/log.ts'
 import { transportFault, unexpectedAnswer } from '../ask.ts'
 import { createAdditions } from './additions.ts'
 import { EngineSchema, OfferedSchema, parseJsonBody, SubmittedSchema } from './answers.ts'
+import { createLiveJobs } from './live.ts'
 import type { IacClient, IacJobKind } from './types.ts'
 import { type IacAccess, waitForJob } from './wait-for-job.ts'
 
@@ -51,6 +52,7 @@ export function createIacClient(config: IacServiceConfig, deps: { fetch: Fetch; 
 
   return {
     ...createAdditions({ config, log, call }),
+    ...createLiveJobs({ config, log, call }),
     submit,
     wait,
     async run(kind, body, options = {}) {

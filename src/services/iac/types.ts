@@ -1,5 +1,5 @@
 import type { Cloud } from '../../base/vocabulary.ts'
-import type { EngineDiagnostic, SchemaParts } from './answers.ts'
+import type { EngineDiagnostic, FollowedOutput, SchemaParts } from './answers.ts'
 
 interface Scoped {
   scope_id: string
@@ -87,9 +87,21 @@ export interface IacClient {
   /** Reads the last lines that a running job has written so far; null instead of an error, like `schema`. */
   output?(jobId: string, signal?: AbortSignal): Promise<{ stdout: string; stderr: string } | null>
   /**
+   * Reads whole lines that a job has written from two offsets on, 0 or those of an earlier answer. The service may hold
+   * its answer for `waitSeconds`, until there is something new or the job has ended. Credentials of the service are
+   * replaced. Answers null when it does not offer this or does not know the job, `missed` when a later attempt may
+   * succeed. Never throws.
+   */
+  outputFrom?(
+    jobId: string,
+    from: { stdout: number; stderr: number },
+    options: { waitSeconds: number; signal?: AbortSignal },
+  ): Promise<FollowedOutput | 'missed' | null>
+  /**
    * Asks the service to stop a job: one that waits never starts, one that runs is interrupted, so that its engine saves
    * what it has and releases the lock of the state. Answers whether the service will do so: false when it does not
-   * offer this. The job then ends as any other; `wait` tells how.
+   * offer this, does not know the job or could not be reached. The job then ends as any other; `wait` tells how. Never
+   * throws.
    */
   cancel?(jobId: string, signal?: AbortSignal): Promise<boolean>
 }
