@@ -1,9 +1,12 @@
 import { gatewayTimeout } from '../../src/base/errors.ts'
 import { delay } from '../../src/base/http.ts'
 import { createProviderSchema, type ProviderSchema } from '../../src/plan/schema/provider-schema.ts'
+import type { SecretRegister } from '../../src/plan/sensitive.ts'
 import type { EngineDiagnostic } from '../../src/services/iac/answers.ts'
 import type { EngineResult, IacJobKind, IacJobs } from '../../src/services/iac/types.ts'
 import { recordJob } from '../../src/sessions/status.ts'
+import { watchJob } from './follow-output.ts'
+import type { OutputArchive } from './output-archive.ts'
 import type { Run } from './run.ts'
 import { createKeyRenewal } from './state-keys.ts'
 
@@ -22,9 +25,15 @@ export interface Engine {
   diagnostics(): Promise<EngineDiagnostic[] | null>
 }
 
-/** @param learn gets the temporary keys that jobs are given, so that they are masked */
-export function createEngine(run: Run, learn: (secrets: readonly string[]) => void): Engine {
-  const renewKeys = createKeyRenewal(run, learn)
+/**
+ * @param secrets gets the temporary keys that jobs are given, so that they are masked
+ * @param outputs gets what the jobs write
+ */
+export function createEngine(
+  run: Run,
+  { secrets, outputs }: { secrets: SecretRegister; outputs: OutputArchive },
+): Engine {
+  const renewKeys = createKeyRenewal(run, secrets.add)
   const numbers = new Map<IacJobKind, number>()
   const earlierJobs = waitForEarlierJobs(run)
   const nextKey = (kind: IacJobKind) => {
@@ -64,12 +73,22 @@ export function createEngine(run: Run, learn: (secrets: readonly string[]) => vo
       await earlierJobs
       await renewKeys(kind)
       const key = nextKey(kind)
-      return await measureTime(() =>
-        run.context.iac.run(kind, body, {
-          signal: run.signal,
-          onSubmitted: (jobId) => recordJob(run.context.sql, run.round, key, jobId),
-        }),
-      )
+      // Only `show` tells what a plan marks as sensitive, so the text of the plan is stored after it.
+      if (kind !== 'show') outputs.flush()
+      const watch = watchJob(run, secrets, kind)
+      const onSubmitted = async (jobId: string) => {
+        await recordJob(run.context.sql, run.round, key, jobId)
+        watch.began(jobId)
+      }
+      try {
+        const result = await measureTime(() => run.context.iac.run(kind, body, { signal: run.signal, onSubmitted }))
+        watch.ended(result)
+        outputs.keep(kind, result)
+        return result
+      } catch (error) {
+        watch.ended(null)
+        throw error
+      }
     },
   }
 }

@@ -8,6 +8,7 @@ import { planCounts } from '../../src/plan/changes.ts'
 import { createSecretRegister, type SecretRegister } from '../../src/plan/sensitive.ts'
 import { type Attempts, createAttempts } from './attempts/recorder.ts'
 import { createEngine, type Engine } from './engine.ts'
+import { createOutputArchive, type OutputArchive } from './output-archive.ts'
 import type { BareRun, Run } from './run.ts'
 import { createStatusWriter, type StatusWriter } from './status.ts'
 import { createSurvey, type Survey } from './survey.ts'
@@ -20,6 +21,8 @@ export interface BareKit {
   /** The session's models. Sensitive values in every message are masked. */
   llm: LlmClient
   status: StatusWriter
+  /** Takes the output of engine jobs, to be stored. */
+  outputs: OutputArchive
   /** The tools that a chain may be given. */
   tools: ToolBuilders<'webSearch'>
   /** Absent while tracing is off. */
@@ -44,7 +47,7 @@ export const maskedSecretsOf = (config: Config): string[] =>
 
 export function createKit(run: Run): Kit {
   const bare = createBareKit(run)
-  const engine = createEngine(run, bare.secrets.add)
+  const engine = createEngine(run, bare)
   return {
     ...bare,
     run,
@@ -64,6 +67,7 @@ export function createBareKit(run: BareRun): BareKit {
     run,
     secrets: recordPlanCounts(secrets, run),
     llm,
+    outputs: createOutputArchive(run, secrets),
     status: createStatusWriter({ run, llm, secrets, trace }),
     tools: createBareTools(llm),
     trace,

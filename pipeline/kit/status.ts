@@ -1,5 +1,6 @@
 import type { Status } from '../../src/base/vocabulary.ts'
 import { statusUpdate } from '../../src/chains/status-update.ts'
+import type { OutputArchive } from './output-archive.ts'
 import type { BareRun } from './run.ts'
 import { askForText, type ChainKit } from './run-chain.ts'
 
@@ -61,15 +62,18 @@ export function createStatusWriter(kit: ChainKit & { run: BareRun }): StatusWrit
 }
 
 /**
- * Does the work of a mode and then waits until its status rows are written. The terminal status is written after the
+ * Does the work of a mode and then waits until its status rows are written, and the output of its engine jobs is stored. The terminal status is written after the
  * mode has returned and has to be the last row, also when the work fails. A row that could not be written does not
  * change how the work ended.
  */
-export async function settleStatusAfter<T>(status: Pick<StatusWriter, 'settle'>, work: () => Promise<T>): Promise<T> {
+export async function settleStatusAfter<T>(
+  { status, outputs }: { status: Pick<StatusWriter, 'settle'>; outputs: Pick<OutputArchive, 'settle'> },
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work()
   } finally {
-    await status.settle().catch(() => {})
+    await Promise.all([status.settle().catch(() => {}), outputs.settle()])
   }
 }
 

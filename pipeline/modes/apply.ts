@@ -38,7 +38,7 @@ interface ApplyState {
 async function handle(run: BareRun): Promise<Outcome | Parked> {
   const kit = createBareKit(run)
   const state = await loadApplyState(kit)
-  return await settleStatusAfter(kit.status, () => runApplyRound(kit, state))
+  return await settleStatusAfter(kit, () => runApplyRound(kit, state))
 }
 
 async function runApplyRound(kit: BareKit, state: ApplyState): Promise<Outcome | Parked> {

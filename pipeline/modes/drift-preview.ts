@@ -13,7 +13,7 @@ import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
  */
 export async function driftPreview(run: Run): Promise<Outcome> {
   const kit = createKit(run)
-  return await settleStatusAfter(kit.status, () => runDriftPreview(kit))
+  return await settleStatusAfter(kit, () => runDriftPreview(kit))
 }
 
 async function runDriftPreview(kit: Kit): Promise<Outcome> {

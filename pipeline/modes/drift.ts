@@ -15,7 +15,7 @@ import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
  */
 export async function drift(run: Run): Promise<Outcome> {
   const kit = createKit(run)
-  return await settleStatusAfter(kit.status, () => runDriftRound(kit))
+  return await settleStatusAfter(kit, () => runDriftRound(kit))
 }
 
 async function runDriftRound(kit: Kit): Promise<Outcome> {

@@ -27,7 +27,7 @@ import { readDeclarations, readForStatements } from '../steps/shared/look-at-rep
  */
 export async function generate(run: Run): Promise<Outcome> {
   const kit = createKit(run)
-  return await settleStatusAfter(kit.status, () => runGenerateRound(kit))
+  return await settleStatusAfter(kit, () => runGenerateRound(kit))
 }
 
 async function runGenerateRound(kit: Kit): Promise<Outcome> {

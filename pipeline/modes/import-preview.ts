@@ -14,7 +14,7 @@ import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
  */
 export async function importPreview(run: Run): Promise<Outcome> {
   const kit = createKit(run)
-  return await settleStatusAfter(kit.status, () => runImportPreview(kit))
+  return await settleStatusAfter(kit, () => runImportPreview(kit))
 }
 
 async function runImportPreview(kit: Kit): Promise<Outcome> {

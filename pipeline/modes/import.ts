@@ -23,7 +23,7 @@ import { readDeclarations } from '../steps/shared/look-at-repository.ts'
  */
 export async function importResources(run: Run): Promise<Outcome> {
   const kit = createKit(run)
-  return await settleStatusAfter(kit.status, () => runImportRound(kit))
+  return await settleStatusAfter(kit, () => runImportRound(kit))
 }
 
 async function runImportRound(kit: Kit): Promise<Outcome> {

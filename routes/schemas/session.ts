@@ -124,6 +124,15 @@ const Round = z
         }),
       )
       .openapi({ description: 'What an import preview lists: one JSON document; empty for every other round.' }),
+    outputs: z
+      .array(
+        z.object({
+          ...artifact,
+          step: z.string().openapi({ description: '`init`, `validate`, `plan`, `apply` or `import`.' }),
+          exit_code: z.number().int().nullable(),
+        }),
+      )
+      .openapi({ description: 'What the engine jobs of the round have written, masked.' }),
     usage: Usage.nullable().openapi({ description: 'null until the round ended.' }),
     pull_requests: z.array(
       z.object({ provider: z.enum(['GITHUB', 'AZURE_DEVOPS', 'GITLAB']), url: z.string(), number: z.number().int() }),
@@ -162,6 +171,7 @@ export const SessionAggregate = SessionSummary.extend({
         plans: [{ ...artifactExample('plans/0a1b2c3d.txt', 'text/plain'), targets: ['aws_s3_bucket.build_logs'] }],
         code_changes: [{ ...artifactExample('changes/9f8e7d6c-logs.tf', 'text/plain'), file_name: 'logs.tf' }],
         previews: [],
+        outputs: [{ ...artifactExample('outputs/plan-7c6b5a4d.txt', 'text/plain'), step: 'plan', exit_code: 0 }],
         usage: {
           engine_s: 21.4,
           model_s: 63.9,

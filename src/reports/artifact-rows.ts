@@ -23,7 +23,7 @@ export async function insertPlan(
   const targets = plan.targets.map((target) => storable(target))
   assertHeld(
     await sql`
-      WITH artifact AS (${artifact(sql, round, plan)})
+      WITH artifact AS (${insertedArtifact(sql, round, plan)})
       INSERT INTO engine_plans (round_id, artifact_id, targets)
       SELECT ${round.id}, id, ${targets}::text[] FROM artifact RETURNING id`,
   )
@@ -36,7 +36,7 @@ export async function insertReport(
 ): Promise<void> {
   assertHeld(
     await sql`
-      WITH artifact AS (${artifact(sql, round, report)})
+      WITH artifact AS (${insertedArtifact(sql, round, report)})
       INSERT INTO reports (round_id, artifact_id, type)
       SELECT ${round.id}, id, ${report.type} FROM artifact RETURNING id`,
   )
@@ -49,7 +49,7 @@ export async function insertComplianceCheck(
 ): Promise<void> {
   assertHeld(
     await sql`
-      WITH artifact AS (${artifact(sql, round, check)})
+      WITH artifact AS (${insertedArtifact(sql, round, check)})
       INSERT INTO compliance_checks (round_id, artifact_id, passed)
       SELECT ${round.id}, id, ${check.passed} FROM artifact RETURNING id`,
   )
@@ -64,7 +64,7 @@ export async function insertCodeChange(
   const fileName = [...storable(change.file_name)].slice(0, 254).join('')
   assertHeld(
     await sql`
-      WITH artifact AS (${artifact(sql, round, change)})
+      WITH artifact AS (${insertedArtifact(sql, round, change)})
       INSERT INTO code_changes (round_id, artifact_id, file_name)
       SELECT ${round.id}, id, ${fileName} FROM artifact RETURNING id`,
   )
@@ -78,14 +78,15 @@ export async function insertPreview(
 ): Promise<void> {
   assertHeld(
     await sql`
-      WITH artifact AS (${artifact(sql, round, preview)})
+      WITH artifact AS (${insertedArtifact(sql, round, preview)})
       INSERT INTO previews (round_id, artifact_id, counts, resource_ids)
       SELECT ${round.id}, id, ${JSON.stringify(preview.counts)}::jsonb, ${[...preview.resource_ids]}::text[]
       FROM artifact RETURNING id`,
   )
 }
 
-const artifact = (sql: Sql, round: ClaimedRound, object: StoredObject) => sql`
+/** Query that inserts the row of a stored object and answers its id; no row when the session is not held any more. */
+export const insertedArtifact = (sql: Sql, round: ClaimedRound, object: StoredObject) => sql`
   INSERT INTO artifacts (uri, content_type, file_size_bytes)
   SELECT ${object.uri}, ${object.content_type}, ${object.file_size_bytes}::integer
   FROM (${heldSessionQuery(sql, round)}) AS held RETURNING id`

@@ -14,7 +14,7 @@ import type { ComplianceReport, ReportDocuments } from './schemas.ts'
 type Store = Pick<Context, 'storage' | 'sql' | 'log'>
 
 const JSON_TYPE = 'application/json'
-const TEXT_TYPE = 'text/plain'
+export const TEXT_TYPE = 'text/plain'
 
 /** Stores the text of a plan as the engine printed it, also that of a plan that failed. */
 export async function storePlanText(
@@ -170,7 +170,7 @@ export interface ArtifactObject {
  * fails, it tries to delete the object, and throws the error of the insert.
  * @param insert inserts the rows; gets the size of the body in bytes
  */
-async function storeArtifact<Row>(
+export async function storeArtifact<Row>(
   context: Pick<Context, 'storage' | 'log'>,
   object: ArtifactObject,
   insert: (fileSizeBytes: number) => Promise<Row>,
@@ -206,6 +206,7 @@ const reportKey = (round: KeyOwner, type: ReportType) => `${prefix(round)}/repor
 const previewKey = (round: KeyOwner) => `${prefix(round)}/previews/import-${token()}.json`
 export const complianceKey = (round: KeyOwner) => `${prefix(round)}/compliance/check-${token()}.json`
 const planKey = (round: KeyOwner) => `${prefix(round)}/plans/${token()}.txt`
+export const outputKey = (round: KeyOwner, step: string) => `${prefix(round)}/outputs/${step}-${token()}.txt`
 const codeChangeKey = (round: KeyOwner, path: string) => `${prefix(round)}/changes/${token()}-${safeName(path)}`
 
 /** 8 random hex characters. */

@@ -64,15 +64,19 @@ async function isCurrent(context: AggregateContext, cached: SessionAggregate): P
   return row?.updated_at === cached.updated_at
 }
 
+/** Parts of a round that older releases did not have. */
+const PARTS: readonly (keyof RoundDetail)[] = ['attempts', 'outputs', 'previews']
+
 /**
- * Parses an entry that this module has written; null for anything else, which then counts as a miss, as does an entry of
- * a release whose rounds had no attempts.
+ * Parses an entry that this module has written; null for anything else, such as the entry of an older release, whose
+ * rounds had fewer parts. It counts as a miss then.
  */
 function parseEntry(text: string | null): SessionAggregate | null {
   if (text === null) return null
   try {
     const entry: SessionAggregate = JSON.parse(text)
-    const isWhole = typeof entry?.uuid === 'string' && entry.rounds.every(({ attempts }) => Array.isArray(attempts))
+    const isWhole =
+      typeof entry?.uuid === 'string' && entry.rounds.every((round) => PARTS.every((part) => part in round))
     return isWhole ? entry : null
   } catch {
     return null
@@ -101,6 +105,7 @@ async function readAggregate(
     plans: await presignRows(context, rows.plans),
     code_changes: await presignRows(context, rows.code_changes),
     previews: await presignRows(context, rows.previews),
+    outputs: await presignRows(context, rows.outputs),
   }
   const rounds = rows.rounds.map(({ id, number, query, preview, usage, created_at }): RoundDetail => {
     const ofThisRound = <Row extends RoundRow>(list: readonly Row[]) =>
@@ -116,6 +121,7 @@ async function readAggregate(
       plans: ofThisRound(entries.plans),
       code_changes: ofThisRound(entries.code_changes),
       previews: ofThisRound(entries.previews),
+      outputs: ofThisRound(entries.outputs),
       pull_requests: ofThisRound(rows.pull_requests),
       attempts: toAttempts(rows.attempts.filter(({ round_id }) => round_id === id)),
       usage: usage && toUsage(usage),
@@ -144,7 +150,8 @@ async function readHead(tx: Transaction, uuid: string): Promise<Head | null> {
 }
 
 async function readRounds(tx: Transaction, sessionId: number) {
-  const artifacts = <Own>(table: string, column: string) => readArtifacts<Own>(tx, sessionId, table, column)
+  const artifacts = <Own>(table: string, column: string, second?: string) =>
+    readArtifacts<Own>(tx, sessionId, table, [column, second])
   return await awaitAll({
     rounds: tx<Own<RoundDetail, 'id' | 'number' | 'query' | 'preview' | 'created_at'>[]>`
       SELECT id, number, query, preview, usage, created_at FROM rounds
@@ -157,6 +164,7 @@ async function readRounds(tx: Transaction, sessionId: number) {
     plans: artifacts<{ targets: string[] }>('engine_plans', 'targets'),
     code_changes: artifacts<{ file_name: string }>('code_changes', 'file_name'),
     previews: artifacts<Pick<PreviewEntry, 'counts'>>('previews', 'counts'),
+    outputs: artifacts<{ step: string; exit_code: number | null }>('engine_outputs', 'step', 'exit_code'),
     pull_requests: tx<(RoundRow & PullRequest)[]>`
       SELECT round_id, provider, number, url FROM pull_requests
       WHERE round_id IN (SELECT id FROM rounds WHERE session_id = ${sessionId}) ORDER BY created_at, id`,
@@ -178,10 +186,11 @@ async function readArtifacts<Own>(
   tx: Transaction,
   sessionId: number,
   table: string,
-  column: string,
+  [column, second]: readonly [string, string | undefined],
 ): Promise<(ArtifactRow & Own)[]> {
+  const own = second === undefined ? tx`t.${tx(column)}` : tx`t.${tx(column)}, t.${tx(second)}`
   return tx<(ArtifactRow & Own)[]>`
-    SELECT t.round_id, t.id, a.uri, a.content_type, a.file_size_bytes, t.${tx(column)}, t.created_at
+    SELECT t.round_id, t.id, a.uri, a.content_type, a.file_size_bytes, ${own}, t.created_at
     FROM ${tx(table)} t JOIN artifacts a ON a.id = t.artifact_id
     WHERE t.round_id IN (SELECT id FROM rounds WHERE session_id = ${sessionId}) ORDER BY t.created_at, t.id`
 }

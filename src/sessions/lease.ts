@@ -103,7 +103,7 @@ async function readHistory(tx: Transaction, sessionId: number): Promise<Turn[]> 
  * Unless the round was parked, which is no interruption, a status tells the user that it starts again.
  */
 async function discardEarlierAttempt(tx: Transaction, claim: Claim, wasParked: boolean): Promise<void> {
-  for (const table of ['engine_plans', 'reports', 'compliance_checks', 'code_changes', 'previews'])
+  for (const table of ['engine_plans', 'reports', 'compliance_checks', 'code_changes', 'previews', 'engine_outputs'])
     await tx`DELETE FROM ${tx(table)} WHERE round_id = ${claim.id}`
   await interruptAttempts(tx, claim.id)
   if (!wasParked) await appendStatus(tx, claim, 'started', 'The round was interrupted and starts again.')

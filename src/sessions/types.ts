@@ -78,6 +78,8 @@ export interface RoundDetail {
   compliance_checks: (ArtifactEntry & { passed: boolean })[]
   plans: (ArtifactEntry & { targets: string[] })[]
   code_changes: (ArtifactEntry & { file_name: string })[]
+  /** What the engine jobs of the round have written. Not part of the contract but an addition to it. */
+  outputs: (ArtifactEntry & { step: string; exit_code: number | null })[]
   pull_requests: PullRequest[]
   /** An addition to the contract, as is `usage`: what each attempt of the round's generation loops came to. */
   attempts: AttemptDetail[]

@@ -139,6 +139,7 @@ describe('the detail', () => {
         plans: [],
         code_changes: [],
         previews: [],
+        outputs: [],
         pull_requests: [],
         attempts: [],
         usage: null,

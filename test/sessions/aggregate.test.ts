@@ -94,6 +94,7 @@ describe('loadAggregate', () => {
           plans: [{ ...entry('p.txt'), targets: ['a.b', 'c["d,e"]'] }],
           code_changes: [{ ...entry('k'), file_name: 'é'.repeat(254) }],
           previews: [],
+          outputs: [],
           pull_requests: [],
           attempts: [],
           usage: null,

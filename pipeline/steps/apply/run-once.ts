@@ -5,6 +5,7 @@ import { STOPPING } from '../../../src/data/queue/types.ts'
 import type { EngineResult } from '../../../src/services/iac/types.ts'
 import { type ApplyResult, recordApplyJob, recordIntent } from '../../../src/sessions/applies.ts'
 import type { StoredSeal } from '../../../src/sessions/pins/seal.ts'
+import { watchJob } from '../../kit/follow-output.ts'
 import type { BareKit } from '../../kit/kit.ts'
 import type { BareRun } from '../../kit/run.ts'
 import type { PinnedDirectory } from '../../workspace/pins/pinned.ts'
@@ -101,9 +102,15 @@ async function waitShowingProgress(kit: BareKit, jobId: string): Promise<EngineR
   const { context, signal } = kit.run
   const jobEnd = new AbortController()
   const progress = showProgress(kit, jobId, AbortSignal.any([signal, jobEnd.signal]))
+  const watch = watchJob(kit.run, kit.secrets, 'apply')
+  watch.began(jobId)
+  let result: EngineResult | null = null
   try {
-    return await context.iac.wait(jobId, { signal })
+    result = await context.iac.wait(jobId, { signal })
+    kit.outputs.keep('apply', result)
+    return result
   } finally {
+    watch.ended(result)
     jobEnd.abort()
     await progress
   }

@@ -98,7 +98,10 @@ async function readLiveOutput(
 class OffContract extends Error {}
 
 /** Reads which optional things the service offers; none when it announces nothing. Errors: when it does not answer. */
-export async function readAnnouncement({ call, config }: IacAccess, signal?: AbortSignal): Promise<ReadonlySet<string>> {
+export async function readAnnouncement(
+  { call, config }: IacAccess,
+  signal?: AbortSignal,
+): Promise<ReadonlySet<string>> {
   const timeoutMs = Math.min(config.timeout * 1000, ANNOUNCEMENT_LIMIT_MS)
   const response = await call('/v1/engine', { timeoutMs: timeoutMs, ...(signal && { signal }) })
   if (isTransient(response)) throw new Error(`HTTP ${response.status}`)

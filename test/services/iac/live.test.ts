@@ -65,7 +65,11 @@ describe('cancel', () => {
     ['names an unknown job', { cancel: [json({ title: 'Unknown', status: 404 }, 404)] }, false],
     ['is answered with something else', { cancel: [json({ ok: true }, 202)] }, false],
     ['arrives at the second attempt', { cancel: [status(503), json({ job_id: JOB, status: 'queued' }, 202)] }, true],
-    ['finds the service away for a moment', { cancel: [unreachable, json({ job_id: JOB, status: 'queued' }, 202)] }, true],
+    [
+      'finds the service away for a moment',
+      { cancel: [unreachable, json({ job_id: JOB, status: 'queued' }, 202)] },
+      true,
+    ],
     ['never arrives', { cancel: [unreachable] }, false],
     ['finds no service', { engine: unreachable }, false],
   ])('that %s', async (_, answers, expected) => {

@@ -1,0 +1,170 @@
+import { delay } from '../../src/base/http.ts'
+import type { Masker } from '../../src/base/masking.ts'
+import type { EngineResult, IacJobKind } from '../../src/services/iac/types.ts'
+import { silentJournal } from '../../src/sessions/journal/types.ts'
+import type { BareRun } from './run.ts'
+
+/** Tells those who watch a round about one engine job. No method throws or waits. */
+export interface JobWatch {
+  /** The service has accepted the job. A second call is for the job that replaces a lost one. */
+  began(jobId: string): void
+  /** The job has ended; null without a result of the engine. */
+  ended(result: EngineResult | null): void
+}
+
+type Stream = 'stdout' | 'stderr'
+type WatchedRun = Pick<BareRun, 'context' | 'journal' | 'log'>
+
+/** Stdout of the other kinds is a document with values of the plan or the state, which is not for watching. */
+const FOR_PEOPLE: readonly IacJobKind[] = ['init', 'validate', 'plan', 'apply', 'import']
+export const isForPeople = (kind: IacJobKind): boolean => FOR_PEOPLE.includes(kind)
+
+/** How long the service may hold its answer while the engine writes nothing. */
+const WAIT_S = 10
+const PAUSE_MS = 1_000
+/** After as many failures in a row the output is not read along any more, and comes whole at the end. */
+const MAX_MISSED = 5
+/** Most of one stream that watchers are sent. The whole text is an artifact. */
+const MAX_CHARS = 2 * 1024 * 1024
+const MAX_EVENT_CHARS = 32 * 1024
+const CUT = '[The rest is left out here.]\n'
+
+/**
+ * Writes the output of a job into the round's journal while the engine works, line by line and masked. What was not read
+ * by the end of the job is taken from its result, so that nothing is missing. Asks the service for nothing when nobody
+ * can watch, and reads only the end when it does not offer more.
+ */
+export function watchJob(run: WatchedRun, secrets: Pick<Masker, 'text'>, kind: IacJobKind): JobWatch {
+  let current: WatchedJob | null = null
+  const end = (result: EngineResult | null) => {
+    current?.end(result)
+    current = null
+  }
+  return {
+    began: (jobId) => {
+      end(null)
+      current = new WatchedJob(run, secrets, { kind, jobId })
+      if (isForPeople(kind) && run.journal !== silentJournal) void current.follow()
+    },
+    ended: end,
+  }
+}
+
+class WatchedJob {
+  readonly #run: WatchedRun
+  readonly #step: IacJobKind
+  readonly #jobId: string
+  readonly #streams: Record<Stream, StreamWriter>
+  readonly #started = performance.now()
+  readonly #over = new AbortController()
+
+  constructor(run: WatchedRun, secrets: Pick<Masker, 'text'>, { kind, jobId }: { kind: IacJobKind; jobId: string }) {
+    this.#run = run
+    this.#step = kind
+    this.#jobId = jobId
+    const job = { step: kind, job_id: jobId }
+    const writer = (stream: Stream) =>
+      new StreamWriter((text) => run.journal.output({ type: 'lines', ...job, stream, text: secrets.text(text) }))
+    this.#streams = { stdout: writer('stdout'), stderr: writer('stderr') }
+    run.journal.activity({ type: 'engine.began', step: kind })
+    run.journal.output({ type: 'step.began', ...job })
+  }
+
+  /** Reads along until the job ends, the service offers it no more or watchers have been sent enough. */
+  async follow(): Promise<void> {
+    const { log } = this.#run
+    const { signal } = this.#over
+    try {
+      const from = { stdout: 0, stderr: 0 }
+      for (let missed = 0; missed < MAX_MISSED && !signal.aborted; ) {
+        const asked = performance.now()
+        const piece = await this.#run.context.iac.outputFrom?.(this.#jobId, from, { waitSeconds: WAIT_S, signal })
+        if (signal.aborted || !piece) return
+        missed = piece === 'missed' ? missed + 1 : 0
+        if (piece !== 'missed' && piece.stdout + piece.stderr !== '') {
+          const isFull = [this.#streams.stdout.take(piece.stdout), this.#streams.stderr.take(piece.stderr)].includes(
+            true,
+          )
+          if (isFull) return
+          from.stdout = piece.stdout_next
+          from.stderr = piece.stderr_next
+          continue
+        }
+        if (piece !== 'missed' && (piece.status === 'succeeded' || piece.status === 'failed')) return
+        // A service that does not hold its answer is not asked without a pause.
+        if (performance.now() - asked < PAUSE_MS) await delay(PAUSE_MS, signal)
+      }
+    } catch (error) {
+      if (!signal.aborted) log.info('the output of an engine job is not read along', { job_id: this.#jobId, error })
+    }
+  }
+
+  end(result: EngineResult | null): void {
+    this.#over.abort()
+    const { journal } = this.#run
+    const seconds = Math.round(performance.now() - this.#started) / 1000
+    const exit_code = result?.exit_code ?? null
+    if (isForPeople(this.#step)) this.#streams.stdout.end(result?.stdout ?? null)
+    this.#streams.stderr.end(result?.stderr ?? null)
+    journal.output({ type: 'step.ended', step: this.#step, job_id: this.#jobId, exit_code, seconds })
+    journal.activity({ type: 'engine.ended', step: this.#step, exit_code, seconds })
+  }
+}
+
+/** Hands on a text in whole lines, the rest of which may come as a whole at the end. */
+class StreamWriter {
+  readonly #write: (lines: string) => void
+  #taken = ''
+  /** How much of `#taken` has been written. */
+  #written = 0
+  #isFull = false
+
+  constructor(write: (lines: string) => void) {
+    this.#write = write
+  }
+
+  /** Takes what follows on what was taken before. Answers whether no more should be read. */
+  take(text: string): boolean {
+    this.#taken += text
+    const end = this.#taken.lastIndexOf('\n') + 1
+    if (end > this.#written) this.#writeLines(this.#taken.slice(this.#written, end))
+    this.#written = Math.max(this.#written, end)
+    return this.#isFull || this.#taken.length > MAX_CHARS
+  }
+
+  /** @param whole all that there is; null when that is not known, and what was taken has to do */
+  end(whole: string | null): void {
+    const text = whole ?? this.#taken
+    const rest = text.slice(sharedLines(this.#taken.slice(0, this.#written), text))
+    if (rest !== '') this.#writeLines(rest.endsWith('\n') ? rest : `${rest}\n`, this.#written)
+    this.#taken = ''
+  }
+
+  #writeLines(text: string, before = this.#written): void {
+    if (this.#isFull) return
+    const left = Math.max(0, MAX_CHARS - before)
+    this.#isFull = text.length > left
+    const shown = this.#isFull ? text.slice(0, text.lastIndexOf('\n', left) + 1) : text
+    for (const part of inParts(shown)) this.#write(part)
+    if (this.#isFull) this.#write(CUT)
+  }
+}
+
+/** How many characters at the beginning of a text are lines that were written. An `init` may have begun again. */
+function sharedLines(written: string, text: string): number {
+  if (text.startsWith(written)) return written.length
+  let same = 0
+  while (same < written.length && written[same] === text[same]) same++
+  return text.lastIndexOf('\n', same - 1) + 1
+}
+
+/** A text of whole lines in parts of such lines. A line that is longer than a part stays whole, so that it is masked. */
+function* inParts(text: string): Generator<string> {
+  for (let at = 0; at < text.length; ) {
+    const limit = at + MAX_EVENT_CHARS
+    const last = limit >= text.length ? text.length : text.lastIndexOf('\n', limit - 1) + 1
+    const end = last > at ? last : text.indexOf('\n', limit) + 1 || text.length
+    yield text.slice(at, end)
+    at = end
+  }
+}
