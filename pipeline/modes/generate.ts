@@ -16,6 +16,7 @@ import { reviewPlan } from '../steps/generate/review-plan.ts'
 import { describeOthersChanges, describeResult, joinParts } from '../steps/generator/compose-result.ts'
 import { generateAndValidate } from '../steps/generator/generate-and-validate.ts'
 import { planOutsideTargets } from '../steps/plan/plan-outside-targets.ts'
+import { completePlanDocument } from '../steps/plan/store-plan.ts'
 import { createSessionValidator } from '../steps/plan/validators.ts'
 import { composePrompts } from '../steps/shared/compose-prompts.ts'
 import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
@@ -79,7 +80,9 @@ async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
   const beyond = planOutsideTargets(kit, plan)
   const checked = await intent.evaluate(plan.plan)
   await noteUnmet(kit, checked)
-  await decideLock(kit, await reviewPlan(kit, plan, { beyond, checked, conventions, environments }))
+  const review = await reviewPlan(kit, plan, { beyond, checked, conventions, environments })
+  await completePlanDocument(kit, plan, { beyond: await beyond, checked })
+  await decideLock(kit, review)
   await pinPlan(kit, plan)
   return { status: 'completed' }
 }

@@ -1,5 +1,6 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { Endpoint } from '../endpoint.ts'
+import { planDocumentJsonSchema } from '../schemas/plan-document.ts'
 
 const DESCRIPTION =
   'Turns a request in plain words and a git repository into infrastructure code, a validated plan and ' +
@@ -17,6 +18,8 @@ export function describeApi(endpoints: readonly Endpoint[], version: string): st
     bearerFormat: 'JWT',
     description: 'A token of the configured issuer. Not needed while authentication is disabled.',
   })
+  // No route answers it: it is fetched from the object store, at `rounds[].plans[].document_url`.
+  app.openAPIRegistry.registerComponent('schemas', 'PlanDocument', planDocumentJsonSchema())
   for (const { route } of endpoints) app.openAPIRegistry.registerPath(route)
   const document = app.getOpenAPI31Document({
     openapi: '3.1.0',

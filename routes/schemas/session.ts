@@ -108,7 +108,16 @@ const Round = z
     compliance_checks: z
       .array(z.object({ ...artifact, passed: z.boolean() }))
       .openapi({ description: 'Empty when the round was not audited.' }),
-    plans: z.array(z.object({ ...artifact, targets: z.array(z.string()) })),
+    plans: z.array(
+      z.object({
+        ...artifact,
+        targets: z.array(z.string()),
+        document_url: z.string().nullable().openapi({
+          format: 'uri',
+          description: 'The plan as data, a `PlanDocument`; presigned. Null for drift and for plans that failed.',
+        }),
+      }),
+    ),
     code_changes: z.array(
       z.object({ ...artifact, file_name: z.string().openapi({ description: 'From the engine root.' }) }),
     ),
@@ -168,7 +177,13 @@ export const SessionAggregate = SessionSummary.extend({
         ],
         reports: [{ ...artifactExample('reports/generate-1f2e3d4c.json', 'application/json'), type: 'generate' }],
         compliance_checks: [{ ...artifactExample('compliance/check-5a6b7c8d.json', 'application/json'), passed: true }],
-        plans: [{ ...artifactExample('plans/0a1b2c3d.txt', 'text/plain'), targets: ['aws_s3_bucket.build_logs'] }],
+        plans: [
+          {
+            ...artifactExample('plans/0a1b2c3d.txt', 'text/plain'),
+            targets: ['aws_s3_bucket.build_logs'],
+            document_url: artifactExample('plans/0a1b2c3d.json', 'application/json').url,
+          },
+        ],
         code_changes: [{ ...artifactExample('changes/9f8e7d6c-logs.tf', 'text/plain'), file_name: 'logs.tf' }],
         previews: [],
         outputs: [{ ...artifactExample('outputs/plan-7c6b5a4d.txt', 'text/plain'), step: 'plan', exit_code: 0 }],

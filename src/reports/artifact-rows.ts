@@ -12,20 +12,48 @@ export interface StoredObject {
 }
 
 /**
- * Each function inserts the row of a stored object and the row that refers to it, or neither of them.
+ * Each function inserts the row of a stored object and the row that refers to it, or neither of them. This one answers
+ * the id of the plan.
  * Errors: `LeaseLost` when another worker has the session by now.
  */
 export async function insertPlan(
   sql: Sql,
   round: ClaimedRound,
   plan: StoredObject & { targets: readonly string[] },
-): Promise<void> {
+): Promise<number> {
   const targets = plan.targets.map((target) => storable(target))
+  const rows = await sql<{ id: number }[]>`
+    WITH artifact AS (${insertedArtifact(sql, round, plan)})
+    INSERT INTO engine_plans (round_id, artifact_id, targets)
+    SELECT ${round.id}, id, ${targets}::text[] FROM artifact RETURNING id`
+  assertHeld(rows)
+  return rows[0]?.id ?? 0
+}
+
+/**
+ * Makes an object the document of a plan. A plan has one: when the object is the document already, and was written
+ * again, its size is updated.
+ */
+export async function setPlanDocument(
+  sql: Sql,
+  round: ClaimedRound,
+  planId: number,
+  document: StoredObject,
+): Promise<void> {
+  const updated = await sql`
+    WITH held AS (${heldSessionQuery(sql, round)})
+    UPDATE artifacts SET file_size_bytes = ${document.file_size_bytes}::integer
+    FROM held, engine_plans
+    WHERE engine_plans.id = ${planId} AND engine_plans.round_id = ${round.id}
+      AND artifacts.id = engine_plans.document_artifact_id AND artifacts.uri = ${document.uri}
+    RETURNING artifacts.id`
+  if (updated.length > 0) return
   assertHeld(
     await sql`
-      WITH artifact AS (${insertedArtifact(sql, round, plan)})
-      INSERT INTO engine_plans (round_id, artifact_id, targets)
-      SELECT ${round.id}, id, ${targets}::text[] FROM artifact RETURNING id`,
+      WITH artifact AS (${insertedArtifact(sql, round, document)})
+      UPDATE engine_plans SET document_artifact_id = artifact.id FROM artifact
+      WHERE engine_plans.id = ${planId} AND engine_plans.round_id = ${round.id} AND document_artifact_id IS NULL
+      RETURNING engine_plans.id`,
   )
 }
 

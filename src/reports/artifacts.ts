@@ -3,7 +3,14 @@ import type { ReportType } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import type { ScopeInventory } from '../plan/imports/inventory.ts'
 import type { ClaimedRound } from '../sessions/types.ts'
-import { insertCodeChange, insertComplianceCheck, insertPlan, insertPreview, insertReport } from './artifact-rows.ts'
+import {
+  insertCodeChange,
+  insertComplianceCheck,
+  insertPlan,
+  insertPreview,
+  insertReport,
+  setPlanDocument,
+} from './artifact-rows.ts'
 import type { ComplianceReport, ReportDocuments } from './schemas.ts'
 
 /**
@@ -16,14 +23,44 @@ type Store = Pick<Context, 'storage' | 'sql' | 'log'>
 const JSON_TYPE = 'application/json'
 export const TEXT_TYPE = 'text/plain'
 
+/** A plan whose text is stored. */
+export interface StoredPlan {
+  /** Database key in `engine_plans`. */
+  id: number
+  /** Key of the object with its text. */
+  uri: string
+}
+
 /** Stores the text of a plan as the engine printed it, also that of a plan that failed. */
 export async function storePlanText(
   context: Store,
   round: ClaimedRound,
   plan: { text: string; targets: string[] },
   signal?: AbortSignal,
+): Promise<StoredPlan> {
+  return await storePlanKind(context, round, 'plan', plan.text, plan.targets, signal)
+}
+
+/**
+ * Stores the document of a plan as JSON beside its text, under the same name. A document that is stored again takes the
+ * place of the earlier one, so that its URL stays the same.
+ * @param document JSON text
+ */
+export async function storePlanDocument(
+  context: Store,
+  round: ClaimedRound,
+  plan: StoredPlan,
+  document: string,
+  signal?: AbortSignal,
 ): Promise<void> {
-  await storePlanKind(context, round, 'plan', plan.text, plan.targets, signal)
+  const key = plan.uri.replace(/\.txt$/, '.json')
+  const size = await context.storage.put(key, document, {
+    content_type: JSON_TYPE,
+    metadata: { type: 'plan' },
+    signal,
+  })
+  // The object stays when its row cannot be written: it may be the one of an earlier writing.
+  await setPlanDocument(context.sql, round, plan.id, { uri: key, content_type: JSON_TYPE, file_size_bytes: size })
 }
 
 /** Stores the drift of a plan: its inverted operations as JSON text. */
@@ -43,9 +80,9 @@ async function storePlanKind(
   body: string,
   targets: string[],
   signal?: AbortSignal,
-) {
+): Promise<StoredPlan> {
   const object = { key: planKey(round), body, content_type: TEXT_TYPE, metadata: { type } }
-  await storeArtifact(
+  const id = await storeArtifact(
     context,
     object,
     (fileSizeBytes) =>
@@ -57,6 +94,7 @@ async function storePlanKind(
       }),
     signal,
   )
+  return { id, uri: object.key }
 }
 
 /** Stores the settled report of a round as JSON. */

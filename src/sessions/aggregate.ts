@@ -102,7 +102,7 @@ async function readAggregate(
   const entries = {
     reports: await presignRows(context, rows.reports),
     compliance_checks: await presignRows(context, rows.compliance_checks),
-    plans: await presignRows(context, rows.plans),
+    plans: await presignDocuments(context, await presignRows(context, rows.plans)),
     code_changes: await presignRows(context, rows.code_changes),
     previews: await presignRows(context, rows.previews),
     outputs: await presignRows(context, rows.outputs),
@@ -161,7 +161,7 @@ async function readRounds(tx: Transaction, sessionId: number) {
       WHERE session_id = ${sessionId} ORDER BY created_at, id`,
     reports: artifacts<{ type: ReportType }>('reports', 'type'),
     compliance_checks: artifacts<{ passed: boolean }>('compliance_checks', 'passed'),
-    plans: artifacts<{ targets: string[] }>('engine_plans', 'targets'),
+    plans: readPlans(tx, sessionId),
     code_changes: artifacts<{ file_name: string }>('code_changes', 'file_name'),
     previews: artifacts<Pick<PreviewEntry, 'counts'>>('previews', 'counts'),
     outputs: artifacts<{ step: string; exit_code: number | null }>('engine_outputs', 'step', 'exit_code'),
@@ -195,6 +195,13 @@ async function readArtifacts<Own>(
     WHERE t.round_id IN (SELECT id FROM rounds WHERE session_id = ${sessionId}) ORDER BY t.created_at, t.id`
 }
 
+async function readPlans(tx: Transaction, sessionId: number) {
+  return tx<(ArtifactRow & { targets: string[]; document_uri: string | null })[]>`
+    SELECT t.round_id, t.id, a.uri, a.content_type, a.file_size_bytes, t.targets, d.uri AS document_uri, t.created_at
+    FROM engine_plans t JOIN artifacts a ON a.id = t.artifact_id LEFT JOIN artifacts d ON d.id = t.document_artifact_id
+    WHERE t.round_id IN (SELECT id FROM rounds WHERE session_id = ${sessionId}) ORDER BY t.created_at, t.id`
+}
+
 /** The figures that are published. The worker stores more than these, for example the figures of each step. */
 const toUsage = (stored: Partial<RoundUsage>): RoundUsage => ({
   engine_s: stored.engine_s ?? 0,
@@ -209,6 +216,19 @@ const toUsage = (stored: Partial<RoundUsage>): RoundUsage => ({
 /** Replaces the stored address of each artifact, which is internal, by a URL that is signed for the public host. */
 function presignRows<Row extends ArtifactRow>(context: Pick<Context, 'storage'>, rows: readonly Row[]) {
   return Promise.all(rows.map(async ({ uri, ...row }) => ({ ...row, url: await context.storage.presign(uri) })))
+}
+
+/** Does the same with the address of a plan's document. */
+function presignDocuments<Row extends { document_uri: string | null }>(
+  { storage }: Pick<Context, 'storage'>,
+  rows: readonly Row[],
+) {
+  return Promise.all(
+    rows.map(async ({ document_uri, ...row }) => ({
+      ...row,
+      document_url: document_uri === null ? null : await storage.presign(document_uri),
+    })),
+  )
 }
 
 const withoutRound = <Row extends RoundRow>({ round_id: _, ...row }: Row): Omit<Row, 'round_id'> => row

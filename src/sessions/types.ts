@@ -76,7 +76,8 @@ export interface RoundDetail {
   statuses: { status: Status; message: string | null; created_at: string }[]
   reports: (ArtifactEntry & { type: ReportType })[]
   compliance_checks: (ArtifactEntry & { passed: boolean })[]
-  plans: (ArtifactEntry & { targets: string[] })[]
+  /** `document_url`: the plan as data, presigned too; null where there is none. Not part of the contract. */
+  plans: (ArtifactEntry & { targets: string[]; document_url: string | null })[]
   code_changes: (ArtifactEntry & { file_name: string })[]
   /** What the engine jobs of the round have written. Not part of the contract but an addition to it. */
   outputs: (ArtifactEntry & { step: string; exit_code: number | null })[]

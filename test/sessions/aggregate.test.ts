@@ -91,7 +91,7 @@ describe('loadAggregate', () => {
             { ...entry('r/2.json'), type: 'drift' },
           ],
           compliance_checks: [{ ...entry('c.json'), passed: false }],
-          plans: [{ ...entry('p.txt'), targets: ['a.b', 'c["d,e"]'] }],
+          plans: [{ ...entry('p.txt'), targets: ['a.b', 'c["d,e"]'], document_url: null }],
           code_changes: [{ ...entry('k'), file_name: 'é'.repeat(254) }],
           previews: [],
           outputs: [],

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LeaseLost } from '../../src/base/errors.ts'
-import { insertCodeChange, insertComplianceCheck, insertPlan, insertReport } from '../../src/reports/artifact-rows.ts'
+import {
+  insertCodeChange,
+  insertComplianceCheck,
+  insertPlan,
+  insertReport,
+  setPlanDocument,
+} from '../../src/reports/artifact-rows.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
 import { findSession } from '../../src/sessions/find.ts'
 import { finishRound } from '../../src/sessions/finish.ts'
@@ -23,9 +29,10 @@ const object = { uri: 'sessions/x/plans/1.txt', content_type: 'text/plain', file
 const end = { status: 'completed', message: 'GENERATE', history: [], commit: null, usage: null } as const
 const detail = (uuid: string) => loadAggregate(context, uuid, { includeHistory: true })
 
-const writes: [string, (round: ClaimedRound) => Promise<void>][] = [
+const writes: [string, (round: ClaimedRound) => Promise<unknown>][] = [
   ['a status', (round) => appendStatus(db.sql, round, 'filtering', 'text')],
   ['a plan', (round) => insertPlan(db.sql, round, { ...object, targets: [] })],
+  ['the document of a plan', (round) => setPlanDocument(db.sql, round, 1, object)],
   ['a report', (round) => insertReport(db.sql, round, { ...object, type: 'generate' })],
   ['a compliance check', (round) => insertComplianceCheck(db.sql, round, { ...object, passed: true })],
   ['a code change', (round) => insertCodeChange(db.sql, round, { ...object, file_name: 'main.tf' })],

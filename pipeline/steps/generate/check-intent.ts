@@ -118,17 +118,20 @@ export function createIntentValidator(
     attempt++
     const validation = await validate()
     if (!validation.ok || attempt >= maxAttempts || spent >= MAX_SPENT) return validation
-    const evaluate = async () => withVerdict(await check.evaluate(validation.value.plan), 'unmet')
-    const unmet = await kit.attempts.step('check', evaluate, ({ length }) => length === 0)
-    if (unmet.length === 0) return validation
+    const isMet = (statements: readonly StatementResult[]) => withVerdict(statements, 'unmet').length === 0
+    const statements = await kit.attempts.step('check', () => check.evaluate(validation.value.plan), isMet)
+    const unmet = withVerdict(statements, 'unmet')
+    if (unmet.length === 0) return { ...validation, statements }
     spent++
     kit.attempts.diagnose('check', unmet.map(findingOf))
-    const { text, targets } = validation
+    const { text, targets, plan } = validation
     kit.run.log.info('the plan leaves statements of the request unmet', { unmet: unmet.length })
     return {
       ok: false,
       text,
       targets,
+      ...(plan && { plan }),
+      statements,
       feedback: kit.secrets.text(intentFeedback(unmet)),
       goodEnough: { writeQuery: writeUnmetQuery, validateAgain: createPlanValidator(kit, async () => targets) },
     }

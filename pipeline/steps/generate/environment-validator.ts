@@ -27,12 +27,13 @@ export function createEnvironmentValidator(
     if (broken.length === 0) return validation
     isSpent = true
     kit.attempts.diagnose('check', broken.map(findingOf))
-    const { text, targets } = validation
+    const { text, targets, plan } = validation
     const feedback = broken.map(({ environment, output }) => `With ${environment.path}:\n${output}`).join('\n\n')
     return {
       ok: false,
       text,
       targets,
+      ...(plan && { plan }),
       feedback,
       goodEnough: { writeQuery, validateAgain: createPlanValidator(kit, async () => targets) },
     }

@@ -6,8 +6,8 @@ import {
   writeFormattedNote,
   writeRepairQuery,
 } from '../../../src/chains/iac-generator.ts'
-import { storePlanText } from '../../../src/reports/artifacts.ts'
 import type { Kit } from '../../kit/kit.ts'
+import { type PlanToStore, storePlan } from '../plan/store-plan.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'
 import { type Attempt, addToResult, composeResult, joinParts } from './compose-result.ts'
 import { describeErrors, type EngineStep, explainFaultOutsideCode, findErrors, withoutWarnings } from './diagnose.ts'
@@ -16,14 +16,11 @@ import { publishChanges } from './publish-changes.ts'
 import { areSameFindings } from './same-findings.ts'
 
 /** What a validator says about one attempt. */
-export type Validation<Value> = {
-  /** Text of the plan, masked; stored when it is not empty, also of a failed plan. */
-  text: string
-  targets: string[]
-} & (
-  | { ok: true; value: Value }
-  | { ok: false; feedback: string; value?: Value; step?: EngineStep; goodEnough?: GoodEnough<Value> }
-)
+export type Validation<Value> = PlanToStore &
+  (
+    | { ok: true; value: Value }
+    | { ok: false; feedback: string; value?: Value; step?: EngineStep; goodEnough?: GoodEnough<Value> }
+  )
 
 /** An attempt that was sent back, but is accepted after all when every later attempt fails. */
 export interface GoodEnough<Value> {
@@ -215,10 +212,6 @@ async function restoreFallback<Value>(
   if (!validation.ok) throw error
   await storePlan(kit, validation)
   return { value: validation.value, attempts }
-}
-
-async function storePlan({ run }: Kit, { text, targets }: Validation<unknown>): Promise<void> {
-  if (text !== '') await storePlanText(run.context, run.round, { text, targets }, run.signal)
 }
 
 /**

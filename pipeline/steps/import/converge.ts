@@ -1,10 +1,10 @@
 import { PlatformError } from '../../../src/base/errors.ts'
 import { statusUpdate } from '../../../src/chains/status-update.ts'
-import { storePlanText } from '../../../src/reports/artifacts.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { askForText } from '../../kit/run-chain.ts'
 import { remediateDrift } from '../drift/remediate-drift.ts'
 import { planTargets, type ValidPlan } from '../plan/plan.ts'
+import { storePlan } from '../plan/store-plan.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'
 import type { Ledger } from './ledger.ts'
 import { addImportedTargets } from './validator.ts'
@@ -40,7 +40,7 @@ export async function converge(
   if (!after.ok) throw await describeNotConverged(kit, after.feedback)
   // Each attempt of the generator has stored its plan. Without an attempt, this plan is new and is stored here.
   if (run.meter.usage().validation_attempts === attempts)
-    await storePlanText(run.context, run.round, { text: after.text, targets }, run.signal)
+    await storePlan(kit, { text: after.text, targets, plan: after })
   return after
 }
 

@@ -1,5 +1,4 @@
 import { describeImportTask, writeFeedbackQuery, writeImportQuery } from '../../../src/chains/iac-generator.ts'
-import { storePlanText } from '../../../src/reports/artifacts.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { describeResult } from '../generator/compose-result.ts'
 import {
@@ -9,6 +8,7 @@ import {
   wordsAbout,
 } from '../generator/generate-and-validate.ts'
 import type { ValidPlan } from '../plan/plan.ts'
+import { storePlan } from '../plan/store-plan.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'
 import type { Ledger } from './ledger.ts'
 import { createImportValidator } from './validator.ts'
@@ -70,8 +70,7 @@ async function continueEarlier(
   await status.say('validating', 'Waiting for infrastructure as code to be validated.')
   const facts = { task: 'import', reason: null, judge: wordsAbout } as const
   const validation = await kit.attempts.record(facts, validate)
-  const { text, targets } = validation
-  if (text !== '') await storePlanText(run.context, run.round, { text, targets }, run.signal)
+  await storePlan(kit, validation)
   if (!validation.ok) return { plan: null, feedback: validation.feedback }
   keepTurn(kit, ledger, run.round.query)
   return { plan: validation.value, feedback: '' }

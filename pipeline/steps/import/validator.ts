@@ -49,8 +49,8 @@ async function validateImports(kit: Kit, ledger: Ledger, choice: TargetChoice): 
     ...(isComplete ? [] : unaddressed.map(noAddress)),
   ])
   return isComplete
-    ? { ok: true, text, targets, value: result }
-    : { ok: false, text, targets, feedback: importFeedback({ ...attempt, unaddressed }), value: result }
+    ? { ok: true, text, targets, value: result, plan: result }
+    : { ok: false, text, targets, feedback: importFeedback({ ...attempt, unaddressed }), value: result, plan: result }
 }
 
 /** Compares the plan with the state, and proposes what is imported next. */

@@ -2,6 +2,7 @@ import { PlatformError } from '../../../src/base/errors.ts'
 import { type Plan, parsePlan } from '../../../src/plan/plan.ts'
 import { readTargetingFault } from '../../../src/plan/targets/fault.ts'
 import type { BeyondTargets } from '../../../src/plan/targets/targets.ts'
+import type { StoredPlan } from '../../../src/reports/artifacts.ts'
 import type { EngineResult } from '../../../src/services/iac/types.ts'
 import { runWhenStateIsFree } from '../../kit/engine.ts'
 import type { Kit } from '../../kit/kit.ts'
@@ -31,6 +32,8 @@ export interface ValidPlan {
   plan: Plan
   /** What a plan of the whole root would do beside it; absent until that is known. */
   beyond?: BeyondTargets | null
+  /** Where its text is stored; absent until it is. */
+  stored?: StoredPlan
 }
 export type PlanResult =
   | ValidPlan

@@ -20,6 +20,6 @@ export const createSessionValidator = (kit: Kit): (() => Promise<Validation<Vali
 const createChoiceValidator = (kit: Kit, choice: TargetChoice) => async (): Promise<Validation<ValidPlan>> => {
   const result = await planTargets(kit, choice)
   return result.ok
-    ? { ok: true, text: result.text, targets: result.reference.targets, value: result }
+    ? { ok: true, text: result.text, targets: result.reference.targets, value: result, plan: result }
     : { ok: false, text: result.text, targets: result.targets, feedback: result.feedback, step: result.step }
 }

@@ -1,0 +1,94 @@
+import { LeaseLost } from '../../../src/base/errors.ts'
+import { aboutAddresses } from '../../../src/intent/about.ts'
+import type { StatementResult } from '../../../src/intent/types.ts'
+import { writePlanDocument } from '../../../src/plan/document/create.ts'
+import type { PlanDocumentFacts } from '../../../src/plan/document/types.ts'
+import type { BeyondTargets } from '../../../src/plan/targets/targets.ts'
+import { storePlanDocument, storePlanText } from '../../../src/reports/artifacts.ts'
+import { evaluateRules } from '../../../src/rules/evaluate.ts'
+import type { EngineInfo } from '../../../src/services/iac/types.ts'
+import type { Kit } from '../../kit/kit.ts'
+import type { ValidPlan } from './plan.ts'
+
+/** A plan of an attempt, as far as it was made. */
+export interface PlanToStore {
+  /** As the engine printed it, masked; nothing is stored when it is empty. */
+  text: string
+  targets: string[]
+  /** The plan that was read; absent when none could be read. */
+  plan?: ValidPlan
+  /** The statements of the request, when the plan was compared with them. */
+  statements?: readonly StatementResult[]
+}
+
+/**
+ * Stores the text of a plan, also that of one that failed, and beside it the plan as data when it was read. Without that
+ * the round goes on: nothing in it needs the document.
+ * Errors: those of the object store about the text; `LeaseLost`.
+ */
+export async function storePlan(kit: Kit, { text, targets, plan, statements }: PlanToStore): Promise<void> {
+  const { run } = kit
+  if (text === '') return
+  const stored = await storePlanText(run.context, run.round, { text, targets }, run.signal)
+  if (!plan) return
+  plan.stored = stored
+  await storeDocument(kit, plan, () => describeStatements(plan, statements))
+}
+
+/**
+ * Stores the document of a reviewed plan again, with all that the review has found out.
+ * @param review what lies outside of the targets, and the statements of the request
+ * Errors: `LeaseLost`.
+ */
+export async function completePlanDocument(
+  kit: Kit,
+  valid: ValidPlan,
+  review: { beyond: BeyondTargets | null; checked: readonly StatementResult[] },
+): Promise<void> {
+  const { enable_compliance_checker, rules } = kit.run.context.config.orchestration
+  await storeDocument(kit, valid, () => ({
+    ...describeStatements(valid, review.checked),
+    beyond: review.beyond,
+    ...(enable_compliance_checker && {
+      findings: evaluateRules(valid.plan, { targets: valid.reference.targets, grades: rules }).findings,
+    }),
+  }))
+}
+
+async function storeDocument(
+  kit: Kit,
+  { plan, reference, stored }: ValidPlan,
+  findFacts: () => Partial<PlanDocumentFacts>,
+): Promise<void> {
+  const { run, secrets } = kit
+  if (!stored) return
+  try {
+    const engine = await askForEngine(kit)
+    const facts = { plan, targets: reference.targets, masker: secrets, engine, ...findFacts() }
+    const document = await writePlanDocument(facts, run.signal)
+    await storePlanDocument(run.context, run.round, stored, document, run.signal)
+  } catch (error) {
+    run.signal.throwIfAborted()
+    if (error instanceof LeaseLost) throw error
+    run.log.warn('a plan is stored without its document', { error })
+  }
+}
+
+const describeStatements = (
+  { plan }: ValidPlan,
+  results: readonly StatementResult[] | undefined,
+): Pick<PlanDocumentFacts, 'statements'> =>
+  results && results.length > 0
+    ? {
+        statements: aboutAddresses(results, plan).map(({ result: { statement, verdict, finding }, addresses }) => ({
+          id: statement.id,
+          text: statement.text,
+          verdict,
+          finding,
+          addresses,
+        })),
+      }
+    : {}
+
+/** Null when the iac service does not tell: the plan itself says the version. */
+const askForEngine = ({ run }: Kit): Promise<EngineInfo | null> => run.context.iac.engine(run.signal).catch(() => null)

@@ -1,0 +1,149 @@
+import { z } from '@hono/zod-openapi'
+import type { Json } from '../../src/base/json.ts'
+import { SEVERITIES } from '../../src/base/vocabulary.ts'
+import { DOCUMENT_ACTIONS, PLAN_DOCUMENT_VERSION, type PlanDocument } from '../../src/plan/document/types.ts'
+
+const count = () => z.number().int().min(0)
+const text = () => z.string()
+const described = <Type extends z.ZodType>(type: Type, description: string) => type.describe(description)
+
+const path = () =>
+  z.array(z.union([z.string(), z.number()])).describe('Names, keys of maps and indexes from 0, from the outside in.')
+/** A value of the plan: any JSON. */
+const value = (description: string) => z.custom<Json>((given) => given !== undefined).describe(description)
+const onlyTrue = (description: string) => z.literal(true).optional().describe(description)
+
+const sides = {
+  before: value('Null where there was none.'),
+  after: value('Null where there will be none, and where only the apply knows it.'),
+  unknown: onlyTrue('Known only after the apply.'),
+  sensitive: onlyTrue('A mask of fixed length stands in the place of the value.'),
+  cut: onlyTrue('A long value was cut.'),
+}
+
+const finding = {
+  rule_id: text(),
+  severity: z.enum(SEVERITIES),
+  message: text(),
+  suggested_fix: text().nullable(),
+}
+
+const Attribute = z.object({
+  path: path(),
+  change: described(
+    z.enum(['added', 'changed', 'removed', 'same']),
+    '`same` only for attributes by which people know an object, such as its id.',
+  ),
+  ...sides,
+})
+
+const Replacement = z.object({
+  order: z.enum(['delete_first', 'create_first']),
+  keeps_old: described(z.boolean(), 'The old object stays, and nobody manages it any more.'),
+  reasons: described(
+    z.array(z.object({ path: path() })),
+    'Attributes that force it; empty when something else does: see `action_reason`.',
+  ),
+})
+
+const Resource = z.object({
+  address: text(),
+  module_address: described(text().nullable(), 'Null in the root module.'),
+  mode: z.enum(['managed', 'data']),
+  type: text(),
+  name: text(),
+  index: described(z.union([z.string(), z.number()]).nullable(), 'Of the instance, with `for_each` or `count`.'),
+  deposed: described(text().nullable(), 'Key of an object that an interrupted replacement left over.'),
+  provider: z.object({ source: text(), name: text() }).nullable(),
+  action: described(
+    z.enum(DOCUMENT_ACTIONS),
+    '`import` and `move` when nothing else happens to the object: see `import` and `moved_from`.',
+  ),
+  action_reason: described(text().nullable(), "The engine's word, for example `replace_because_tainted`."),
+  replace: Replacement.nullable(),
+  import: described(
+    z.object({ id: text().nullable() }).nullable(),
+    'Set for every object that is imported. The id is null when it is sensitive or not known.',
+  ),
+  moved_from: described(text().nullable(), 'The address in the state until the apply.'),
+  is_targeted: described(z.boolean(), 'Whether a target names it; true in a plan of the whole root.'),
+  is_critical: z.boolean(),
+  critical_reason: described(z.enum(['data', 'access']).nullable(), 'It holds data, or it grants access.'),
+  attributes: described(z.array(Attribute), 'What changes, attribute by attribute, 1,000 at most.'),
+  attributes_left_out: count(),
+  attributes_unchanged: described(count(), 'How many are the same and not listed.'),
+  depends_on: described(z.array(z.string()), 'Addresses of other resources of this document, 100 at most.'),
+  depends_on_left_out: count(),
+  findings: z.array(z.object(finding)),
+  statements: described(z.array(z.string()), 'Ids of the statements that are about it.'),
+})
+
+const Outside = z.union([
+  z.object({
+    made: z.literal(true),
+    changes: z.array(z.object({ address: text(), type: text(), action: z.enum(DOCUMENT_ACTIONS) })),
+    changes_left_out: count(),
+  }),
+  z.object({ made: z.literal(false), reason: text() }),
+])
+
+const summary = Object.fromEntries(DOCUMENT_ACTIONS.map((action) => [action, count()])) as Record<
+  (typeof DOCUMENT_ACTIONS)[number],
+  ReturnType<typeof count>
+>
+
+/** A plan as data. Readers have to bear fields that are new to them. */
+export const PlanDocumentSchema = z
+  .object({
+    schema_version: z.literal(PLAN_DOCUMENT_VERSION),
+    engine: z.object({ name: text().nullable(), version: text().nullable() }),
+    targets: described(z.array(z.string()), 'What the plan was restricted to; none for the whole root.'),
+    checked: described(
+      z.object({ rules: z.boolean(), request: z.boolean(), outside_targets: z.boolean() }),
+      'What the plan was held against by then. The plan that was reviewed last knows most.',
+    ),
+    summary: described(z.object(summary), 'Resources by action; all that are imported or moved count there too.'),
+    resources: z.array(Resource),
+    outputs: z.array(z.object({ name: text(), action: z.enum(['create', 'update', 'delete']), ...sides })),
+    drift: described(
+      z.array(
+        z.object({
+          address: text(),
+          action: z.enum(['update', 'delete']),
+          paths: z.array(path()),
+          paths_left_out: count(),
+        }),
+      ),
+      'What somebody changed without the engine.',
+    ),
+    drift_left_out: count(),
+    findings: described(
+      z.array(z.object({ ...finding, resource: text().nullable() })),
+      'Findings about the plan as a whole; those about a resource are with it.',
+    ),
+    statements: described(
+      z.array(z.object({ id: text(), text: text(), verdict: z.enum(['met', 'unmet', 'unknown']), finding: text() })),
+      'What the request asks for, and what the plan says about it.',
+    ),
+    outside_targets: described(Outside.nullable(), 'What only a plan of the whole root would change.'),
+    resources_without_attributes: described(
+      count(),
+      'Resources at the end whose attributes were left out, because the document would have been too large.',
+    ),
+  })
+  .describe('A plan as data; all texts in it are masked.')
+
+/** Fails to compile when the schema and the document of the code differ. */
+type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never
+const inStep: Same<z.output<typeof PlanDocumentSchema>, PlanDocument> = true
+void inStep
+
+/** The JSON Schema (2020-12) of a plan document, without `$schema`, as OpenAPI 3.1 has it in its components. */
+export function planDocumentJsonSchema(): Record<string, unknown> {
+  const { $schema: _, ...schema } = z.toJSONSchema(PlanDocumentSchema, {
+    io: 'input',
+    // A value of the plan may be any JSON, for which the schema has no constraint.
+    unrepresentable: 'any',
+  })
+  return schema
+}

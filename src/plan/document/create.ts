@@ -1,0 +1,134 @@
+import { createSlices } from '../../base/slices.ts'
+import { countResource, emptySummary } from './actions.ts'
+import { collectAttachments } from './attached.ts'
+import { listAttributes } from './attributes.ts'
+import { describeOutside, listDrift, listOutputs } from './brief.ts'
+import { findDependencies } from './dependencies/find.ts'
+import { MAX_DOCUMENT_BYTES } from './limits.ts'
+import { describeResource } from './resource.ts'
+import { createDisplay, type Display } from './shown.ts'
+import { createTargetTest } from './targeted.ts'
+import { type DocumentResource, PLAN_DOCUMENT_VERSION, type PlanDocument, type PlanDocumentFacts } from './types.ts'
+
+interface Limits {
+  /** Largest document in bytes; once it is reached, the resources that follow have no attributes. */
+  max_bytes: number
+}
+
+const LIMITS: Limits = { max_bytes: MAX_DOCUMENT_BYTES }
+
+/**
+ * Describes a plan as data, for every plan that `parsePlan` accepts. The time grows with the size of the plan and not
+ * faster. Every text goes through the masker; what the plan marks as sensitive is replaced as a whole.
+ */
+export function createPlanDocument(facts: PlanDocumentFacts, limits = LIMITS): PlanDocument {
+  const steps = documentSteps(facts, limits)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+/**
+ * The same as JSON text, made in slices, so that the event loop is never held for long.
+ * Errors: the reason of the signal.
+ */
+export async function writePlanDocument(
+  facts: PlanDocumentFacts,
+  signal?: AbortSignal,
+  limits = LIMITS,
+): Promise<string> {
+  const slices = createSlices(signal)
+  const steps = documentSteps(facts, limits)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return await joinDocument(step.value, slices)
+    if (slices.due()) await slices.pause()
+  }
+}
+
+/** Resources are made to text one by one, since they are nearly all of a document. */
+async function joinDocument(document: PlanDocument, slices: ReturnType<typeof createSlices>): Promise<string> {
+  const texts: string[] = []
+  for (const resource of document.resources) {
+    texts.push(JSON.stringify(resource))
+    if (slices.due()) await slices.pause()
+  }
+  const { resources: _, ...rest } = document
+  return `${JSON.stringify(rest).slice(0, -1)},"resources":[${texts.join(',')}]}`
+}
+
+/** Makes the document, with a step for each resource. */
+function* documentSteps(facts: PlanDocumentFacts, { max_bytes }: Limits): Generator<void, PlanDocument> {
+  const { plan, targets, masker, findings, statements, beyond } = facts
+  const display = createDisplay(masker)
+  const attached = collectAttachments(facts, display)
+  const isTargeted = createTargetTest(targets)
+  const dependenciesOf = findDependencies(plan)
+  yield
+  const summary = emptySummary()
+  const resources: DocumentResource[] = []
+  const dependencies: number[][] = []
+  const size = { bytes: 0, without: 0 }
+  for (const [index, change] of plan.resource_changes.entries()) {
+    const { indexes, left_out } = dependenciesOf(index)
+    dependencies.push(indexes)
+    const resource: DocumentResource = {
+      ...describeResource(change, isTargeted(change), display),
+      ...listAttributes(change.change, display),
+      depends_on: [],
+      depends_on_left_out: left_out,
+      findings: attached.findingsOf(change.address),
+      statements: attached.statementsOf(change.address),
+    }
+    resources.push(keepWithin(resource, size, max_bytes))
+    countResource(summary, resource)
+    yield
+  }
+  for (const [index, indexes] of dependencies.entries())
+    resources[index]?.depends_on.push(...indexes.flatMap((one) => resources[one]?.address ?? []))
+  yield
+  return {
+    schema_version: PLAN_DOCUMENT_VERSION,
+    engine: describeEngine(facts, display),
+    targets: targets.map((target) => display.text(target)),
+    checked: {
+      rules: findings !== undefined,
+      request: statements !== undefined,
+      outside_targets: targets.length === 0 || beyond !== undefined,
+    },
+    summary,
+    resources,
+    outputs: listOutputs(plan, display),
+    ...listDrift(plan, display),
+    findings: attached.findings(),
+    statements: attached.statements,
+    outside_targets: describeOutside(beyond, display),
+    resources_without_attributes: size.without,
+  }
+}
+
+/** Takes the attributes away from a resource with which the document would be too large. */
+function keepWithin(
+  resource: DocumentResource,
+  size: { bytes: number; without: number },
+  maxBytes: number,
+): DocumentResource {
+  const { attributes } = resource
+  if (attributes.length === 0) return resource
+  const bytes = size.bytes >= maxBytes ? 0 : new TextEncoder().encode(JSON.stringify(attributes)).length
+  size.bytes += bytes
+  if (bytes > 0 && size.bytes <= maxBytes) return resource
+  size.bytes = maxBytes
+  size.without++
+  return { ...resource, attributes: [], attributes_left_out: resource.attributes_left_out + attributes.length }
+}
+
+/** The plan itself tells the version; only the iac service knows the name. */
+function describeEngine({ plan, engine }: PlanDocumentFacts, display: Display): PlanDocument['engine'] {
+  const { terraform_version: version } = plan.document
+  return {
+    name: engine ? display.text(engine.name) : null,
+    version: engine ? display.text(engine.version) : typeof version === 'string' ? display.text(version) : null,
+  }
+}

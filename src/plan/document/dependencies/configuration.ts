@@ -1,0 +1,183 @@
+import { isJsonObject, itemsOf, type Json, memberOf } from '../../../base/json.ts'
+import type { Plan } from '../../plan.ts'
+import { MAX_DEPENDENCIES, MAX_MODULE_DEPTH } from '../limits.ts'
+
+/** A module as the plan's `configuration` describes it, once for all of its instances. */
+export interface CodeModule {
+  /** Names of the calls that lead to it; none for the root. */
+  names: readonly string[]
+  module: Json | undefined
+  /** Its call; undefined for the root. */
+  call: Json | undefined
+  parent: CodeModule | null
+  children: Map<string, CodeModule>
+  /** Blocks by `<type>.<name>`, those of data sources by `data.<type>.<name>`. */
+  blocks: Map<string, Json>
+  /** What was resolved before, by the name of a variable or an output. */
+  resolved: Map<string, References>
+}
+
+/** A block that an expression refers to. */
+export interface Reference {
+  module: CodeModule
+  block: string
+  /** Key of the instance as an address writes it; null for any. */
+  key: string | null
+  /** Keys of instances of modules that were named on the way, by the number of calls above them. */
+  module_keys: ReadonlyMap<number, string>
+  /** Whether the expression also has the key or number of its own instance, so that equal keys belong together. */
+  by_own_key: boolean
+}
+
+/** Everything that expressions refer to, and whether a part of it cannot be told from the plan. */
+export interface References {
+  found: Map<string, Reference>
+  is_complete: boolean
+}
+
+/** Reads the modules of a plan's configuration. Local values are not in it, so that nobody can look through them. */
+export function readCode({ document }: Plan): CodeModule {
+  return readModule(memberOf(document.configuration, 'root_module'), { names: [], call: undefined, parent: null })
+}
+
+function readModule(module: Json | undefined, place: Pick<CodeModule, 'names' | 'call' | 'parent'>): CodeModule {
+  const code: CodeModule = { ...place, module, children: new Map(), blocks: new Map(), resolved: new Map() }
+  for (const block of itemsOf(memberOf(module, 'resources'))) {
+    const [mode, type, name] = ['mode', 'type', 'name'].map((key) => memberOf(block, key))
+    if (typeof type === 'string' && typeof name === 'string')
+      code.blocks.set(`${mode === 'data' ? 'data.' : ''}${type}.${name}`, block)
+  }
+  const calls = memberOf(module, 'module_calls')
+  if (isJsonObject(calls) && place.names.length < MAX_MODULE_DEPTH)
+    for (const [name, call] of Object.entries(calls))
+      code.children.set(
+        name,
+        readModule(memberOf(call, 'module'), { names: [...place.names, name], call, parent: code }),
+      )
+  return code
+}
+
+/** The module that calls lead to; undefined when the code has none. */
+export const findModule = (root: CodeModule, names: readonly string[]): CodeModule | undefined =>
+  names.reduce<CodeModule | undefined>((module, name) => module?.children.get(name), root)
+
+/** What a block refers to, with what the calls of its module and of those around it depend on. */
+export function referencesOfBlock(module: CodeModule, block: Json): References {
+  const references: References = { found: new Map(), is_complete: true }
+  addExpressions(references, module, block, ['expressions', 'count_expression', 'for_each_expression', 'provisioners'])
+  addNames(references, module, namesIn(memberOf(block, 'depends_on')))
+  merge(references, referencesOfCalls(module))
+  return references
+}
+
+function referencesOfCalls(module: CodeModule): References {
+  return remember(module, 'calls', (references) => {
+    if (module.parent === null) return
+    addExpressions(references, module.parent, module.call, ['count_expression', 'for_each_expression'])
+    addNames(references, module.parent, namesIn(memberOf(module.call, 'depends_on')))
+    merge(references, referencesOfCalls(module.parent))
+  })
+}
+
+/** Resolves once. What refers to itself is complete without the part that leads back. */
+function remember(module: CodeModule, name: string, resolve: (references: References) => void): References {
+  const known = module.resolved.get(name)
+  if (known) return known
+  const references: References = { found: new Map(), is_complete: true }
+  module.resolved.set(name, references)
+  resolve(references)
+  return references
+}
+
+function addExpressions(into: References, module: CodeModule, holder: Json | undefined, members: readonly string[]) {
+  for (const member of members)
+    for (const names of referenceLists(memberOf(holder, member), 0)) addNames(into, module, names)
+}
+
+/** The lists of references in an expression, or in the blocks that it is made of. */
+function* referenceLists(expression: Json | undefined, depth: number): Generator<string[]> {
+  if (depth > MAX_MODULE_DEPTH || typeof expression !== 'object' || expression === null) return
+  const own = memberOf(expression, 'references')
+  if (Array.isArray(own)) yield namesIn(own)
+  const parts = Array.isArray(expression) ? expression : Object.values(expression)
+  for (const part of parts) yield* referenceLists(part, depth + 1)
+}
+
+const namesIn = (list: Json | undefined): string[] => itemsOf(list).filter((name) => typeof name === 'string')
+
+const KEY = String.raw`(?:\[("(?:\\.|[^"\\])*"|\d+)\])?`
+const MODULE = new RegExp(String.raw`^module\.([^.[]+)${KEY}(?:\.([^.[]+))?`)
+const BLOCK = new RegExp(String.raw`^(?:resource\.)?((?:data\.)?[^.[]+\.[^.[]+)${KEY}`)
+const OWN_KEY = /^(?:each\.(?:key|value)|count\.index)\b/
+
+/** Resolves names that stand together in one expression, the way the engine lists them: `a.b[0].id` with `a.b[0]`, `a.b`. */
+function addNames(into: References, module: CodeModule, names: readonly string[]): void {
+  const byOwnKey = names.some((name) => OWN_KEY.test(name))
+  const parts = names.map((name) => ({ name, call: MODULE.exec(name), block: BLOCK.exec(name) }))
+  const withOutput = new Set(parts.flatMap(({ call }) => (call?.[3] ? [call[1]] : [])))
+  const withKey = new Set(parts.flatMap(({ block }) => (block?.[2] ? [block[1]] : [])))
+  for (const { name, call, block } of parts) {
+    if (into.found.size >= MAX_DEPENDENCIES) return
+    if (call) {
+      const [, child = '', childKey, output] = call
+      const called = module.children.get(child)
+      if (called && (output !== undefined || !withOutput.has(child)))
+        merge(into, pinned(referencesOfModule(called, output), module.names.length, childKey))
+    } else if (name.startsWith('var.')) merge(into, referencesOfVariable(module, name.split(/[.[]/)[1] ?? ''))
+    else if (name.startsWith('local.')) into.is_complete = false
+    else if (block && (block[2] !== undefined || !withKey.has(block[1])))
+      addBlock(into, {
+        module,
+        block: block[1] ?? '',
+        key: block[2] ?? null,
+        module_keys: new Map(),
+        by_own_key: byOwnKey,
+      })
+  }
+}
+
+function addBlock(into: References, reference: Reference): void {
+  if (reference.module.blocks.has(reference.block)) into.found.set(idOf(reference), reference)
+}
+
+const referencesOfVariable = (module: CodeModule, name: string): References =>
+  remember(module, `var ${name}`, (references) => {
+    if (module.parent === null) return
+    const given = memberOf(memberOf(module.call, 'expressions'), name)
+    for (const names of referenceLists(given, 0)) addNames(references, module.parent, names)
+  })
+
+/** What an output of a module refers to; without an output, every block of the module and of those inside of it. */
+const referencesOfModule = (module: CodeModule, output: string | undefined): References =>
+  remember(module, output === undefined ? 'all' : `output ${output}`, (references) => {
+    if (output !== undefined) {
+      const declared = memberOf(memberOf(module.module, 'outputs'), output)
+      addExpressions(references, module, declared, ['expression'])
+      addNames(references, module, namesIn(memberOf(declared, 'depends_on')))
+      return
+    }
+    for (const block of module.blocks.keys())
+      addBlock(references, { module, block, key: null, module_keys: new Map(), by_own_key: false })
+    for (const child of module.children.values()) merge(references, referencesOfModule(child, undefined))
+  })
+
+/** The same references, where the call at this depth is known to be one instance. */
+function pinned(references: References, depth: number, key: string | undefined): References {
+  if (key === undefined) return references
+  const found = [...references.found.values()].map((one): [string, Reference] => {
+    const reference = { ...one, module_keys: new Map([...one.module_keys, [depth, key]]) }
+    return [idOf(reference), reference]
+  })
+  return { found: new Map(found), is_complete: references.is_complete }
+}
+
+function merge(into: References, more: References): void {
+  into.is_complete &&= more.is_complete
+  for (const [id, reference] of more.found) {
+    if (into.found.size >= MAX_DEPENDENCIES) return
+    into.found.set(id, reference)
+  }
+}
+
+const idOf = ({ module, block, key, module_keys }: Reference): string =>
+  JSON.stringify([module.names, block, [...module_keys], key])

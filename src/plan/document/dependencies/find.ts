@@ -1,0 +1,102 @@
+import { itemsOf, type Json, memberOf } from '../../../base/json.ts'
+import { withoutIndexes } from '../../addresses.ts'
+import { readAddress } from '../../own-changes/code-places.ts'
+import type { Plan, ResourceChange } from '../../plan.ts'
+import { MAX_DEPENDENCIES, MAX_MODULE_DEPTH } from '../limits.ts'
+import { findModule, type Reference, readCode, referencesOfBlock } from './configuration.ts'
+import { type Instance, type InstanceIndex, indexInstances, instanceOf } from './instances.ts'
+
+/** Positions of the resources that one depends on, in the plan's order, and how many more there are. */
+export interface Dependencies {
+  indexes: number[]
+  left_out: number
+}
+
+const NONE: Dependencies = { indexes: [], left_out: 0 }
+
+/**
+ * Finds what resources of a plan depend on, as far as that is in the plan as well: what their blocks refer to, through
+ * variables, outputs and calls of modules. Of a block that the code does not have any more, or that uses local values,
+ * which a plan does not describe, the state tells it; the state names indirect dependencies too.
+ */
+export function findDependencies(plan: Plan): (index: number) => Dependencies {
+  const instances = plan.resource_changes.map(instanceOf)
+  const targets = indexInstances(
+    instances.map((instance, index) => (plan.resource_changes[index]?.deposed === undefined ? instance : null)),
+  )
+  const code = readCode(plan)
+  const inState = readState(plan)
+  const fromState = (source: Instance, resource: ResourceChange) =>
+    (inState.get(resource.previous_address ?? resource.address) ?? []).map((address) =>
+      listedAt(address, source, targets),
+    )
+  return (index) => {
+    const source = instances[index]
+    const resource = plan.resource_changes[index]
+    if (!source || !resource) return NONE
+    const module = findModule(code, source.names)
+    const block = module?.blocks.get(source.block)
+    if (!module || block === undefined) return collect(source, fromState(source, resource))
+    const { found, is_complete } = referencesOfBlock(module, block)
+    const lists = [...found.values()].map((reference) => instancesOf(reference, source, targets))
+    return collect(source, is_complete ? lists : [...lists, ...fromState(source, resource)])
+  }
+}
+
+function collect(source: Instance, lists: readonly (readonly Instance[])[]): Dependencies {
+  const found = new Set<number>()
+  let leftOut = 0
+  for (const list of lists) {
+    const room = MAX_DEPENDENCIES + 1 - found.size
+    for (const { index } of list.slice(0, room)) found.add(index)
+    leftOut += Math.max(0, list.length - room)
+  }
+  found.delete(source.index)
+  const indexes = [...found].toSorted((a, b) => a - b)
+  const kept = indexes.slice(0, MAX_DEPENDENCIES)
+  return { indexes: kept, left_out: leftOut + indexes.length - kept.length }
+}
+
+/**
+ * The instances that a reference means. Within a module that both are in, they belong to the same instance of it. Where
+ * an expression uses the key of its own instance, an instance with the same key is meant.
+ */
+function instancesOf(reference: Reference, source: Instance, targets: InstanceIndex): readonly Instance[] {
+  const { module, block, key, module_keys, by_own_key } = reference
+  const keys = source.keys.slice(0, sharedDepth(source.names, module.names))
+  for (let pin = module_keys.get(keys.length); pin !== undefined; pin = module_keys.get(keys.length)) keys.push(pin)
+  const wanted = { names: module.names, block, keys }
+  if (key !== null) return targets.find({ ...wanted, key })
+  const sameKey = by_own_key && source.key !== null ? targets.find({ ...wanted, key: source.key }) : []
+  return sameKey.length > 0 ? sameKey : targets.find(wanted)
+}
+
+/** The listed instances of a block that the state names. Its addresses have no indexes. */
+function listedAt(address: string, source: Instance, targets: InstanceIndex): readonly Instance[] {
+  const bare = withoutIndexes(address)
+  const names = readAddress(bare).calls.map(({ name }) => name)
+  const block = bare.slice(names.map((name) => `module.${name}.`).join('').length)
+  return targets.find({ names, block, keys: source.keys.slice(0, sharedDepth(source.names, names)) })
+}
+
+function sharedDepth(a: readonly string[], b: readonly string[]): number {
+  let depth = 0
+  while (depth < a.length && depth < b.length && a[depth] === b[depth]) depth++
+  return depth
+}
+
+/** What resources of the state depend on, by their address. */
+function readState({ document }: Plan): Map<string, string[]> {
+  const byAddress = new Map<string, string[]>()
+  const visit = (module: Json | undefined, depth: number) => {
+    if (depth > MAX_MODULE_DEPTH) return
+    for (const resource of itemsOf(memberOf(module, 'resources'))) {
+      const address = memberOf(resource, 'address')
+      const names = itemsOf(memberOf(resource, 'depends_on')).filter((name) => typeof name === 'string')
+      if (typeof address === 'string' && names.length > 0) byAddress.set(address, names)
+    }
+    for (const child of itemsOf(memberOf(module, 'child_modules'))) visit(child, depth + 1)
+  }
+  visit(memberOf(memberOf(document.prior_state, 'values'), 'root_module'), 0)
+  return byAddress
+}

@@ -1,0 +1,67 @@
+import { readAddress } from '../../own-changes/code-places.ts'
+import type { ResourceChange } from '../../plan.ts'
+import { MAX_MODULE_DEPTH } from '../limits.ts'
+
+/** A listed resource, as dependencies look for it. */
+export interface Instance {
+  /** Position in the plan's list. */
+  index: number
+  /** Names of the calls that lead to its module, and the key of the instance of each of them. */
+  names: readonly string[]
+  keys: readonly (string | null)[]
+  /** `<type>.<name>` of its block, `data.<type>.<name>` for a data source. */
+  block: string
+  /** Key of its instance as an address writes it. */
+  key: string | null
+}
+
+/** Reads where a resource stands; null when its module is too deep. */
+export function instanceOf({ address, mode, type, name }: ResourceChange, index: number): Instance | null {
+  const { calls, resource } = readAddress(address)
+  if (calls.length > MAX_MODULE_DEPTH) return null
+  return {
+    index,
+    names: calls.map((call) => call.name),
+    keys: calls.map((call) => call.key),
+    block: `${mode === 'data' ? 'data.' : ''}${type}.${name}`,
+    key: resource.key,
+  }
+}
+
+/** Which instances of a block are looked for. */
+export interface Wanted {
+  names: readonly string[]
+  block: string
+  /** Keys of the outermost calls; the calls behind them may have any key. */
+  keys: readonly (string | null)[]
+  /** Any instance when absent. */
+  key?: string | null
+}
+
+/** Finds listed resources without looking at all of them. */
+export interface InstanceIndex {
+  find(wanted: Wanted): readonly Instance[]
+}
+
+/** Each instance is entered once for every call that leads to it, so that each look-up is one step. */
+export function indexInstances(instances: readonly (Instance | null)[]): InstanceIndex {
+  const entries = new Map<string, Instance[]>()
+  const enter = (wanted: Wanted, instance: Instance) => {
+    const name = nameOf(wanted)
+    const list = entries.get(name)
+    if (list) list.push(instance)
+    else entries.set(name, [instance])
+  }
+  for (const instance of instances) {
+    if (instance === null) continue
+    const { names, block, keys, key } = instance
+    for (let depth = 0; depth <= names.length; depth++) {
+      const wanted: Wanted = { names, block, keys: keys.slice(0, depth) }
+      enter(wanted, instance)
+      if (key !== null) enter({ ...wanted, key }, instance)
+    }
+  }
+  return { find: (wanted) => entries.get(nameOf(wanted)) ?? [] }
+}
+
+const nameOf = ({ names, block, keys, key }: Wanted): string => JSON.stringify([names, block, keys, key ?? null])

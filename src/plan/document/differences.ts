@@ -1,0 +1,103 @@
+import { isJsonObject, memberOf } from '../../base/json.ts'
+import { hasMark, itemMarks, memberMarks } from '../marks.ts'
+import type { Change } from '../plan.ts'
+import { clipDepth } from './clip.ts'
+import { alignLists } from './lists.ts'
+import { isEqual, type Part } from './parts.ts'
+import type { DocumentAttribute, DocumentPath } from './types.ts'
+
+/** Two values of one attribute of which at least one is no object and no list, or an empty one. */
+export interface Difference {
+  path: DocumentPath
+  change: DocumentAttribute['change']
+  before: Part
+  after: Part
+  isSensitive: boolean
+  isUnknown: boolean
+}
+
+/** Receives what a comparison finds. */
+export interface Comparison {
+  differs(difference: Difference): void
+  /** An attribute that is the same on both sides; one that is null on both is not told. */
+  same(difference: Difference): void
+}
+
+const NOTHING: Part = { value: null, sensitive: undefined, unknown: undefined }
+
+/**
+ * Compares an object before and after a change, attribute by attribute. Items that two lists have in common, in the same
+ * order, are the same wherever they stand, so that an item inserted into a list or a set is one difference. Answers
+ * whether parts of the values were nested too deep to be compared.
+ */
+export function compareChange(change: Change, found: Comparison): { clipped: boolean } {
+  const before = clipDepth(change.before, null)
+  const after = clipDepth(change.after, null)
+  const unknown = clipDepth(change.after_unknown, true).value
+  compare(
+    { value: before.value, sensitive: clipDepth(change.before_sensitive, true).value, unknown: undefined },
+    { value: after.value, sensitive: clipDepth(change.after_sensitive, true).value, unknown },
+    [],
+    found,
+  )
+  return { clipped: before.clipped || after.clipped }
+}
+
+function compare(before: Part, after: Part, path: DocumentPath, found: Comparison): void {
+  const isUnknown = after.unknown === true
+  const isSensitive = before.sensitive === true || after.sensitive === true
+  if (before.value === null && after.value === null && !hasMark(after.unknown)) return
+  const shape = isUnknown || isSensitive ? null : shapeOf(before, after)
+  if (shape === 'object') compareObjects(before, after, path, found)
+  else if (shape === 'list') compareLists(before, after, path, found)
+  else compareWhole(before, after, path, found)
+}
+
+/** What both sides are when they have parts to compare; a side that is null fits to both. */
+function shapeOf(before: Part, after: Part): 'object' | 'list' | null {
+  const values = [before.value, after.value].filter((value) => value !== null)
+  const known = values.length > 0 ? values : [after.unknown ?? null]
+  if (known.every(Array.isArray)) return known.some((list) => list.length > 0) || hasMark(after.unknown) ? 'list' : null
+  if (known.every(isJsonObject))
+    return known.some((object) => Object.keys(object).length > 0) || hasMark(after.unknown) ? 'object' : null
+  return null
+}
+
+function compareObjects(before: Part, after: Part, path: DocumentPath, found: Comparison): void {
+  const keys = new Set([before.value, after.value, after.unknown ?? null].filter(isJsonObject).flatMap(Object.keys))
+  for (const key of keys) compare(memberPart(before, key), memberPart(after, key), [...path, key], found)
+}
+
+function compareLists(before: Part, after: Part, path: DocumentPath, found: Comparison): void {
+  const { same, pairs } = alignLists(itemParts(before), itemParts(after))
+  for (const { item, index } of same) compare(item, { ...item, unknown: undefined }, [...path, index], found)
+  for (const pair of pairs) compare(pair.before ?? NOTHING, pair.after ?? NOTHING, [...path, pair.index], found)
+}
+
+const memberPart = ({ value, sensitive, unknown }: Part, key: string): Part => ({
+  value: memberOf(value, key) ?? null,
+  sensitive: memberMarks(sensitive, key),
+  unknown: memberMarks(unknown, key),
+})
+
+function itemParts({ value, sensitive, unknown }: Part): Part[] {
+  const items = Array.isArray(value) ? value : []
+  const length = Math.max(items.length, Array.isArray(unknown) ? unknown.length : 0)
+  return Array.from({ length }, (_, index) => ({
+    value: items[index] ?? null,
+    sensitive: itemMarks(sensitive, index),
+    unknown: itemMarks(unknown, index),
+  }))
+}
+
+function compareWhole(before: Part, after: Part, path: DocumentPath, found: Comparison): void {
+  const isUnknown = after.unknown === true
+  const isSensitive = before.sensitive === true || after.sensitive === true
+  const difference = { path, before, after, isSensitive, isUnknown }
+  const bothThere = before.value !== null && after.value !== null
+  const isMarkedAnew = bothThere && (before.sensitive === true) !== (after.sensitive === true)
+  if (isUnknown || isMarkedAnew || !isEqual(before.value, after.value)) {
+    const removed = after.value === null && !isUnknown
+    found.differs({ ...difference, change: before.value === null ? 'added' : removed ? 'removed' : 'changed' })
+  } else if (before.value !== null) found.same({ ...difference, change: 'same' })
+}

@@ -1,0 +1,99 @@
+import { isJsonObject, type Json } from '../../base/json.ts'
+import { MASK } from '../../base/masking.ts'
+import { itemMarks, memberMarks } from '../marks.ts'
+import { MAX_KEY, MAX_TEXT, MAX_VALUES } from './limits.ts'
+import type { DocumentPath } from './types.ts'
+
+/** A value as it may be shown. */
+export interface ShownValue {
+  value: Json
+  sensitive: boolean
+  cut: boolean
+}
+
+/** Turns values of a plan into values that may be shown. */
+export interface Display {
+  /** Masks a text of any length. */
+  text(text: string): string
+  /** Masks the keys of a path, and cuts those that are too long. */
+  path(path: DocumentPath): DocumentPath
+  /** @param marks which parts of the value are sensitive, nested like it */
+  value(value: Json, marks: Json | undefined): ShownValue
+}
+
+/** Texts up to this length are remembered with their masked form: types, keys and identifiers occur again and again. */
+const MAX_REMEMBERED = 200
+const MAX_ENTRIES = 50_000
+
+export function createDisplay(masker: { text(text: string): string }): Display {
+  const known = new Map<string, string>()
+  const text = (original: string): string => {
+    if (original.length > MAX_REMEMBERED) return masker.text(original)
+    const earlier = known.get(original)
+    if (earlier !== undefined) return earlier
+    const masked = masker.text(original)
+    if (known.size < MAX_ENTRIES) known.set(original, masked)
+    return masked
+  }
+  return {
+    text,
+    path: (path) => path.map((step) => (typeof step === 'string' ? cutText(text(step), MAX_KEY) : step)),
+    value: (value, marks) => {
+      const seen = { left: MAX_VALUES, sensitive: false, cut: false }
+      const shown = showValue(value, marks, text, seen)
+      return { value: shown, sensitive: seen.sensitive, cut: seen.cut }
+    },
+  }
+}
+
+/** What was met on the way through a value. */
+interface Seen {
+  /** How many more values may be shown. */
+  left: number
+  sensitive: boolean
+  cut: boolean
+}
+
+function showValue(value: Json, marks: Json | undefined, mask: Display['text'], seen: Seen): Json {
+  if (marks === true) {
+    seen.sensitive ||= value !== null
+    return value === null ? null : MASK
+  }
+  if (Array.isArray(value))
+    return takeSome(value, seen).map((item, index) => showValue(item, itemMarks(marks, index), mask, seen))
+  if (isJsonObject(value))
+    return Object.fromEntries(
+      takeSome(Object.entries(value), seen).map(([key, item]) => [
+        cutText(mask(key), MAX_KEY),
+        showValue(item, memberMarks(marks, key), mask, seen),
+      ]),
+    )
+  return showScalar(value, mask, seen)
+}
+
+function showScalar(value: string | number | boolean | null, mask: Display['text'], seen: Seen): Json {
+  if (value === null || typeof value === 'boolean') return value
+  const original = String(value)
+  const masked = mask(original)
+  if (masked === original && typeof value === 'number') return value
+  // Whoever sees that a number was masked in part could guess the rest.
+  const whole = typeof value === 'number' || masked === MASK
+  if (whole) seen.sensitive = true
+  if (!whole && masked.length > MAX_TEXT) seen.cut = true
+  return whole ? MASK : cutText(masked, MAX_TEXT)
+}
+
+/** The first entries, as many as may still be shown. */
+function takeSome<Entry>(entries: Entry[], seen: Seen): Entry[] {
+  const taken = entries.slice(0, Math.max(0, seen.left))
+  seen.left -= taken.length
+  if (taken.length < entries.length) seen.cut = true
+  return taken
+}
+
+/** The beginning of a text that is too long, with a mark that something is missing. */
+function cutText(text: string, limit: number): string {
+  if (text.length <= limit) return text
+  const last = text.charCodeAt(limit - 1)
+  return `${text.slice(0, last >= 0xd800 && last <= 0xdbff ? limit - 1 : limit)}…`
+}
