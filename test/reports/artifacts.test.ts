@@ -9,6 +9,7 @@ import {
   storeCodeChange,
   storeComplianceCheck,
   storeDrift,
+  storePlanDocument,
   storePlanText,
   storeReport,
 } from '../../src/reports/artifacts.ts'
@@ -84,6 +85,24 @@ describe('artifacts of a round', () => {
     const stored = await download(String(drifted?.uri))
     expect(stored).toMatchObject({ content_type: 'text/plain', type: 'drift' })
     expect(JSON.parse(stored.body)).toEqual([{ address: 'a', action: 'delete resource' }])
+  })
+
+  it('a plan has one document under the name of its text, also when it is written again', async () => {
+    const { sql } = database
+    const stored = await storePlanText(context, round, { text: 'Plan: 2 to add', targets: [] })
+    await storePlanDocument(context, round, stored, '{"first":"ä"}')
+    const documents = () => sql<{ uri: string; content_type: string; file_size_bytes: number; count: number }[]>`
+      SELECT d.*, (SELECT count(*) FROM artifacts WHERE uri = d.uri) FROM engine_plans p
+      JOIN artifacts d ON d.id = p.document_artifact_id WHERE p.id = ${stored.id}`
+    const uri = stored.uri.replace('.txt', '.json')
+    expect(await documents()).toMatchObject([
+      { uri: matching('plans/[0-9a-f]{8}\\.json'), content_type: 'application/json', file_size_bytes: 14 },
+    ])
+    await storePlanDocument(context, round, stored, '{}')
+    expect(await documents()).toMatchObject([{ uri, file_size_bytes: 2, count: 1 }])
+    expect(await download(uri)).toEqual({ body: '{}', content_type: 'application/json', type: 'plan', new_file: null })
+    const lost = { ...round, fence: round.fence - 1 }
+    await expect(storePlanDocument(context, lost, stored, '{"a":1}')).rejects.toBeInstanceOf(LeaseLost)
   })
 
   it('reports are JSON documents, counted in bytes', async () => {

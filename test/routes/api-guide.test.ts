@@ -7,10 +7,12 @@ import { silentLogger } from '../../src/base/log.ts'
 import { createMasker } from '../../src/base/masking.ts'
 import { createObjectStore } from '../../src/data/storage/create.ts'
 import type { ObjectStore } from '../../src/data/storage/types.ts'
+import { writePlanDocument } from '../../src/plan/document/create.ts'
 import { takeInventory } from '../../src/plan/imports/inventory.ts'
 import {
   storeCodeChange,
   storeComplianceCheck,
+  storePlanDocument,
   storePlanText,
   storePreview,
   storeReport,
@@ -26,6 +28,25 @@ import { createIssuer, type Issuer } from '../helpers/issuer.ts'
 import { listen } from '../helpers/listen.ts'
 import { createUser, runRound } from '../helpers/sessions.ts'
 import { scriptedLlm } from '../pipeline/steps/scripted-llm.ts'
+import { planOf } from '../plan/fixtures.ts'
+
+/** What the worker knows of a plan that creates a bucket. */
+const documentFacts = () => ({
+  plan: planOf([
+    {
+      address: 'aws_s3_bucket.logs',
+      type: 'aws_s3_bucket',
+      actions: ['create'],
+      after: { bucket: 'build-logs' },
+      after_unknown: { arn: true },
+    },
+  ]),
+  targets: ['aws_s3_bucket.logs'],
+  masker: { text: (text: string) => text },
+  findings: [
+    { rule_id: 'r.one', severity: 'info', resource: 'aws_s3_bucket.logs', message: 'm', suggested_fix: null } as const,
+  ],
+})
 
 const PULLS = 'https://api.github.com/repos/acme/infrastructure/pulls'
 const server = setupServer(
@@ -91,7 +112,8 @@ async function work(uuid: string): Promise<void> {
     })
     await storeCodeChange(context, round, { path: 'main.tf', new_file: false, content: '+ # logs' })
     await recordAttempts(round)
-    await storePlanText(context, round, { text: 'Plan: 1 to add', targets: ['aws_s3_bucket.logs'] })
+    const stored = await storePlanText(context, round, { text: 'Plan: 1 to add', targets: ['aws_s3_bucket.logs'] })
+    await storePlanDocument(context, round, stored, await writePlanDocument(documentFacts()))
     await storeReport(context, round, {
       type: 'generate',
       document: {
@@ -185,7 +207,7 @@ function cutAfterFirstEvent(body: ReadableStream<Uint8Array>, then: () => Promis
 }
 
 /** How many examples the page has. */
-const EXAMPLES = 17
+const EXAMPLES = 23
 
 it('the examples of docs/api.md run as they stand there, one after the other', async () => {
   const guide = await readFile(new URL('../../docs/api.md', import.meta.url), 'utf8')
@@ -222,6 +244,10 @@ it('the examples of docs/api.md run as they stand there, one after the other', a
     ['error: Unsupported argument', 'logs.tf:1', '>    1: a'],
     ['Next, because:', 'The engine does not accept the code: Unsupported argument (logs.tf:1).'],
     ['2. generate accepted:', 'validate ok 1.5s', null],
+    ['create', 1, 'replace', 0],
+    ['create', 'aws_s3_bucket.logs', [], ['r.one']],
+    ['bucket', null, 'build-logs'],
+    ['arn', null, 'known after the apply'],
     [1, 'Add a private bucket for build logs.', 'completed'],
     [[['aws', false]]],
     ['COMPLETED', 'round 2'],

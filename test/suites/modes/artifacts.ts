@@ -1,3 +1,4 @@
+import { loadAggregate } from '../../../src/sessions/aggregate.ts'
 import { scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import type { Stack } from './stack.ts'
 
@@ -30,3 +31,10 @@ export async function artifactsOf(stack: Stack, uuid: string) {
 /** Texts of the artifacts of one kind. */
 export const textsOf = async (stack: Stack, uuid: string, kind: string) =>
   (await artifactsOf(stack, uuid)).filter((artifact) => artifact.kind === kind).map(({ text }) => text)
+
+/** The documents of the plans of a session, oldest first, as the detail of the session names them; null without one. */
+export async function documentsOf(stack: Stack, uuid: string): Promise<unknown[]> {
+  const session = await loadAggregate(stack.context(scriptedLlm({})), uuid, { includeHistory: true })
+  const urls = session?.rounds.flatMap(({ plans }) => plans.map(({ document_url }) => document_url)) ?? []
+  return await Promise.all(urls.map(async (url) => (url === null ? null : await (await fetch(url)).json())))
+}

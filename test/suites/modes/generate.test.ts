@@ -1,12 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { PlanDocumentSchema } from '../../../routes/schemas/plan-document.ts'
 import { unavailable } from '../../../src/base/errors.ts'
 import { STOPPING } from '../../../src/data/queue/types.ts'
 import { acceptRound } from '../../../src/sessions/accept.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
-import { artifactsOf } from './artifacts.ts'
+import { artifactsOf, documentsOf } from './artifacts.ts'
 import { ADDED, accept, decline, done, GATES, goodRound, MAIN, targets, write } from './scripts.ts'
 import { firstRound, nextRound, pinnedPath, runWaiting, startStack } from './stack.ts'
 
@@ -74,6 +75,17 @@ describe('a generate round', () => {
       detailed_changes: [{ name: 'terraform_data.second', action: 'create', summary: 'A second greeting.' }],
     })
     expect(JSON.parse(check ?? '')).toMatchObject({ passed: true, violations: [] })
+    const documents = await documentsOf(stack, session.uuid)
+    expect(documents).toHaveLength(2)
+    expect(documents[1]).toBeNull()
+    expect(PlanDocumentSchema.parse(documents[0])).toMatchObject({
+      engine: { name: expect.any(String), version: expect.any(String) },
+      targets: ['terraform_data.second'],
+      checked: { rules: true, outside_targets: true },
+      summary: { create: 1, update: 0, replace: 0, delete: 0 },
+      resources: [{ address: 'terraform_data.second', action: 'create', is_targeted: true }],
+      outside_targets: { made: true },
+    })
     const [row] = await stack.database.sql<
       { usage: { engine_s: number; validation_attempts: number; input_tokens: number } }[]
     >`

@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest'
+import { MASK } from '../../../src/base/masking.ts'
+import { documentOf, entry, lines, planFrom, resourceOf } from './support.ts'
+
+const update = (before: object, after: object, marks: object = {}) =>
+  resourceOf({ actions: ['update'], before, after, ...marks })
+const changes = (before: object, after: object, marks: object = {}) => lines(update(before, after, marks).attributes)
+
+describe('attributes of a plan document', () => {
+  it('lists what changes by its path, counts the rest, and keeps what identifies the object', () => {
+    const before = { id: 'i-1', size: 1, tags: { 'a b': 'x', gone: 'y' }, zone: 'a', empty: null }
+    const resource = update(before, { id: 'i-1', size: 2, tags: { 'a b': 'z' }, zone: 'a', empty: null, fresh: [] })
+    expect(lines(resource.attributes)).toEqual([
+      'same id: "i-1"',
+      'changed size: 1 -> 2',
+      'changed tags.a b: "x" -> "z"',
+      'removed tags.gone: "y" -> null',
+      'added fresh: null -> []',
+    ])
+    expect(resource.attributes_unchanged).toBe(1)
+  })
+
+  it('shows an item that comes into a list or goes out of it as one difference', () => {
+    expect(changes({ cidrs: ['a', 'b', 'd', 'f'] }, { cidrs: ['b', 'c', 'd', 'e', 'f'] })).toEqual([
+      'changed cidrs.1: "a" -> "c"',
+      'added cidrs.3: null -> "e"',
+    ])
+    expect(changes({ list: ['a', 'b', 'c'] }, { list: ['b', 'a', 'c'] })).toEqual([
+      'changed list.0: "a" -> "b"',
+      'changed list.1: "b" -> "a"',
+    ])
+    const rule = (port: number, source = '10.0.0.0/8') => ({ port, source })
+    expect(changes({ rule: [rule(22), rule(80), rule(443)] }, { rule: [rule(22), rule(443, '0.0.0.0/0')] })).toEqual([
+      'changed rule.1.port: 80 -> 443',
+      'changed rule.1.source: "10.0.0.0/8" -> "0.0.0.0/0"',
+      'removed rule.2.port: 443 -> null',
+      'removed rule.2.source: "10.0.0.0/8" -> null',
+    ])
+  })
+
+  it('knows what only the apply knows, also deep inside of lists', () => {
+    const marks = { after_unknown: { id: true, rules: [{ arn: true, nested: [{ ip: true }] }], tags: {}, all: true } }
+    expect(changes({ all: ['x'] }, { rules: [{ name: 'n', nested: [{ port: 1 }] }] }, marks)).toEqual([
+      'changed all: ["x"] -> null (unknown)',
+      'added rules.0.name: null -> "n"',
+      'added rules.0.nested.0.port: null -> 1',
+      'added rules.0.nested.0.ip: null -> null (unknown)',
+      'added rules.0.arn: null -> null (unknown)',
+      'added id: null -> null (unknown)',
+    ])
+  })
+
+  it('hides sensitive values in their full length, whichever side marks them, and inside of sets', () => {
+    const users = (password: string) => [
+      { name: 'ada', password },
+      { name: 'bob', password: 'bob-has-another-secret' },
+    ]
+    const marks = {
+      before_sensitive: { key: true, users: [{ password: true }, { password: true }] },
+      after_sensitive: { list: true, users: [{ password: true }, { password: true }] },
+    }
+    const shown = changes(
+      { key: 'key-before-is-secret', list: ['one-secret'], users: users('ada-before') },
+      { key: 'key-after-is-secret', list: ['one-secret', 'two-secret', 'three-secret'], users: users('ada-after') },
+      marks,
+    )
+    expect(shown).toEqual([
+      `changed key: "${MASK}" -> "${MASK}" (sensitive)`,
+      `changed list: "${MASK}" -> "${MASK}" (sensitive)`,
+      `changed users.0.password: "${MASK}" -> "${MASK}" (sensitive)`,
+    ])
+  })
+
+  it('tells that a value became sensitive', () => {
+    expect(changes({ pin: 'abcd-efgh' }, { pin: 'abcd-efgh' }, { after_sensitive: { pin: true } })).toEqual([
+      `changed pin: "${MASK}" -> "${MASK}" (sensitive)`,
+    ])
+  })
+
+  it('masks every text with what the run knows to be secret: values, keys, addresses, numbers', () => {
+    const secrets = ['planted-in-a-text', '98765432']
+    const plan = planFrom(
+      [
+        entry('aws_thing.a["planted-in-a-text"]', {
+          actions: ['update'],
+          before: { note: 'has planted-in-a-text inside', 'planted-in-a-text': 1, pin: 98765432 },
+          after: { note: 'x', pin: 98765432, other: ['planted-in-a-text'] },
+        }),
+      ],
+      { output_changes: { o: { actions: ['create'], before: null, after: { a: 'planted-in-a-text' } } } },
+    )
+    const hide = (text: string) => secrets.reduce((all, secret) => all.replaceAll(secret, MASK), text)
+    const text = JSON.stringify(
+      documentOf(plan, { masker: { text: hide }, targets: ['aws_thing.a["planted-in-a-text"]'] }),
+    )
+    for (const secret of secrets) expect(text).not.toContain(secret)
+    expect(text).toContain(`has ${MASK} inside`)
+  })
+
+  it('cuts huge values and says so', () => {
+    const resource = update({ data: 'a'.repeat(100_000) }, { data: 'b'.repeat(100_000), many: null })
+    expect(resource.attributes[0]).toMatchObject({ path: ['data'], cut: true, before: `${'a'.repeat(4_000)}…` })
+    const long = resourceOf({
+      actions: ['create'],
+      after: { items: Array.from({ length: 1_500 }, (_, i) => `item ${i}`) },
+    })
+    expect([long.attributes.length, long.attributes_left_out]).toEqual([1_000, 500])
+    const whole = update({ all: Array(500).fill('x') }, {}, { after_unknown: { all: true } })
+    expect(whole.attributes[0]).toMatchObject({ cut: true, unknown: true, before: Array(200).fill('x') })
+  })
+
+  it('takes the attributes of the last resources away when the document would be too large', async () => {
+    const { createPlanDocument, writePlanDocument } = await import('../../../src/plan/document/create.ts')
+    const after = { text: 'x'.repeat(500) }
+    const plan = planFrom([1, 2, 3, 4].map((n) => entry(`a.b${n}`, { actions: ['create'], after })))
+    const facts = { plan, targets: [], masker: { text: (text: string) => text } }
+    const document = createPlanDocument(facts, { max_bytes: 1_300 })
+    expect(
+      document.resources.map(({ attributes, attributes_left_out }) => [attributes.length, attributes_left_out]),
+    ).toEqual([
+      [1, 0],
+      [1, 0],
+      [0, 1],
+      [0, 1],
+    ])
+    expect(document.resources_without_attributes).toBe(2)
+    expect(JSON.parse(await writePlanDocument(facts, undefined, { max_bytes: 1_300 }))).toEqual(document)
+  })
+
+  it('lists changed outputs and what changed without the engine', () => {
+    const plan = planFrom([], {
+      output_changes: {
+        same: { actions: ['no-op'], before: 1, after: 1 },
+        url: { actions: ['create'], before: null, after_unknown: true },
+        key: { actions: ['update'], before: 'b', after: 'a', before_sensitive: true, after_sensitive: true },
+        odd: 7,
+      },
+      resource_drift: [
+        {
+          address: 'a.b',
+          change: { actions: ['update'], before: { x: { y: 1 }, z: 1 }, after: { x: { y: 2 }, z: 1 } },
+        },
+        { address: 'a.c', change: { actions: ['delete'] } },
+        'odd',
+      ],
+    })
+    const { outputs, drift } = documentOf(plan)
+    expect(outputs).toEqual([
+      { name: 'url', action: 'create', before: null, after: null, unknown: true },
+      { name: 'key', action: 'update', before: MASK, after: MASK, sensitive: true },
+    ])
+    expect(drift).toEqual([
+      { address: 'a.b', action: 'update', paths: [['x', 'y']], paths_left_out: 0 },
+      { address: 'a.c', action: 'delete', paths: [], paths_left_out: 0 },
+    ])
+  })
+
+  it('attaches findings and statements to their addresses, and keeps the others', () => {
+    const plan = planFrom([entry('a.b', { actions: ['create'] })])
+    const finding = { rule_id: 'r', severity: 'error', message: 'm', suggested_fix: null } as const
+    const statement = { id: 's1', text: 't', verdict: 'unmet', finding: 'f' } as const
+    const document = documentOf(plan, {
+      findings: [
+        { ...finding, resource: 'a.b' },
+        { ...finding, resource: null },
+        { ...finding, resource: 'a.gone' },
+      ],
+      statements: [{ ...statement, addresses: ['a.b', 'a.other'] }],
+      targets: ['a.b'],
+      beyond: { made: true, changes: [{ address: 'a.c', type: 'a', action: 'recreate' }] },
+    })
+    expect(document.resources[0]).toMatchObject({ findings: [finding], statements: ['s1'] })
+    expect(document.findings.map(({ resource }) => resource)).toEqual([null, 'a.gone'])
+    expect(document.statements).toEqual([statement])
+    expect(document.checked).toEqual({ rules: true, request: true, outside_targets: true })
+    expect(document.outside_targets).toEqual({
+      made: true,
+      changes: [{ address: 'a.c', type: 'a', action: 'replace' }],
+      changes_left_out: 0,
+    })
+    expect(documentOf(plan, { targets: ['a.b'] }).checked).toEqual({
+      rules: false,
+      request: false,
+      outside_targets: false,
+    })
+  })
+})

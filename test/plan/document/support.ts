@@ -1,0 +1,39 @@
+import { createMasker } from '../../../src/base/masking.ts'
+import { createPlanDocument } from '../../../src/plan/document/create.ts'
+import type { DocumentAttribute, PlanDocument, PlanDocumentFacts } from '../../../src/plan/document/types.ts'
+import { type Plan, parsePlan } from '../../../src/plan/plan.ts'
+import { maskerOf } from '../../../src/plan/sensitive.ts'
+
+/** A plan from the entries of its `resource_changes` and other members of its document. */
+export const planFrom = (changes: readonly object[], rest: object = {}): Plan =>
+  parsePlan(JSON.stringify({ format_version: '1.2', resource_changes: changes, ...rest }))
+
+export const entry = (address: string, change: object, rest: object = {}) => ({
+  address,
+  mode: address.startsWith('data.') ? 'data' : 'managed',
+  type: address.split('.').at(-2) ?? '',
+  name: (address.split('.').at(-1) ?? '').replace(/\[.*/, ''),
+  provider_name: 'registry.terraform.io/hashicorp/aws',
+  change: { before: null, after: null, after_unknown: {}, before_sensitive: {}, after_sensitive: {}, ...change },
+  ...rest,
+})
+
+export const documentOf = (plan: Plan, facts: Partial<PlanDocumentFacts> = {}): PlanDocument =>
+  createPlanDocument({ plan, targets: [], masker: maskerOf(plan), ...facts })
+
+export const plain = createMasker([])
+
+/** The resource of a plan with one entry. */
+export function resourceOf(change: object, rest: object = {}) {
+  const [resource] = documentOf(planFrom([entry('aws_thing.one', change, rest)])).resources
+  if (!resource) throw new Error('the plan has no resource')
+  return resource
+}
+
+/** Attributes as `path: before -> after`, which reads like a plan. */
+export const lines = (attributes: readonly DocumentAttribute[]): string[] =>
+  attributes.map(({ path, before, after, unknown, sensitive, cut, change }) => {
+    const marks = [unknown && 'unknown', sensitive && 'sensitive', cut && 'cut'].filter(Boolean)
+    const sides = change === 'same' ? JSON.stringify(before) : `${JSON.stringify(before)} -> ${JSON.stringify(after)}`
+    return `${change} ${path.join('.')}: ${sides}${marks.length > 0 ? ` (${marks.join(', ')})` : ''}`
+  })
