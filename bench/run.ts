@@ -6,6 +6,7 @@ import { projectRoot } from './lib/process.ts'
 import { formatSection, type Section, writeResults } from './lib/report.ts'
 import { benchLists } from './lists.ts'
 import { benchModes } from './modes.ts'
+import { benchPlanDocument } from './plan-document.ts'
 import { benchRequests } from './requests.ts'
 import { benchSandbox } from './sandbox.ts'
 import { benchStack } from './stack.ts'
@@ -17,7 +18,7 @@ const HELP = `npm run bench [-- options]
 Measures what is ours, prints a table and writes bench/results/<time>.json.
 
   --only <names>   comma-separated: enqueue, stack, demo, modes, lists, sandbox, requests, streams, watchers,
-                   hostile, streams5000, lists1000000
+                   hostile, plan-document, streams5000, lists1000000
   --quick          smaller numbers, to see that everything still runs
   --help
 `
@@ -42,6 +43,7 @@ const parts: Record<string, () => Promise<Section>> = {
   streams: () => benchStreams({ streams: quick ? 200 : 2_000, idle_s: quick ? 3 : 10 }),
   watchers: () => benchWatchers({ watchers: quick ? 100 : 1_000, events: quick ? 20 : 200 }),
   hostile: () => benchHostile({ runs: quick ? 1 : 3 }),
+  'plan-document': () => benchPlanDocument({ size: quick ? 1_000 : 10_000, runs: quick ? 1 : 5 }),
   streams5000: () => benchStreams({ streams: quick ? 500 : 5_000, idle_s: quick ? 3 : 10 }),
 }
 /** Parts that run only when the command line names them. */

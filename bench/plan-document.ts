@@ -1,0 +1,53 @@
+import { createMasker } from '../src/base/masking.ts'
+import { writePlanDocument } from '../src/plan/document/create.ts'
+import { parsePlan } from '../src/plan/plan.ts'
+import { createSecretRegister } from '../src/plan/sensitive.ts'
+import { largePlanText } from '../test/plan/document/large-plan.ts'
+import { measureBlocking } from './hostile/blocking.ts'
+import type { Figure, Section } from './lib/report.ts'
+
+/** Measures how long the document of a large plan takes, and how long it holds the event loop at a stretch. */
+export async function benchPlanDocument(options: { size: number; runs: number }): Promise<Section> {
+  const small = await measure(Math.ceil(options.size / 4), options.runs)
+  const large = await measure(options.size, options.runs)
+  const name = `${options.size} resources`
+  const figures: Figure[] = [
+    { name: `${name}: document`, value: large.document_ms, unit: 'ms', aim: 2_000 },
+    { name: `${name}: JSON.parse and JSON.stringify of the plan`, value: large.json_ms, unit: 'ms' },
+    { name: `${name}: document to these two`, value: large.document_ms / large.json_ms, unit: 'times' },
+    { name: `a quarter of them: document to these two`, value: small.document_ms / small.json_ms, unit: 'times' },
+    { name: `${name}: longest time that the loop is held`, value: large.busy_ms, unit: 'ms', aim: 250 },
+    { name: `${name}: with a sensitive value in each, all masked`, value: large.masked_ms, unit: 'ms', aim: 2_000 },
+    { name: `${name}: document`, value: large.document_mb, unit: 'MB' },
+    { name: `${name}: plan`, value: large.plan_mb, unit: 'MB' },
+  ]
+  return { title: 'Plan documents (the best of some runs)', figures }
+}
+
+async function measure(size: number, runs: number) {
+  const text = largePlanText(size)
+  const plan = parsePlan(text)
+  const facts = { plan, targets: ['module.part', 'aws_thing.r0'], masker: createMasker([]) }
+  const secrets = createSecretRegister()
+  secrets.learn(plan)
+  const found = { document_ms: Infinity, json_ms: Infinity, masked_ms: Infinity, busy_ms: Infinity, document_mb: 0 }
+  for (let run = 0; run < runs; run++) {
+    found.json_ms = Math.min(found.json_ms, await timed(async () => JSON.stringify(JSON.parse(text))))
+    const write = async () => {
+      found.document_mb = (await writePlanDocument(facts)).length / 1e6
+    }
+    found.document_ms = Math.min(found.document_ms, await timed(write))
+    found.busy_ms = Math.min(found.busy_ms, (await measureBlocking(write)).busy_ms)
+    found.masked_ms = Math.min(
+      found.masked_ms,
+      await timed(async () => await writePlanDocument({ ...facts, masker: secrets })),
+    )
+  }
+  return { ...found, plan_mb: text.length / 1e6 }
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now()
+  await work()
+  return performance.now() - started
+}
