@@ -22,8 +22,8 @@ export interface PlanToStore {
 }
 
 /**
- * Stores the text of a plan, also that of one that failed, and beside it the plan as data when it was read. Without that
- * the round goes on: nothing in it needs the document.
+ * Stores the text of a plan, also that of one that failed, and beside it the plan as data when it was read. When the
+ * latter fails, the round goes on: nothing in it needs the document.
  * Errors: those of the object store about the text; `LeaseLost`.
  */
 export async function storePlan(kit: Kit, { text, targets, plan, statements }: PlanToStore): Promise<void> {

@@ -6,7 +6,7 @@ const MODULE_END = /(?:^|\.)module\.[^.[\]]+(?:\[(?:"(?:\\.|[^"\\])*"|\d+)\])?$/
 const MAX_CUTS = 100
 
 /**
- * Makes a test whether a target names a resource, be it by its address or by that of its block or of a module around it.
+ * Makes a test whether a target names a resource, by its address or by that of its block or of a module around it.
  * It takes as long for many targets as for one. Without targets everything is named.
  */
 export function createTargetTest(targets: readonly string[]): (resource: ResourceChange) => boolean {

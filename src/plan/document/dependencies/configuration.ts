@@ -110,7 +110,7 @@ const MODULE = new RegExp(String.raw`^module\.([^.[]+)${KEY}(?:\.([^.[]+))?`)
 const BLOCK = new RegExp(String.raw`^(?:resource\.)?((?:data\.)?[^.[]+\.[^.[]+)${KEY}`)
 const OWN_KEY = /^(?:each\.(?:key|value)|count\.index)\b/
 
-/** Resolves names that stand together in one expression, the way the engine lists them: `a.b[0].id` with `a.b[0]`, `a.b`. */
+/** Resolves the names in one expression, which the engine lists like this: `a.b[0].id`, `a.b[0]`, `a.b`. */
 function addNames(into: References, module: CodeModule, names: readonly string[]): void {
   const byOwnKey = names.some((name) => OWN_KEY.test(name))
   const parts = names.map((name) => ({ name, call: MODULE.exec(name), block: BLOCK.exec(name) }))
