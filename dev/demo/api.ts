@@ -1,3 +1,5 @@
+import type { AttemptDetail } from '../../src/sessions/attempts/types.ts'
+
 /** The parts of the public API's answers that the demo reads. */
 export interface Artifact {
   id: number
@@ -15,9 +17,10 @@ export interface Round {
   statuses: { status: string; message: string | null }[]
   reports: (Artifact & { type: string })[]
   compliance_checks: (Artifact & { passed: boolean })[]
-  plans: (Artifact & { targets: string[] })[]
+  plans: (Artifact & { targets: string[]; document_url?: string | null })[]
   code_changes: (Artifact & { file_name: string })[]
   previews: (Artifact & { counts: PreviewCounts })[]
+  attempts?: AttemptDetail[]
   /** What the platform measured. Null while the round runs. */
   usage: {
     engine_s: number

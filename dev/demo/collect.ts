@@ -1,3 +1,4 @@
+import type { PlanDocument } from '../../src/plan/document/types.ts'
 import { type Artifact, type Downloaded, download, type PreviewCounts, type Round, type Session } from './api.ts'
 
 /** The parts of the stored reports that the demo reads. */
@@ -50,6 +51,8 @@ export interface Collected {
   changes: { file_name: string; text: string }[]
   /** Text and targets of the last plan; null when nothing was planned. */
   plan: { text: string; targets: string[] } | null
+  /** The last plan as data; null when there is none. */
+  document: PlanDocument | null
   /** Addresses of the resources in the first drift that was read. */
   drift: string[]
   /** What the last import preview lists; null when there was none. */
@@ -71,6 +74,7 @@ export async function collect(session: Session, metadataPrefix: string, signal: 
     findings: null,
     changes: [],
     plan: null,
+    document: null,
     drift: [],
     preview: null,
   }
@@ -81,7 +85,14 @@ export async function collect(session: Session, metadataPrefix: string, signal: 
     return { text, type }
   }
   for (const round of session.rounds) await collectRound(round, collected, get)
+  const address = session.rounds.flatMap(({ plans }) => plans.flatMap((plan) => plan.document_url ?? [])).at(-1)
+  if (address) collected.document = await readDocument(address, signal)
   return collected
+}
+
+async function readDocument(url: string, signal: AbortSignal): Promise<PlanDocument> {
+  const { text } = await download({ id: 0, url, file_size_bytes: null }, signal)
+  return JSON.parse(text) as PlanDocument
 }
 
 async function collectRound(

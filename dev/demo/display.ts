@@ -15,6 +15,11 @@ export interface Display {
 const COLOURS = { dim: '90', green: '32', red: '31', yellow: '33', bold: '1' } as const
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 
+/** Control characters that a terminal would obey, in names and texts of others. Colours are ours and stay. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+const CONTROLS = /\u001b(?!\[\d+m)|[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f]/g
+const withoutControls = (text: string): string => text.replaceAll(CONTROLS, '')
+
 export function createDisplay(output: NodeJS.WriteStream, colours: boolean): Display {
   const live = output.isTTY === true
   const began = performance.now()
@@ -28,14 +33,14 @@ export function createDisplay(output: NodeJS.WriteStream, colours: boolean): Dis
   const elapsed = () => `${((performance.now() - began) / 1000).toFixed(1).padStart(5)} s`
   const draw = () => {
     if (!live || !current || held) return
-    const text = `${FRAMES[frame++ % FRAMES.length]} ${elapsed()}  ${current}`
+    const text = `${FRAMES[frame++ % FRAMES.length]} ${elapsed()}  ${withoutControls(current)}`
     output.write(`\r\u001b[2K${text.slice(0, (output.columns ?? 80) - 1)}`)
   }
   const timer = live ? setInterval(draw, 100) : null
   timer?.unref()
   const line = (text = '') => {
     clear()
-    output.write(`${text}\n`)
+    output.write(`${withoutControls(text)}\n`)
     draw()
   }
   return {

@@ -1,27 +1,30 @@
 import { INTENT_TITLE } from '../../src/intent/describe.ts'
+import { attemptRows } from './attempts.ts'
 import type { Evidence } from './checks.ts'
 import type { Collected } from './collect.ts'
 import type { Display } from './display.ts'
+import { resourceLines } from './resources.ts'
 import type { AllResult, DemoResult } from './result.ts'
 
 const SIGNS: Record<string, string> = { create: '+', update: '~', delete: '-', recreate: '-/+' }
 const INDENT = ' '.repeat(16)
 
 /** A heading with its text, and lines below it. */
-interface Row {
+export interface Row {
   heading: string
   text: string
   below?: string[]
 }
 
 /** Prints how a mode ended. */
-export function showSummary(display: Display, { collected }: Evidence, result: DemoResult): void {
+export function showSummary(display: Display, { session, collected }: Evidence, result: DemoResult): void {
   const rows = [
+    ...attemptRows(session.rounds.flatMap(({ attempts = [] }) => attempts)),
     ...codeRows(display, collected, result),
     ...driftRows(collected, result),
     ...importRows(collected),
     ...previewRows(collected),
-    ...planRows(collected, result),
+    ...planRows(display, collected, result),
     ...applyRows(collected),
     ...linkRows(collected, result),
   ]
@@ -98,19 +101,23 @@ function importRows({ reports }: Collected): Row[] {
   ]
 }
 
-function planRows({ reports, findings, plan: planned }: Collected, { plan, mode }: DemoResult): Row[] {
+function planRows(display: Display, collected: Collected, { plan, mode }: DemoResult): Row[] {
+  const { reports, findings, plan: planned, document } = collected
   const { generate } = reports
   if (!generate) {
     if (!planned || mode === 'exhausted') return []
     const left = plan.create + plan.update + plan.delete + plan.replace
-    return [{ heading: 'plan', text: left === 0 ? 'nothing left to change' : `${left} changes left` }]
+    const below = document ? resourceLines(display, document) : []
+    return [{ heading: 'plan', text: left === 0 ? 'nothing left to change' : `${left} changes left`, below }]
   }
   const { create, update, delete: gone, recreate } = generate.summary
   const rows: Row[] = [
     {
       heading: 'plan',
       text: `${create} to create, ${update} to change, ${gone} to destroy, ${recreate} to replace`,
-      below: generate.detailed_changes.map(({ name, action }) => `${(SIGNS[action] ?? '?').padEnd(3)} ${name}`),
+      below: document
+        ? resourceLines(display, document)
+        : generate.detailed_changes.map(({ name, action }) => `${(SIGNS[action] ?? '?').padEnd(3)} ${name}`),
     },
     { heading: 'impact', text: `${generate.potential_impact.banner.level}: ${generate.potential_impact.banner.title}` },
   ]

@@ -12,6 +12,7 @@ const collected = (parts: Partial<Collected>): Collected => ({
   findings: null,
   changes: [],
   plan: null,
+  document: null,
   drift: [],
   preview: null,
   ...parts,
