@@ -15,8 +15,9 @@ export interface Lease {
 /**
  * Extends the lease of a round every 1.5 s while the round runs. The lease counts as lost when it could not be
  * extended for 6 s, because from then on another worker may claim the round.
+ * @param onWish called with who wants the round to end, at each extension that finds somebody
  */
-export function keepLease(sql: Sql, round: ClaimedRound, log: Logger): Lease {
+export function keepLease(sql: Sql, round: ClaimedRound, log: Logger, onWish: (by: string) => void): Lease {
   const lost = new AbortController()
   let heldUntil = performance.now() + LEASE_SECONDS * 1000
   let renewing = false
@@ -24,8 +25,9 @@ export function keepLease(sql: Sql, round: ClaimedRound, log: Logger): Lease {
     const sent = performance.now()
     renewing = true
     try {
-      await extendLease(sql, round)
+      const by = await extendLease(sql, round)
       heldUntil = sent + LEASE_SECONDS * 1000
+      if (by !== null) onWish(by)
     } catch (error) {
       if (error instanceof LeaseLost) lost.abort(error)
       else log.warn('the lease could not be moved on', { error })

@@ -1,4 +1,4 @@
-import { LeaseLost, PlatformError } from '../src/base/errors.ts'
+import { LeaseLost, PlatformError, RoundCancelled } from '../src/base/errors.ts'
 import { delay } from '../src/base/http.ts'
 import type { Logger } from '../src/base/log.ts'
 import { createMasker } from '../src/base/masking.ts'
@@ -7,6 +7,8 @@ import { STOPPING } from '../src/data/queue/types.ts'
 import { createPricing } from '../src/llm/prices.ts'
 import type { RecordedRound } from '../src/observe/recording.ts'
 import type { RoundRecording } from '../src/observe/round-recorder.ts'
+import type { CancelWatch } from '../src/sessions/cancel/watch.ts'
+import { cancelledMessage } from '../src/sessions/cancel/wish.ts'
 import { countSessionTokens } from '../src/sessions/find.ts'
 import { finishRound, type RoundEnd } from '../src/sessions/finish.ts'
 import type { RoundJournal } from '../src/sessions/journal/types.ts'
@@ -16,6 +18,7 @@ import { emptyResult } from '../src/sessions/round-result.ts'
 import { appendStatus } from '../src/sessions/status.ts'
 import type { ClaimedRound, SessionFacts } from '../src/sessions/types.ts'
 import { keepLease } from './keep-lease.ts'
+import { settleJobs } from './kit/cancellation.ts'
 import { endOfPreview } from './kit/end-of-preview.ts'
 import { maskedSecretsOf } from './kit/kit.ts'
 import { createMeter } from './kit/meter.ts'
@@ -31,11 +34,14 @@ export interface RoundFrame {
   openWorkspace(round: ClaimedRound, options: { log: Logger; signal: AbortSignal }): Promise<Workspace>
   /** Sends the notification `system.exception.failure`. Never throws. */
   notifyFailure(session: SessionFacts, facts: { round: number; message: string }): Promise<void>
+  /** Hears at once of wishes that a round ends; without it, the lease of the round hears of them. */
+  cancellations?: CancelWatch
 }
 
 /**
  * Runs a waiting round from its claim to its terminal status. Returns when the round is finished, when it is handed
- * back because the worker stops (`signal` fires with the reason `STOPPING`), or when another worker has it.
+ * back because the worker stops (`signal` fires with the reason `STOPPING`), or when another worker has it. A round
+ * that somebody cancels ends `uncompleted`.
  * Errors: those of the database. The queue offers the round again then.
  */
 export async function runRound(
@@ -45,22 +51,41 @@ export async function runRound(
   signal: AbortSignal,
   frame: RoundFrame,
 ): Promise<void> {
-  const claim = await claimRound(context.sql, roundId)
-  if (!claim) return
+  const cancelling = new AbortController()
+  const onWish = (by: string) => cancelling.abort(new RoundCancelled(by))
+  const stopWatching = frame.cancellations?.watch(roundId, onWish)
+  try {
+    const claim = await claimRound(context.sql, roundId)
+    if (claim?.cancelled_by) onWish(claim.cancelled_by)
+    if (claim) await runClaimed(context, claim, modes, { ...frame, stopping: signal, cancelling, onWish })
+  } finally {
+    stopWatching?.()
+  }
+}
+
+interface ClaimedFrame extends RoundFrame {
+  stopping: AbortSignal
+  cancelling: AbortController
+  onWish(by: string): void
+}
+
+async function runClaimed(context: Context, claim: Claim, modes: Modes, frame: ClaimedFrame): Promise<void> {
   const log = context.log.with({ session_id: claim.session.uuid, round: claim.number, attempt: claim.attempt })
-  const lease = keepLease(context.sql, claim, log)
+  const lease = keepLease(context.sql, claim, log, frame.onWish)
   const recording = context.recorder?.round(toRecordedRound(context, claim))
   let writtenEnd: RoundEnd | null = null
   try {
-    const runSignal = AbortSignal.any([signal, lease.signal])
+    const held = AbortSignal.any([frame.stopping, lease.signal])
     log.info('round starts', { mode: claim.mode })
+    const cancelled = frame.cancelling.signal
     const journal = openJournal({ ...context, log }, claim)
     // Whoever sees the end of the round has been offered everything that happened before it.
     const attempted = await attempt({ ...context, log }, claim, modes, {
-      signal: runSignal,
+      ...frame,
+      held,
+      cancelled,
       recording,
       journal,
-      ...frame,
     }).finally(journal.close)
     const end = claim.preview ? endOfPreview(attempted) : attempted
     if (end === 'parked') return log.info('round waits for another one')
@@ -69,11 +94,12 @@ export async function runRound(
       return log.info('round handed back')
     }
     writtenEnd = end
-    await saveEnd(context, claim, end, lease.signal)
+    writtenEnd = await saveEnd(context, claim, end, lease.signal)
     lease.stop()
-    context.metrics?.countRoundEnd(claim.mode, end.status)
-    log.info('round ends', { status: end.status })
-    if (end.status === 'failed') await frame.notifyFailure(claim.session, { round: claim.number, message: end.message })
+    const { status, message } = writtenEnd
+    context.metrics?.countRoundEnd(claim.mode, status)
+    log.info('round ends', { status })
+    if (status === 'failed') await frame.notifyFailure(claim.session, { round: claim.number, message })
   } catch (error) {
     if (!(error instanceof LeaseLost)) throw error
     log.warn('another worker has the round; nothing more is written')
@@ -83,27 +109,72 @@ export async function runRound(
   }
 }
 
+interface AttemptFrame extends RoundFrame {
+  /** Fires when the lease is lost or the worker stops. */
+  held: AbortSignal
+  /** Fires with `RoundCancelled`. */
+  cancelled: AbortSignal
+  recording: RoundRecording | undefined
+  journal: RoundJournal
+}
+
 /** Runs the mode of a round and answers how it ended. Errors: `LeaseLost`; any other error is an end with `failed`. */
 async function attempt(
   context: Context,
   claim: Claim,
   modes: Modes,
-  frame: RoundFrame & { signal: AbortSignal; recording: RoundRecording | undefined; journal: RoundJournal },
+  frame: AttemptFrame,
 ): Promise<RoundEnd | 'hand back' | 'parked'> {
-  const { signal, recording, journal } = frame
-  const conversation = [...claim.history]
+  const { held } = frame
+  const mode = modes[claim.mode]
+  const run = await openRun(context, claim, mode, frame)
+  const whatIsKept = () => ({ history: run.conversation, usage: run.meter.usage(), result: run.result })
+  try {
+    if (claim.cancelled_by !== null && mode.workspace) await endUnstarted(run)
+    if (claim.interruptions > context.config.worker.max_restarts) return await giveUp(mode, run, claim.interruptions)
+    const budget = await openBudget(context, claim, frame.journal)
+    const { outcome, commit } = await runMode(mode, budget ? { ...run, budget } : run, frame)
+    if (outcome.status === 'parked') return 'parked'
+    const message = outcome.status === 'completed' ? claim.session.operation.toUpperCase() : outcome.message
+    return { status: outcome.status, message, commit, ...whatIsKept() }
+  } catch (error) {
+    if (held.aborted && held.reason === STOPPING) return 'hand back'
+    if (error instanceof LeaseLost || held.aborted) throw new LeaseLost()
+    const cancelled = mode.workspace && frame.cancelled.aborted ? frame.cancelled.reason : error
+    if (cancelled instanceof RoundCancelled) {
+      noteCancellation(run, cancelled)
+      // An apply throws this only before it has submitted anything, so its plan is as good as before.
+      const keeps_pin = claim.mode === 'apply'
+      return {
+        status: 'uncompleted',
+        message: cancelledMessage(cancelled.by),
+        commit: null,
+        ...whatIsKept(),
+        keeps_pin,
+      }
+    }
+    return {
+      status: 'failed',
+      message: `runner failed: ${describeFailure(error, context.log)}`,
+      commit: null,
+      ...whatIsKept(),
+    }
+  }
+}
+
+async function openRun(context: Context, claim: Claim, mode: RoundMode, frame: AttemptFrame): Promise<BareRun> {
+  const { held, cancelled, recording, journal } = frame
   const meter = createMeter({ price: createPricing(context.config.llm.prices) })
-  const result = emptyResult()
-  const whatIsKept = () => ({ history: conversation, usage: meter.usage(), result })
   const { llm, ...runContext } = context
   const run: BareRun = {
     context: { ...runContext, storage: watchUploads(context.storage, journal) },
     openModel: createModelOpener(llm, recording),
     round: claim,
-    conversation,
-    result,
+    conversation: [...claim.history],
+    result: emptyResult(),
     log: context.log,
-    signal,
+    signal: mode.workspace ? AbortSignal.any([held, cancelled]) : held,
+    cancellation: { signal: cancelled, held, jobs: new Set() },
     meter,
     setStatus: (status, message) => {
       recording?.addStatus(status)
@@ -114,24 +185,32 @@ async function attempt(
     trace: await context.tracing?.session(claim.session),
     recording,
   }
-  try {
-    if (claim.interruptions > context.config.worker.max_restarts)
-      return await giveUp(modes[claim.mode], run, claim.interruptions)
-    const budget = await openBudget(context, claim, journal)
-    const { outcome, commit } = await runMode(modes[claim.mode], budget ? { ...run, budget } : run, frame)
-    if (outcome.status === 'parked') return 'parked'
-    const message = outcome.status === 'completed' ? claim.session.operation.toUpperCase() : outcome.message
-    return { status: outcome.status, message, commit, ...whatIsKept() }
-  } catch (error) {
-    if (signal.aborted && signal.reason === STOPPING) return 'hand back'
-    if (error instanceof LeaseLost || signal.aborted) throw new LeaseLost()
-    return {
-      status: 'failed',
-      message: `runner failed: ${describeFailure(error, context.log)}`,
-      commit: null,
-      ...whatIsKept(),
-    }
+  announceCancellation(run)
+  return run
+}
+
+/** Tells the log and those who watch the round as soon as somebody wants it to end. */
+function announceCancellation({ cancellation, log, journal }: BareRun): void {
+  const announce = () => {
+    const reason: unknown = cancellation?.signal.reason
+    if (!(reason instanceof RoundCancelled)) return
+    log.info('round is cancelled', { by: reason.by })
+    journal.activity({ type: 'round.cancelling', by: reason.by })
   }
+  if (cancellation?.signal.aborted) announce()
+  else cancellation?.signal.addEventListener('abort', announce, { once: true })
+}
+
+/** Ends a round that was cancelled before this worker claimed it: stops what an earlier attempt left running. */
+async function endUnstarted(run: BareRun): Promise<void> {
+  await settleJobs(run)
+  run.cancellation?.signal.throwIfAborted()
+}
+
+/** Says in the conversation that what the round has told there was given up; an apply has its report there. */
+function noteCancellation({ conversation, round }: BareRun, { by }: RoundCancelled): void {
+  const last = conversation.length > round.history.length ? conversation.at(-1) : undefined
+  if (last && round.mode !== 'apply') last.assistant = `${last.assistant}\n\n${cancelledMessage(by)}`.trim()
 }
 
 const openJournal = ({ sql, log, config }: Context, claim: Claim): RoundJournal =>
@@ -192,6 +271,8 @@ async function runMode(
   try {
     return { outcome: await mode.handle({ ...run, workspace }), commit: await workspace.head() }
   } finally {
+    // An engine that still works would lose its directory, and might leave the state locked.
+    if (run.cancellation?.signal.aborted) await settleJobs(run)
     await workspace.dispose().catch((error: unknown) => run.log.warn('the working copy was not removed', { error }))
   }
 }
@@ -206,7 +287,7 @@ const PAUSES_MS = [250, 1_000, 2_000]
 
 /**
  * Writes the end of a round. When the database cannot be reached, the write is tried four times within 3.25 s, so
- * that a short outage does not lose the result of the round.
+ * that a short outage does not lose the result of the round. Answers the end as it was written.
  * Errors: `LeaseLost`, also when the lease is lost during a pause; the last error of the database.
  */
 async function saveEnd(
@@ -214,16 +295,17 @@ async function saveEnd(
   round: ClaimedRound,
   end: RoundEnd,
   lost: AbortSignal,
-): Promise<void> {
-  for (const pause of [...PAUSES_MS, null]) {
+): Promise<RoundEnd> {
+  for (const pause of PAUSES_MS) {
     try {
       return await finishRound(context, round, end)
     } catch (error) {
-      if (error instanceof LeaseLost || pause === null) throw error
+      if (error instanceof LeaseLost) throw error
       context.log.warn('the end of the round could not be written yet', { error })
       await delay(pause, lost).catch(() => {
         throw new LeaseLost()
       })
     }
   }
+  return await finishRound(context, round, end)
 }

@@ -1,5 +1,6 @@
 import type { Context } from '../src/context.ts'
 import { startWorkingQueue } from '../src/data/queue/pg-boss.ts'
+import { startCancelWatch } from '../src/sessions/cancel/watch.ts'
 import type { Modes } from './kit/run.ts'
 import { type RoundFrame, runRound } from './run-round.ts'
 
@@ -19,11 +20,12 @@ export async function startWorker(
   limits: { finishMs: number; handBackMs: number } = STOP_LIMITS,
 ): Promise<Worker> {
   const { concurrency } = context.config.worker
+  const cancellations = await startCancelWatch(context.sql, context.log)
   const queue = await startWorkingQueue(context.sql, context.log, {
     concurrency,
     handle: async (roundId, signal) => {
       try {
-        await runRound(context, roundId, modes, signal, frame)
+        await runRound(context, roundId, modes, signal, { ...frame, cancellations })
       } catch (error) {
         context.log.error('a round could not be run', { round_id: roundId, error })
         throw error
@@ -31,5 +33,10 @@ export async function startWorker(
     },
   })
   context.log.info('worker ready', { concurrency })
-  return { stop: () => queue.stop(limits) }
+  return {
+    stop: async () => {
+      await queue.stop(limits)
+      await cancellations.close()
+    },
+  }
 }

@@ -12,6 +12,7 @@ import { getActivity } from './v1/events/activity.get.ts'
 import { getOutput } from './v1/events/output.get.ts'
 import { subscribe } from './v1/events/subscribe.get.ts'
 import { postApply } from './v1/iac/apply.post.ts'
+import { postCancel } from './v1/iac/cancel.post.ts'
 import { postDrift } from './v1/iac/drift.post.ts'
 import { postGenerate } from './v1/iac/generate.post.ts'
 import { postImport } from './v1/iac/import.post.ts'
@@ -35,6 +36,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   postApply,
   postImport,
   postVerifySeal,
+  postCancel,
   subscribe,
   getActivity,
   getOutput,

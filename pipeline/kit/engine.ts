@@ -5,6 +5,7 @@ import type { SecretRegister } from '../../src/plan/sensitive.ts'
 import type { EngineDiagnostic } from '../../src/services/iac/answers.ts'
 import type { EngineResult, IacJobKind, IacJobs } from '../../src/services/iac/types.ts'
 import { recordJob } from '../../src/sessions/status.ts'
+import { runJob } from './cancellation.ts'
 import { watchJob } from './follow-output.ts'
 import type { OutputArchive } from './output-archive.ts'
 import type { Run } from './run.ts'
@@ -14,7 +15,7 @@ import { createKeyRenewal } from './state-keys.ts'
 export interface Engine {
   /**
    * Runs one job and waits for it. Its id is recorded first, so that a later attempt of the round can find the job.
-   * Errors: those of `IacClient.run`; `LeaseLost` when another worker has claimed the round in the meantime.
+   * Errors: those of `IacClient.run`; `RoundCancelled`; `LeaseLost` when another worker has claimed the round in the meantime.
    */
   run<Kind extends IacJobKind>(kind: Kind, body: IacJobs[Kind]): Promise<EngineResult>
   /** True after a successful init. It is not repeated unless the engine asks for it. */
@@ -81,7 +82,7 @@ export function createEngine(
         watch.began(jobId)
       }
       try {
-        const result = await measureTime(() => run.context.iac.run(kind, body, { signal: run.signal, onSubmitted }))
+        const result = await measureTime(() => runJob(run, kind, body, onSubmitted))
         watch.ended(result)
         outputs.keep(kind, result)
         return result

@@ -28,8 +28,13 @@ export interface BareRun {
   /** What the round built. Modes and steps fill it in, with masked words; it is saved when the round ends. */
   result: RoundResult
   log: Logger
-  /** Fires when the lease is lost or the worker stops. */
+  /**
+   * Fires when the lease is lost, when the worker stops and, in modes that work on the code, when the round is
+   * cancelled. An apply is not aborted in the middle; it looks at `cancellation`.
+   */
   signal: AbortSignal
+  /** Absent when the round cannot be cancelled. */
+  cancellation?: Cancellation
   /** Writes a status row with this very message. Errors: `LeaseLost`. */
   setStatus(status: Status, message: string): Promise<void>
   /** Counts tokens and time of a chain's call; the agent loop calls it. */
@@ -46,6 +51,16 @@ export interface BareRun {
   openModel(run: Pick<BareRun, 'budget' | 'meter'>, masker: Masker): LlmClient
   /** Absent when sessions may use any number of tokens. */
   budget?: TokenBudget
+}
+
+/** How a run hears that somebody wants its round to end, and what has to end before the round does. */
+export interface Cancellation {
+  /** Fires with `RoundCancelled`. */
+  signal: AbortSignal
+  /** Fires when the lease is lost or the worker stops, and not when the round is cancelled. */
+  held: AbortSignal
+  /** Settle when an engine job of the run has ended. */
+  jobs: Set<Promise<unknown>>
 }
 
 /** The run of a mode that works on the code. Most steps receive it. */

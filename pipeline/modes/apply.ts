@@ -1,11 +1,13 @@
-import { LeaseLost, PlatformError } from '../../src/base/errors.ts'
+import { LeaseLost, PlatformError, RoundCancelled } from '../../src/base/errors.ts'
 import {
   type ApplyProgress,
   type ApplyResult,
   readApplyProgress,
   recordApplyResult,
 } from '../../src/sessions/applies.ts'
+import { cancelledMessage } from '../../src/sessions/cancel/wish.ts'
 import { findPin, type StoredSeal } from '../../src/sessions/pins/seal.ts'
+import { cancelledBy } from '../kit/cancellation.ts'
 import { type BareKit, createBareKit } from '../kit/kit.ts'
 import type { BareMode, BareRun, Outcome, Parked } from '../kit/run.ts'
 import { settleStatusAfter } from '../kit/status.ts'
@@ -22,7 +24,9 @@ import { writeStateKeys } from '../workspace/state-keys.ts'
 /**
  * Applies exactly the reviewed plan, once (contract, section 2.7). Nothing is cloned or planned again, and no second
  * job is submitted, even when this worker dies and another one takes the round up. When the round has ended, well or
- * not, nothing is pinned any more: the seal is removed by the same statement that ends the round.
+ * not, nothing is pinned any more: the seal is removed by the same statement that ends the round. A round that is
+ * cancelled before it has submitted its job has changed nothing, and leaves the plan pinned. After that the engine is
+ * interrupted, and the round reports what it has done.
  */
 export const apply: BareMode = { workspace: false, handle, giveUp }
 
@@ -49,10 +53,15 @@ async function runApplyRound(kit: BareKit, state: ApplyState): Promise<Outcome |
     if (result === 'parked') return { status: 'parked' }
     await writeApplyReport(kit, result, state.seal?.changes ?? [])
     await discardPin(run, state.seal, { inUse: result.kind === 'unknown' })
-    return { status: 'completed' }
+    const by = cancelledBy(run)
+    return by === null ? { status: 'completed' } : { status: 'uncompleted', message: cancelledMessage(by) }
   } catch (error) {
     // Another attempt goes on with the round and needs the pin.
     if (error instanceof LeaseLost || run.signal.aborted) throw error
+    if (!state.progress.intended && state.progress.result === null) {
+      if (error instanceof RoundCancelled) throw error
+      run.cancellation?.signal.throwIfAborted()
+    }
     await concludeFailedApply(kit, state, error)
     throw error
   }
@@ -76,7 +85,29 @@ async function loadApplyState({ run, secrets }: BareKit): Promise<ApplyState> {
  * Errors: those of the steps.
  */
 async function startApply(kit: BareKit, state: ApplyState): Promise<ApplyResult | 'parked'> {
+  const prepared = await prepareApply(untilSubmission(kit), state)
+  if ('end' in prepared) return prepared.end
+  const { seal, directory } = prepared
+  const jobId = await submitOnce(kit.run, seal, directory, () => {
+    state.progress = { ...state.progress, intended: true }
+  })
+  return await recordResult(kit.run, seal, await waitForApply(kit, jobId))
+}
+
+/** The kit for what comes before the job is submitted, which is aborted when the round is cancelled. */
+function untilSubmission(kit: BareKit): BareKit {
+  const { run } = kit
+  if (!run.cancellation) return kit
+  return { ...kit, run: { ...run, signal: AbortSignal.any([run.signal, run.cancellation.signal]) } }
+}
+
+/** Checks and prepares what the job needs; answers the end of the round when there is to be no job. */
+async function prepareApply(
+  kit: BareKit,
+  state: ApplyState,
+): Promise<{ seal: StoredSeal; directory: PinnedDirectory } | { end: ApplyResult | 'parked' }> {
   const { run, secrets, status } = kit
+  run.signal.throwIfAborted()
   await status.show('apply', 'Applying infrastructure changes.')
   if (run.round.session.is_blocked) throw blockedSession(run.round.session.uuid)
   const pin = await findReviewedPin(run)
@@ -84,22 +115,19 @@ async function startApply(kit: BareKit, state: ApplyState): Promise<ApplyResult 
   state.seal = seal
   const hold =
     (await refuseOtherEngine(run, seal)) ?? (await holdProject(kit, seal.project_id, state.progress.waited_s))
-  if (hold === 'parked') return hold
-  if (hold !== null) return await recordResult(run, seal, hold)
+  if (hold === 'parked') return { end: hold }
+  if (hold !== null) return { end: await recordResult(run, seal, hold) }
   const directory = await openDirectory(run, pin)
   state.directory = directory
   secrets.add(await readMasks(directory.clone))
   await waitForStateLock(kit, seal.project_id)
   const refusal = await refuseMovedState(run, seal, directory)
-  if (refusal !== null) return await recordResult(run, seal, refusal)
+  if (refusal !== null) return { end: await recordResult(run, seal, refusal) }
   // The plan was made with keys that have run out by now. They are in a file, which the plan only names.
   const keys = await writeStateKeys(run.context, run.round.session, directory.iacRoot)
   if (keys !== null) secrets.add([keys.secret_key, keys.session_token])
   await assertSealed(run, seal, directory)
-  const jobId = await submitOnce(run, seal, directory, () => {
-    state.progress = { ...state.progress, intended: true }
-  })
-  return await recordResult(run, seal, await waitForApply(kit, jobId))
+  return { seal, directory }
 }
 
 /**

@@ -19,7 +19,8 @@ export interface BranchOptions {
 
 /**
  * Checks out the session branch in the clone and makes sure that the remote has it. A round that was interrupted
- * starts again from the commit with which the previous round ended. For a preview nothing is pushed: a branch that the
+ * starts again from the commit with which the previous round ended, and so does the round after a cancelled one. For a
+ * preview nothing is pushed: a branch that the
  * remote does not have begins at the default branch, and exists in the clone alone.
  * @returns the commit that is checked out
  * Errors: 502 when the remote cannot be reached, 500 with git's text when the branch cannot be moved, 422 when the
@@ -60,10 +61,14 @@ async function fetchBranch(git: Git, options: BranchOptions): Promise<string | n
   throw badGateway(REPOSITORY_UNREACHABLE)
 }
 
-/** The commit at which the round begins: the tip of the branch; after an interruption the end of the previous round. */
+/**
+ * The commit at which the round begins: the tip of the branch; after an interruption, and where the tip is what a
+ * cancelled round has left, the end of the last round that counts.
+ */
 async function findStart(git: Git, options: BranchOptions, tip: string): Promise<string | null> {
   const { round, signal } = options
-  if (round.attempt === 1 || round.base_commit === tip) return tip
+  const isAbandoned = round.abandoned_commits?.includes(tip) ?? false
+  if ((round.attempt === 1 && !isAbandoned) || round.base_commit === tip) return tip
   const base = round.base_commit
   if (base === null) return null
   const output = await git.network(['fetch', '--quiet', '--depth=1', '--no-tags', 'origin', base], {

@@ -3,8 +3,9 @@ import type { Context } from '../context.ts'
 import type { Sql, Transaction } from '../data/db/types.ts'
 import { storable } from '../data/db/values.ts'
 import type { RoundQueue } from '../data/queue/types.ts'
+import { assertWanted } from './cancel/wish.ts'
 import { assertHeld, heldSessionQuery } from './status.ts'
-import type { ClaimedRound } from './types.ts'
+import type { ClaimedRound, HeldRound } from './types.ts'
 
 /** How an apply ended. Sensitive values are masked in all texts. */
 export type ApplyResult =
@@ -75,7 +76,7 @@ async function tryToTakeProject(sql: Sql, round: ClaimedRound, projectId: string
  * Hands a round back to the queue until the apply that holds its project ends, so that a waiting round does not
  * keep a worker busy. A worker claims it again at that end, at the latest `limitS` seconds after it began to
  * wait. Answers false, and changes nothing, when the project has become free in the meantime.
- * Errors: `LeaseLost`.
+ * Errors: `LeaseLost`; `RoundCancelled`.
  */
 export async function parkRound(
   { sql }: Pick<Context, 'sql'>,
@@ -94,6 +95,8 @@ export async function parkRound(
       UPDATE sessions SET fence = fence + 1
       WHERE id = ${round.session.id} AND fence = ${round.fence} AND in_flight RETURNING id`
     if (!session) throw new LeaseLost()
+    // Whoever cancels a parked round ends it at once; a wish from before has to be seen here.
+    await assertWanted(tx, round.id)
     await tx`
       WITH waiting AS (
         INSERT INTO applies (round_id, project_id, waiting_since)
@@ -113,15 +116,28 @@ export async function parkRound(
  * Records that the job of this round is about to be submitted. The same statement makes sure that the session is
  * not locked, that the plan is still the sealed one and that the round holds its project.
  * @returns false for a locked session
- * Errors: `LeaseLost`; 500 when the plan or the project is no longer as checked, or when an earlier attempt has
- * recorded the same already.
+ * Errors: `LeaseLost`; `RoundCancelled` when somebody wanted the round to end before; 500 when the plan or the project
+ * is no longer as checked, or when an earlier attempt has recorded the same already.
  */
 export async function recordIntent(
   sql: Sql,
   round: ClaimedRound,
   pin: { plan_sha256: string; project_id: string },
 ): Promise<boolean> {
-  const rows = await sql<{ is_blocked: boolean; recorded: boolean }[]>`
+  const rows = await sql.begin(async (tx) => {
+    assertHeld(await heldSessionQuery(tx, round))
+    await assertWanted(tx, round.id)
+    return await insertIntent(tx, round, pin)
+  })
+  assertHeld(rows)
+  const [answer] = rows
+  if (answer?.recorded) return true
+  if (answer?.is_blocked) return false
+  throw internal('The apply was not started: the pinned plan is no longer the one that was checked.')
+}
+
+const insertIntent = (tx: Transaction, round: ClaimedRound, pin: { plan_sha256: string; project_id: string }) =>
+  tx<{ is_blocked: boolean; recorded: boolean }[]>`
     WITH session AS (
       SELECT id, is_blocked FROM sessions
       WHERE id = ${round.session.id} AND fence = ${round.fence} AND in_flight FOR SHARE
@@ -135,12 +151,6 @@ export async function recordIntent(
       RETURNING round_id
     )
     SELECT is_blocked, EXISTS (SELECT 1 FROM recorded) AS recorded FROM session`
-  assertHeld(rows)
-  const [answer] = rows
-  if (answer?.recorded) return true
-  if (answer?.is_blocked) return false
-  throw internal('The apply was not started: the pinned plan is no longer the one that was checked.')
-}
 
 /**
  * Records the id of an apply round's job, so that a later attempt waits for this job instead of submitting another.
@@ -180,7 +190,7 @@ export async function recordApplyResult(
 export async function endApply(
   queue: Pick<RoundQueue, 'enqueue'>,
   tx: Transaction,
-  round: ClaimedRound,
+  round: Pick<HeldRound, 'id'>,
 ): Promise<void> {
   await tx`UPDATE applies SET result = NULL WHERE round_id = ${round.id}`
   const held = await tx<{ project_id: string }[]>`

@@ -5,10 +5,11 @@ import type { Query, Transaction } from '../data/db/types.ts'
 import { storable } from '../data/db/values.ts'
 import { sessionAggregateKey } from './aggregate.ts'
 import { endApply } from './applies.ts'
+import { cancelledMessage, readWish } from './cancel/wish.ts'
 import { deletePinRow } from './pins/seal.ts'
 import type { RoundResult } from './round-result.ts'
 import { appendStatus } from './status.ts'
-import type { ClaimedRound } from './types.ts'
+import type { ClaimedRound, HeldRound } from './types.ts'
 
 export interface RoundEnd {
   status: TerminalStatus
@@ -21,6 +22,8 @@ export interface RoundEnd {
   usage: object | null
   /** What the round built; absent or without any words, nothing is stored. */
   result?: RoundResult
+  /** Set by an apply that was cancelled before it submitted anything: the plan stays pinned for another apply. */
+  keeps_pin?: boolean
 }
 
 /**
@@ -28,41 +31,85 @@ export interface RoundEnd {
  * a client that sees the status and sends the next request at once is accepted. After an apply round, successful or
  * not, the session has no pinned plan any more, and the next apply of its project may begin. Only a round that
  * completed makes its commit the reviewed one: a declined request may find a commit that somebody else has pushed.
- * A preview leaves both commits as they are, since it has reviewed nothing.
- * The end of an apply is entered in the record of who did what.
+ * A preview leaves both commits as they are, since it has reviewed nothing. The end of an apply is entered in the record
+ * of who did what. A round that somebody has cancelled by now ends cancelled, whatever `end` says.
+ * @returns the end as it was written
  * Errors: `LeaseLost`.
  */
 export async function finishRound(
   context: Pick<Context, 'sql' | 'cache' | 'queue'>,
   round: ClaimedRound,
   end: RoundEnd,
-): Promise<void> {
-  const isReview = end.status === 'completed' && !round.preview
-  const commit = round.preview ? null : end.commit
-  await context.sql.begin(async (tx) => {
-    await appendStatus(tx, round, end.status, end.message)
-    await tx`
-      UPDATE sessions SET in_flight = false, last_commit = coalesce(${commit}, last_commit),
-        reviewed_commit = CASE WHEN ${isReview}
-          THEN coalesce(${commit}, nullif(reviewed_commit, '')) ELSE reviewed_commit END
-      WHERE id = ${round.session.id}`
-    const usage = end.usage === null ? null : JSON.stringify(end.usage)
-    await tx`
-      ${round.mode === 'apply' ? auditEnd(tx, round, end) : tx``}
-      UPDATE rounds SET finished_at = clock_timestamp(), lease_until = NULL, usage = ${usage}::jsonb,
-        result = ${writeResult(end.result)}::jsonb
-      WHERE id = ${round.id}`
-    if (end.history) await saveHistory(tx, round.session.id, end.history)
-    if (round.mode === 'apply') {
-      await deletePinRow(tx, round)
-      await endApply(context.queue, tx, round)
-    }
+): Promise<RoundEnd> {
+  const written = await context.sql.begin(async (tx) => {
+    // A wish waits for this lock: when it comes afterwards, it finds no round that runs.
+    await tx`SELECT id FROM sessions WHERE id = ${round.session.id} FOR UPDATE`
+    const by = await readWish(tx, round.id)
+    const own = round.preview ? { ...end, commit: null } : end
+    const present = by === null ? own : asCancelled(own, by)
+    await writeEnd(context.queue, tx, round, present)
+    if (by !== null) await restoreLock(tx, round)
+    return present
   })
   await context.cache.delete(sessionAggregateKey(round.session.uuid))
+  return written
+}
+
+const asCancelled = (end: RoundEnd, by: string): RoundEnd => ({
+  ...end,
+  status: 'uncompleted',
+  message: cancelledMessage(by),
+  commit: null,
+})
+
+/** Gives the session the lock that it had before a cancelled round decided on it. */
+async function restoreLock(tx: Transaction, round: ClaimedRound): Promise<void> {
+  const entry = {
+    action: tx`CASE WHEN is_blocked THEN 'session_locked' ELSE 'session_unlocked' END`,
+    actor: platformFor(round.session.user_id),
+    session_id: round.session.uuid,
+    detail: { round: round.number },
+  }
+  await tx`
+    WITH restored AS (
+      UPDATE sessions SET is_blocked = lock_before FROM rounds
+      WHERE sessions.id = ${round.session.id} AND rounds.id = ${round.id} AND is_blocked <> lock_before
+      RETURNING is_blocked
+    )
+    ${auditInsert(tx, entry, tx`FROM restored`)}`
+}
+
+/**
+ * Writes all that the end of a round changes, inside the caller's transaction, which has locked the session.
+ * Errors: `LeaseLost`.
+ */
+export async function writeEnd(
+  queue: Context['queue'],
+  tx: Transaction,
+  round: HeldRound,
+  end: RoundEnd,
+): Promise<void> {
+  await appendStatus(tx, round, end.status, end.message)
+  await tx`
+    UPDATE sessions SET in_flight = false, last_commit = coalesce(${end.commit}, last_commit),
+      reviewed_commit = CASE WHEN ${end.status === 'completed' && !round.preview}
+        THEN coalesce(${end.commit}, nullif(reviewed_commit, '')) ELSE reviewed_commit END
+    WHERE id = ${round.session.id}`
+  const usage = end.usage === null ? null : JSON.stringify(end.usage)
+  await tx`
+    ${round.mode === 'apply' ? auditEnd(tx, round, end) : tx``}
+    UPDATE rounds SET finished_at = clock_timestamp(), lease_until = NULL, usage = ${usage}::jsonb,
+      result = ${writeResult(end.result)}::jsonb
+    WHERE id = ${round.id}`
+  if (end.history) await saveHistory(tx, round.session.id, end.history)
+  if (round.mode === 'apply') {
+    if (!end.keeps_pin) await deletePinRow(tx, round)
+    await endApply(queue, tx, round)
+  }
 }
 
 /** The entry of an apply that ended, as the first part of another statement. */
-const auditEnd = (tx: Transaction, round: ClaimedRound, { status }: RoundEnd): Query => {
+const auditEnd = (tx: Transaction, round: HeldRound, { status }: RoundEnd): Query => {
   const { session, number, mode } = round
   const entry = {
     action: 'apply_ended',

@@ -12,20 +12,24 @@ export const LEASE_SECONDS = 6
 
 /**
  * Extends the lease of a round to `LEASE_SECONDS` from now.
+ * @returns who wants the round to end, null when nobody does
  * Errors: `LeaseLost`.
  */
-export async function extendLease(sql: Db, round: ClaimedRound): Promise<void> {
-  const rows = await sql`
+export async function extendLease(sql: Db, round: ClaimedRound): Promise<string | null> {
+  const rows = await sql<{ cancelled_by: string | null }[]>`
     UPDATE rounds SET lease_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
     WHERE id = ${round.id} AND EXISTS (
       SELECT 1 FROM sessions WHERE id = ${round.session.id} AND fence = ${round.fence} AND in_flight)
-    RETURNING id`
+    RETURNING cancelled_by`
   assertHeld(rows)
+  return rows[0]?.cancelled_by ?? null
 }
 
 export interface Claim extends ClaimedRound {
   /** How many earlier attempts ended without handing the round back, for example because their worker died. */
   interruptions: number
+  /** Who wanted the round to end before it was claimed; null when nobody did. */
+  cancelled_by: string | null
 }
 
 /**
@@ -53,9 +57,13 @@ export async function claimRound(sql: Sql, roundId: number): Promise<Claim | nul
       session: await readSessionFacts(tx, session.id),
       history: await readHistory(tx, session.id),
       base_commit: session.last_commit,
+      abandoned_commits: await readAbandonedCommits(tx, session.id),
+      cancelled_by: round.cancelled_by,
     }
     await tx`UPDATE sessions SET fence = ${claim.fence} WHERE id = ${session.id}`
-    if (claim.attempt > 1) await discardEarlierAttempt(tx, claim, round.parked)
+    // A cancelled round does not start again, and keeps what it wrote; an apply is reported anew.
+    const isEnding = claim.cancelled_by !== null && claim.mode !== 'apply'
+    if (claim.attempt > 1 && !isEnding) await discardEarlierAttempt(tx, claim, round.parked)
     return claim
   })
 }
@@ -81,15 +89,25 @@ async function takeRound(tx: Transaction, roundId: number) {
       attempts: number
       handed_back: number
       parked: boolean
+      cancelled_by: string | null
     }[]
   >`
     UPDATE rounds
-    SET attempts = rounds.attempts + 1, parked = false,
+    SET attempts = rounds.attempts + 1, parked = false, sealing_at = NULL,
         lease_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
     FROM (SELECT id, parked FROM rounds WHERE id = ${roundId} FOR UPDATE) before
     WHERE rounds.id = before.id AND finished_at IS NULL AND (lease_until IS NULL OR lease_until < clock_timestamp())
-    RETURNING number, mode, query, is_partial, preview, resource_ids, jobs, attempts, handed_back, before.parked`
+    RETURNING number, mode, query, is_partial, preview, resource_ids, jobs, attempts, handed_back, before.parked,
+      cancelled_by`
   return round
+}
+
+async function readAbandonedCommits(tx: Transaction, sessionId: number): Promise<string[]> {
+  const rows = await tx<{ pushed_commit: string }[]>`
+    SELECT pushed_commit FROM rounds
+    WHERE session_id = ${sessionId} AND finished_at IS NOT NULL AND cancel_requested_at IS NOT NULL
+      AND pushed_commit IS NOT NULL`
+  return rows.map((row) => row.pushed_commit)
 }
 
 async function readHistory(tx: Transaction, sessionId: number): Promise<Turn[]> {
@@ -100,13 +118,15 @@ async function readHistory(tx: Transaction, sessionId: number): Promise<Turn[]> 
 /**
  * Deletes the artifact rows that an earlier attempt wrote. The stored objects stay, although nothing refers to them
  * any more. The record of its generation loops stays, in which a last entry without an end is marked as interrupted.
- * Unless the round was parked, which is no interruption, a status tells the user that it starts again.
+ * Unless the round was parked, which is no interruption, or somebody has cancelled it, a status tells the user that it
+ * starts again.
  */
 async function discardEarlierAttempt(tx: Transaction, claim: Claim, wasParked: boolean): Promise<void> {
   for (const table of ['engine_plans', 'reports', 'compliance_checks', 'code_changes', 'previews', 'engine_outputs'])
     await tx`DELETE FROM ${tx(table)} WHERE round_id = ${claim.id}`
   await interruptAttempts(tx, claim.id)
-  if (!wasParked) await appendStatus(tx, claim, 'started', 'The round was interrupted and starts again.')
+  if (!wasParked && claim.cancelled_by === null)
+    await appendStatus(tx, claim, 'started', 'The round was interrupted and starts again.')
 }
 
 /**

@@ -7,13 +7,15 @@ import { isUuid } from './find.ts'
 import type { ClaimedRound } from './types.ts'
 
 /**
- * Writes whether a run has locked its session.
+ * Writes whether a run has locked its session, and keeps what the lock was before, for a round that is cancelled.
  * Errors: `LeaseLost`; 500 `SetLockError` when the database does not take the write.
  */
 export async function recordLockDecision(sql: Sql, round: ClaimedRound, isBlocked: boolean): Promise<void> {
   const where = sql`id = ${round.session.id} AND fence = ${round.fence} AND in_flight`
   const entry = { actor: platformFor(round.session.user_id), detail: { round: round.number } }
-  const rows = await writeLock(sql, where, isBlocked, entry).catch((cause) => {
+  const kept = sql`UPDATE rounds SET lock_before = before.is_blocked FROM before
+    WHERE rounds.id = ${round.id} AND lock_before IS NULL`
+  const rows = await writeLock(sql, { where, besides: kept }, isBlocked, entry).catch((cause) => {
     throw new PlatformError('SetLockError', 500, 'Error updating DB session lock.', { cause })
   })
   if (rows.length === 0) throw new LeaseLost()
@@ -22,12 +24,18 @@ export async function recordLockDecision(sql: Sql, round: ClaimedRound, isBlocke
 /**
  * Sets the lock of the session that `where` names. When that changes it, the same statement adds the entry to the
  * record of who did what.
+ * @param session.besides another write of the same statement, which sees the lock as it was in `before`
  */
-const writeLock = (sql: Sql, where: Query, locked: boolean, entry: { actor: Actor; detail?: object }) =>
+const writeLock = (
+  sql: Sql,
+  session: { where: Query; besides: Query },
+  locked: boolean,
+  entry: { actor: Actor; detail?: object },
+) =>
   sql<{ uuid: string; is_blocked: boolean }[]>`
     WITH before AS (
-      SELECT id, is_blocked FROM sessions WHERE ${where} FOR NO KEY UPDATE
-    ), written AS (
+      SELECT id, is_blocked FROM sessions WHERE ${session.where} FOR NO KEY UPDATE
+    ), besides AS (${session.besides}), written AS (
       UPDATE sessions SET is_blocked = ${locked} FROM before WHERE sessions.id = before.id
       RETURNING sessions.uuid, sessions.is_blocked, before.is_blocked AS was_blocked
     ), audit AS (${auditInsert(
@@ -39,7 +47,7 @@ const writeLock = (sql: Sql, where: Query, locked: boolean, entry: { actor: Acto
 
 /**
  * Locks or unlocks a session on an operator's request, whatever its state is. Answers null when there is no such
- * session.
+ * session. A round that is cancelled afterwards leaves the lock as the operator has set it.
  * @param actor who asks for it, for the record; without it the platform does
  */
 export async function setLock(
@@ -49,7 +57,10 @@ export async function setLock(
   actor: Actor = platformFor(null),
 ): Promise<{ uuid: string; is_blocked: boolean } | null> {
   if (!isUuid(uuid)) return null
-  const [row] = await writeLock(context.sql, context.sql`uuid = ${uuid}`, locked, { actor })
+  const { sql } = context
+  const decided = sql`UPDATE rounds SET lock_before = NULL FROM before
+    WHERE rounds.session_id = before.id AND finished_at IS NULL AND lock_before IS NOT NULL`
+  const [row] = await writeLock(sql, { where: sql`uuid = ${uuid}`, besides: decided }, locked, { actor })
   if (!row) return null
   await context.cache.delete(sessionAggregateKey(uuid))
   return { uuid: row.uuid, is_blocked: row.is_blocked }

@@ -2,7 +2,7 @@ import { LeaseLost } from '../base/errors.ts'
 import type { Status } from '../base/vocabulary.ts'
 import type { Db, Sql } from '../data/db/types.ts'
 import { storable } from '../data/db/values.ts'
-import type { ClaimedRound } from './types.ts'
+import type { ClaimedRound, HeldRound } from './types.ts'
 
 /**
  * Writes a status row of a run and notifies all processes that listen for changes of its session.
@@ -10,7 +10,7 @@ import type { ClaimedRound } from './types.ts'
  */
 export async function appendStatus(
   sql: Db,
-  round: ClaimedRound,
+  round: Pick<HeldRound, 'id' | 'fence' | 'session'>,
   status: Status,
   message: string | null,
 ): Promise<void> {

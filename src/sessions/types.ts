@@ -107,6 +107,16 @@ export interface RoundRequest {
   resource_ids?: readonly string[] | null
 }
 
+/** What a write needs to know of the round that it belongs to, and of who may write. */
+export interface HeldRound {
+  id: number
+  number: number
+  mode: Mode
+  preview?: boolean
+  fence: number
+  session: Pick<SessionFacts, 'id' | 'uuid' | 'user_id' | 'workspace'>
+}
+
 /**
  * A round that this worker has claimed. Each claim raises the session's `fence` by one and every write of a run
  * compares it, so that a worker that has lost the round to another one cannot write any more.
@@ -121,6 +131,8 @@ export interface ClaimedRound extends RoundRequest {
   history: Turn[]
   /** Commit of the session branch when the last finished round ended; null before the first. */
   base_commit: string | null
+  /** Heads that cancelled rounds of the session left on its branch, which nobody has reviewed. */
+  abandoned_commits?: readonly string[]
   /** Engine jobs submitted by an earlier attempt of this round, by the key the run gave them. */
   jobs: Record<string, string>
 }

@@ -78,13 +78,14 @@ export async function runRound(context: Needs, uuid: string): Promise<Run> {
   return {
     round,
     status: (status, message = null) => appendStatus(context.sql, round, status, message),
-    finish: (status, message = '', history, commit) =>
-      finishRound(context, round, {
+    finish: async (status, message = '', history, commit) => {
+      await finishRound(context, round, {
         status,
         message,
         history: history ?? null,
         commit: commit ?? null,
         usage: null,
-      }),
+      })
+    },
   }
 }

@@ -1,6 +1,7 @@
 import { PlatformError } from '../../../src/base/errors.ts'
 import { fetchArchive } from '../../../src/sessions/pins/archive.ts'
 import { findPin, type StoredSeal } from '../../../src/sessions/pins/seal.ts'
+import { runJob } from '../../kit/cancellation.ts'
 import type { BareRun } from '../../kit/run.ts'
 import { writeOverride } from '../../workspace/backend-override.ts'
 import { unpackDirectory } from '../../workspace/pins/archive.ts'
@@ -120,15 +121,12 @@ async function fetchSealedArchive({ context, round, signal }: BareRun, seal: Sto
   return archive
 }
 
-async function initialise({ context, round, log, signal }: BareRun, { iacRoot }: PinnedDirectory): Promise<void> {
+async function initialise(run: BareRun, { iacRoot }: PinnedDirectory): Promise<void> {
+  const { context, round, log } = run
   await writeOverride(context.config, round.session, iacRoot, log)
   await writeStateKeys(context, round.session, iacRoot)
   const { scope_id, provider } = round.session
-  const result = await context.iac.run(
-    'init',
-    { workspace_path: iacRoot, scope_id, engine_provider: provider },
-    { signal },
-  )
+  const result = await runJob(run, 'init', { workspace_path: iacRoot, scope_id, engine_provider: provider })
   if (result.exit_code !== 0)
     throw new PlatformError('EngineInitFailed', 502, result.stderr.trim() || 'engine init failed')
 }

@@ -1,10 +1,11 @@
-import { conflict, LeaseLost } from '../../../src/base/errors.ts'
+import { conflict, LeaseLost, PlatformError } from '../../../src/base/errors.ts'
 import { delay } from '../../../src/base/http.ts'
 import { cutMiddle } from '../../../src/base/text.ts'
 import { STOPPING } from '../../../src/data/queue/types.ts'
 import type { EngineResult } from '../../../src/services/iac/types.ts'
 import { type ApplyResult, recordApplyJob, recordIntent } from '../../../src/sessions/applies.ts'
 import type { StoredSeal } from '../../../src/sessions/pins/seal.ts'
+import { askToStop, cancelledBy } from '../../kit/cancellation.ts'
 import { watchJob } from '../../kit/follow-output.ts'
 import type { BareKit } from '../../kit/kit.ts'
 import type { BareRun } from '../../kit/run.ts'
@@ -63,14 +64,18 @@ async function recordJobId({ context, round, log }: BareRun, jobId: string): Pro
   }
 }
 
+/** How the contract of the iac service says that a job never ran. */
+const NEVER_STARTED = 'The job was cancelled before it started.'
+
 /**
- * Waits for the job of an apply, whichever attempt of the round submitted it.
+ * Waits for the job of an apply, whichever attempt of the round submitted it. When the round is cancelled, the service
+ * is asked to interrupt the engine, and the wait goes on until the engine has ended and written its state.
  * Errors: those of the iac client, among them the one for a job that the service does not know any more.
  */
 export async function waitForApply(kit: BareKit, jobId: string): Promise<ApplyResult> {
   const span = kit.trace?.engine('apply', '')
   try {
-    const result = await measureApply(kit, jobId)
+    const result = await interruptible(kit.run, jobId, () => measureApply(kit, jobId))
     if (result.kind === 'ran')
       span?.end(result.exit_code === 0, result.exit_code === 0 ? result.stdout : result.stderr || result.stdout)
     else span?.end(false, result.reason)
@@ -78,6 +83,26 @@ export async function waitForApply(kit: BareKit, jobId: string): Promise<ApplyRe
   } catch (error) {
     span?.fail(error)
     throw error
+  }
+}
+
+/** Does the work, and asks the service to stop the job as soon as the round is cancelled. */
+async function interruptible(run: BareRun, jobId: string, work: () => Promise<ApplyResult>): Promise<ApplyResult> {
+  const cancelled = run.cancellation?.signal
+  const jobEnd = new AbortController()
+  const stop = () => void askToStop(run, jobId, AbortSignal.any([run.signal, jobEnd.signal]))
+  if (cancelled?.aborted) stop()
+  else cancelled?.addEventListener('abort', stop, { once: true })
+  try {
+    return await work()
+  } catch (error) {
+    const by = cancelledBy(run)
+    if (by === null || !(error instanceof PlatformError) || error.message !== NEVER_STARTED) throw error
+    const reason = `the round was cancelled by ${by} before the engine started.`
+    return { kind: 'refused', reason, advice: 'Run a generate round, and apply its plan.' }
+  } finally {
+    jobEnd.abort()
+    cancelled?.removeEventListener('abort', stop)
   }
 }
 

@@ -7,7 +7,10 @@ import { storeReport } from '../../../src/reports/artifacts.ts'
 import type { ApplyReport } from '../../../src/reports/schemas.ts'
 import { settleApplyReport } from '../../../src/reports/settle-apply.ts'
 import type { ApplyResult } from '../../../src/sessions/applies.ts'
+import { cancelledMessage } from '../../../src/sessions/cancel/wish.ts'
+import { cancelledBy } from '../../kit/cancellation.ts'
 import type { BareKit } from '../../kit/kit.ts'
+import type { BareRun } from '../../kit/run.ts'
 import { runChain } from '../../kit/run-chain.ts'
 
 /**
@@ -27,18 +30,29 @@ export async function writeApplyReport(
   const { context, round } = run
   const facts = applyFacts(result, planned)
   const narration = options.fails ? null : await narrate(kit, result, facts)
-  const document = settleApplyReport(narration, facts, secrets)
+  const document = settleApplyReport(narration, sayWhoCancelled(run, result, facts), secrets)
   await continueOnFailure(kit, 'the report of an apply could not be stored', () =>
     storeReport(context, round, { type: 'apply', document }, run.signal),
   )
   run.conversation.push({ user: round.query, assistant: document.execution_summary })
-  if (document.status === 'Success' || (options.fails && result.kind !== 'ran')) return
+  const isExpected = document.status === 'Success' || (cancelledBy(run) !== null && result.kind === 'refused')
+  if (isExpected || (options.fails && result.kind !== 'ran')) return
   const session = { ...round.session, first_query: secrets.text(round.session.first_query) }
   const words = result.kind === 'ran' ? result.stderr.trim() || document.execution_summary : document.execution_summary
   await notifyApplyFailure(context, session, { round: round.number, stderr: secrets.text(words) })
 }
 
-/** Lets a model write the prose of the report; null when there is no output to write about, or when the model fails. */
+/** The facts of an apply that was interrupted begin with who has cancelled it. */
+function sayWhoCancelled(run: BareRun, result: ApplyResult, facts: ApplyReport): ApplyReport {
+  const by = cancelledBy(run)
+  if (by === null || result.kind !== 'ran' || result.exit_code === 0) return facts
+  return { ...facts, execution_summary: `${cancelledMessage(by)} ${facts.execution_summary}` }
+}
+
+/**
+ * Lets a model write the prose of the report; null when there is no output to write about, when the model fails, or
+ * when the round is cancelled.
+ */
 async function narrate(kit: BareKit, result: ApplyResult, facts: ApplyReport): Promise<ApplyReport | null> {
   await kit.status.say(
     'report',
@@ -46,10 +60,12 @@ async function narrate(kit: BareKit, result: ApplyResult, facts: ApplyReport): P
       ? 'Infrastructure changes applied. Generating report'
       : 'The infrastructure changes were not applied completely. Generating report',
   )
-  if (result.kind !== 'ran') return null
+  const cancelled = kit.run.cancellation?.signal
+  if (result.kind !== 'ran' || cancelled?.aborted) return null
+  const signal = cancelled ? { signal: AbortSignal.any([kit.run.signal, cancelled]) } : {}
   const output = result.exit_code === 0 ? result.stdout : result.stderr
   return await continueOnFailure(kit, 'the report of an apply is told without a model', () =>
-    runChain(kit, applyReportWriter, { output: kit.secrets.text(describeApply(facts, output)) }),
+    runChain(kit, applyReportWriter, { output: kit.secrets.text(describeApply(facts, output)) }, signal),
   )
 }
 

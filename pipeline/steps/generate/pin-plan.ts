@@ -3,6 +3,7 @@ import { plannedChanges } from '../../../src/plan/changes.ts'
 import { deriveProjectId } from '../../../src/plan/state/managed-state.ts'
 import { parseState } from '../../../src/plan/state/state.ts'
 import type { EngineInfo } from '../../../src/services/iac/types.ts'
+import { beginSealing } from '../../../src/sessions/cancel/wish.ts'
 import { MAX_ARCHIVE_BYTES, storeArchive } from '../../../src/sessions/pins/archive.ts'
 import { removePin, type Seal, sealPin } from '../../../src/sessions/pins/seal.ts'
 import type { Kit } from '../../kit/kit.ts'
@@ -20,7 +21,8 @@ export const MAX_STATE_BYTES = 64 * 1024 * 1024
  * Keeps the workspace with its plan for a later apply, and writes a seal that says which plan it is. The seal is
  * written first, fenced by the lease, and then the directory is moved to its place. An apply needs both to agree, so
  * that a crash between the two steps pins nothing.
- * Errors: `PlatformError` `StalePlan` when the plan was not made from this workspace as it is now; `LeaseLost`.
+ * Errors: `PlatformError` `StalePlan` when the plan was not made from this workspace as it is now;
+ * `RoundCancelled` before anything of an earlier pin was touched; `LeaseLost`.
  */
 export async function pinPlan(kit: Kit, valid: ValidPlan): Promise<void> {
   const { run, secrets } = kit
@@ -30,12 +32,12 @@ export async function pinPlan(kit: Kit, valid: ValidPlan): Promise<void> {
   await writeMasks(workspace.clone, secrets.learned())
   const facts = await collectSealFacts(run, valid, planSha256)
   const archiveKey = await storeCopy(run, planSha256)
-  const earlierKey = await sealPin(context.sql, round, { ...facts, archive_key: archiveKey }).catch(
-    async (error: unknown) => {
+  const earlierKey = await beginSealing(context.sql, round)
+    .then(() => sealPin(context.sql, round, { ...facts, archive_key: archiveKey }))
+    .catch(async (error: unknown) => {
       if (archiveKey !== null) await deleteCopy(run, archiveKey)
       throw error
-    },
-  )
+    })
   await workspace.pin()
   if (earlierKey !== null) await deleteCopy(run, earlierKey)
 }
@@ -50,6 +52,7 @@ async function pinUnsealed(run: Run): Promise<void> {
     'the plan file is not on the disk of the worker: nothing can be applied; do worker and iac service share ' +
       'paths.upload_folder?',
   )
+  await beginSealing(context.sql, round)
   const earlier_key = await removePin(context.sql, round)
   await workspace.pin()
   if (earlier_key !== null) await deleteCopy(run, earlier_key)

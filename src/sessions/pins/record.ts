@@ -1,7 +1,7 @@
 import type { Sql, Transaction } from '../../data/db/types.ts'
 import type { StateVersion } from '../../plan/state/state.ts'
 import type { EngineInfo } from '../../services/iac/types.ts'
-import type { ClaimedRound } from '../types.ts'
+import type { ClaimedRound, HeldRound } from '../types.ts'
 
 /** The facts of a seal that are recorded; see `Seal`. */
 interface RecordedSeal {
@@ -38,7 +38,7 @@ export const recordSealQuery = (sql: Sql, round: ClaimedRound, seal: RecordedSea
   )`
 
 /** Records that a round takes the session's seal away, and why; the reasons are those of `ShownSeal`. Nothing changes when there is none. */
-export async function recordSealEnd(tx: Transaction, round: ClaimedRound): Promise<void> {
+export async function recordSealEnd(tx: Transaction, round: Pick<HeldRound, 'id' | 'mode' | 'session'>): Promise<void> {
   const reason =
     round.mode === 'apply'
       ? tx`coalesce((

@@ -4,7 +4,7 @@ import type { PlannedChange } from '../../plan/plan.ts'
 import type { StateVersion } from '../../plan/state/state.ts'
 import type { EngineInfo } from '../../services/iac/types.ts'
 import { assertHeld, heldSessionQuery } from '../status.ts'
-import type { ClaimedRound } from '../types.ts'
+import type { ClaimedRound, HeldRound } from '../types.ts'
 import { recordSealEnd, recordSealQuery } from './record.ts'
 
 /**
@@ -134,7 +134,7 @@ export async function removePin(sql: Sql, round: ClaimedRound): Promise<string |
  * Deletes the session's seal inside the caller's transaction, which has locked the session, and records that this round
  * took it away.
  */
-export async function deletePinRow(tx: Transaction, round: ClaimedRound): Promise<void> {
+export async function deletePinRow(tx: Transaction, round: Pick<HeldRound, 'id' | 'mode' | 'session'>): Promise<void> {
   await tx`DELETE FROM pins WHERE session_id = ${round.session.id}`
   await recordSealEnd(tx, round)
 }

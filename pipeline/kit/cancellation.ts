@@ -1,0 +1,121 @@
+import { RoundCancelled } from '../../src/base/errors.ts'
+import { delay } from '../../src/base/http.ts'
+import type { EngineResult, IacJobKind, IacJobs } from '../../src/services/iac/types.ts'
+import type { BareRun } from './run.ts'
+
+/** Who wants the round to end, as far as this run knows; null when nobody does. */
+export function cancelledBy({ cancellation }: Pick<BareRun, 'cancellation'>): string | null {
+  const reason: unknown = cancellation?.signal.reason
+  return reason instanceof RoundCancelled ? reason.by : null
+}
+
+/** Jobs that write the state. They are waited for until they end, because only then it is known what they did. */
+const WRITES_STATE: readonly string[] = ['apply', 'import']
+/** How long any other job of a cancelled round is waited for, where `services.iac.job_timeout` is not shorter. */
+const LIMIT_MS = 600_000
+/** Pauses before the service is asked again to stop a job. */
+const PAUSES_MS = [250, 1_000, 2_000]
+
+/**
+ * Runs an engine job. When the round is cancelled, the job is not left alone: the service is asked to stop it, and it
+ * is waited for, so that its engine has released the lock of the state before the round ends.
+ * Errors: those of `IacClient.run`; `RoundCancelled`, also when the job ended well in spite of it.
+ */
+export async function runJob<Kind extends IacJobKind>(
+  run: BareRun,
+  kind: Kind,
+  body: IacJobs[Kind],
+  onSubmitted: (jobId: string) => Promise<void> = async () => {},
+): Promise<EngineResult> {
+  const { cancellation, context } = run
+  if (!cancellation) return await context.iac.run(kind, body, { signal: run.signal, onSubmitted })
+  const { signal: cancelled, held, jobs } = cancellation
+  cancelled.throwIfAborted()
+  const limit = new AbortController()
+  let jobId: string | null = null
+  const stop = async () => {
+    if (jobId !== null) await stopJob(run, jobId, kind, limit)
+  }
+  const onCancel = () => void stop()
+  cancelled.addEventListener('abort', onCancel, { once: true })
+  const job = context.iac.run(kind, body, {
+    signal: AbortSignal.any([held, limit.signal]),
+    onSubmitted: async (id) => {
+      jobId = id
+      await onSubmitted(id)
+      if (cancelled.aborted) void stop()
+    },
+  })
+  const settled = job.then(
+    () => {},
+    () => {},
+  )
+  jobs.add(settled)
+  try {
+    return await job
+  } finally {
+    cancelled.removeEventListener('abort', onCancel)
+    jobs.delete(settled)
+    limit.abort()
+    if (!held.aborted) cancelled.throwIfAborted()
+  }
+}
+
+/** Asks for the end of a job, and gives up waiting after a while, unless it writes the state. Never rejects. */
+async function stopJob(run: BareRun, jobId: string, kind: string, limit: AbortController): Promise<void> {
+  const { job_timeout } = run.context.config.services.iac
+  if (!WRITES_STATE.includes(kind))
+    delay(Math.min(LIMIT_MS, job_timeout * 1000), limit.signal).then(
+      () => {
+        run.log.warn('an engine job of a cancelled round has not ended; it is left alone', { job_id: jobId, kind })
+        limit.abort()
+      },
+      () => {},
+    )
+  await askToStop(run, jobId, limit.signal)
+}
+
+/**
+ * Asks the iac service to stop a job. A service that cannot do so is logged: the job then ends by itself.
+ * @param jobEnd fires when there is no need to ask any more
+ */
+export async function askToStop({ context, log }: BareRun, jobId: string, jobEnd: AbortSignal): Promise<void> {
+  for (const pause of [...PAUSES_MS, null]) {
+    try {
+      const isOffered = (await context.iac.cancel?.(jobId, jobEnd)) ?? false
+      if (!isOffered) log.info('the iac service cannot stop a job; its own end is waited for', { job_id: jobId })
+      return
+    } catch (error) {
+      if (jobEnd.aborted) return
+      if (pause === null) return log.warn('an engine job could not be stopped; its own end is waited for', { error })
+      await delay(pause, jobEnd).catch(() => {})
+    }
+  }
+}
+
+/**
+ * Waits until no engine job of a cancelled round runs: those of this attempt, and those that an interrupted one left.
+ * Never rejects; returns early when the worker stops or loses the round.
+ */
+export async function settleJobs(run: BareRun): Promise<void> {
+  const { jobs, attempt } = run.round
+  const earlier = attempt > 1 && run.round.mode !== 'apply' ? Object.entries(jobs) : []
+  await Promise.all([
+    ...(run.cancellation?.jobs ?? []),
+    ...earlier.map(([key, jobId]) => stopEarlierJob(run, jobId, key.replace(/-\d+$/, ''))),
+  ])
+}
+
+async function stopEarlierJob(run: BareRun, jobId: string, kind: string): Promise<void> {
+  const held = run.cancellation?.held ?? run.signal
+  const limit = new AbortController()
+  const asked = stopJob(run, jobId, kind, limit)
+  try {
+    await run.context.iac.wait(jobId, { signal: AbortSignal.any([held, limit.signal]) })
+  } catch (error) {
+    if (!held.aborted) run.log.info('an engine job of an interrupted attempt left no result', { job_id: jobId, error })
+  } finally {
+    limit.abort()
+    await asked
+  }
+}
