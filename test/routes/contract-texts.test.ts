@@ -132,6 +132,7 @@ describe('what is not there', () => {
     ['POST', '/iac/drift', { q: 'x', session_id: UNKNOWN }, SESSION],
     ['POST', '/iac/import', { q: 'x', session_id: UNKNOWN }, SESSION],
     ['POST', '/iac/apply', { session_id: UNKNOWN }, SESSION],
+    ['POST', '/iac/cancel', { session_id: UNKNOWN }, SESSION],
     ['GET', `/events/subscribe/${UNKNOWN}`, undefined, SESSION],
     ['GET', `/events/activity/${UNKNOWN}`, undefined, SESSION],
     ['GET', `/events/output/${UNKNOWN}`, undefined, SESSION],

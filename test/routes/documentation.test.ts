@@ -23,6 +23,7 @@ const ROUTES = [
   'patch /v1/admin/sessions/{session_id}/toggle_lock',
   'post /v1/auth/authorize',
   'post /v1/iac/apply',
+  'post /v1/iac/cancel',
   'post /v1/iac/drift',
   'post /v1/iac/generate',
   'post /v1/iac/import',

@@ -139,6 +139,7 @@ describe('poisoned input is never a 500', () => {
     ['POST', '/iac/import', { q: 'x', session_id: crypto.randomUUID(), is_partial: true }],
     ['POST', '/iac/apply', { session_id: crypto.randomUUID() }],
     ['POST', '/iac/seal/verify', { session_id: crypto.randomUUID() }],
+    ['POST', '/iac/cancel', { session_id: crypto.randomUUID() }],
     ['PUT', '/repository/pr/merge', { session_id: crypto.randomUUID() }],
   ])('in each key of %s %s', async (method, path, body) => {
     for (const key of Object.keys(body))

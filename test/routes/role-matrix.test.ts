@@ -33,6 +33,7 @@ const MATRIX = `
   POST  /iac/import                                 first             | 401      401      202      202      202      202      202      202      202      202
   POST  /iac/import                                 continue          | 401      401      own      own      own      own      own      202      202      own
   POST  /iac/seal/verify                                              | 401      401      own      own      own      200      200      200      200      own
+  POST  /iac/cancel                                                   | 401      401      own      own      own      202      202      202      202      own
   GET   /events/subscribe/{session_id}                                | 401      401      own      own      200      200      200      200      200      own
   GET   /events/activity/{session_id}                                 | 401      401      own      own      200      200      200      200      200      own
   GET   /events/output/{session_id}                                   | 401      401      own      own      200      200      200      200      200      own
@@ -129,6 +130,7 @@ const bodies: Record<string, (uuid: string) => unknown> = {
   '/v1/notifications': () => ({ kind: 'support.user_question', severity: 'info', subject: 's', body: 'b' }),
   '/v1/iac/apply': (session_id) => ({ session_id }),
   '/v1/iac/seal/verify': (session_id) => ({ session_id }),
+  '/v1/iac/cancel': (session_id) => ({ session_id }),
   '/v1/repository/pr': (session_id) => ({ session_id }),
   '/v1/repository/pr/merge': (session_id) => ({ session_id }),
 }
@@ -143,6 +145,9 @@ async function tokenOf(caller: string): Promise<string | undefined> {
 
 async function call(row: Row, caller: string): Promise<Response> {
   const uuid = sessions.get(caller) ?? sessions.get('owner') ?? ''
+  // A round that one caller has cancelled is over for the next one.
+  if (row.path === '/v1/iac/cancel')
+    await acceptRound(core.context, { session_uuid: uuid, mode: 'generate', query: 'More', is_partial: false })
   const path =
     row.path.replace('{session_id}', uuid).replace('{user_id}', String(target)) + (queries[row.path]?.(uuid) ?? '')
   const json =
@@ -191,7 +196,7 @@ describe('the matrix', () => {
     for (const { path, cells } of ROWS) expect(cells, path).toHaveLength(CALLERS.length)
     const published = ENDPOINTS.map(({ route }) => `${route.method.toUpperCase()} ${route.path}`)
     expect([...new Set(ROWS.map(({ method, path }) => `${method} ${path}`))].sort()).toEqual(published.sort())
-    expect(published).toHaveLength(25)
+    expect(published).toHaveLength(26)
   })
 
   it.each(ROWS)('$method $path $kind', async (row) => {

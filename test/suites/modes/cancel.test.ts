@@ -1,0 +1,320 @@
+import { existsSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import type { Context } from '../../../src/context.ts'
+import type { LlmClient } from '../../../src/llm/types.ts'
+import type { EngineResult, IacClient, IacJobKind } from '../../../src/services/iac/types.ts'
+import { acceptRound } from '../../../src/sessions/accept.ts'
+import { cancelRound } from '../../../src/sessions/cancel/request.ts'
+import { findPin } from '../../../src/sessions/pins/seal.ts'
+import { startOnce } from '../../helpers/start-once.ts'
+import { type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
+import { applyJobs, applyReports, applyScripts, contextOf, leftOfPin, managedState, pinned } from './apply-world.ts'
+import { ADDED, done, GATES, goodRound, MAIN, write } from './scripts.ts'
+import { firstRound, lapse, nextRound, pinnedPath, runWaiting, type SessionView, startStack } from './stack.ts'
+
+const stack = startOnce(startStack)
+
+const CANCELLED = 'Cancelled by ada@example.org.'
+const cancelIn = async (context: Context) => {
+  const [session] = await context.sql<{ uuid: string }[]>`SELECT uuid FROM sessions WHERE in_flight`
+  if (!session) throw new Error('no round runs')
+  return await cancelRound(context, { session_uuid: session.uuid, by: 'ada@example.org' })
+}
+
+/** A model that is asked for the first time by this chain when somebody cancels the round; it never answers. */
+function hangingAt(context: () => Context, chain: string, scripts: Record<string, Script | Script[]>): LlmClient {
+  const llm = scriptedLlm(scripts)
+  return {
+    ...llm,
+    complete: async (request) => {
+      if ((request.tools?.at(-1)?.name ?? 'status') !== chain) return await llm.complete(request)
+      await cancelIn(context())
+      return await new Promise((_, reject) =>
+        request.signal?.addEventListener('abort', () => reject(request.signal?.reason), { once: true }),
+      )
+    },
+  }
+}
+
+/** An engine whose first job of a kind works until it is cancelled. What happened, in its order, is in `happened`. */
+function endlessJob(iac: IacClient, kind: IacJobKind, whenRunning: () => Promise<unknown>) {
+  const happened: string[] = []
+  const interrupted = Promise.withResolvers<EngineResult>()
+  let begun = false
+  const changed: IacClient = {
+    ...iac,
+    run: async (asked, body, options) => {
+      if (asked !== kind || begun) return await iac.run(asked, body, options)
+      begun = true
+      await options?.onSubmitted?.('job-that-never-ends')
+      happened.push('submitted')
+      await whenRunning()
+      const result = await interrupted.promise
+      happened.push('ended')
+      return result
+    },
+    cancel: async (jobId) => {
+      happened.push(`cancel ${jobId}`)
+      setTimeout(() => interrupted.resolve({ exit_code: 1, stdout: '', stderr: 'Interrupt received.' }), 50)
+      return true
+    },
+  }
+  return { iac: changed, happened }
+}
+
+const remote = async (session: SessionView, repo_uri: string) =>
+  Number(await stack.git(repo_uri, 'rev-list', '--count', `main..${session.branch}`))
+
+function expectCancelled(session: SessionView) {
+  expect(session).toMatchObject({ in_flight: false, failures: [] })
+  expect([session.statuses.at(-1), session.messages.at(-1)]).toEqual(['uncompleted', CANCELLED])
+  expect(session.statuses.filter((status) => ['completed', 'uncompleted', 'failed'].includes(status))).toHaveLength(1)
+}
+
+describe('a generate round that is cancelled', () => {
+  it.each([
+    ['requests_filter', 0],
+    ['task_complete', 0],
+    ['generate_engine_plan_report', 1],
+    ['report_compliance_findings', 1],
+  ])('while the model works in %s ends without a pin', async (chain, commits) => {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const context: Context = stack.context(
+      hangingAt(() => context, chain, goodRound()),
+      { orchestration: GATES },
+    )
+    const session = await firstRound(stack, context, { repo_uri })
+    expectCancelled(session)
+    expect(await remote(session, repo_uri)).toBe(commits)
+    expect(existsSync(pinnedPath(stack, session.uuid))).toBe(false)
+    const [row] = await context.sql`
+      SELECT s.last_commit, s.reviewed_commit, r.usage, r.pushed_commit IS NOT NULL AS pushed
+      FROM sessions s JOIN rounds r ON r.session_id = s.id WHERE s.uuid = ${session.uuid}`
+    expect(row).toMatchObject({ last_commit: null, reviewed_commit: '', pushed: commits === 1 })
+    expect(row?.usage).toMatchObject({ chains: expect.anything() })
+  })
+
+  it.each(['init', 'plan', 'show'] as const)('while the engine works on %s interrupts it and waits for it', async (kind) => {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const base = stack.context(scriptedLlm(goodRound()))
+    const { iac, happened } = endlessJob(base.iac, kind, () => cancelIn(base))
+    const session = await firstRound(stack, { ...base, iac }, { repo_uri })
+    expectCancelled(session)
+    expect(happened).toEqual(['submitted', 'cancel job-that-never-ends', 'ended'])
+  })
+
+  it('with an iac service that cannot stop a job waits for its own end', async () => {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const base = stack.context(scriptedLlm(goodRound()))
+    const happened: string[] = []
+    const run: IacClient['run'] = async (kind, body, options) => {
+      if (kind === 'validate') await cancelIn(base)
+      const result = await base.iac.run(kind, body, options)
+      happened.push(kind)
+      return result
+    }
+    expectCancelled(await firstRound(stack, { ...base, iac: { ...base.iac, run } }, { repo_uri }))
+    expect(happened.at(-1)).toBe('validate')
+  })
+
+  it('leaves the pin, the lock and the commit of the round before, and the next round begins at that commit', async () => {
+    const context = contextOf(stack)
+    const { uuid, repo_uri } = await pinned(stack, context)
+    const before = await findPin(context.sql, await idOf(context, uuid))
+    const changed: Context = stack.context(
+      hangingAt(() => changed, 'report_compliance_findings', goodRound({ task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Third.')] })),
+      { orchestration: GATES },
+    )
+    const session = await nextRound(stack, changed, uuid, 'A third one')
+    expectCancelled(session)
+    expect(await findPin(context.sql, await idOf(context, uuid))).toEqual(before)
+    expect(await leftOfPin(stack, uuid)).toEqual({ directory: true, seals: 1 })
+    expect(session.history.at(-1)?.assistant).toContain(CANCELLED)
+    expect(await stack.git(repo_uri, 'ls-tree', '--name-only', session.branch)).toContain('third.tf')
+
+    const applied = await nextRound(stack, context, uuid, 'Engine apply.', { mode: 'apply' })
+    expect(applied.statuses.at(-1)).toBe('completed')
+    expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])
+    const fourth = goodRound({
+      task_complete: [write('fourth.tf', ADDED.replace('second', 'fourth')), done('Fourth.')],
+      generate_engine_targets: { args: { targets: [], explanation: '' } },
+    })
+    const next = await nextRound(stack, stack.context(scriptedLlm(fourth)), uuid, 'A fourth one')
+    expect(next.messages.at(-1)).toBe('GENERATE')
+    const files = await stack.git(repo_uri, 'ls-tree', '--name-only', session.branch)
+    expect(files).toContain('fourth.tf')
+    expect(files).not.toContain('third.tf')
+  })
+
+  it('while it stores the copy of its pin leaves no half of a seal, nor its lock', async () => {
+    const context = contextOf(stack)
+    const { uuid } = await pinned(stack, context)
+    const before = await findPin(context.sql, await idOf(context, uuid))
+    const deleted: string[] = []
+    const base = stack.context(scriptedLlm(goodRound({ task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Third.')] })))
+    const sealing: Context = {
+      ...base,
+      config: { ...base.config, worker: { ...base.config.worker, pin_key: 'ab'.repeat(32) } },
+      storage: {
+        ...base.storage,
+        put: async (key, body, options) => {
+          if (!key.includes('pin')) return await base.storage.put(key, body, options)
+          await context.sql`UPDATE rounds SET lock_before = true WHERE finished_at IS NULL`
+          await cancelIn(base)
+          return 1
+        },
+        delete: async (key) => void deleted.push(key),
+      },
+    }
+    const session = await nextRound(stack, sealing, uuid, 'A third one')
+    expectCancelled(session)
+    expect(session.is_blocked).toBe(true)
+    expect(await findPin(context.sql, await idOf(context, uuid))).toEqual(before)
+    expect(await leftOfPin(stack, uuid)).toEqual({ directory: true, seals: 1 })
+  })
+
+  it('before its worker was killed: the next one stops what still runs, and does not begin', async () => {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const worker = new AbortController()
+    const base = stack.context(scriptedLlm(goodRound()))
+    const dying: IacClient['run'] = async (kind, body, options) => {
+      if (kind !== 'plan') return await base.iac.run(kind, body, options)
+      await options?.onSubmitted?.('job-of-the-dead')
+      await cancelIn(base)
+      worker.abort(new Error('killed'))
+      throw new Error('killed')
+    }
+    const killed = await firstRound(stack, { ...base, iac: { ...base.iac, run: dying } }, { repo_uri }, worker.signal)
+    expect(killed.in_flight).toBe(true)
+    await lapse(stack, killed.uuid)
+    const asked: string[] = []
+    const iac: IacClient = {
+      ...base.iac,
+      cancel: async (jobId) => asked.push(`cancel ${jobId}`) > 0,
+      wait: async (jobId) => {
+        asked.push(`wait ${jobId}`)
+        return { exit_code: 1, stdout: '', stderr: '' }
+      },
+      run: async () => Promise.reject(new Error('nothing is to run')),
+    }
+    const session = await runWaiting(stack, { ...base, iac }, killed.uuid)
+    expectCancelled(session)
+    expect(asked).toEqual(expect.arrayContaining(['cancel job-of-the-dead', 'wait job-of-the-dead']))
+    expect(session.messages).not.toContain('The round was interrupted and starts again.')
+  })
+})
+
+const idOf = async (context: Context, uuid: string) => {
+  const [row] = await context.sql<{ id: number }[]>`SELECT id FROM sessions WHERE uuid = ${uuid}`
+  return row?.id ?? 0
+}
+const request = (context: Context, uuid: string) =>
+  acceptRound(context, { session_uuid: uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
+
+describe('an apply that is cancelled', () => {
+  it.each(['engine', 'offers'] as const)('before its job is submitted (%s) applies nothing and stays possible', async (at) => {
+    const context = contextOf(stack)
+    const { uuid, repo_uri } = await pinned(stack, context)
+    await request(context, uuid)
+    const iac: IacClient = {
+      ...context.iac,
+      ...(at === 'engine' && {
+        engine: async (signal) => {
+          await cancelIn(context)
+          return await context.iac.engine(signal)
+        },
+      }),
+      ...(at === 'offers' && {
+        offers: async () => {
+          await cancelIn(context)
+          return false
+        },
+      }),
+    }
+    expectCancelled(await runWaiting(stack, { ...context, iac }, uuid))
+    expect(applyJobs(stack, uuid)).toEqual([])
+    expect(await applyReports(stack, uuid)).toEqual([])
+    expect(await leftOfPin(stack, uuid)).toEqual({ directory: true, seals: 1 })
+    const applied = await nextRound(stack, context, uuid, 'Engine apply.', { mode: 'apply' })
+    expect(applied.statuses.at(-1)).toBe('completed')
+    expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])
+  })
+
+  /** An apply whose job ends with this when it was cancelled, and not before. */
+  async function cancelledApply(end: (jobId: string, context: Context) => Promise<EngineResult>) {
+    const context = contextOf(stack)
+    const { uuid, repo_uri } = await pinned(stack, context)
+    await request(context, uuid)
+    const asked: string[] = []
+    const interrupted = Promise.withResolvers<void>()
+    const iac: IacClient = {
+      ...context.iac,
+      wait: async (jobId) => {
+        await cancelIn(context)
+        await interrupted.promise
+        return await end(jobId, context)
+      },
+      cancel: async (jobId) => {
+        asked.push(jobId)
+        interrupted.resolve()
+        return true
+      },
+    }
+    const session = await runWaiting(stack, { ...context, iac }, uuid)
+    return { context, uuid, repo_uri, session, asked }
+  }
+
+  it('while the engine works is interrupted, and reports what was applied and what was not', async () => {
+    const { uuid, session, asked } = await cancelledApply(async () => ({
+      exit_code: 1,
+      stdout: 'terraform_data.second: Creating...\n',
+      stderr: 'Error: execution halted\n',
+    }))
+    expectCancelled(session)
+    expect(asked).toEqual([applyJobs(stack, uuid)[0]?.job_id])
+    const [report] = await applyReports(stack, uuid)
+    expect(report).toMatchObject({ status: 'Failed', summary: { created: 0, failed: 1 } })
+    expect(report?.execution_summary).toMatch(/^Cancelled by ada@example\.org\. /)
+    expect(await leftOfPin(stack, uuid)).toEqual({ directory: false, seals: 0 })
+    expect(session.history.at(-1)?.assistant).toContain(CANCELLED)
+  })
+
+  it('too late tells that everything was applied', async () => {
+    const { uuid, session, repo_uri, context } = await cancelledApply((jobId, { iac }) => iac.wait(jobId))
+    expectCancelled(session)
+    expect(await applyReports(stack, uuid)).toMatchObject([{ status: 'Success', summary: { created: 1 } }])
+    expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])
+    expect(await leftOfPin(stack, uuid)).toEqual({ directory: false, seals: 0 })
+  })
+
+  it('while the report is written ends without the model', async () => {
+    const llm = hangingAt(() => context, 'generate_engine_apply_report', applyScripts())
+    const context: Context = stack.context(llm)
+    const { uuid } = await pinned(stack, context)
+    const session = await nextRound(stack, context, uuid, 'Engine apply.', { mode: 'apply' })
+    expect([session.statuses.at(-1), session.messages.at(-1)]).toEqual(['uncompleted', CANCELLED])
+    expect(await applyReports(stack, uuid)).toMatchObject([{ status: 'Success' }])
+  })
+
+  it('before its worker was killed: the next one interrupts the recorded job, and reports', async () => {
+    const context = contextOf(stack)
+    const { uuid } = await pinned(stack, context)
+    await request(context, uuid)
+    const worker = new AbortController()
+    const wait: IacClient['wait'] = async () => {
+      await cancelIn(context)
+      worker.abort(new Error('killed'))
+      throw new Error('killed')
+    }
+    const killed = await runWaiting(stack, { ...context, iac: { ...context.iac, wait } }, uuid, worker.signal)
+    expect(killed.in_flight).toBe(true)
+    await lapse(stack, uuid)
+    const asked: string[] = []
+    const cancel = async (jobId: string) => asked.push(jobId) > 0
+    const session = await runWaiting(stack, { ...context, iac: { ...context.iac, cancel } }, uuid)
+    expectCancelled(session)
+    expect(asked).toEqual([applyJobs(stack, uuid)[0]?.job_id])
+    expect(await applyReports(stack, uuid)).toMatchObject([{ status: 'Success' }])
+    expect(applyJobs(stack, uuid)).toHaveLength(1)
+  })
+})
