@@ -9,6 +9,8 @@ import { findPin } from '../../../src/sessions/pins/seal.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { applyJobs, applyReports, applyScripts, contextOf, leftOfPin, managedState, pinned } from './apply-world.ts'
+import { driftedRepository, driftReportOf, driftScripts, partial } from './drift-world.ts'
+import { importRound, QUERY, withScope } from './import-world.ts'
 import { ADDED, done, GATES, goodRound, MAIN, write } from './scripts.ts'
 import { firstRound, lapse, nextRound, pinnedPath, runWaiting, type SessionView, startStack } from './stack.ts'
 
@@ -107,13 +109,22 @@ describe('a generate round that is cancelled', () => {
     const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const base = stack.context(scriptedLlm(goodRound()))
     const happened: string[] = []
+    const asked = Promise.withResolvers<void>()
     const run: IacClient['run'] = async (kind, body, options) => {
-      if (kind === 'validate') await cancelIn(base)
-      const result = await base.iac.run(kind, body, options)
+      const job = base.iac.run(kind, body, options)
+      if (kind === 'validate') {
+        await cancelIn(base)
+        await asked.promise
+      }
+      const result = await job
       happened.push(kind)
       return result
     }
-    expectCancelled(await firstRound(stack, { ...base, iac: { ...base.iac, run } }, { repo_uri }))
+    const cancel = async () => {
+      asked.resolve()
+      return false
+    }
+    expectCancelled(await firstRound(stack, { ...base, iac: { ...base.iac, run, cancel } }, { repo_uri }))
     expect(happened.at(-1)).toBe('validate')
   })
 
@@ -316,5 +327,44 @@ describe('an apply that is cancelled', () => {
     expect(asked).toEqual([applyJobs(stack, uuid)[0]?.job_id])
     expect(await applyReports(stack, uuid)).toMatchObject([{ status: 'Success' }])
     expect(applyJobs(stack, uuid)).toHaveLength(1)
+  })
+})
+
+describe('a round that works on the code', () => {
+  it('of drift is cancelled while the generator works', async () => {
+    const repo_uri = await driftedRepository(stack)
+    const context: Context = stack.context(hangingAt(() => context, 'task_complete', driftScripts()))
+    const session = await firstRound(stack, context, { repo_uri, ...partial })
+    expectCancelled(session)
+    expect(await remote(session, repo_uri)).toBe(0)
+    expect(await driftReportOf(stack, session.uuid)).toBeNull()
+  })
+
+  it('of import is cancelled while the engine imports: the branch keeps the code that the state needs', async () => {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN })
+    const base = stack.context(scriptedLlm(importRound()))
+    const asked: string[] = []
+    const scoped = withScope(stack, ['id-a', 'id-b'])
+    const interrupted = Promise.withResolvers<void>()
+    const run: IacClient['run'] = async (kind, body, options) => {
+      const result = await scoped.run(kind, body, options)
+      if (kind !== 'import') return result
+      await cancelIn(base)
+      await interrupted.promise
+      return result
+    }
+    const cancel = async (jobId: string) => {
+      asked.push(jobId)
+      interrupted.resolve()
+      return true
+    }
+    const session = await firstRound(stack, { ...base, iac: { ...scoped, run, cancel } }, { repo_uri, mode: 'import', query: QUERY })
+    expectCancelled(session)
+    expect(asked).toHaveLength(1)
+    expect(scoped.imports()).toEqual([['terraform_data.a', 'id-a']])
+    const tip = (await stack.git(repo_uri, 'rev-parse', session.branch)).trim()
+    const [row] = await base.sql`SELECT last_commit, reviewed_commit FROM sessions WHERE uuid = ${session.uuid}`
+    expect(row).toEqual({ last_commit: tip, reviewed_commit: '' })
+    expect(await managedState(base, repo_uri)).toEqual(['terraform_data.a'])
   })
 })
