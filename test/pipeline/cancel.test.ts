@@ -33,10 +33,7 @@ async function detail(uuid: string) {
 }
 const CANCELLED = ['uncompleted', 'Cancelled by ada@example.org.']
 
-async function run(
-  modes: Modes,
-  options: { uuid?: string; signal?: AbortSignal; frame?: Partial<RoundFrame> } = {},
-) {
+async function run(modes: Modes, options: { uuid?: string; signal?: AbortSignal; frame?: Partial<RoundFrame> } = {}) {
   const uuid = options.uuid ?? (await createSession(verbs))
   const fake = fakeFrame()
   const round_id = (await detail(uuid)).rounds[0]?.id ?? 0
@@ -65,10 +62,9 @@ describe('a round that is cancelled', () => {
     ['hears it by its lease when the bell is lost', false],
   ])('%s, and ends uncompleted with what there is', async (_, hasBell) => {
     const reasons: unknown[] = []
-    const { fake, session } = await run(
-      allModes(cancelled((given) => reasons.push(given.signal.reason))),
-      { frame: hasBell ? { cancellations } : {} },
-    )
+    const { fake, session } = await run(allModes(cancelled((given) => reasons.push(given.signal.reason))), {
+      frame: hasBell ? { cancellations } : {},
+    })
     expect(reasons).toEqual([new RoundCancelled('ada@example.org')])
     expect(session).toMatchObject({
       in_flight: false,
@@ -114,7 +110,9 @@ describe('a round that is cancelled', () => {
   it('while its working copy is made ends without one', async () => {
     const openWorkspace: RoundFrame['openWorkspace'] = async (round, { signal }) => {
       await cancel(round.session.uuid)
-      return await new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('git was stopped'))))
+      return await new Promise((_, reject) =>
+        signal.addEventListener('abort', () => reject(new Error('git was stopped'))),
+      )
     }
     const { session } = await run(
       allModes(() => Promise.reject(new Error('must not run'))),

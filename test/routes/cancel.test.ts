@@ -28,7 +28,10 @@ afterAll(async () => {
 })
 
 const as = async (subject: string, method: string, path: string, json?: unknown) =>
-  core.call(method, `/api/v1${path}`, { json, token: await issuer.token(subject, { email: undefined, name: undefined }) })
+  core.call(method, `/api/v1${path}`, {
+    json,
+    token: await issuer.token(subject, { email: undefined, name: undefined }),
+  })
 const cancel = (session_id: unknown, subject = 'ada') => as(subject, 'POST', '/iac/cancel', { session_id })
 const last = async (uuid: string) => {
   const session = await (await as('ada', 'GET', `/sessions?id=${uuid}`)).json()
@@ -92,7 +95,9 @@ describe('POST /api/v1/iac/cancel', () => {
       const answer = await cancel(uuid, subject)
       expect([answer.status, await answer.json()]).toEqual([403, { detail: 'Not the session owner' }])
     }
-    expect((await core.call('POST', '/api/v1/iac/cancel', { json: { session_id: uuid }, token: 'none' })).status).toBe(401)
+    expect((await core.call('POST', '/api/v1/iac/cancel', { json: { session_id: uuid }, token: 'none' })).status).toBe(
+      401,
+    )
     expect(await last(uuid)).toMatchObject({ in_flight: true })
   })
 

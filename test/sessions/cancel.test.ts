@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { platformFor } from '../../src/audit/record.ts'
 import { RoundCancelled } from '../../src/base/errors.ts'
-import { parkRound, recordIntent, takeProject } from '../../src/sessions/applies.ts'
+import { acceptRound } from '../../src/sessions/accept.ts'
 import { loadAggregate, sessionAggregateKey } from '../../src/sessions/aggregate.ts'
+import { parkRound, recordIntent, takeProject } from '../../src/sessions/applies.ts'
 import { CANCEL_CHANNEL, cancelRound } from '../../src/sessions/cancel/request.ts'
 import { startCancelWatch } from '../../src/sessions/cancel/watch.ts'
 import { beginSealing, recordPush } from '../../src/sessions/cancel/wish.ts'
-import { acceptRound } from '../../src/sessions/accept.ts'
 import { finishRound } from '../../src/sessions/finish.ts'
 import { claimRound, extendLease, releaseRound } from '../../src/sessions/lease.ts'
 import { recordLockDecision, setLock } from '../../src/sessions/locks.ts'
@@ -22,7 +23,8 @@ beforeAll(async () => {
 })
 afterAll(() => db.drop())
 
-const cancel = (uuid: string, by = 'ada@example.org') => cancelRound(context, { session_uuid: uuid, by })
+const cancel = (uuid: string, by = 'ada@example.org') =>
+  cancelRound(context, { session_uuid: uuid, by, actor: platformFor(null) })
 const end = { status: 'completed', message: 'GENERATE', history: [], commit: 'head-2', usage: null } as const
 async function detail(uuid: string) {
   const session = await loadAggregate(context, uuid, { includeHistory: true })
@@ -209,7 +211,10 @@ describe('a round that a worker has', () => {
     const uuid = await createSession(context)
     const claim = await claimOf(db.sql, uuid)
     await beginSealing(db.sql, claim)
-    await expect(cancel(uuid)).rejects.toMatchObject({ status: 409, message: expect.stringContaining('seals its plan') })
+    await expect(cancel(uuid)).rejects.toMatchObject({
+      status: 409,
+      message: expect.stringContaining('seals its plan'),
+    })
     await lapseLease(db.sql, claim.id)
     await claimOf(db.sql, uuid)
     expect(await cancel(uuid)).toBe('requested')

@@ -1,9 +1,9 @@
-import { existsSync, readdirSync } from 'node:fs'
 import { once } from 'node:events'
+import { existsSync, readdirSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { silentLogger } from '../../../src/base/log.ts'
-import { createIacClient } from '../../../src/services/iac/client.ts'
 import { type SendingQueue, startSendingQueue } from '../../../src/data/queue/pg-boss.ts'
+import { createIacClient } from '../../../src/services/iac/client.ts'
 import { acceptRound } from '../../../src/sessions/accept.ts'
 import { cancelRound } from '../../../src/sessions/cancel/request.ts'
 import { createUser, openSession } from '../../helpers/sessions.ts'
@@ -57,7 +57,9 @@ async function ended(uuid: string) {
 async function killBetween(worker: Started, uuids: readonly string[]): Promise<void> {
   worker.child.kill('SIGSTOP')
   for (const uuid of uuids)
-    expect(await cancelRound(contextOf(stack, { queue }), { session_uuid: uuid, by: 'ada@example.org' })).toBe('requested')
+    expect(await cancelRound(contextOf(stack, { queue }), { session_uuid: uuid, by: 'ada@example.org' })).toBe(
+      'requested',
+    )
   worker.child.kill('SIGKILL')
   await once(worker.child, 'exit')
 }
@@ -97,7 +99,9 @@ it('a worker that is killed between the wish and the end of generate rounds: ano
   // The state is not locked: an engine was waited for, and none was left.
   const jobs = await sql`SELECT 1 FROM rounds WHERE finished_at IS NULL`
   expect(jobs).toEqual([])
-  expect(uuids.flatMap((uuid) => readdirSync(sessionFolder(stack, uuid)).filter((name) => name === 'pinned'))).toEqual([])
+  expect(uuids.flatMap((uuid) => readdirSync(sessionFolder(stack, uuid)).filter((name) => name === 'pinned'))).toEqual(
+    [],
+  )
 })
 
 it('a worker that is killed between the wish and the end of an apply: another one reports what the engine did', async () => {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { platformFor } from '../../../src/audit/record.ts'
 import type { Context } from '../../../src/context.ts'
 import type { LlmClient } from '../../../src/llm/types.ts'
 import type { EngineResult, IacClient, IacJobKind } from '../../../src/services/iac/types.ts'
@@ -20,7 +21,7 @@ const CANCELLED = 'Cancelled by ada@example.org.'
 const cancelIn = async (context: Context) => {
   const [session] = await context.sql<{ uuid: string }[]>`SELECT uuid FROM sessions WHERE in_flight`
   if (!session) throw new Error('no round runs')
-  return await cancelRound(context, { session_uuid: session.uuid, by: 'ada@example.org' })
+  return await cancelRound(context, { session_uuid: session.uuid, by: 'ada@example.org', actor: platformFor(null) })
 }
 
 /** A model that is asked for the first time by this chain when somebody cancels the round; it never answers. */
@@ -96,7 +97,11 @@ describe('a generate round that is cancelled', () => {
     expect(row?.usage).toMatchObject({ chains: expect.anything() })
   })
 
-  it.each(['init', 'plan', 'show'] as const)('while the engine works on %s interrupts it and waits for it', async (kind) => {
+  it.each([
+    'init',
+    'plan',
+    'show',
+  ] as const)('while the engine works on %s interrupts it and waits for it', async (kind) => {
     const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const base = stack.context(scriptedLlm(goodRound()))
     const { iac, happened } = endlessJob(base.iac, kind, () => cancelIn(base))
@@ -133,7 +138,11 @@ describe('a generate round that is cancelled', () => {
     const { uuid, repo_uri } = await pinned(stack, context)
     const before = await findPin(context.sql, await idOf(context, uuid))
     const changed: Context = stack.context(
-      hangingAt(() => changed, 'report_compliance_findings', goodRound({ task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Third.')] })),
+      hangingAt(
+        () => changed,
+        'report_compliance_findings',
+        goodRound({ task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Third.')] }),
+      ),
       { orchestration: GATES },
     )
     const session = await nextRound(stack, changed, uuid, 'A third one')
@@ -162,7 +171,9 @@ describe('a generate round that is cancelled', () => {
     const { uuid } = await pinned(stack, context)
     const before = await findPin(context.sql, await idOf(context, uuid))
     const deleted: string[] = []
-    const base = stack.context(scriptedLlm(goodRound({ task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Third.')] })))
+    const base = stack.context(
+      scriptedLlm(goodRound({ task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Third.')] })),
+    )
     const sealing: Context = {
       ...base,
       config: { ...base.config, worker: { ...base.config.worker, pin_key: 'ab'.repeat(32) } },
@@ -223,7 +234,10 @@ const request = (context: Context, uuid: string) =>
   acceptRound(context, { session_uuid: uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
 
 describe('an apply that is cancelled', () => {
-  it.each(['engine', 'offers'] as const)('before its job is submitted (%s) applies nothing and stays possible', async (at) => {
+  it.each([
+    'engine',
+    'offers',
+  ] as const)('before its job is submitted (%s) applies nothing and stays possible', async (at) => {
     const context = contextOf(stack)
     const { uuid, repo_uri } = await pinned(stack, context)
     await request(context, uuid)
@@ -358,7 +372,11 @@ describe('a round that works on the code', () => {
       interrupted.resolve()
       return true
     }
-    const session = await firstRound(stack, { ...base, iac: { ...scoped, run, cancel } }, { repo_uri, mode: 'import', query: QUERY })
+    const session = await firstRound(
+      stack,
+      { ...base, iac: { ...scoped, run, cancel } },
+      { repo_uri, mode: 'import', query: QUERY },
+    )
     expectCancelled(session)
     expect(asked).toHaveLength(1)
     expect(scoped.imports()).toEqual([['terraform_data.a', 'id-a']])
