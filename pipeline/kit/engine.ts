@@ -76,21 +76,30 @@ export function createEngine(
       const key = nextKey(kind)
       // Only `show` tells what a plan marks as sensitive, so the text of the plan is stored after it.
       if (kind !== 'show') outputs.flush()
-      const watch = watchJob(run, secrets, kind)
-      const onSubmitted = async (jobId: string) => {
-        await recordJob(run.context.sql, run.round, key, jobId)
-        watch.began(jobId)
-      }
-      try {
-        const result = await measureTime(() => runJob(run, kind, body, onSubmitted))
-        watch.ended(result)
-        outputs.keep(kind, result)
-        return result
-      } catch (error) {
-        watch.ended(null)
-        throw error
-      }
+      const result = await measureTime(() => runWatched(run, secrets, { kind, body, key }))
+      outputs.keep(kind, result)
+      return result
     },
+  }
+}
+
+/** Runs a job, records its id under `key`, and shows its output to those who watch the round. */
+async function runWatched<Kind extends IacJobKind>(
+  run: Run,
+  secrets: SecretRegister,
+  { kind, body, key }: { kind: Kind; body: IacJobs[Kind]; key: string },
+): Promise<EngineResult> {
+  const watch = watchJob(run, secrets, kind)
+  const onSubmitted = async (jobId: string) => {
+    await recordJob(run.context.sql, run.round, key, jobId)
+    watch.began(jobId)
+  }
+  let result: EngineResult | null = null
+  try {
+    result = await runJob(run, kind, body, onSubmitted)
+    return result
+  } finally {
+    watch.ended(result)
   }
 }
 

@@ -30,7 +30,7 @@ const MAX_EVENT_CHARS = 32 * 1024
 const CUT = '[The rest is left out here.]\n'
 
 /**
- * Writes the output of a job into the round's journal while the engine works, line by line and masked. What was not read
+ * Writes the output of a job into the round's journal while the engine works, by lines and masked. What was not read
  * by the end of the job is taken from its result, so that nothing is missing. Asks the service for nothing when nobody
  * can watch, and reads only the end when it does not offer more.
  */
@@ -158,7 +158,7 @@ function sharedLines(written: string, text: string): number {
   return text.lastIndexOf('\n', same - 1) + 1
 }
 
-/** A text of whole lines in parts of such lines. A line that is longer than a part stays whole, so that it is masked. */
+/** A text of whole lines in parts of such lines. A longer line stays whole. */
 function* inParts(text: string): Generator<string> {
   for (let at = 0; at < text.length; ) {
     const limit = at + MAX_EVENT_CHARS

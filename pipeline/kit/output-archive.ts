@@ -6,7 +6,7 @@ import type { EngineResult, IacJobKind } from '../../src/services/iac/types.ts'
 import { isForPeople } from './follow-output.ts'
 import type { BareRun } from './run.ts'
 
-/** Stores the whole texts of the engine jobs of a round as artifacts. No step waits for it, and no round fails of it. */
+/** Stores the whole texts of the engine jobs of a round as artifacts. No step waits for it, no round fails. */
 export interface OutputArchive {
   /** Takes the output of a job that has ended; nothing of one whose stdout is a document. */
   keep(kind: IacJobKind, result: EngineResult): void

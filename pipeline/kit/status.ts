@@ -62,7 +62,8 @@ export function createStatusWriter(kit: ChainKit & { run: BareRun }): StatusWrit
 }
 
 /**
- * Does the work of a mode and then waits until its status rows are written, and the output of its engine jobs is stored. The terminal status is written after the
+ * Does the work of a mode and then waits until its status rows are written and the output of its jobs is
+ * stored. The terminal status is written after the
  * mode has returned and has to be the last row, also when the work fails. A row that could not be written does not
  * change how the work ended.
  */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ModeHandler, Modes, Run } from '../../pipeline/kit/run.ts'
 import { type RoundFrame, runRound } from '../../pipeline/run-round.ts'
+import { platformFor } from '../../src/audit/record.ts'
 import { RoundCancelled } from '../../src/base/errors.ts'
 import { STOPPING } from '../../src/data/queue/types.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
@@ -24,7 +25,8 @@ afterAll(async () => {
 })
 
 const never = new AbortController().signal
-const cancel = (uuid: string) => cancelRound(verbs, { session_uuid: uuid, by: 'ada@example.org' })
+const cancel = (uuid: string) =>
+  cancelRound(verbs, { session_uuid: uuid, by: 'ada@example.org', actor: platformFor(null) })
 async function detail(uuid: string) {
   const session = await loadAggregate(verbs, uuid, { includeHistory: true })
   if (!session) throw new Error('no session')

@@ -36,7 +36,7 @@ export interface Piece {
 const START: Point = { raw: 0, masked: 0, open: 0 }
 
 /**
- * Reads the output of jobs from an offset on, while they run and afterwards. Offsets count the bytes of the masked text,
+ * Reads the output of jobs from an offset on, while they run and later. Offsets count the bytes of the masked text,
  * so they mean the same before the end of a job, when its file still holds the secrets, and after it. A piece ends
  * with a line, and never inside of a secret that has several lines. It is remembered where pieces began: without that,
  * which happens when too many jobs are followed, the masking begins with the first byte again.

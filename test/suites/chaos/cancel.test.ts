@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { platformFor } from '../../../src/audit/record.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { type SendingQueue, startSendingQueue } from '../../../src/data/queue/pg-boss.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'
@@ -57,9 +58,13 @@ async function ended(uuid: string) {
 async function killBetween(worker: Started, uuids: readonly string[]): Promise<void> {
   worker.child.kill('SIGSTOP')
   for (const uuid of uuids)
-    expect(await cancelRound(contextOf(stack, { queue }), { session_uuid: uuid, by: 'ada@example.org' })).toBe(
-      'requested',
-    )
+    expect(
+      await cancelRound(contextOf(stack, { queue }), {
+        session_uuid: uuid,
+        by: 'ada@example.org',
+        actor: platformFor(null),
+      }),
+    ).toBe('requested')
   worker.child.kill('SIGKILL')
   await once(worker.child, 'exit')
 }
