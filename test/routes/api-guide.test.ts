@@ -272,7 +272,7 @@ it('the examples of docs/api.md run as they stand there, one after the other', a
     [1, 'ada@example.org', 9, 0],
     ['id,at,action,actor,user_id,session_id,address,detail'],
   ])
-  expect(requests.filter((request) => request.startsWith('GET /events'))).toHaveLength(11)
+  expect(requests.filter((request) => request.startsWith('GET /events'))).toHaveLength(12)
   expect(requests.filter((request) => !request.startsWith('GET'))).toEqual([
     'POST /iac/generate 202',
     'POST /auth/authorize 200',
