@@ -1,7 +1,7 @@
 import { ApiError } from './demo/api.ts'
 import { createDisplay } from './demo/display.ts'
 import { DemoError } from './demo/errors.ts'
-import { createInterruption } from './demo/interruption.ts'
+import { createInterruption } from './demo/live/interruption.ts'
 import { type DemoOptions, HELP, readOptions, UsageError } from './demo/options.ts'
 import { runModes } from './demo/run-modes.ts'
 import { createEndSignal, findStack, keepRunning } from './demo/stack.ts'

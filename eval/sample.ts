@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { ApiError, createApi, type Session } from '../dev/demo/api.ts'
 import { collect } from '../dev/demo/collect.ts'
-import { follow } from '../dev/demo/follow.ts'
+import { follow } from '../dev/demo/live/follow.ts'
 import { changeByHand } from '../dev/sample-state/edit.ts'
 import { stateObjects } from '../dev/sample-state/objects.ts'
 import { PlatformError } from '../src/base/errors.ts'

@@ -1,30 +1,18 @@
 import { LeaseLost, PlatformError, RoundCancelled } from '../src/base/errors.ts'
-import { delay } from '../src/base/http.ts'
 import type { Logger } from '../src/base/log.ts'
-import { createMasker } from '../src/base/masking.ts'
 import type { Context } from '../src/context.ts'
 import { STOPPING } from '../src/data/queue/types.ts'
-import { createPricing } from '../src/llm/prices.ts'
-import type { RecordedRound } from '../src/observe/recording.ts'
-import type { RoundRecording } from '../src/observe/round-recorder.ts'
 import type { CancelWatch } from '../src/sessions/cancel/watch.ts'
 import { cancelledMessage } from '../src/sessions/cancel/wish.ts'
-import { countSessionTokens } from '../src/sessions/find.ts'
-import { finishRound, type RoundEnd } from '../src/sessions/finish.ts'
-import type { RoundJournal } from '../src/sessions/journal/types.ts'
-import { createRoundJournal } from '../src/sessions/journal/writer.ts'
+import type { RoundEnd } from '../src/sessions/finish.ts'
 import { type Claim, claimRound, releaseRound } from '../src/sessions/lease.ts'
-import { emptyResult } from '../src/sessions/round-result.ts'
-import { appendStatus } from '../src/sessions/status.ts'
 import type { ClaimedRound, SessionFacts } from '../src/sessions/types.ts'
 import { keepLease } from './keep-lease.ts'
 import { settleJobs } from './kit/cancellation.ts'
 import { endOfPreview } from './kit/end-of-preview.ts'
-import { maskedSecretsOf } from './kit/kit.ts'
-import { createMeter } from './kit/meter.ts'
-import { createModelOpener, createTokenBudget } from './kit/models.ts'
-import { createObserver, watchUploads } from './kit/observe.ts'
-import type { BareRun, Modes, Outcome, Parked, RoundMode, TokenBudget } from './kit/run.ts'
+import type { BareRun, Modes, Outcome, Parked, RoundMode } from './kit/run.ts'
+import { type AttemptFrame, openBudget, openJournal, openRun, toRecordedRound } from './open-run.ts'
+import { saveEnd } from './save-end.ts'
 import type { Workspace } from './workspace/types.ts'
 
 const UNEXPECTED = 'an unexpected error occurred; the log of the worker has the details.'
@@ -109,21 +97,12 @@ async function runClaimed(context: Context, claim: Claim, modes: Modes, frame: C
   }
 }
 
-interface AttemptFrame extends RoundFrame {
-  /** Fires when the lease is lost or the worker stops. */
-  held: AbortSignal
-  /** Fires with `RoundCancelled`. */
-  cancelled: AbortSignal
-  recording: RoundRecording | undefined
-  journal: RoundJournal
-}
-
 /** Runs the mode of a round and answers how it ended. Errors: `LeaseLost`; any other error is an end with `failed`. */
 async function attempt(
   context: Context,
   claim: Claim,
   modes: Modes,
-  frame: AttemptFrame,
+  frame: RoundFrame & AttemptFrame,
 ): Promise<RoundEnd | 'hand back' | 'parked'> {
   const { held } = frame
   const mode = modes[claim.mode]
@@ -162,45 +141,6 @@ async function attempt(
   }
 }
 
-async function openRun(context: Context, claim: Claim, mode: RoundMode, frame: AttemptFrame): Promise<BareRun> {
-  const { held, cancelled, recording, journal } = frame
-  const meter = createMeter({ price: createPricing(context.config.llm.prices) })
-  const { llm, ...runContext } = context
-  const run: BareRun = {
-    context: { ...runContext, storage: watchUploads(context.storage, journal) },
-    openModel: createModelOpener(llm, recording),
-    round: claim,
-    conversation: [...claim.history],
-    result: emptyResult(),
-    log: context.log,
-    signal: mode.workspace ? AbortSignal.any([held, cancelled]) : held,
-    cancellation: { signal: cancelled, held, jobs: new Set() },
-    meter,
-    setStatus: (status, message) => {
-      recording?.addStatus(status)
-      return appendStatus(context.sql, claim, status, message)
-    },
-    observe: createObserver(meter, journal),
-    journal,
-    trace: await context.tracing?.session(claim.session),
-    recording,
-  }
-  announceCancellation(run)
-  return run
-}
-
-/** Tells the log and those who watch the round as soon as somebody wants it to end. */
-function announceCancellation({ cancellation, log, journal }: BareRun): void {
-  const announce = () => {
-    const reason: unknown = cancellation?.signal.reason
-    if (!(reason instanceof RoundCancelled)) return
-    log.info('round is cancelled', { by: reason.by })
-    journal.activity({ type: 'round.cancelling', by: reason.by })
-  }
-  if (cancellation?.signal.aborted) announce()
-  else cancellation?.signal.addEventListener('abort', announce, { once: true })
-}
-
 /** Ends a round that was cancelled before this worker claimed it: stops what an earlier attempt left running. */
 async function endUnstarted(run: BareRun): Promise<void> {
   await settleJobs(run)
@@ -211,42 +151,6 @@ async function endUnstarted(run: BareRun): Promise<void> {
 function noteCancellation({ conversation, round }: BareRun, { by }: RoundCancelled): void {
   const last = conversation.length > round.history.length ? conversation.at(-1) : undefined
   if (last && round.mode !== 'apply') last.assistant = `${last.assistant}\n\n${cancelledMessage(by)}`.trim()
-}
-
-const openJournal = ({ sql, log, config }: Context, claim: Claim): RoundJournal =>
-  createRoundJournal(sql, claim, { log, mask: createMasker(maskedSecretsOf(config)).text })
-
-function toRecordedRound({ config, now }: Context, claim: Claim): RecordedRound {
-  const { session } = claim
-  return {
-    session: session.uuid,
-    round: claim.number,
-    attempt: claim.attempt,
-    mode: claim.mode,
-    is_partial: claim.is_partial,
-    ...(claim.preview && { preview: true }),
-    query: claim.query,
-    repository: session.workspace.uri,
-    iac_path: session.workspace.root_path,
-    scope_id: session.scope_id,
-    provider: session.provider,
-    models: { main: config.llm.model, small: config.llm.small_model },
-    recorded_at: now().toISOString(),
-  }
-}
-
-/**
- * Makes the session's token budget; null when there is no limit. An apply that an earlier attempt has begun goes on
- * although the budget is used up, because its result has to be reported.
- */
-async function openBudget({ config, sql }: Context, claim: Claim, journal: RoundJournal): Promise<TokenBudget | null> {
-  const limit = config.llm.max_session_tokens
-  if (limit === 0) return null
-  const budget = createTokenBudget(limit, await countSessionTokens(sql, claim.session.id), (tokens) =>
-    journal.activity({ type: 'budget.spent', tokens, limit }),
-  )
-  if (claim.mode !== 'apply' || claim.attempt === 1) budget.check()
-  return budget
 }
 
 /** Ends a round that was interrupted too often. The round ends also when the mode's own clean-up fails. */
@@ -281,31 +185,4 @@ async function runMode(
 function describeFailure(error: unknown, log: Logger): string {
   log.error('round failed', { error })
   return error instanceof PlatformError ? error.message : UNEXPECTED
-}
-
-const PAUSES_MS = [250, 1_000, 2_000]
-
-/**
- * Writes the end of a round. When the database cannot be reached, the write is tried four times within 3.25 s, so
- * that a short outage does not lose the result of the round. Answers the end as it was written.
- * Errors: `LeaseLost`, also when the lease is lost during a pause; the last error of the database.
- */
-async function saveEnd(
-  context: Pick<Context, 'sql' | 'cache' | 'queue' | 'log'>,
-  round: ClaimedRound,
-  end: RoundEnd,
-  lost: AbortSignal,
-): Promise<RoundEnd> {
-  for (const pause of PAUSES_MS) {
-    try {
-      return await finishRound(context, round, end)
-    } catch (error) {
-      if (error instanceof LeaseLost) throw error
-      context.log.warn('the end of the round could not be written yet', { error })
-      await delay(pause, lost).catch(() => {
-        throw new LeaseLost()
-      })
-    }
-  }
-  return await finishRound(context, round, end)
 }

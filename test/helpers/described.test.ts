@@ -41,7 +41,7 @@ it('holds the examples of the description themselves', () => {
   for (const [path, methods] of Object.entries(DOCUMENT.paths))
     for (const [method, { responses, requestBody }] of Object.entries(methods)) {
       const contents = [...Object.values(responses).map(({ content }) => content), requestBody?.content]
-      for (const described of contents.flatMap((content) => Object.values(content ?? {}))) {
+      for (const [type, described] of contents.flatMap((content) => Object.entries(content ?? {}))) {
         const { schema, example, examples } = described as {
           schema: Record<string, unknown>
           example?: unknown
@@ -52,7 +52,17 @@ it('holds the examples of the description themselves', () => {
         const named = DOCUMENT.components.schemas[String(schema.$ref).split('/').at(-1) ?? '']?.example
         const given = [...values.map(({ value }) => value), ...[example, named].filter((value) => value !== undefined)]
         expect(given.length, name).toBeGreaterThan(0)
-        for (const value of given) expect(validator(schema).safeParse(value), name).toMatchObject({ success: true })
+        const parts = type === 'text/event-stream' && schema.$ref ? given.flatMap(eventsOf) : given
+        for (const value of parts) expect(validator(schema).safeParse(value), name).toMatchObject({ success: true })
       }
     }
 })
+
+/** The numbered events of an example of a stream, whose schema describes one of them. */
+function eventsOf(text: unknown): unknown[] {
+  const frames = String(text)
+    .split('\n\n')
+    .filter((frame) => frame.startsWith('id: '))
+  expect(frames).not.toHaveLength(0)
+  return frames.map((frame) => JSON.parse(frame.split('\ndata: ')[1] ?? ''))
+}

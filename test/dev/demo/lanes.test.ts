@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import type { Display } from '../../../dev/demo/display.ts'
-import { describeActivity, openLanes } from '../../../dev/demo/lanes.ts'
-import { watch } from '../../../dev/demo/watch.ts'
+import { describeActivity, openLanes } from '../../../dev/demo/live/lanes.ts'
+import { watch } from '../../../dev/demo/live/watch.ts'
 
 const closers: (() => void)[] = []
 afterEach(() => {

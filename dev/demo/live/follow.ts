@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Api, Session } from './api.ts'
+import type { Api, Session } from '../api.ts'
 
 const TERMINAL = new Set(['completed', 'uncompleted', 'failed'])
 

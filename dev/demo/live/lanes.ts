@@ -1,4 +1,4 @@
-import type { Display } from './display.ts'
+import type { Display } from '../display.ts'
 import { type Watched, watch } from './watch.ts'
 
 /** Who works on a round, side by side. */

@@ -1,0 +1,109 @@
+import { RoundCancelled } from '../src/base/errors.ts'
+import { createMasker } from '../src/base/masking.ts'
+import type { Context } from '../src/context.ts'
+import { createPricing } from '../src/llm/prices.ts'
+import type { RecordedRound } from '../src/observe/recording.ts'
+import type { RoundRecording } from '../src/observe/round-recorder.ts'
+import { countSessionTokens } from '../src/sessions/find.ts'
+import type { RoundJournal } from '../src/sessions/journal/types.ts'
+import { createRoundJournal } from '../src/sessions/journal/writer.ts'
+import type { Claim } from '../src/sessions/lease.ts'
+import { emptyResult } from '../src/sessions/round-result.ts'
+import { appendStatus } from '../src/sessions/status.ts'
+import { maskedSecretsOf } from './kit/kit.ts'
+import { createMeter } from './kit/meter.ts'
+import { createModelOpener, createTokenBudget } from './kit/models.ts'
+import { createObserver, watchUploads } from './kit/observe.ts'
+import type { BareRun, RoundMode, TokenBudget } from './kit/run.ts'
+
+/** What an attempt at a round ends by, and who takes it down. */
+export interface AttemptFrame {
+  /** Fires when the lease is lost or the worker stops. */
+  held: AbortSignal
+  /** Fires with `RoundCancelled`. */
+  cancelled: AbortSignal
+  recording: RoundRecording | undefined
+  journal: RoundJournal
+}
+
+/** Makes the run of a claimed round. */
+export async function openRun(context: Context, claim: Claim, mode: RoundMode, frame: AttemptFrame): Promise<BareRun> {
+  const { held, cancelled, recording, journal } = frame
+  const meter = createMeter({ price: createPricing(context.config.llm.prices) })
+  const { llm, ...runContext } = context
+  const run: BareRun = {
+    context: { ...runContext, storage: watchUploads(context.storage, journal) },
+    openModel: createModelOpener(llm, recording),
+    round: claim,
+    conversation: [...claim.history],
+    result: emptyResult(),
+    log: context.log,
+    signal: mode.workspace ? AbortSignal.any([held, cancelled]) : held,
+    cancellation: { signal: cancelled, held, jobs: new Set() },
+    meter,
+    setStatus: (status, message) => {
+      recording?.addStatus(status)
+      return appendStatus(context.sql, claim, status, message)
+    },
+    observe: createObserver(meter, journal),
+    journal,
+    trace: await context.tracing?.session(claim.session),
+    recording,
+  }
+  announceCancellation(run)
+  return run
+}
+
+/** Tells the log and those who watch the round as soon as somebody wants it to end. */
+function announceCancellation({ cancellation, log, journal }: BareRun): void {
+  const announce = () => {
+    const reason: unknown = cancellation?.signal.reason
+    if (!(reason instanceof RoundCancelled)) return
+    log.info('round is cancelled', { by: reason.by })
+    journal.activity({ type: 'round.cancelling', by: reason.by })
+  }
+  if (cancellation?.signal.aborted) announce()
+  else cancellation?.signal.addEventListener('abort', announce, { once: true })
+}
+
+/** The journal of an attempt. The secrets of the configuration are masked in it from the start. */
+export const openJournal = ({ sql, log, config }: Context, claim: Claim): RoundJournal =>
+  createRoundJournal(sql, claim, { log, mask: createMasker(maskedSecretsOf(config)).text })
+
+/** What a recording says first of the round. */
+export function toRecordedRound({ config, now }: Context, claim: Claim): RecordedRound {
+  const { session } = claim
+  return {
+    session: session.uuid,
+    round: claim.number,
+    attempt: claim.attempt,
+    mode: claim.mode,
+    is_partial: claim.is_partial,
+    ...(claim.preview && { preview: true }),
+    query: claim.query,
+    repository: session.workspace.uri,
+    iac_path: session.workspace.root_path,
+    scope_id: session.scope_id,
+    provider: session.provider,
+    models: { main: config.llm.model, small: config.llm.small_model },
+    recorded_at: now().toISOString(),
+  }
+}
+
+/**
+ * Makes the session's token budget; null when there is no limit. An apply that an earlier attempt has begun goes on
+ * although the budget is used up, because its result has to be reported.
+ */
+export async function openBudget(
+  { config, sql }: Context,
+  claim: Claim,
+  journal: RoundJournal,
+): Promise<TokenBudget | null> {
+  const limit = config.llm.max_session_tokens
+  if (limit === 0) return null
+  const budget = createTokenBudget(limit, await countSessionTokens(sql, claim.session.id), (tokens) =>
+    journal.activity({ type: 'budget.spent', tokens, limit }),
+  )
+  if (claim.mode !== 'apply' || claim.attempt === 1) budget.check()
+  return budget
+}
