@@ -30,7 +30,7 @@ it('a generate round tells what it does, in order, and never what is in it', asy
     expect.objectContaining({ chain: 'IAC_GENERATOR', path: 'second.tf', outcome: 'ok' }),
   )
   expect(new Set(of('artifact.uploaded').map(({ kind }) => kind))).toEqual(
-    new Set(['changes', 'plans', 'reports', 'compliance']),
+    new Set(['changes', 'plans', 'outputs', 'reports', 'compliance']),
   )
   // Every chain that began has ended.
   const chains = (type: string) =>
