@@ -109,6 +109,43 @@ export const CHECKS: Check[] = [
     },
   ],
   [
+    'POST /api/v1/iac/cancel, of a round that waits and of none',
+    async (subject) => {
+      const session_id = await newSession(subject)
+      const cancel = () =>
+        fetch(`${subject.url}/api/v1/iac/cancel`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ session_id }),
+        })
+      const stream = readStream(await subscribe(subject, session_id))
+      assert.equal((await stream.event())?.status_msg, 'STARTED')
+      assert.equal((await cancel()).status, 202)
+      const rest = await stream.rest()
+      assert.deepEqual(rest.at(-1), {
+        status_msg: 'UNCOMPLETED',
+        detail: { message: 'Cancelled by dev@platform.local.' },
+      })
+      assert.equal((await cancel()).status, 409)
+    },
+  ],
+  [
+    'POST /api/v1/iac/seal/verify without a seal; totals and filters of sessions',
+    async (subject) => {
+      const session_id = await newSession(subject)
+      const verified = await fetch(`${subject.url}/api/v1/iac/seal/verify`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ session_id }),
+      })
+      assert.equal(verified.status, 409)
+      const { body: totals } = await read(subject, '/api/v1/admin/sessions/summary?locked=false')
+      const { body: page } = await read(subject, '/api/v1/admin/sessions/list?locked=false&sort=last_activity')
+      assert.equal(totals.total, page.total)
+      assert.equal((page.items as { uuid: string }[])[0]?.uuid, session_id)
+    },
+  ],
+  [
     'GET /healthz, /readyz',
     async (subject) => {
       assert.deepEqual((await read(subject, '/healthz')).body, { status: 'ok' })
