@@ -5,7 +5,7 @@ export interface Display {
   event(heading: string, text: string): void
   /** Shows what is going on at the moment. Only a terminal shows it. */
   busy(text: string): void
-  /** Keeps the updated line away until the answered function is called, so that somebody can type. */
+  /** Keeps everything back until the answered function is called, so that somebody can type. */
   hold(): () => void
   /** Colours a text, in a terminal only. */
   paint(colour: keyof typeof COLOURS, text: string): string
@@ -26,9 +26,10 @@ export function createDisplay(output: NodeJS.WriteStream, colours: boolean): Dis
   let current = ''
   let frame = 0
   let held = false
+  const keptBack: string[] = []
   const paint: Display['paint'] = (colour, text) => (colours ? `\u001b[${COLOURS[colour]}m${text}\u001b[0m` : text)
   const clear = () => {
-    if (live && current) output.write('\r\u001b[2K')
+    if (live && current && !held) output.write('\r\u001b[2K')
   }
   const elapsed = () => `${((performance.now() - began) / 1000).toFixed(1).padStart(5)} s`
   const draw = () => {
@@ -39,6 +40,10 @@ export function createDisplay(output: NodeJS.WriteStream, colours: boolean): Dis
   const timer = live ? setInterval(draw, 100) : null
   timer?.unref()
   const line = (text = '') => {
+    if (held) {
+      keptBack.push(text)
+      return
+    }
     clear()
     output.write(`${withoutControls(text)}\n`)
     draw()
@@ -57,6 +62,7 @@ export function createDisplay(output: NodeJS.WriteStream, colours: boolean): Dis
       held = true
       return () => {
         held = false
+        for (const text of keptBack.splice(0)) line(text)
         draw()
       }
     },

@@ -52,7 +52,11 @@ export async function runMode(run: ModeRun): Promise<DemoResult> {
   display.busy('')
   const result = resultOf(run, evidence, durationS)
   showSummary(display, evidence, result)
-  display.line(describeOutcome(display, result))
+  display.line(
+    run.interruption.wanted
+      ? '\nThe round was cancelled; nothing of it is merged or applied.\n'
+      : describeOutcome(display, result),
+  )
   const trace = await readTraceIfWanted(run, evidence)
   return trace ? { ...result, trace } : result
 }

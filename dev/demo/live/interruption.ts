@@ -51,6 +51,7 @@ export function createInterruption(
     ask = openQuestion(terminal, 'Cancel this round? [Y/n] ', (agreed) => {
       ask = null
       release()
+      if (agreed === null) return
       if (agreed) return cancel()
       cancelRound = null
       display.line('The round goes on. Ctrl-C ends the demo.')
@@ -75,25 +76,26 @@ export function createInterruption(
       cancelRound = work
       return () => {
         cancelRound = null
-        ask?.close(false)
+        ask?.close(null)
       }
     },
   }
 }
 
 interface Question {
-  close(agreed: boolean): void
+  /** Answers in the place of the person; null when there is nothing to be asked any more. */
+  close(agreed: boolean | null): void
 }
 
 /** Asks a question of yes or no in the terminal. An empty answer and Ctrl-C mean yes. */
 function openQuestion(
   { input, output }: { input: NodeJS.ReadStream; output: NodeJS.WriteStream },
   text: string,
-  onAnswer: (agreed: boolean) => void,
+  onAnswer: (agreed: boolean | null) => void,
 ): Question {
   const lines = createInterface({ input, output })
   let answered = false
-  const close = (agreed: boolean) => {
+  const close = (agreed: boolean | null) => {
     if (answered) return
     answered = true
     lines.close()

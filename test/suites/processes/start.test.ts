@@ -174,6 +174,21 @@ test('the demo: starts its own stack, completes, opens the pull request, downloa
   expect(runningStack(folder)).toBeNull()
 })
 
+test('the demo: Ctrl-C cancels the round, which ends as any other, and stops the stack', async () => {
+  const demo = launch('dev/demo.ts', ['--json'])
+  await demo.said('iac generator')
+  expect(await demo.end('SIGINT'), demo.output()).toBe(130)
+  const result = JSON.parse(demo.output().trim().split('\n').at(-1) ?? '')
+  expect(result).toMatchObject({
+    status: 'uncompleted',
+    message: 'Cancelled by dev@platform.local.',
+    pull_request: null,
+    ok: false,
+  })
+  expect(demo.output()).toContain('The round was cancelled')
+  expect(runningStack(folder)).toBeNull()
+})
+
 /** Posts a request to the stack and waits for the end of its round; answers the session. */
 async function requested(route: string, sample: string, q: string) {
   const { url, git_host } = record().ready ?? expect.fail('the stack is not ready')
