@@ -215,8 +215,12 @@ resource "terraform_data" "never" {
 }
 `
 
-  it('saves what an interrupted apply has made and releases the lock', async () => {
-    const service = await start({ IAC_ALLOW_HOST_PROGRAMS: 'true' })
+  // In a sandbox where this machine can have one.
+  it.each([
+    'none',
+    'auto',
+  ])('saves what an interrupted apply has made and releases the lock, sandbox %s', async (sandbox) => {
+    const service = await start({ IAC_ALLOW_HOST_PROGRAMS: 'true', IAC_SANDBOX: sandbox })
     const workspace_path = await service.workspace({ 'main.tf': SLOW })
     await service.run('/v1/init', { workspace_path, ...SCOPE })
     const body = { workspace_path, ...SCOPE, plan_file: 'session.plan' }
