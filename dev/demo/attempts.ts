@@ -1,5 +1,5 @@
 import type { AttemptDetail, AttemptDiagnostic } from '../../src/sessions/attempts/types.ts'
-import type { Row } from './summary.ts'
+import type { Row } from './display.ts'
 
 /** Most diagnostics that are shown of an attempt. */
 const MAX_SHOWN = 3

@@ -2,19 +2,12 @@ import { INTENT_TITLE } from '../../src/intent/describe.ts'
 import { attemptRows } from './attempts.ts'
 import type { Evidence } from './checks.ts'
 import type { Collected } from './collect.ts'
-import type { Display } from './display.ts'
+import type { Display, Row } from './display.ts'
 import { resourceLines } from './resources.ts'
 import type { AllResult, DemoResult } from './result.ts'
 
 const SIGNS: Record<string, string> = { create: '+', update: '~', delete: '-', recreate: '-/+' }
 const INDENT = ' '.repeat(16)
-
-/** A heading with its text, and lines below it. */
-export interface Row {
-  heading: string
-  text: string
-  below?: string[]
-}
 
 /** Prints how a mode ended. */
 export function showSummary(display: Display, { session, collected }: Evidence, result: DemoResult): void {

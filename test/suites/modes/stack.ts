@@ -25,6 +25,7 @@ import { resolveHost } from '../../../src/runtime/fetch.ts'
 import { readSeedPrompts } from '../../../src/runtime/prompts.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'
 import { acceptRound } from '../../../src/sessions/accept.ts'
+import { type CancelWatch, startCancelWatch } from '../../../src/sessions/cancel/watch.ts'
 import { findSession } from '../../../src/sessions/find.ts'
 import type { RoundRequest } from '../../../src/sessions/types.ts'
 import { memoryCache } from '../../helpers/memory-cache.ts'
@@ -47,6 +48,8 @@ const ENVIRONMENT = {
 export interface Stack {
   config: Config
   database: TestDatabase
+  /** Hears of wishes that rounds end, as a worker does. */
+  cancellations: CancelWatch
   git_host: GitHost
   /** A context whose model is `llm`; a change replaces a part of it. */
   context(llm: LlmClient, changes?: Partial<Context> & { orchestration?: Partial<OrchestrationConfig> }): Context
@@ -115,10 +118,12 @@ export async function startStack(
     { fetch, log: silentLogger },
   )
   const stateKeys = createStateKeys(config, { fetch, log: silentLogger })
+  const cancellations = await startCancelWatch(database.sql, silentLogger)
   const prompts = createBuiltinPrompts(await readSeedPrompts())
   return {
     config,
     database,
+    cancellations,
     git_host,
     context: (llm, { orchestration, ...changes } = {}) => ({
       config: { ...config, orchestration: { ...config.orchestration, ...orchestration } },
@@ -141,6 +146,7 @@ export async function startStack(
       git_host.addRepository({ owner: 'acme', name: `infra-${crypto.randomUUID()}`, content: { files } }),
     git: async (repo_uri, ...args) => (await run('git', ['--git-dir', git_host.pathOf(repo_uri), ...args])).stdout,
     close: async () => {
+      await cancellations.close()
       await Promise.all([iac.stop(), git_host.close(), store.close(), database.drop()])
       await rm(folder, { recursive: true, force: true })
     },
@@ -199,7 +205,7 @@ export async function nextRound(
 
 /** Runs the round of a session that waits for a worker. */
 export async function runWaiting(
-  { config }: Stack,
+  { config, cancellations }: Stack,
   context: Context,
   uuid: string,
   signal = new AbortController().signal,
@@ -212,6 +218,7 @@ export async function runWaiting(
   await runRound({ ...context, log: logger }, waiting.id, modes, signal, {
     openWorkspace: (round, options) => openWorkspace(config, round, options),
     notifyFailure: async () => {},
+    cancellations,
   })
   return await viewOf(context, uuid, waiting.id, failures)
 }
