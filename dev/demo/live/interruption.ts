@@ -67,6 +67,10 @@ export function createInterruption(
     else cancel()
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => handle(signal))
+  // Nobody reads any more, for example because a pipe was closed. Without this the stack would be left behind.
+  terminal.output.on('error', () => {
+    if (!ending.signal.aborted) end('the end of its output')
+  })
   return {
     signal: ending.signal,
     get wanted() {
