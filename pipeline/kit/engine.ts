@@ -3,7 +3,7 @@ import { delay } from '../../src/base/http.ts'
 import { createProviderSchema, type ProviderSchema } from '../../src/plan/schema/provider-schema.ts'
 import type { SecretRegister } from '../../src/plan/sensitive.ts'
 import type { EngineDiagnostic } from '../../src/services/iac/answers.ts'
-import type { EngineResult, IacJobKind, IacJobs } from '../../src/services/iac/types.ts'
+import type { EngineInfo, EngineResult, IacJobKind, IacJobs } from '../../src/services/iac/types.ts'
 import { recordJob } from '../../src/sessions/status.ts'
 import { runJob } from './cancellation.ts'
 import { watchJob } from './follow-output.ts'
@@ -15,7 +15,8 @@ import { createKeyRenewal } from './state-keys.ts'
 export interface Engine {
   /**
    * Runs one job and waits for it. Its id is recorded first, so that a later attempt of the round can find the job.
-   * Errors: those of `IacClient.run`; `RoundCancelled`; `LeaseLost` when another worker has claimed the round in the meantime.
+   * Errors: those of `IacClient.run`; `RoundCancelled`; `LeaseLost` when another worker has claimed the round in the
+   * meantime.
    */
   run<Kind extends IacJobKind>(kind: Kind, body: IacJobs[Kind]): Promise<EngineResult>
   /** True after a successful init. It is not repeated unless the engine asks for it. */
@@ -24,6 +25,8 @@ export interface Engine {
   schema: ProviderSchema
   /** Reads what the engine says about the code, in machine-readable form; null when the service does not offer it. */
   diagnostics(): Promise<EngineDiagnostic[] | null>
+  /** Name and version, asked once in a run; null when the service does not tell. For what is shown only. */
+  info(): Promise<EngineInfo | null>
 }
 
 /**
@@ -51,6 +54,7 @@ export function createEngine(
     }
   }
   let initialised = false
+  let info: Promise<EngineInfo | null> | null = null
   const schema = createProviderSchema(
     async (request) => {
       await renewKeys('schema')
@@ -69,6 +73,10 @@ export function createEngine(
       schema.forget()
     },
     schema,
+    info: () => {
+      info ??= run.context.iac.engine(run.signal).catch(() => null)
+      return info
+    },
     diagnostics: () => measureTime(() => run.context.iac.diagnostics(run.workspace.iacRoot, run.signal)),
     run: async (kind, body) => {
       await earlierJobs

@@ -6,7 +6,6 @@ import type { PlanDocumentFacts } from '../../../src/plan/document/types.ts'
 import type { BeyondTargets } from '../../../src/plan/targets/targets.ts'
 import { storePlanDocument, storePlanText } from '../../../src/reports/artifacts.ts'
 import { evaluateRules } from '../../../src/rules/evaluate.ts'
-import type { EngineInfo } from '../../../src/services/iac/types.ts'
 import type { Kit } from '../../kit/kit.ts'
 import type { ValidPlan } from './plan.ts'
 
@@ -63,7 +62,7 @@ async function storeDocument(
   const { run, secrets } = kit
   if (!stored) return
   try {
-    const engine = await askForEngine(kit)
+    const engine = await kit.engine.info()
     const facts = { plan, targets: reference.targets, masker: secrets, engine, ...findFacts() }
     const document = await writePlanDocument(facts, run.signal)
     await storePlanDocument(run.context, run.round, stored, document, run.signal)
@@ -89,6 +88,3 @@ const describeStatements = (
         })),
       }
     : {}
-
-/** Null when the iac service does not tell: the plan itself says the version. */
-const askForEngine = ({ run }: Kit): Promise<EngineInfo | null> => run.context.iac.engine(run.signal).catch(() => null)
