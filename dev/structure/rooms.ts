@@ -55,7 +55,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'src/plan',
-    holds: 'plan JSON, state, provider schema, diagnostics, import identifiers',
+    holds: 'plan JSON and the plan as data, state, provider schema, diagnostics, import identifiers',
     imports: ['config', 'src/base', 'src/data', 'src/services'],
     node: false,
   },
@@ -97,7 +97,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'src/sessions',
-    holds: 'lifecycle, lease, reading and lists of sessions; their events, applies and pins',
+    holds: 'lifecycle, lease, cancellation, reading and lists of sessions; their events, attempts, applies and pins',
     imports: [
       'config',
       'src/base',
@@ -173,7 +173,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'pipeline/kit',
-    holds: 'what steps share: engine runs, masked and metered model, assembly of tools',
+    holds: 'what steps share: engine runs and their output, masked and metered model, attempts, assembly of tools',
     imports: ['config', 'src/*', '!src/access', '!src/runtime', 'pipeline/*'],
     node: false,
   },

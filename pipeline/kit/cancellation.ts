@@ -13,8 +13,6 @@ export function cancelledBy({ cancellation }: Pick<BareRun, 'cancellation'>): st
 const WRITES_STATE: readonly string[] = ['apply', 'import']
 /** How long any other job of a cancelled round is waited for, where `services.iac.job_timeout` is not shorter. */
 const LIMIT_MS = 600_000
-/** Pauses before the service is asked again to stop a job. */
-const PAUSES_MS = [250, 1_000, 2_000]
 
 /**
  * Runs an engine job. When the round is cancelled, the job is not left alone: the service is asked to stop it, and it
@@ -76,21 +74,14 @@ async function stopJob(run: BareRun, jobId: string, kind: string, limit: AbortCo
 }
 
 /**
- * Asks the iac service to stop a job. A service that cannot do so is logged: the job then ends by itself.
+ * Asks the iac service to stop a job. Where the service cannot do so, or cannot be reached, the job ends by itself. Never
+ * rejects.
  * @param jobEnd fires when there is no need to ask any more
  */
 export async function askToStop({ context, log }: BareRun, jobId: string, jobEnd: AbortSignal): Promise<void> {
-  for (const pause of [...PAUSES_MS, null]) {
-    try {
-      const isOffered = (await context.iac.cancel?.(jobId, jobEnd)) ?? false
-      if (!isOffered) log.info('the iac service cannot stop a job; its own end is waited for', { job_id: jobId })
-      return
-    } catch (error) {
-      if (jobEnd.aborted) return
-      if (pause === null) return log.warn('an engine job could not be stopped; its own end is waited for', { error })
-      await delay(pause, jobEnd).catch(() => {})
-    }
-  }
+  const isStopping = (await context.iac.cancel?.(jobId, jobEnd)) ?? false
+  if (!isStopping && !jobEnd.aborted)
+    log.info('the iac service does not stop a job; its own end is waited for', { job_id: jobId })
 }
 
 /**

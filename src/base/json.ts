@@ -21,3 +21,15 @@ export const memberOf = (value: Json | undefined, key: string): Json | undefined
 
 /** The items of a list; none when the value is anything else. */
 export const itemsOf = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : [])
+
+/** Whether two JSON values of limited depth are equal; the order of keys does not matter. */
+export function isEqualJson(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((item, index) => isEqualJson(item, b[index]))
+  if (!isJsonObject(a) || !isJsonObject(b)) return false
+  const keys = Object.keys(a)
+  return (
+    keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isEqualJson(a[key], b[key]))
+  )
+}

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, ownMember } from '../base/json.ts'
+import { isEqualJson, isJsonObject, type Json, ownMember } from '../base/json.ts'
 import { MASK } from '../base/masking.ts'
 
 /** Differences by path, for example `tags["a b"].list[2]`; the empty path stands for the whole value. */
@@ -37,7 +37,7 @@ export const isEmpty = (differences: Differences): boolean => Object.keys(differ
 
 function compare(from: Side, to: Side, path: string, differences: Required<Differences>): void {
   if (from.unknown === true || to.unknown === true) return
-  if (isEqual(from.value, to.value)) return
+  if (isEqualJson(from.value, to.value)) return
   const isSensitive = from.sensitive === true || to.sensitive === true
   if (!isSensitive && isJsonObject(from.value) && isJsonObject(to.value)) {
     for (const key of new Set([...Object.keys(from.value), ...Object.keys(to.value)]))
@@ -61,9 +61,9 @@ function compareLists(from: Side, to: Side, path: string, differences: Required<
   const right = itemsOf(to)
   const shorter = Math.min(left.length, right.length)
   let head = 0
-  while (head < shorter && isEqual(left[head]?.value, right[head]?.value)) head++
+  while (head < shorter && isEqualJson(left[head]?.value, right[head]?.value)) head++
   let tail = 0
-  while (tail < shorter - head && isEqual(left.at(-1 - tail)?.value, right.at(-1 - tail)?.value)) tail++
+  while (tail < shorter - head && isEqualJson(left.at(-1 - tail)?.value, right.at(-1 - tail)?.value)) tail++
   const absent: Side = { value: null }
   for (let index = head; index < Math.max(left.length, right.length) - tail; index++)
     compare(
@@ -100,14 +100,4 @@ const itemsOf = (side: Side): Side[] =>
 const appendKey = (path: string, key: string): string => {
   if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(key)) return `${path}[${JSON.stringify(key)}]`
   return path === '' ? key : `${path}.${key}`
-}
-
-/** Whether two JSON values are equal in depth; the order of keys does not matter. */
-function isEqual(a: Json | undefined, b: Json | undefined): boolean {
-  if (a === b) return true
-  if (Array.isArray(a) && Array.isArray(b))
-    return a.length === b.length && a.every((item, index) => isEqual(item, b[index]))
-  if (!isJsonObject(a) || !isJsonObject(b)) return false
-  const keys = Object.keys(a)
-  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]))
 }

@@ -1,9 +1,9 @@
-import { isJsonObject, memberOf } from '../../base/json.ts'
+import { isEqualJson, isJsonObject, memberOf } from '../../base/json.ts'
 import { hasMark, itemMarks, memberMarks } from '../marks.ts'
 import type { Change } from '../plan.ts'
 import { clipDepth } from './clip.ts'
 import { alignLists } from './lists.ts'
-import { isEqual, type Part } from './parts.ts'
+import type { Part } from './parts.ts'
 import type { DocumentAttribute, DocumentPath } from './types.ts'
 
 /** Two values of one attribute of which at least one is no object and no list, or an empty one. */
@@ -96,7 +96,7 @@ function compareWhole(before: Part, after: Part, path: DocumentPath, found: Comp
   const difference = { path, before, after, isSensitive, isUnknown }
   const bothThere = before.value !== null && after.value !== null
   const isMarkedAnew = bothThere && (before.sensitive === true) !== (after.sensitive === true)
-  if (isUnknown || isMarkedAnew || !isEqual(before.value, after.value)) {
+  if (isUnknown || isMarkedAnew || !isEqualJson(before.value, after.value)) {
     const removed = after.value === null && !isUnknown
     found.differs({ ...difference, change: before.value === null ? 'added' : removed ? 'removed' : 'changed' })
   } else if (before.value !== null) found.same({ ...difference, change: 'same' })

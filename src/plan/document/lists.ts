@@ -1,5 +1,6 @@
+import { isEqualJson } from '../../base/json.ts'
 import { hasMark } from '../marks.ts'
-import { isEqual, type Part } from './parts.ts'
+import type { Part } from './parts.ts'
 
 /** What two lists have in common, and what is left to compare. */
 interface Alignment {
@@ -40,7 +41,7 @@ export function alignLists(before: readonly Part[], after: readonly Part[]): Ali
 }
 
 const isSame = (before: Part | undefined, after: Part | undefined): boolean =>
-  before !== undefined && after !== undefined && !hasMark(after.unknown) && isEqual(before.value, after.value)
+  before !== undefined && after !== undefined && !hasMark(after.unknown) && isEqualJson(before.value, after.value)
 
 function keepSame({ same }: Alignment, items: readonly Part[], from: number): void {
   for (const [offset, item] of items.entries()) same.push({ item, index: from + offset })
