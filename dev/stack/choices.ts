@@ -84,9 +84,13 @@ export async function readChoices(env: Env, embedded: EmbeddedOnly): Promise<Cho
   }
 }
 
+/** It says which authorities to trust, and nothing about an account. */
+const CA_BUNDLE = 'AWS_CA_BUNDLE'
+
 /** Whether AWS tools would find an account: by one of their variables, or by a file in the home folder. */
 async function hasOwnAccount(env: Env): Promise<boolean> {
-  if (Object.keys(env).some((name) => name.startsWith('AWS_') && set(env, name) !== '')) return true
+  const names = Object.keys(env).filter((name) => name.startsWith('AWS_') && name !== CA_BUNDLE)
+  if (names.some((name) => set(env, name) !== '')) return true
   const files = ['credentials', 'config'].map((name) => join(set(env, 'HOME'), '.aws', name))
   const exist = await Promise.all(
     files.map((path) =>

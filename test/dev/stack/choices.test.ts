@@ -182,6 +182,7 @@ test('the sample account stays away from an account of the operator', async () =
   const home = join(folder, 'home-with-account')
   expect(await cloud({})).toBe(false)
   expect(await cloud({ HOME: home })).toBe(false)
+  expect(await cloud({ AWS_CA_BUNDLE: '/etc/ssl/own.pem' })).toBe(false)
   for (const name of ['AWS_PROFILE', 'AWS_ACCESS_KEY_ID', 'AWS_ROLE_ARN', 'AWS_REGION']) {
     expect(await cloud({ [name]: 'mine' })).toBe(true)
     expect(await cloud({ [name]: ' ' })).toBe(false)
