@@ -56,6 +56,22 @@ export interface HttpConfig {
   session_url: string
   /** Addition: addresses and ranges of the proxies whose `X-Forwarded-For` is believed. */
   trusted_proxies: string[]
+  /** Addition: whether the core serves the console at `/console/`. */
+  console: boolean
+  /** Addition: requests that the first screen of the console offers. */
+  console_examples: ConsoleExample[]
+}
+
+/** A request to start from, as `POST /api/v1/iac/<mode>` takes it. */
+export interface ConsoleExample {
+  mode: 'generate' | 'drift' | 'import'
+  text: string
+  repo_uri: string
+  iac_path: string
+  scope_id: string
+  engine_providers: string
+  is_partial: boolean
+  preview: boolean
 }
 
 export interface OidcConfig {

@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
 import { parseArgs } from 'node:util'
+import { buildConsole } from '../console/build/build.ts'
 import { createSampleStates } from './sample-state/prepare.ts'
 import { ROOTS_AT_START } from './sample-state/samples.ts'
 import { EXAMPLES, type Example, type ExampleName } from './scripted-model/examples.ts'
@@ -32,6 +33,7 @@ const started = performance.now()
 function welcome(stack: Stack, folder: string): string {
   const { addresses } = stack
   const rows: [string, string][] = [
+    ['console', `${stack.url}/console/`],
     ['core', `${stack.url}   (documentation: ${stack.url}/api/docs)`],
     ['database', addresses.databaseUrl ? addresses.databaseUrl.replace(/:[^:@/]+@/, ':***@') : 'yours'],
     ['object store', addresses.objectStoreUrl ?? 'yours'],
@@ -153,12 +155,17 @@ async function main(): Promise<number> {
     const text = formatLogLine(name, line, colours)
     if (text !== null) console.log(text)
   }
+  // The core reads the built files when it starts, long after this is done; a build that fails costs the console alone.
+  const built = buildConsole().catch((error: unknown) =>
+    console.error(`The console could not be built: ${error instanceof Error ? error.message : error}`),
+  )
   const stack = await startStack({
     folder,
     env: process.env,
     embedded: values.embedded,
     onLine: onLine,
     signal: cancel.signal,
+    before_core: built,
   })
   await prepareSamples(stack, folder, cancel.signal).catch((error: unknown) => {
     if (!cancel.signal.aborted)

@@ -5,6 +5,7 @@ import { createRefusalCounter } from '../src/audit/refusals.ts'
 import { createGate } from '../src/base/gate.ts'
 import { createStreamHost } from '../src/sessions/events/stream.ts'
 import { createJournalHub } from '../src/sessions/journal/hub.ts'
+import { createConsoleRoutes } from './console/routes.ts'
 import type { CoreContext } from './context.ts'
 import { createDocumentationRoutes } from './docs/routes.ts'
 import { ENDPOINTS } from './endpoints.ts'
@@ -62,6 +63,7 @@ export function createApp(context: CoreContext): Hono<AppEnv> {
 
   for (const prefix of PREFIXES) app.route(prefix || '/', api)
   app.route('/', createHealthRoutes())
+  if (context.console) app.route('/', createConsoleRoutes(context.config, context.console))
   app.notFound(onUnmatched(knownPaths()))
   app.onError(onError)
   return app

@@ -1,5 +1,6 @@
 import type { RefusalCounter } from '../src/audit/refusals.ts'
 import type { Context } from '../src/context.ts'
+import type { ConsoleFiles } from '../src/data/console-files.ts'
 import type { StatusHub } from '../src/sessions/events/hub.ts'
 
 /** The context of the core, which adds what only the process with the HTTP interface has. */
@@ -9,4 +10,6 @@ export interface CoreContext extends Context {
   refusals?: RefusalCounter
   /** Reads a file of the documentation pages by its name; null when there is no such file. */
   asset: (name: string) => Promise<{ body: Uint8Array<ArrayBuffer>; content_type: string } | null>
+  /** The built console; absent where it is turned off or was not built. */
+  console?: ConsoleFiles | null
 }

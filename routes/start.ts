@@ -12,6 +12,7 @@ import {
   readMetricsAddress,
   runEntry,
 } from '../src/runtime/boot.ts'
+import { readConsoleFiles } from '../src/runtime/console-files.ts'
 import { readTextFile } from '../src/runtime/files.ts'
 import { serve } from '../src/runtime/serve.ts'
 import { startStatusHub } from '../src/sessions/events/hub.ts'
@@ -64,7 +65,10 @@ async function openCore(config: Config, address: ListenAddress, booted: BootedPr
   const events = await startStatusHub(context.sql, log)
   watchStreams(context.metrics.registry, events)
   const refusals = createRefusalCounter(context)
-  const app = createApp({ ...context, events, refusals, asset: createAssetReader() })
+  const consoleFiles = config.http.console ? await readConsoleFiles() : null
+  if (config.http.console && !consoleFiles)
+    log.warn('the console was not built, so there is none at /console/; build it with npm run console:build')
+  const app = createApp({ ...context, events, refusals, asset: createAssetReader(), console: consoleFiles })
   const server = await serve((request, peer) => app.fetch(request, { peer }), address)
   phases.unshift(
     { name: 'event streams', limitMs: 1_000, end: () => events.close() },
@@ -73,6 +77,7 @@ async function openCore(config: Config, address: ListenAddress, booted: BootedPr
   )
   log.info('core ready', {
     address: server.url,
+    console: consoleFiles ? `${server.url}/console/` : 'none',
     authentication: config.oidc.issuer_url || 'disabled',
     metrics: metricsUrl,
   })

@@ -1,8 +1,9 @@
 import * as v from 'valibot'
 import { parseRange } from '../address-ranges.ts'
-import { text, textList } from '../fields.ts'
+import { flag, text, textList } from '../fields.ts'
 import type { Source } from '../source.ts'
 import type { HttpConfig } from '../types.ts'
+import { consoleExamples } from './console-examples.ts'
 
 export const httpSchema = v.object({
   cors_origins: textList(['http://localhost']),
@@ -17,6 +18,8 @@ export const httpSchema = v.object({
       'must be a list of IP addresses and ranges such as 10.0.0.0/8, none of them of all addresses',
     ),
   ),
+  console: flag(true),
+  console_examples: consoleExamples,
 })
 
 export const readHttp = (source: Source): HttpConfig => source.section('http', httpSchema).values

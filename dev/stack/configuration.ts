@@ -3,6 +3,7 @@ import { stringify } from 'yaml'
 import { readText, writeAtomically } from '../files.ts'
 import type { GitHost } from '../git-host/start.ts'
 import type { Choices, Document } from './choices.ts'
+import { consoleExamples } from './console-examples.ts'
 import type { StackSecrets } from './secrets.ts'
 
 /** Addresses of the embedded services. Null where a real one is used. */
@@ -59,7 +60,11 @@ export function configurationDocument(choices: Choices, embedded: Embedded, fold
   )
   return {
     ...base,
-    http: { ...http, session_url: http.session_url || `${url}/api/v1/sessions?id={session_id}` },
+    http: {
+      ...http,
+      session_url: http.session_url || `${url}/console/sessions/{session_id}`,
+      ...(git_host && modelUrl && { console_examples: consoleExamples(git_host.repositories) }),
+    },
     services: {
       ...services,
       iac: merged(services.iac, { endpoint: embedded.iacUrl, token_env: 'PLATFORM_IAC_TOKEN' }),

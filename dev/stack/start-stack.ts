@@ -24,6 +24,8 @@ export interface StackOptions {
   embedded?: EmbeddedOnly
   /** One raw line of a child process, or of the launcher under the name `stack`. */
   onLine?: (name: string, line: string) => void
+  /** What the core needs before it starts, for example the built console. It must not reject. */
+  before_core?: Promise<unknown>
   /** Gives up the start; what runs by then is stopped. */
   signal?: AbortSignal
 }
@@ -210,6 +212,7 @@ async function startProcesses(options: StackOptions, parts: Parts): Promise<Chil
   })
   // The worker writes git settings of its own: they must not end up in the operator's home.
   const worker = start('worker', [main('pipeline/main.ts')], { HOME: home })
+  await options.before_core
   const core = start('core', [...CORE_FLAGS, main('routes/main.ts')], { PLATFORM_PORT: String(parts.port) })
   await Promise.all([
     answers(iac, `${parts.embedded.iacUrl}/healthz`, options.signal),

@@ -26,7 +26,7 @@ export async function readSyntax({ root, paths, measured }: ParseRequest): Promi
   // The parser asks for a project on disk. Files handed over by callbacks would take twice as long.
   const folder = await mkdtemp(join(tmpdir(), 'structure-'))
   const project = join(folder, 'tsconfig.json')
-  const options = { ...SYNTAX_ONLY, allowImportingTsExtensions: true, resolveJsonModule: true }
+  const options = { ...SYNTAX_ONLY, jsx: 'preserve', allowImportingTsExtensions: true, resolveJsonModule: true }
   await writeFile(project, JSON.stringify({ compilerOptions: options, files: paths.map((path) => join(root, path)) }))
   const withFunctions = new Set(measured)
   const api = new API({ cwd: root })

@@ -57,7 +57,19 @@ export async function listFiles(root: string, rooms: readonly Room[] | null): Pr
   return files.flat().sort()
 }
 
-const AREAS = ['config', 'src', 'routes', 'pipeline', 'sidecars', 'contracts', 'dev', 'eval', 'test', 'bench']
+const AREAS = [
+  'config',
+  'src',
+  'routes',
+  'pipeline',
+  'sidecars',
+  'contracts',
+  'console',
+  'dev',
+  'eval',
+  'test',
+  'bench',
+]
 
 async function walk(root: string, area: string): Promise<string[]> {
   const entries = await readdir(join(root, area), { recursive: true, withFileTypes: true }).catch((error) => {
@@ -65,7 +77,7 @@ async function walk(root: string, area: string): Promise<string[]> {
     throw error
   })
   return entries
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
-    .filter((path) => !path.includes('node_modules/'))
+    .filter((path) => !/(^|\/)(node_modules|dist)\//.test(path))
 }

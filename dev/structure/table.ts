@@ -20,7 +20,7 @@ export interface Table {
 export const pathsOf = (room: Room): readonly string[] => room.paths ?? [room.name]
 
 /** Whether a path of the table is one file; all others are folders. */
-export const isFile = (path: string): boolean => path.endsWith('.ts')
+export const isFile = (path: string): boolean => /\.tsx?$/.test(path)
 
 export const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`)
 

@@ -5,7 +5,7 @@ import { requireUser } from '../../middleware/gates.ts'
 import { BODY_ERRORS, errors, json, jsonBody, sidecarErrors, signedIn } from '../../openapi/answers.ts'
 import { text } from '../../validation/fields.ts'
 
-const AuthorizeRequest = z
+export const AuthorizeRequest = z
   .object({
     cloud: text().openapi({ description: 'The target cloud.' }),
     project_name: text().openapi({
@@ -16,7 +16,7 @@ const AuthorizeRequest = z
   .openapi('AuthorizeRequest', {
     example: { cloud: 'aws', project_name: 'https://github.com/acme/infrastructure.git', environment: 'live/network' },
   })
-const Decision = z
+export const Decision = z
   .object({
     result: z.boolean().openapi({ description: 'Whether the caller may.' }),
     message: z.string(),

@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { endpoint } from '../../endpoint.ts'
 import { errors, json } from '../../openapi/answers.ts'
 
-const AuthConfig = z
+export const AuthConfig = z
   .object({
     issuer_url: z.string().openapi({ description: 'Empty: authentication is disabled.' }),
     client_id: z.string(),

@@ -6,13 +6,13 @@ import { requireUser } from '../../middleware/gates.ts'
 import { BODY_ERRORS, errors, json, jsonBody, sidecarErrors, signedIn } from '../../openapi/answers.ts'
 import { optional, text } from '../../validation/fields.ts'
 
-const MappingRequest = z
+export const MappingRequest = z
   .strictObject({
     identifier: text({ min: 1, max: 1024 }).openapi({ description: 'A repository, in the words of the catalogue.' }),
     engine_provider: optional(z.enum(CLOUDS)).openapi({ description: 'The cloud, where it is known already.' }),
   })
   .openapi('MappingRequest', { example: { identifier: 'acme/infrastructure', engine_provider: 'aws' } })
-const MappingAnswer = z
+export const MappingAnswer = z
   .object({
     repo_url: z.string(),
     identifier: z.string().openapi({ description: 'As it was asked for.' }),

@@ -8,7 +8,7 @@ import { MESSAGE_BODY } from '../../validation/body-limits.ts'
 import { line, listOf, optional, text, webAddress } from '../../validation/fields.ts'
 
 const Link = z.strictObject({ label: text({ min: 1, max: 128 }), url: webAddress(2048) })
-const NotificationRequest = z
+export const NotificationRequest = z
   .strictObject({
     kind: text({ min: 1, max: 128 }).openapi({ description: 'Dotted lower case by convention.' }),
     severity: z.enum(SEVERITIES),
@@ -27,7 +27,7 @@ const NotificationRequest = z
       context: { session_id: '5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11' },
     },
   })
-const Delivery = z
+export const Delivery = z
   .object({ delivery_id: z.string().openapi({ description: 'Names this attempt; no route takes it back.' }) })
   .openapi('Delivery', { example: { delivery_id: '0b8f3a52-31f6-4f0c-9a0e-6f1f1c3f7a10' } })
 

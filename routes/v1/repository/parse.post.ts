@@ -5,10 +5,10 @@ import { requireOperation } from '../../middleware/gates.ts'
 import { BODY_ERRORS, errorAnswer, errors, json, jsonBody, signedIn, UNREACHABLE } from '../../openapi/answers.ts'
 import { repositoryUri } from '../../validation/fields.ts'
 
-const ParseRequest = z
+export const ParseRequest = z
   .object({ repo_uri: repositoryUri().openapi({ example: 'https://github.com/acme/infrastructure.git' }) })
   .openapi('ParseRequest', { example: { repo_uri: 'https://github.com/acme/infrastructure.git' } })
-const Roots = z
+export const Roots = z
   .object({
     roots: z.array(z.string()).openapi({ description: 'Paths from the repository root, which itself is `.`.' }),
   })

@@ -17,7 +17,7 @@ import {
 } from '../../openapi/answers.ts'
 import { SessionReference } from '../../schemas/session.ts'
 
-const PullRequest = z
+export const PullRequest = z
   .object({
     id: z.number().int().openapi({ description: 'The number at the git host.' }),
     url: z.string().openapi({ format: 'uri' }),

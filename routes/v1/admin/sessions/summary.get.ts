@@ -8,7 +8,7 @@ import { sessionFilters } from '../../sessions/list.get.ts'
 import { ownerFilter } from './list.get.ts'
 
 const count = () => z.number().int()
-const SessionTotals = z
+export const SessionTotals = z
   .object({
     total: count(),
     in_flight: count().openapi({ description: 'Sessions with a round that is queued or runs.' }),

@@ -7,10 +7,10 @@ import { requirePanel } from '../../../middleware/gates.ts'
 import { BODY_ERRORS, errors, json, jsonBody, panelForbidden, signedIn } from '../../../openapi/answers.ts'
 import { boolean, uuid } from '../../../validation/fields.ts'
 
-const LockRequest = z
+export const LockRequest = z
   .object({ locked: boolean().openapi({ description: 'The state to be in afterwards.' }) })
   .openapi('LockRequest', { example: { locked: true } })
-const LockState = z
+export const LockState = z
   .object({ uuid: z.string().openapi({ format: 'uuid' }), is_blocked: z.boolean() })
   .openapi('LockState', { example: { uuid: '5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11', is_blocked: true } })
 

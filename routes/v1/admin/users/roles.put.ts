@@ -7,7 +7,7 @@ import { BODY_ERRORS, errorAnswer, errors, json, jsonBody, panelForbidden, signe
 import { AdminUser, toAdminUser } from '../../../schemas/user.ts'
 import { pathInteger } from '../../../validation/fields.ts'
 
-const RolesRequest = z
+export const RolesRequest = z
   .object({
     operation_role: z.enum(OPERATION_ROLES),
     panel_role: z

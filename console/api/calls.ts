@@ -1,0 +1,89 @@
+import type { Api, Query } from './client.ts'
+import type { Components, GenerateBody, NotificationBody, RoundBody } from './types.ts'
+
+interface Given<Body> {
+  query?: Query
+  body?: Body
+  /** Values for the `{names}` of the path. */
+  params?: Record<string, string | number>
+  signal?: AbortSignal
+}
+
+/** A route of the API that can be called. `answer` names the component that describes its answer; null: it has none. */
+export interface Call<Answer, Body> {
+  (api: Api, given?: Given<Body>): Promise<Answer>
+  readonly method: string
+  /** As in the API's description, below `/v1`. */
+  readonly path: string
+  readonly answer: keyof Components | null
+}
+
+function call<Name extends keyof Components, Body = undefined>(
+  method: string,
+  path: string,
+  answer: Name,
+): Call<Components[Name], Body>
+function call<Body = undefined>(method: string, path: string, answer: null): Call<null, Body>
+function call(method: string, path: string, answer: keyof Components | null): Call<unknown, unknown> {
+  const run = (api: Api, { params = {}, ...given }: Given<unknown> = {}) =>
+    api.json({
+      method,
+      path: path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name] ?? ''))),
+      ...given,
+    })
+  return Object.assign(run, { method, path, answer })
+}
+
+interface SessionRef {
+  session_id: string
+}
+interface Roles {
+  operation_role?: string
+  panel_role?: string | null
+}
+
+/** Every route that the console calls, beside the three event streams. */
+export const calls = {
+  getAuthConfig: call('GET', '/auth/config', 'AuthConfig'),
+  authorize: call<'Decision', { cloud: string; project_name: string; environment: string }>(
+    'POST',
+    '/auth/authorize',
+    'Decision',
+  ),
+  getMe: call('GET', '/users/me', 'User'),
+
+  generate: call<'SessionId', GenerateBody>('POST', '/iac/generate', 'SessionId'),
+  drift: call<'SessionId', RoundBody>('POST', '/iac/drift', 'SessionId'),
+  importResources: call<'SessionId', RoundBody>('POST', '/iac/import', 'SessionId'),
+  apply: call<'SessionId', SessionRef>('POST', '/iac/apply', 'SessionId'),
+  cancel: call<'SessionId', SessionRef>('POST', '/iac/cancel', 'SessionId'),
+  verifySeal: call<'SealVerification', SessionRef>('POST', '/iac/seal/verify', 'SealVerification'),
+
+  parseRepository: call<'Roots', { repo_uri: string }>('POST', '/repository/parse', 'Roots'),
+  openPullRequest: call<'PullRequest', SessionRef>('PUT', '/repository/pr', 'PullRequest'),
+  mergePullRequest: call<SessionRef>('PUT', '/repository/pr/merge', null),
+  resolveMapping: call<'MappingAnswer', { identifier: string; engine_provider?: string }>(
+    'POST',
+    '/mapping/resolve',
+    'MappingAnswer',
+  ),
+
+  getSession: call('GET', '/sessions', 'SessionAggregate'),
+  listSessions: call('GET', '/sessions/list', 'SessionPage'),
+  notify: call<'Delivery', NotificationBody>('POST', '/notifications', 'Delivery'),
+
+  getAnySession: call('GET', '/admin/sessions', 'SessionAggregate'),
+  listAllSessions: call('GET', '/admin/sessions/list', 'SessionPage'),
+  countSessions: call('GET', '/admin/sessions/summary', 'SessionTotals'),
+  setLock: call<'LockState', { locked: boolean }>('PATCH', '/admin/sessions/{session_id}/toggle_lock', 'LockState'),
+  listUsers: call('GET', '/admin/users', 'UserPage'),
+  setRoles: call<'AdminUser', Roles>('PUT', '/admin/users/{user_id}/roles', 'AdminUser'),
+  listAudit: call('GET', '/admin/audit', 'AuditPage'),
+}
+
+/** The event streams of a session, by what they tell. */
+export const STREAMS = {
+  status: '/events/subscribe/{session_id}',
+  activity: '/events/activity/{session_id}',
+  output: '/events/output/{session_id}',
+} as const

@@ -1,0 +1,93 @@
+import { type ConnectionWatch, watchConnection } from './connection.ts'
+import { toApiError, Unreachable } from './errors.ts'
+
+/** What the client needs of the sign-in. */
+export interface Tokens {
+  /** The bearer token; null when authentication is disabled. Renews one that is about to expire. */
+  token(): Promise<string | null>
+  /** The platform answered 401. Answers whether a new token was got, so that the request is worth a second try. */
+  refused(): Promise<boolean>
+}
+
+export interface Query {
+  [name: string]: string | number | boolean | undefined
+}
+
+export interface Request {
+  method: string
+  /** Below `/api/v1`, for example `/users/me`. */
+  path: string
+  query?: Query
+  body?: unknown
+  headers?: Record<string, string>
+  signal?: AbortSignal
+}
+
+/** The client of the platform's API. */
+export interface Api {
+  /** Address of the API, without a slash at its end. */
+  readonly base: string
+  readonly connection: ConnectionWatch
+  /**
+   * The answer of a request that succeeded.
+   * Errors: `ApiError` for every other answer, `Unreachable` when there is none, `AbortError`.
+   */
+  send(request: Request): Promise<Response>
+  /** The body of the answer as JSON, null when it is empty. Errors: as `send`. */
+  json<T>(request: Request): Promise<T>
+}
+
+/** The longest answers of the API take 50 seconds (pull requests). Streams have no limit of their own. */
+const TIMEOUT_MS = 60_000
+const EVENT_STREAM = 'text/event-stream'
+
+export function createApi(options: { base: string; tokens: Tokens; fetch?: typeof fetch }): Api {
+  const { base, tokens } = options
+  const call = options.fetch ?? ((input, init) => fetch(input, init))
+  const connection = watchConnection(() => call(`${base}/auth/config`, { signal: AbortSignal.timeout(10_000) }))
+
+  const once = async (request: Request): Promise<Response> => {
+    const { method, path, query, body, signal } = request
+    const headers = new Headers(request.headers)
+    const token = await tokens.token()
+    if (token !== null) headers.set('authorization', `Bearer ${token}`)
+    if (body !== undefined) headers.set('content-type', 'application/json')
+    const isStream = headers.get('accept') === EVENT_STREAM
+    const limits = [signal, isStream ? undefined : AbortSignal.timeout(TIMEOUT_MS)].filter(
+      (limit) => limit !== undefined,
+    )
+    try {
+      const response = await call(`${base}${path}${toSearch(query)}`, {
+        method,
+        headers,
+        body: body === undefined ? undefined : JSON.stringify(body),
+        signal: AbortSignal.any(limits),
+        cache: 'no-store',
+      })
+      connection.found()
+      return response
+    } catch (error) {
+      if (signal?.aborted) throw error
+      connection.lost()
+      throw new Unreachable({ cause: error })
+    }
+  }
+  const send = async (request: Request): Promise<Response> => {
+    let response = await once(request)
+    if (response.status === 401 && (await tokens.refused())) response = await once(request)
+    if (response.ok) return response
+    throw toApiError(response.status, await response.text().catch(() => ''))
+  }
+  const json = async <T>(request: Request): Promise<T> => {
+    const text = await (await send(request)).text()
+    return (text === '' ? null : JSON.parse(text)) as T
+  }
+  return { base, connection, send, json }
+}
+
+function toSearch(query: Query = {}): string {
+  const entries = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
+  return entries.length === 0
+    ? ''
+    : `?${new URLSearchParams(entries.map(([name, value]): [string, string] => [name, String(value)]))}`
+}

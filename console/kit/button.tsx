@@ -1,0 +1,25 @@
+import type { ComponentChildren, JSX } from 'preact'
+
+interface Props extends Omit<JSX.IntrinsicElements['button'], 'kind'> {
+  kind?: 'primary' | 'plain' | 'quiet' | 'danger'
+  small?: boolean
+  /** Something is under way: the button stays focusable, says so, and does nothing. */
+  busy?: boolean
+  children: ComponentChildren
+}
+
+export function Button({ kind = 'plain', small, busy, children, onClick, type = 'button', ...rest }: Props) {
+  return (
+    <button
+      {...rest}
+      type={busy ? 'button' : type}
+      class={`button button-${kind}${small ? ' button-small' : ''} ${rest.class ?? ''}`}
+      aria-busy={busy || undefined}
+      aria-disabled={busy || undefined}
+      onClick={busy ? (event) => event.preventDefault() : onClick}
+    >
+      {busy && <span class="spinner" aria-hidden="true" />}
+      {children}
+    </button>
+  )
+}

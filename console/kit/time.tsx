@@ -1,0 +1,30 @@
+import { useEffect, useState } from 'preact/hooks'
+import { formatAgo, formatMoment, formatSeconds } from './format.ts'
+
+/** The present time, again every `everyMs` milliseconds; 0 stops it. */
+export function useNow(everyMs: number): number {
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    if (everyMs === 0) return
+    const timer = setInterval(() => setNow(Date.now()), everyMs)
+    return () => clearInterval(timer)
+  }, [everyMs])
+  return now
+}
+
+/** How long ago something was; the exact time is in its title. */
+export function Ago({ at }: { at: string }) {
+  const now = useNow(30_000)
+  return (
+    <time dateTime={at} title={formatMoment(at)}>
+      {formatAgo(at, now)}
+    </time>
+  )
+}
+
+/** The time since something began, counting while it runs. */
+export function Elapsed({ since, until }: { since: string; until: string | null }) {
+  const now = useNow(until === null ? 1_000 : 0)
+  const end = until === null ? now : Date.parse(until)
+  return <span class="number">{formatSeconds((end - Date.parse(since)) / 1_000)}</span>
+}

@@ -1,0 +1,65 @@
+import { useVirtualizer } from '@tanstack/react-virtual'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+
+interface VirtualListProps<Item> {
+  items: readonly Item[]
+  /** Height of a row in pixels before it was measured. */
+  estimate: number
+  keyOf: (item: Item) => string | number
+  row: (item: Item, index: number) => ComponentChildren
+  label: string
+  /** Index that should be in sight, for example of a deep link. */
+  reveal?: number
+  /** Follows the end of the list while its reader is there. */
+  follow?: boolean
+  class?: string
+}
+
+/** A long list of which only what is in sight is drawn. It scrolls by itself, so its height has to be limited by CSS. */
+export function VirtualList<Item>(props: VirtualListProps<Item>) {
+  const { items, estimate, keyOf, row, label, reveal, follow } = props
+  const scroller = useRef<HTMLDivElement>(null)
+  const atEnd = useRef(true)
+  const virtual = useVirtualizer<HTMLDivElement, HTMLDivElement>({
+    count: items.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => estimate,
+    getItemKey: (index) => keyOf(items[index] as Item),
+    overscan: 12,
+  })
+  useEffect(() => {
+    if (reveal !== undefined && reveal >= 0) virtual.scrollToIndex(reveal, { align: 'start' })
+  }, [reveal])
+  useEffect(() => {
+    if (follow && atEnd.current && items.length > 0) virtual.scrollToIndex(items.length - 1, { align: 'end' })
+  }, [follow, items.length])
+  return (
+    <section
+      ref={scroller as never}
+      class={`virtual ${props.class ?? ''}`}
+      aria-label={label}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by the keyboard
+      tabIndex={0}
+      onScroll={({ currentTarget: box }) => {
+        atEnd.current = box.scrollHeight - box.scrollTop - box.clientHeight < 24
+      }}
+    >
+      <ul class="virtual-space" style={{ height: `${virtual.getTotalSize()}px` }}>
+        {virtual.getVirtualItems().map(({ key, index, start }) => (
+          <li
+            key={String(key)}
+            ref={virtual.measureElement}
+            data-index={index}
+            aria-setsize={items.length}
+            aria-posinset={index + 1}
+            class="virtual-row"
+            style={{ transform: `translateY(${start}px)` }}
+          >
+            {row(items[index] as Item, index)}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

@@ -1,0 +1,82 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/preact-query'
+import { createRouter, RouterProvider } from '@tanstack/react-router'
+import { render } from 'preact'
+import { createApi } from './api/client.ts'
+import { ApiError } from './api/errors.ts'
+import type { AuthConfig } from './auth/session.ts'
+import { createSignIn } from './auth/session.ts'
+import { type ConsoleConfig, type Platform, PlatformProvider } from './data/platform.ts'
+import { loadSettings } from './data/settings.ts'
+import { routeTree } from './routes.tsx'
+import { SignInGate } from './shell/sign-in-gate.tsx'
+import { Unavailable } from './shell/unavailable.tsx'
+
+const BASE = '/console'
+
+/** What `config.json` says. Beside the core it is written by the core, elsewhere by whoever put the console there. */
+async function readConfig(): Promise<ConsoleConfig> {
+  const response = await fetch(`${BASE}/config.json`)
+  if (!response.ok) throw new Error('no configuration')
+  const { api_url, examples = [] } = (await response.json()) as Partial<ConsoleConfig>
+  return { api_url: (api_url || '/api/v1').replace(/\/+$/, ''), examples }
+}
+
+async function readAuth({ api_url }: ConsoleConfig): Promise<AuthConfig> {
+  const response = await fetch(`${api_url}/auth/config`)
+  if (!response.ok) throw new Error('no sign-in configuration')
+  return (await response.json()) as AuthConfig
+}
+
+async function createPlatform(): Promise<Platform> {
+  const config = await readConfig()
+  const auth = await readAuth(config)
+  const signIn = await createSignIn(auth, async (given) => (await import('./auth/provider.ts')).createProvider(given))
+  return {
+    config,
+    auth,
+    signIn,
+    settings: loadSettings(),
+    api: createApi({ base: config.api_url, tokens: signIn.tokens }),
+  }
+}
+
+const createClient = (platform: Platform) => {
+  const client = new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: 5_000,
+        // An answer that is no will stay one; a fault of the network is told by the banner and tried again.
+        retry: (count, error) => !(error instanceof ApiError && error.status < 500) && count < 2,
+        networkMode: 'always',
+      },
+      mutations: { networkMode: 'always' },
+    },
+  })
+  const { state } = platform.api.connection
+  state.subscribe(() => state.get().online && void client.invalidateQueries())
+  return client
+}
+
+async function start(): Promise<void> {
+  const page = document.getElementById('app') as HTMLElement
+  let platform: Platform
+  try {
+    platform = await createPlatform()
+  } catch {
+    return render(<Unavailable />, page)
+  }
+  const router = createRouter({ routeTree, basepath: BASE, defaultPreload: 'intent', scrollRestoration: true })
+  page.replaceChildren()
+  render(
+    <PlatformProvider value={platform}>
+      <QueryClientProvider client={createClient(platform)}>
+        <SignInGate>
+          <RouterProvider router={router as never} />
+        </SignInGate>
+      </QueryClientProvider>
+    </PlatformProvider>,
+    page,
+  )
+}
+
+void start()

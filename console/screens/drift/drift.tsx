@@ -1,0 +1,3 @@
+import { Page } from '../../kit/page.tsx'
+
+export const Screen = () => <Page title="drift">…</Page>

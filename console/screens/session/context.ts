@@ -1,0 +1,18 @@
+import { createContext } from 'preact'
+import { useContext } from 'preact/hooks'
+import type { LiveStatus } from '../../data/use-live-session.ts'
+import type { ReadSession } from '../../data/use-session.ts'
+
+/** The session that the screens below are about. */
+export interface OpenSession extends ReadSession {
+  live: LiveStatus | null
+}
+
+const SessionContext = createContext<OpenSession | null>(null)
+export const SessionProvider = SessionContext.Provider
+
+export function useOpenSession(): OpenSession {
+  const open = useContext(SessionContext)
+  if (!open) throw new Error('no session above this component')
+  return open
+}

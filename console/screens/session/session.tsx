@@ -1,0 +1,91 @@
+import { Link, Outlet, useParams } from '@tanstack/react-router'
+import type { Session } from '../../api/types.ts'
+import { useLiveSession } from '../../data/use-live-session.ts'
+import { useSession } from '../../data/use-session.ts'
+import { Badge, StatusBadge } from '../../kit/badge.tsx'
+import { Skeleton } from '../../kit/notice.tsx'
+import { Page } from '../../kit/page.tsx'
+import { repositoryName, shorten, visibleText } from '../../kit/text.ts'
+import { Unreadable } from '../../shell/errors.tsx'
+import { SessionProvider } from './context.ts'
+
+/** The frame of a session: what it is about, its state, and the parts of it. */
+export function Screen() {
+  const { sessionId } = useParams({ strict: false }) as { sessionId: string }
+  const read = useSession(sessionId)
+  const session = read.data?.session
+  const { live } = useLiveSession(sessionId, session?.in_flight ?? false)
+  if (!session || !read.data)
+    return (
+      <Page title="Session">
+        {read.error ? (
+          <Unreadable error={read.error} what="session" retry={() => void read.refetch()} />
+        ) : (
+          <Skeleton lines={8} />
+        )}
+      </Page>
+    )
+  return (
+    <Page
+      wide
+      title={shorten(visibleText(session.first_query ?? 'Session'), 140)}
+      kicker={<Kicker session={session} />}
+      actions={
+        <>
+          {session.is_blocked && <Badge tone="bad">Locked</Badge>}
+          <StatusBadge status={live?.status ?? session.current_status} />
+        </>
+      }
+    >
+      <Tabs session={session} />
+      <SessionProvider value={{ ...read.data, live }}>
+        <Outlet />
+      </SessionProvider>
+    </Page>
+  )
+}
+
+const Kicker = ({ session }: { session: Session }) => (
+  <>
+    <span title={session.workspace.uri}>{visibleText(repositoryName(session.workspace.uri))}</span>
+    {session.workspace.root_path && <span class="mono">{visibleText(session.workspace.root_path)}</span>}
+    <span>{session.provider}</span>
+    <span>{visibleText(session.scope_id)}</span>
+    {session.username && <span>{visibleText(session.username)}</span>}
+  </>
+)
+
+function Tabs({ session }: { session: Session }) {
+  const has = (test: (round: Session['rounds'][number]) => boolean) => session.rounds.some(test)
+  const tabs: [string, string, boolean][] = [
+    ['', 'Rounds', true],
+    ['review', 'Review', has(({ plans, reports }) => plans.length + reports.length > 0)],
+    ['graph', 'Graph', has(({ plans }) => plans.some(({ document_url }) => document_url !== null))],
+    ['drift', 'Drift', has(({ reports }) => reports.some(({ type }) => type === 'drift'))],
+    [
+      'import',
+      'Import',
+      has(({ reports, previews }) => previews.length > 0 || reports.some(({ type }) => type === 'import')),
+    ],
+    ['seal', 'Seal and apply', session.seal !== null],
+    ['pull-request', 'Pull request', true],
+  ]
+  return (
+    <nav class="tabs" aria-label="Parts of the session">
+      {tabs
+        .filter(([, , shown]) => shown)
+        .map(([path, name]) => (
+          <Link
+            key={path}
+            to={`/sessions/$sessionId/${path}` as never}
+            params={{ sessionId: session.uuid } as never}
+            class="tab"
+            activeOptions={{ exact: true, includeSearch: false }}
+            activeProps={{ 'aria-current': 'page' }}
+          >
+            {name}
+          </Link>
+        ))}
+    </nav>
+  )
+}

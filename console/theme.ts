@@ -1,0 +1,4 @@
+import { applyAppearance, loadSettings } from './data/settings.ts'
+
+// Runs before the page is drawn, so that it never changes its colours before the reader's eyes.
+applyAppearance(loadSettings().get())

@@ -1,0 +1,40 @@
+import AxeBuilder from '@axe-core/playwright'
+import { test as base, expect, type Page } from '@playwright/test'
+
+interface Fixtures {
+  /** What a page wrote to its console as an error, and what it threw. Every test ends with none. */
+  faults: string[]
+}
+
+/** The tests of the console: each fails when its page throws, or when the policy of the page refuses something. */
+export const test = base.extend<Fixtures>({
+  faults: [
+    async ({ page }, use) => {
+      const faults: string[] = []
+      page.on('pageerror', (error) => faults.push(String(error)))
+      page.on('console', (message) => {
+        // A refused request is an answer, which the screens show; the browser logs it as an error of its own.
+        if (message.type() === 'error' && !/Failed to load resource|net::ERR/.test(message.text()))
+          faults.push(message.text())
+      })
+      await use(faults)
+      expect(faults).toEqual([])
+    },
+    { auto: true },
+  ],
+})
+export { expect }
+
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
+/** Holds the page against WCAG 2.2 AA, in both themes. */
+export async function expectAccessible(page: Page): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    const { violations } = await new AxeBuilder({ page }).withTags(RULES).analyze()
+    expect(
+      violations.map(({ id, nodes }) => `${colorScheme}: ${id}: ${nodes.map(({ html }) => html).join(' ')}`),
+    ).toEqual([])
+  }
+  await page.emulateMedia({ colorScheme: 'light' })
+}
