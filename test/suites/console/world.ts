@@ -1,0 +1,64 @@
+import type { APIRequestContext } from '@playwright/test'
+import type { Session } from '../../../console/api/types.ts'
+import { createSampleStates } from '../../../dev/sample-state/prepare.ts'
+import { rootOfExample } from '../../../dev/sample-state/samples.ts'
+import { EXAMPLES, type Example, type ExampleName } from '../../../dev/scripted-model/examples.ts'
+
+const SCOPE = '123456789012'
+const API = '/api/v1'
+
+/** The body of a recorded request, as the API takes it. */
+export async function exampleBody(request: APIRequestContext, name: ExampleName) {
+  const { request: q, sample, iac_path, is_partial, preview, route }: Example = EXAMPLES[name]
+  const config = await (await request.get('/console/config.json')).json()
+  const known: string = config.examples[0]?.repo_uri ?? ''
+  const repo_uri = known.replace(/[^/]+\.git$/, `${sample}.git`)
+  return {
+    q,
+    repo_uri,
+    scope_id: SCOPE,
+    engine_providers: 'aws',
+    ...(iac_path !== null && { iac_path }),
+    ...(route !== 'generate' && { is_partial }),
+    ...(preview && { preview }),
+  }
+}
+
+/** Gives the sample repository of a mode the past that the mode needs. Only one test at a time may work on a sample. */
+export async function resetSample(request: APIRequestContext, name: ExampleName): Promise<void> {
+  const folder = process.env.CONSOLE_DATA
+  if (!folder) throw new Error('CONSOLE_DATA has to name the data folder of the stack')
+  const { repo_uri } = await exampleBody(request, name)
+  const states = await createSampleStates(folder, [repo_uri])
+  const root = rootOfExample(name)
+  if (root) await states.reset(root)
+}
+
+/** Runs a recorded request to its end and answers the session. */
+export async function runExample(request: APIRequestContext, name: ExampleName): Promise<Session> {
+  const { route }: Example = EXAMPLES[name]
+  return runRound(request, route, await exampleBody(request, name))
+}
+
+/** Asks for a round of any kind and waits for its end. */
+export async function runRound(request: APIRequestContext, route: string, body: object): Promise<Session> {
+  const answer = await request.post(`${API}/iac/${route}`, { data: body })
+  if (answer.status() !== 202) throw new Error(`${answer.status()}: ${await answer.text()}`)
+  return waitForEnd(request, (await answer.json()).session_id)
+}
+
+export async function readSession(request: APIRequestContext, id: string): Promise<Session> {
+  return (await request.get(`${API}/sessions?id=${id}&include_history=true`)).json()
+}
+
+const END_WITHIN_MS = 60_000
+
+export async function waitForEnd(request: APIRequestContext, id: string): Promise<Session> {
+  const end = Date.now() + END_WITHIN_MS
+  for (;;) {
+    const session = await readSession(request, id)
+    if (!session.in_flight) return session
+    if (Date.now() > end) throw new Error(`the round of ${id} did not end`)
+    await new Promise((resolve) => setTimeout(resolve, 250))
+  }
+}
