@@ -21,7 +21,7 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
   const { items, estimate, keyOf, row, label, reveal, follow } = props
   const scroller = useRef<HTMLDivElement>(null)
   const atEnd = useRef(true)
-  const virtual = useVirtualizer<HTMLDivElement, HTMLDivElement>({
+  const virtual = useVirtualizer<HTMLDivElement, HTMLLIElement>({
     count: items.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => estimate,
