@@ -62,7 +62,7 @@ test('nothing set: everything is embedded and the configuration holds', async ()
   expect(config.services.iac.endpoint).toBe(ALL.iacUrl)
   expect(config.paths.upload_folder).toBe(join(folder, 'workspaces'))
   expect(config.orchestration.enable_compliance_checker).toBe(true)
-  expect(config.http.session_url).toBe('http://127.0.0.1:8000/api/v1/sessions?id={session_id}')
+  expect(config.http.session_url).toBe('http://127.0.0.1:8000/console/sessions/{session_id}')
 })
 
 test.each([

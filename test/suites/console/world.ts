@@ -62,3 +62,14 @@ export async function waitForEnd(request: APIRequestContext, id: string): Promis
     await new Promise((resolve) => setTimeout(resolve, 250))
   }
 }
+
+/** The id of a session in which a recorded request has been worked on; runs it when there is none yet. */
+export async function findOrRunExample(request: APIRequestContext, name: ExampleName): Promise<string> {
+  const { request: q }: Example = EXAMPLES[name]
+  const list = await request.get(`${API}/sessions/list`, { params: { search: q, page_size: 1 } })
+  const found: { items: { uuid: string; in_flight: boolean }[] } = await list.json()
+  const [session] = found.items
+  if (session && !session.in_flight) return session.uuid
+  if (EXAMPLES[name].route !== 'generate') await resetSample(request, name)
+  return (await runExample(request, name)).uuid
+}
