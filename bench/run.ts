@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { benchConsole } from './console.ts'
 import { benchDemo } from './demo.ts'
 import { benchEnqueue } from './enqueue.ts'
 import { benchHostile } from './hostile.ts'
@@ -18,7 +19,7 @@ const HELP = `npm run bench [-- options]
 Measures what is ours, prints a table and writes bench/results/<time>.json.
 
   --only <names>   comma-separated: enqueue, stack, demo, modes, lists, sandbox, requests, streams, watchers,
-                   hostile, plan-document, streams5000, lists1000000
+                   hostile, plan-document, console, streams5000, lists1000000
   --quick          smaller numbers, to see that everything still runs
   --help
 `
@@ -44,6 +45,7 @@ const parts: Record<string, () => Promise<Section>> = {
   watchers: () => benchWatchers({ watchers: quick ? 100 : 1_000, events: quick ? 20 : 200 }),
   hostile: () => benchHostile({ runs: quick ? 1 : 3 }),
   'plan-document': () => benchPlanDocument({ size: quick ? 1_000 : 10_000, runs: quick ? 1 : 5 }),
+  console: () => benchConsole({ size: quick ? 1_000 : 10_000, seconds: quick ? 1 : 5 }),
   streams5000: () => benchStreams({ streams: quick ? 500 : 5_000, idle_s: quick ? 3 : 10 }),
 }
 /** Parts that run only when the command line names them. */

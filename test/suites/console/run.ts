@@ -17,7 +17,9 @@ Usage: npm run test:console [-- arguments of playwright test]
 
 Environment
   CHROMIUM       path of the browser (default: chromium, chromium-browser or google-chrome on PATH)
-  CONSOLE_URL    an embedded stack that runs already, http://127.0.0.1:8000 for example; none is started then`
+  CONSOLE_URL    an embedded stack that runs already, http://127.0.0.1:8000 for example; none is started then
+  CONSOLE_DATA   data folder of that stack
+  CONSOLE_PICTURES  true: the pictures of docs/console are made anew`
 
 async function main(args: string[]): Promise<number> {
   if (args.includes('--help')) {

@@ -5,7 +5,11 @@ import type { ExampleName } from '../../../dev/scripted-model/examples.ts'
 import { expect, expectAccessible, test } from './fixtures.ts'
 import { findOrRunExample } from './world.ts'
 
-const PICTURES = join(import.meta.dirname, '../../../docs/console')
+/** Pictures change with every run, so those of the documentation are only made when they are asked for. */
+const { CONSOLE_PICTURES } = process.env
+const PICTURES = CONSOLE_PICTURES
+  ? join(import.meta.dirname, '../../../docs/console')
+  : join(import.meta.dirname, '../../../.platform/console-pictures')
 
 interface Screen {
   /** Of its picture in `docs/console/`. */
@@ -47,21 +51,25 @@ for (const { name, path, example } of SCREENS)
     await page.goto(`/console/${path.replace('{session}', session)}`)
     await settle(page)
     await expectAccessible(page)
-    await mkdir(PICTURES, { recursive: true })
-    await page.screenshot({ path: join(PICTURES, `${name}.png`) })
+    await takePicture(page, name)
     // A page of 1440 pixels at 200 % has room for 720; phones have 390.
     for (const width of [720, 390]) {
       await page.setViewportSize({ width, height: 844 })
       await expectNoSidewaysScroll(page)
     }
-    await page.screenshot({ path: join(PICTURES, `${name}-phone.png`) })
+    await takePicture(page, `${name}-phone`)
     await expectAccessible(page)
   })
+
+async function takePicture(page: Page, name: string): Promise<void> {
+  await mkdir(PICTURES, { recursive: true })
+  await page.screenshot({ path: join(PICTURES, `${name}.png`) })
+}
 
 /** Waits until nothing is being loaded any more. */
 async function settle(page: Page): Promise<void> {
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
-  await page.waitForLoadState('networkidle').catch(() => {})
+  await page.waitForLoadState('networkidle', { timeout: 5_000 }).catch(() => {})
   await expect(page.getByRole('status', { name: 'Loading' })).toHaveCount(0)
 }
 
