@@ -7,6 +7,7 @@ import type { AuthConfig } from './auth/session.ts'
 import { createSignIn } from './auth/session.ts'
 import { type ConsoleConfig, type Platform, PlatformProvider } from './data/platform.ts'
 import { loadSettings } from './data/settings.ts'
+import { ClockContext } from './kit/clock.ts'
 import { routeTree } from './routes.tsx'
 import { SignInGate } from './shell/sign-in-gate.tsx'
 import { Unavailable } from './shell/unavailable.tsx'
@@ -69,11 +70,13 @@ async function start(): Promise<void> {
   page.replaceChildren()
   render(
     <PlatformProvider value={platform}>
-      <QueryClientProvider client={createClient(platform)}>
-        <SignInGate>
-          <RouterProvider router={router as never} />
-        </SignInGate>
-      </QueryClientProvider>
+      <ClockContext.Provider value={platform.api.now}>
+        <QueryClientProvider client={createClient(platform)}>
+          <SignInGate>
+            <RouterProvider router={router as never} />
+          </SignInGate>
+        </QueryClientProvider>
+      </ClockContext.Provider>
     </PlatformProvider>,
     page,
   )

@@ -28,6 +28,8 @@ export interface Api {
   /** Address of the API, without a slash at its end. */
   readonly base: string
   readonly connection: ConnectionWatch
+  /** The present time by the clock of the platform, in milliseconds of the epoch; that of this machine may be wrong. */
+  now(): number
   /**
    * The answer of a request that succeeded.
    * Errors: `ApiError` for every other answer, `Unreachable` when there is none, `AbortError`.
@@ -39,12 +41,21 @@ export interface Api {
 
 /** The longest answers of the API take 50 seconds (pull requests). Streams have no limit of their own. */
 const TIMEOUT_MS = 60_000
+/** Seconds by which the clock of this machine may differ without being corrected, in milliseconds. */
+const TOLERATED_MS = 5_000
 const EVENT_STREAM = 'text/event-stream'
 
 export function createApi(options: { base: string; tokens: Tokens; fetch?: typeof fetch }): Api {
   const { base, tokens } = options
   const call = options.fetch ?? ((input, init) => fetch(input, init))
   const connection = watchConnection(() => call(`${base}/auth/config`, { signal: AbortSignal.timeout(10_000) }))
+
+  let ahead = 0
+  const seeClock = (date: string | null) => {
+    const difference = Date.parse(date ?? '') - Date.now()
+    // The header has whole seconds, and the answer took its time; a clock that is this good is good enough.
+    if (!Number.isNaN(difference)) ahead = Math.abs(difference) < TOLERATED_MS ? 0 : difference
+  }
 
   const once = async (request: Request): Promise<Response> => {
     const { method, path, query, body, signal } = request
@@ -65,6 +76,7 @@ export function createApi(options: { base: string; tokens: Tokens; fetch?: typeo
         cache: 'no-store',
       })
       connection.found()
+      seeClock(response.headers.get('date'))
       return response
     } catch (error) {
       if (signal?.aborted) throw error
@@ -82,7 +94,7 @@ export function createApi(options: { base: string; tokens: Tokens; fetch?: typeo
     const text = await (await send(request)).text()
     return (text === '' ? null : JSON.parse(text)) as T
   }
-  return { base, connection, send, json }
+  return { base, connection, now: () => Date.now() + ahead, send, json }
 }
 
 function toSearch(query: Query = {}): string {

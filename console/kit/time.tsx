@@ -1,14 +1,16 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useContext, useEffect, useState } from 'preact/hooks'
+import { ClockContext } from './clock.ts'
 import { formatAgo, formatMoment, formatSeconds } from './format.ts'
 
 /** The present time, again every `everyMs` milliseconds; 0 stops it. */
 export function useNow(everyMs: number): number {
-  const [now, setNow] = useState(Date.now)
+  const clock = useContext(ClockContext)
+  const [now, setNow] = useState(clock)
   useEffect(() => {
     if (everyMs === 0) return
-    const timer = setInterval(() => setNow(Date.now()), everyMs)
+    const timer = setInterval(() => setNow(clock()), everyMs)
     return () => clearInterval(timer)
-  }, [everyMs])
+  }, [everyMs, clock])
   return now
 }
 

@@ -1,0 +1,46 @@
+import { expect, test } from './fixtures.ts'
+import { findOrRunExample } from './world.ts'
+
+test('says that the network is gone, keeps what was typed, and comes back by itself', async ({ page, context }) => {
+  await page.goto('/console/')
+  const sentence = page.getByRole('textbox', { name: /what should change/i })
+  await sentence.fill('Add a bucket for build logs.')
+  await context.setOffline(true)
+  await expect(page.getByText(/No connection to the platform/)).toBeVisible()
+  await expect(sentence).toHaveValue('Add a bucket for build logs.')
+  await context.setOffline(false)
+  await expect(page.getByText(/No connection to the platform/)).toBeHidden({ timeout: 20_000 })
+  await expect(sentence).toHaveValue('Add a bucket for build logs.')
+})
+
+test('tells ages by the clock of the platform when that of the machine is a day behind', async ({ page, request }) => {
+  const id = await findOrRunExample(request, 'generate')
+  await page.addInitScript(() => {
+    const real = Date.now
+    Date.now = () => real() - 86_400_000
+  })
+  await page.goto('/console/sessions')
+  const row = page.locator(`a[href*="${id}"]`).first()
+  await expect(row).toBeVisible()
+  await expect(page.getByText(/in \d+ (sec|min|hr|day)/)).toHaveCount(0)
+})
+
+test('a part that cannot be loaded any more offers to load the page again', async ({ page }) => {
+  await page.goto('/console/')
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+  await page.route('**/console/assets/settings-*', (route) => route.abort())
+  await page.getByRole('link', { name: 'Settings' }).click()
+  await expect(page.getByRole('button', { name: 'Load the page again' })).toBeVisible()
+  await page.unroute('**/console/assets/settings-*')
+  await page.getByRole('button', { name: 'Load the page again' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Settings' })).toBeVisible()
+})
+
+test('a platform that does not answer at all is told, and asked again until it does', async ({ page }) => {
+  let down = true
+  await page.route('**/console/config.json', (route) => (down ? route.abort() : route.continue()))
+  await page.goto('/console/')
+  await expect(page.getByRole('heading', { name: 'The platform does not answer' })).toBeVisible()
+  down = false
+  await expect(page.getByRole('navigation', { name: 'Main' })).toBeVisible({ timeout: 15_000 })
+})
