@@ -112,7 +112,7 @@ async function writePages(folder: string, { outputs }: Metafile): Promise<string
     const template = await readFile(join(ROOT, page), 'utf8')
     const preloads = initial.slice(1).map((path) => `<link rel="modulepreload" href="/console/${path}">`)
     const text = template
-      .replace('{{preloads}}', preloads.join('\n'))
+      .replace('<!-- preloads -->', preloads.join('\n'))
       .replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => `/console/${values[name]}`)
     await writeFile(join(folder, page), text)
   }

@@ -12,6 +12,8 @@ export interface ReadSession {
   is_own: boolean
 }
 
+const IDLE_MS = 10_000
+
 export const sessionKey = (id: string) => ['session', id] as const
 
 /**
@@ -26,6 +28,8 @@ export function useSession(id: string) {
     queryKey: sessionKey(id),
     queryFn: ({ signal }) => readSession(api, id, canSeeAll, signal),
     enabled: me.isFetched,
+    // Somebody else may ask for the next round; while one runs, its stream tells every change.
+    refetchInterval: ({ state }) => (state.data?.session.in_flight ? false : IDLE_MS),
   })
 }
 
