@@ -1,3 +1,54 @@
-import { Page } from '../../kit/page.tsx'
+import { useSearch } from '@tanstack/react-router'
+import { useEffect, useState } from 'preact/hooks'
+import { hasEnded } from '../../data/use-session.ts'
+import { Empty } from '../../kit/notice.tsx'
+import { Term } from '../../kit/term.tsx'
+import { useOpenSession } from '../session/context.ts'
+import { Composer } from './composer.tsx'
+import { answersOf } from './conversation.ts'
+import { RoundEntry } from './round-entry.tsx'
 
-export const Screen = () => <Page title="rounds">…</Page>
+/** The session as a conversation: each round is a request, the work on it, and what came of it. */
+export function Screen() {
+  const { session } = useOpenSession()
+  const { isOpen, toggle } = useOpenRounds()
+  const answers = answersOf(session)
+  return (
+    <section class="rounds">
+      <p class="small quiet">
+        A <Term name="session">session</Term> is a conversation; each request in it is worked on as a{' '}
+        <Term name="round">round</Term>.
+      </p>
+      {session.rounds.length === 0 && <Empty title="No round yet">The first request is being taken in.</Empty>}
+      <ol class="rounds-list">
+        {session.rounds.map((round) => (
+          <RoundEntry
+            key={round.number}
+            round={round}
+            answer={answers.get(round.number) ?? null}
+            open={isOpen(round.number)}
+            onToggle={(open) => toggle(round.number, open)}
+          />
+        ))}
+      </ol>
+      <Composer />
+    </section>
+  )
+}
+
+/** Open is the round that the address names, else the newest one; one that runs is always open at first. */
+function useOpenRounds() {
+  const { session } = useOpenSession()
+  const named = Number((useSearch({ strict: false }) as { round?: unknown }).round)
+  const newest = session.rounds.at(-1)
+  const [choices, setChoices] = useState<Record<number, boolean>>({})
+  useEffect(() => setChoices({}), [session.uuid, named, newest?.number])
+  const isNamed = session.rounds.some(({ number }) => number === named)
+  const isOpen = (number: number): boolean => {
+    const chosen = choices[number]
+    if (chosen !== undefined) return chosen
+    if (isNamed && number === named) return true
+    return number === newest?.number && (!isNamed || !hasEnded(newest))
+  }
+  return { isOpen, toggle: (number: number, open: boolean) => setChoices((all) => ({ ...all, [number]: open })) }
+}

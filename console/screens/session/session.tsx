@@ -3,11 +3,16 @@ import type { Session } from '../../api/types.ts'
 import { useLiveSession } from '../../data/use-live-session.ts'
 import { useSession } from '../../data/use-session.ts'
 import { Badge, StatusBadge } from '../../kit/badge.tsx'
+import { Copy } from '../../kit/copy.tsx'
+import { formatMoney, formatNumber, plural } from '../../kit/format.ts'
 import { Skeleton } from '../../kit/notice.tsx'
 import { Page } from '../../kit/page.tsx'
 import { repositoryName, shorten, visibleText } from '../../kit/text.ts'
+import { Ago } from '../../kit/time.tsx'
 import { Unreadable } from '../../shell/errors.tsx'
 import { SessionProvider } from './context.ts'
+import { totalsOf } from './next-step.ts'
+import { NextStepBar } from './next-step-bar.tsx'
 
 /** The frame of a session: what it is about, its state, and the parts of it. */
 export function Screen() {
@@ -30,6 +35,7 @@ export function Screen() {
       wide
       title={shorten(visibleText(session.first_query ?? 'Session'), 140)}
       kicker={<Kicker session={session} />}
+      lead={<Facts session={session} />}
       actions={
         <>
           {session.is_blocked && <Badge tone="bad">Locked</Badge>}
@@ -37,6 +43,7 @@ export function Screen() {
         </>
       }
     >
+      <NextStepBar session={session} live={live} />
       <Tabs session={session} />
       <SessionProvider value={{ ...read.data, live }}>
         <Outlet />
@@ -54,6 +61,25 @@ const Kicker = ({ session }: { session: Session }) => (
     {session.username && <span>{visibleText(session.username)}</span>}
   </>
 )
+
+/** What the session came to so far. */
+function Facts({ session }: { session: Session }) {
+  const { tokens, cost_usd } = totalsOf(session)
+  return (
+    <ul class="session-facts small number">
+      <li>{plural(session.rounds.length, 'round')}</li>
+      {tokens > 0 && <li>{formatNumber(tokens)} tokens</li>}
+      {tokens > 0 && cost_usd !== null && <li>{formatMoney(cost_usd)}</li>}
+      <li>
+        changed <Ago at={session.updated_at} />
+      </li>
+      <li>
+        <span class="mono">{visibleText(shorten(session.workspace.branch, 100))}</span>
+        <Copy text={session.workspace.branch} label="Copy branch" />
+      </li>
+    </ul>
+  )
+}
 
 function Tabs({ session }: { session: Session }) {
   const has = (test: (round: Session['rounds'][number]) => boolean) => session.rounds.some(test)

@@ -1,0 +1,52 @@
+import type { Round, Session } from '../../api/types.ts'
+import { hasEnded } from '../../data/use-session.ts'
+
+export type Mode = 'generate' | 'drift' | 'import' | 'apply'
+
+/** What a round is, as far as it shows: the API does not say. Null while nothing tells it. */
+export function modeOf(round: Round, session: Session): Mode | null {
+  const reported = round.reports.at(-1)?.type
+  if (reported) return reported
+  if (round.statuses.some(({ status }) => status === 'apply')) return 'apply'
+  if (round.number === 1) return session.operation
+  const tasks = round.attempts.map(({ task }) => task)
+  return tasks.find((task) => task !== 'drift') ?? tasks[0] ?? null
+}
+
+/**
+ * What the platform answered, by the number of the round. The conversation has no entry for previews and for rounds
+ * that failed, and in an import round it holds the platform's own words instead of the request.
+ */
+export function answersOf(session: Session): Map<number, string> {
+  const answers = new Map<number, string>()
+  const turns = session.history ?? []
+  const rounds = session.rounds.filter((round) => !round.preview && hasEnded(round))
+  let next = 0
+  for (const [index, round] of rounds.entries()) {
+    const turn = turns[next]
+    if (!turn) break
+    const isLater = rounds.slice(index + 1).some(({ query }) => query === turn.user)
+    const isImport = !isLater && modeOf(round, session) === 'import'
+    if (turn.user !== round.query && !isImport) continue
+    answers.set(round.number, turn.assistant)
+    next += 1
+  }
+  return answers
+}
+
+/** What a status message says to people. The one of a round that completed only names its mode. */
+export function lastMessage(round: Round): string | null {
+  const said = round.statuses.filter(({ message, status }) => message !== null && status !== 'completed')
+  return said.at(-1)?.message ?? null
+}
+
+/** Dollars of the attempts that have ended; null when one of them has no known price, or when none has ended. */
+export function spentSoFar(round: Round): { tokens: number; cost_usd: number | null } | null {
+  const ended = round.attempts.filter(({ input_tokens }) => input_tokens !== null)
+  if (ended.length === 0) return null
+  const sum = (numbers: (number | null)[]) => numbers.reduce<number>((total, value) => total + (value ?? 0), 0)
+  return {
+    tokens: sum(ended.flatMap(({ input_tokens, output_tokens }) => [input_tokens, output_tokens])),
+    cost_usd: ended.some(({ cost_usd }) => cost_usd === null) ? null : sum(ended.map(({ cost_usd }) => cost_usd)),
+  }
+}

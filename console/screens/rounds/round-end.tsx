@@ -1,0 +1,151 @@
+import { Link } from '@tanstack/react-router'
+import type { Round, Session } from '../../api/types.ts'
+import { hasDocument } from '../../data/use-plan-document.ts'
+import { lastStatus } from '../../data/use-session.ts'
+import { Badge, Origin } from '../../kit/badge.tsx'
+import { Copy } from '../../kit/copy.tsx'
+import { formatMoney, formatNumber, formatSeconds, plural } from '../../kit/format.ts'
+import { Notice } from '../../kit/notice.tsx'
+import { useOpenSession } from '../session/context.ts'
+import { modeOf } from './conversation.ts'
+import { LongText } from './long-text.tsx'
+
+/** What came of a round that is over, what it took, and where to read on. */
+export function RoundEnd({ round, answer }: { round: Round; answer: string | null }) {
+  const { session } = useOpenSession()
+  return (
+    <div class="rounds-answer">
+      <Outcome round={round} answer={answer} session={session} />
+      <Next round={round} session={session} />
+      {round.usage && <Usage round={round} usage={round.usage} />}
+    </div>
+  )
+}
+
+interface OutcomeProps {
+  round: Round
+  answer: string | null
+  session: Session
+}
+
+function Outcome({ round, answer, session }: OutcomeProps) {
+  const last = lastStatus(round)
+  const message = last?.message ?? ''
+  const isModels = answer !== null && modeOf(round, session) !== 'apply'
+  if (last?.status === 'failed') return <Failure round={round} message={message} />
+  if (last?.status === 'uncompleted')
+    return (
+      <Notice tone="warn" title="Ended early">
+        <LongText text={answer ?? (message || 'No reason was given.')} />
+        {answer !== null && <Origin by="model" />}
+        {answer !== null && message !== '' && message !== answer && <LongText text={message} />}
+      </Notice>
+    )
+  const text = answer ?? (round.preview ? 'It looked only: nothing was changed.' : 'The round is completed.')
+  return (
+    <div>
+      <LongText text={text} />
+      {isModels && <Origin by="model" />}
+    </div>
+  )
+}
+
+function Failure({ round, message }: { round: Round; message: string }) {
+  const tries = round.attempts.filter(({ outcome }) => outcome === 'refused')
+  const found = tries.at(-1)?.diagnostics[0]
+  return (
+    <Notice tone="bad" title="The round failed">
+      {tries.length > 0 && tries.length === round.attempts.length && (
+        <LongText
+          text={`${tries.length === 1 ? 'The attempt' : `All ${tries.length} attempts`} at the code ${
+            tries.length === 1 ? 'was' : 'were'
+          } refused${found ? `, the last one because of: ${found.summary}${placeOf(found)}` : ''}.`}
+        />
+      )}
+      {message !== '' && <LongText text={message} />}
+    </Notice>
+  )
+}
+
+const placeOf = ({ file, line }: { file: string | null; line: number | null }): string =>
+  file === null ? '' : ` (${file}${line === null ? '' : `:${line}`})`
+
+function Next({ round, session }: { round: Round; session: Session }) {
+  const type = round.reports.at(-1)?.type
+  const isReview = type === 'generate' || (type !== 'apply' && round.plans.length > 0 && !round.preview)
+  const passed = round.compliance_checks.at(-1)?.passed
+  return (
+    <div class="rounds-links">
+      {isReview && <To path="review" round={round} session={session} name="Review" primary />}
+      {hasDocument(round) && <To path="graph" round={round} session={session} name="Graph" />}
+      {type === 'drift' && <To path="drift" round={round} session={session} name="Drift" primary={!isReview} />}
+      {(type === 'import' || round.previews.length > 0) && (
+        <To path="import" round={round} session={session} name="Import" primary={!isReview} />
+      )}
+      {(session.seal?.round === round.number || type === 'apply') && (
+        <To path="seal" session={session} name="Seal and apply" />
+      )}
+      {round.pull_requests.length > 0 && <To path="pull-request" session={session} name="Pull request" />}
+      <Link
+        class="button button-small button-quiet"
+        to={'/sessions/$sessionId/replay/$round' as never}
+        params={{ sessionId: session.uuid, round: String(round.number) } as never}
+      >
+        Replay
+      </Link>
+      <Copy text={`${location.origin}${location.pathname}?round=${round.number}`} label="Copy address" />
+      {passed !== undefined && (
+        <Badge tone={passed ? 'good' : 'bad'}>{passed ? 'Compliance passed' : 'Compliance failed'}</Badge>
+      )}
+    </div>
+  )
+}
+
+interface ToProps {
+  path: string
+  /** Absent where the part is of the whole session. */
+  round?: Round
+  session: Session
+  name: string
+  primary?: boolean
+}
+
+const To = ({ path, round, session, name, primary }: ToProps) => (
+  <Link
+    class={`button button-small ${primary ? 'button-primary' : 'button-plain'}`}
+    to={`/sessions/$sessionId/${path}` as never}
+    params={{ sessionId: session.uuid } as never}
+    search={(round ? { round: round.number } : {}) as never}
+  >
+    {name}
+  </Link>
+)
+
+function Usage({ round, usage }: { round: Round; usage: NonNullable<Round['usage']> }) {
+  const tokens = usage.input_tokens + usage.output_tokens
+  const facts: [string, string, string?][] = [
+    ['Model', formatSeconds(usage.model_s), 'Waited for a model, and for no engine'],
+    ['Engine', formatSeconds(usage.engine_s)],
+    [
+      'Tokens',
+      formatNumber(tokens),
+      `${formatNumber(usage.input_tokens)} in (${formatNumber(usage.cached_tokens)} from the cache), ${formatNumber(usage.output_tokens)} out`,
+    ],
+    [
+      'Cost',
+      formatMoney(usage.cost_usd),
+      usage.cost_usd === null ? 'The price of a model that was asked is not known' : 'At list prices',
+    ],
+    ['Attempts', plural(round.attempts.length, 'attempt')],
+  ]
+  return (
+    <dl class="rounds-facts small">
+      {facts.map(([name, value, title]) => (
+        <div key={name} title={title}>
+          <dt class="quiet">{name}</dt>
+          <dd class="number">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

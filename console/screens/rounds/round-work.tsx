@@ -1,0 +1,65 @@
+import { useEffect, useMemo } from 'preact/hooks'
+import type { Round } from '../../api/types.ts'
+import { useActivity } from '../../data/use-events.ts'
+import { hasEnded } from '../../data/use-session.ts'
+import { formatNumber, plural } from '../../kit/format.ts'
+import { Skeleton } from '../../kit/notice.tsx'
+import { withStatuses } from '../../kit/round/activity-lines.ts'
+import { ActivityStream } from '../../kit/round/activity-stream.tsx'
+import { foldActivity } from '../../kit/round/fold-activity.ts'
+import { Lanes } from '../../kit/round/lanes.tsx'
+import { mergeAttempts } from '../../kit/round/merge-attempts.ts'
+import { useOpenSession } from '../session/context.ts'
+import { RoundOutput } from './round-output.tsx'
+import { StreamState } from './stream-state.tsx'
+
+interface WorkProps {
+  round: Round
+  /** Told by whom the round is being stopped. */
+  onCancelling: (by: string | null) => void
+}
+
+/** The work of a round: its attempts as lanes, what was read and written line by line, and what the engine printed. */
+export function RoundWork({ round, onCancelling }: WorkProps) {
+  const { session } = useOpenSession()
+  const activity = useActivity(session.uuid, { round: round.number })
+  const over = hasEnded(round)
+  const { events, end } = activity
+  const isOver = over || end !== null
+  const folded = useMemo(() => foldActivity(events, isOver), [events, isOver])
+  const lanes = useMemo(() => mergeAttempts(folded.lanes, round.attempts), [folded, round.attempts])
+  const lines = useMemo(() => withStatuses(folded.lines, round.statuses), [folded, round.statuses])
+  useEffect(() => onCancelling(folded.cancelling), [folded.cancelling])
+  const isGone = isOver && events.length === 0 && end !== null
+  return (
+    <div class="rounds-work">
+      <section>
+        <h3>
+          Attempts <StreamState events={activity} quietWhen={isOver} />
+        </h3>
+        {lanes.length > 0 && <Lanes lanes={lanes} running={!isOver} />}
+        {lanes.length === 0 && !isOver && <Skeleton lines={3} label="The round has not begun to tell" />}
+        {lanes.length === 0 && isOver && activity.stream === 'ended' && (
+          <p class="quiet small">{isGone ? GONE : 'No attempt at the code was made.'}</p>
+        )}
+        {folded.budget && (
+          <p class="small quiet number">
+            The session has used {formatNumber(folded.budget.tokens)} of {formatNumber(folded.budget.limit)} tokens.
+          </p>
+        )}
+      </section>
+      <section>
+        <h3>
+          Line by line <span class="small quiet number">{plural(lines.length, 'line')}</span>
+        </h3>
+        {folded.cut && (
+          <p class="small quiet">The round did so much that only beginnings and ends were kept from some point on.</p>
+        )}
+        {lines.length > 0 && <ActivityStream lines={lines} follow={!isOver} />}
+      </section>
+      <RoundOutput round={round} over={isOver} />
+    </div>
+  )
+}
+
+const GONE = 'What happened in a round is kept for 30 days; nothing of this one is left.'
