@@ -1,6 +1,6 @@
 import type { ActivityEvent, Round } from '../../api/types.ts'
 import type { ActivityLine, LineKind, StepState } from './types.ts'
-import { chainName, stepName, toolName } from './words.ts'
+import { chainName, plainName, stepName, toolVerb } from './words.ts'
 
 type Told = Pick<ActivityLine, 'kind' | 'what' | 'about'> & Partial<ActivityLine>
 
@@ -30,8 +30,8 @@ function tell(event: ActivityEvent): Told {
     case 'tool.called':
       return {
         kind: 'tool',
-        what: toolName(event.tool),
-        about: event.path ?? '',
+        what: toolVerb(event.tool) ?? 'answers',
+        about: event.path ?? (toolVerb(event.tool) === null ? plainName(event.tool) : ''),
         state: event.outcome === 'ok' ? 'ok' : 'failed',
         seconds: event.seconds,
       }

@@ -1,7 +1,6 @@
 import type { AttemptResult } from '../../api/types.ts'
 import { Badge, type Tone } from '../badge.tsx'
 import { formatMoney, formatNumber, formatSeconds, plural } from '../format.ts'
-import { Term } from '../term.tsx'
 import { shorten, visibleText } from '../text.ts'
 import { Diagnostics } from './diagnostics.tsx'
 import type { MergedLane } from './merge-attempts.ts'
@@ -38,7 +37,7 @@ function LaneCard({ lane, running }: { lane: MergedLane; running: boolean }) {
       {lane.because && (
         <p class="small quiet">
           <span aria-hidden="true">↳ </span>
-          Because: {shorten(visibleText(lane.because), 400)}
+          Began because: {shorten(visibleText(lane.because), 400)}
         </p>
       )}
       {lane.steps.length > 0 && (
@@ -61,7 +60,7 @@ function Title({ lane }: { lane: MergedLane }) {
   if (lane.kind === 'converge') return <>{`Drift check ${lane.number}${of}`}</>
   return (
     <>
-      <Term name="attempt">Attempt</Term> {`${lane.number}${of}`}
+      {`Attempt ${lane.number}${of}`}
       {lane.task !== 'generate' && ` · ${visibleText(shorten(lane.task, 40))}`}
     </>
   )
@@ -120,7 +119,7 @@ function Step({ step }: { step: LaneStep }) {
       )}
       <span>{visibleText(shorten(label, 60))}</span>
       <span class="unseen">{name}</span>
-      {step.seconds !== null && <span class="number quiet">{formatSeconds(step.seconds)}</span>}
+      {step.seconds !== null && step.seconds >= 0.05 && <span class="number quiet">{formatSeconds(step.seconds)}</span>}
       {step.runs > 1 && <span class="quiet">×{step.runs}</span>}
     </li>
   )

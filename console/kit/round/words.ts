@@ -44,7 +44,9 @@ const lookUp = (table: Record<string, string>, name: string): string =>
 
 /** What a chain does, after "the model". Unknown ones keep their own name. */
 export const chainName = (chain: string): string => lookUp(CHAINS, chain)
-export const toolName = (tool: string): string => lookUp(TOOLS, tool)
+/** What a tool does, in a word; null for one that only hands over an answer, or that is not known. */
+export const toolVerb = (tool: string): string | null => (Object.hasOwn(TOOLS, tool) ? lookUp(TOOLS, tool) : null)
+export const plainName = plain
 export const stepName = (step: string): string => lookUp(STEPS, step)
 
 const READING = new Set(['read_file', 'list_dir', 'bulk_grep_search', 'diff_history', 'resource_schema', 'web_search'])

@@ -4,7 +4,7 @@ import { hasDocument } from '../../data/use-plan-document.ts'
 import { lastStatus } from '../../data/use-session.ts'
 import { Badge, Origin } from '../../kit/badge.tsx'
 import { Copy } from '../../kit/copy.tsx'
-import { formatMoney, formatNumber, formatSeconds, plural } from '../../kit/format.ts'
+import { formatMoney, formatNumber, formatSeconds } from '../../kit/format.ts'
 import { Notice } from '../../kit/notice.tsx'
 import { useOpenSession } from '../session/context.ts'
 import { modeOf } from './conversation.ts'
@@ -136,7 +136,7 @@ function Usage({ round, usage }: { round: Round; usage: NonNullable<Round['usage
       formatMoney(usage.cost_usd),
       usage.cost_usd === null ? 'The price of a model that was asked is not known' : 'At list prices',
     ],
-    ['Attempts', plural(round.attempts.length, 'attempt')],
+    ['Attempts', formatNumber(round.attempts.length)],
   ]
   return (
     <dl class="rounds-facts small">

@@ -9,6 +9,7 @@ import { ActivityStream } from '../../kit/round/activity-stream.tsx'
 import { foldActivity } from '../../kit/round/fold-activity.ts'
 import { Lanes } from '../../kit/round/lanes.tsx'
 import { mergeAttempts } from '../../kit/round/merge-attempts.ts'
+import { Term } from '../../kit/term.tsx'
 import { useOpenSession } from '../session/context.ts'
 import { RoundOutput } from './round-output.tsx'
 import { StreamState } from './stream-state.tsx'
@@ -35,7 +36,7 @@ export function RoundWork({ round, onCancelling }: WorkProps) {
     <div class="rounds-work">
       <section>
         <h3>
-          Attempts <StreamState events={activity} quietWhen={isOver} />
+          <Term name="attempt">Attempts</Term> <StreamState events={activity} quietWhen={isOver} />
         </h3>
         {lanes.length > 0 && <Lanes lanes={lanes} running={!isOver} />}
         {lanes.length === 0 && !isOver && <Skeleton lines={3} label="The round has not begun to tell" />}
@@ -48,7 +49,7 @@ export function RoundWork({ round, onCancelling }: WorkProps) {
           </p>
         )}
       </section>
-      <section>
+      <section class="rounds-beside">
         <h3>
           Line by line <span class="small quiet number">{plural(lines.length, 'line')}</span>
         </h3>

@@ -55,7 +55,7 @@ function afterPlan({ rounds, seal }: Session, round: number): NextStep {
   if (request)
     return {
       tone: 'accent',
-      text: `Pull request ${request.number} is open.`,
+      text: `Pull request ${request.number} was opened.`,
       part: 'pull-request',
       label: 'See its state',
     }

@@ -1,0 +1,69 @@
+import type { ActivityEvent, Round } from '../../api/types.ts'
+import { Button } from '../../kit/button.tsx'
+import { Copy } from '../../kit/copy.tsx'
+import { formatNumber, formatSeconds } from '../../kit/format.ts'
+import { useOpenSession } from '../session/context.ts'
+import type { Timeline } from './timeline.ts'
+import { type Player, SPEEDS } from './use-player.ts'
+
+interface ControlsProps {
+  player: Player
+  events: readonly ActivityEvent[]
+  timeline: Timeline
+  round: Round
+}
+
+/** Play, step, speed, and the place in the round. */
+export function Controls({ player, events, round }: ControlsProps) {
+  const { session } = useOpenSession()
+  const { count, playing, speed, goTo, toggle, setSpeed } = player
+  const all = events.length
+  const place = `event ${formatNumber(count)} of ${formatNumber(all)}, ${formatSeconds(secondsAt(round, events, count))}`
+  const address = new URL(location.href)
+  address.search = count === 0 ? '' : `?at=${events[count - 1]?.id}`
+  return (
+    <section class="card replay-controls" aria-label="Replay">
+      <div class="replay-buttons">
+        <Button kind="primary" onClick={toggle}>
+          {playing ? 'Pause' : count >= all ? 'Play again' : 'Play'}
+        </Button>
+        <Button aria-label="Previous event" onClick={() => goTo(count - 1)} disabled={count === 0}>
+          ←
+        </Button>
+        <Button aria-label="Next event" onClick={() => goTo(count + 1)} disabled={count >= all}>
+          →
+        </Button>
+        <fieldset aria-label="Speed" class="replay-speeds">
+          {SPEEDS.map((choice) => (
+            <Button key={choice} small aria-pressed={speed === choice} onClick={() => setSpeed(choice)}>
+              {choice}×
+            </Button>
+          ))}
+          <Button small onClick={() => goTo(all)}>
+            All
+          </Button>
+        </fieldset>
+        <Copy text={address.href} label="Copy address at this moment" />
+      </div>
+      <input
+        type="range"
+        class="replay-range"
+        aria-label={`Moment of round ${round.number} of ${session.rounds.length}`}
+        aria-valuetext={place}
+        min={0}
+        max={all}
+        value={count}
+        onInput={({ currentTarget }) => goTo(Number(currentTarget.value))}
+      />
+      <p class="small quiet number">
+        {place}. <span class="replay-keys">Space plays and pauses, ← and → step.</span>
+      </p>
+    </section>
+  )
+}
+
+/** Seconds of the round itself, not of the replay. */
+function secondsAt(round: Round, events: readonly ActivityEvent[], count: number): number {
+  const at = events[count - 1]?.at
+  return at === undefined ? 0 : Math.max(0, (Date.parse(at) - Date.parse(round.created_at)) / 1_000)
+}
