@@ -109,11 +109,11 @@ function Step({ step }: { step: LaneStep }) {
   const [sign, name] = STATES[step.state]
   const label = /^[A-Z_]+$/.test(step.name) ? upperFirst(chainName(step.name)) : stepName(step.name)
   return (
-    <li class={`round-step round-step-${step.state}`} title={`${label}: ${name}`}>
+    <li class={`round-step round-step-${step.state}`}>
       {step.state === 'running' ? (
         <span class="dot dot-live" aria-hidden="true" />
       ) : (
-        <span class="round-step-sign" aria-hidden="true">
+        <span class="round-step-sign" aria-hidden="true" title={name}>
           {sign}
         </span>
       )}

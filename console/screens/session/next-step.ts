@@ -1,10 +1,9 @@
 import type { Round, Session } from '../../api/types.ts'
 import { hasEnded, lastStatus } from '../../data/use-session.ts'
-import type { Tone } from '../../kit/badge.tsx'
 
 /** What to do next in a session, and where. */
 export interface NextStep {
-  tone: Tone
+  tone: 'accent' | 'warn' | 'bad'
   text: string
   /** The part of the session that helps; empty: its rounds. */
   part: string

@@ -1,0 +1,304 @@
+import type { APIRequestContext, Page } from '@playwright/test'
+import type { Session } from '../../../console/api/types.ts'
+import { FOLLOW_UPS } from '../../../dev/scripted-model/examples.ts'
+import { expect, expectAccessible, test } from './fixtures.ts'
+import { exampleBody, runExample, waitForEnd } from './world.ts'
+
+const API = '/api/v1'
+
+let finished: Session
+test.beforeAll(async ({ request }) => {
+  finished = await runExample(request, 'generate')
+})
+
+async function begin(request: APIRequestContext, name: Parameters<typeof exampleBody>[1]): Promise<string> {
+  const answer = await request.post(`${API}/iac/generate`, { data: await exampleBody(request, name) })
+  expect(answer.status()).toBe(202)
+  return (await answer.json()).session_id
+}
+
+const frames = (events: object[]): string =>
+  events.map((event) => `id: ${(event as { id: number }).id}\ndata: ${JSON.stringify(event)}\n\n`).join('')
+const sse = (body: string) => ({ status: 200, contentType: 'text/event-stream', body })
+
+/** Hands the page another session than the API does. */
+async function changeSession(page: Page, change: (session: Session) => void): Promise<void> {
+  await page.route('**/api/v1/sessions?*', async (route) => {
+    const response = await route.fetch()
+    const session = await response.json()
+    change(session)
+    await route.fulfill({ response, json: session })
+  })
+}
+
+/** The round seems to run: it has no end, and the streams say what is given. */
+async function pretendToRun(page: Page, activity: object[] = []): Promise<void> {
+  await changeSession(page, (session) => {
+    session.in_flight = true
+    session.current_status = 'generating'
+    const [round] = session.rounds
+    if (!round) return
+    round.statuses = round.statuses.slice(0, 3)
+    round.usage = null
+    round.attempts = []
+  })
+  const status = { status_msg: 'GENERATING', detail: { message: 'The code is being written.' } }
+  await page.route('**/events/subscribe/*', (route) => route.fulfill(sse(`data: ${JSON.stringify(status)}\n\n`)))
+  await page.route('**/events/activity/**', (route) => route.fulfill(sse(frames(activity))))
+}
+
+test('a round is followed live from its start to its end', async ({ page, request }) => {
+  await page.goto('/console/sessions')
+  const id = await begin(request, 'generate')
+  await page.goto(`/console/sessions/${id}`)
+  const main = page.getByRole('main')
+  await expect(main.getByRole('heading', { level: 2, name: 'Round 1' })).toBeVisible()
+  await expect(main.getByRole('heading', { name: 'Attempt 1 of 5' })).toBeVisible()
+  await expect(main.getByRole('heading', { name: 'Attempt 2 of 5' })).toBeVisible()
+  await expect(main.getByText('Completed').first()).toBeVisible({ timeout: 20_000 })
+  const lane = (number: number) =>
+    main
+      .getByRole('listitem')
+      .filter({ has: page.getByRole('heading', { name: `Attempt ${number} of 5` }) })
+      .last()
+  const [first, second] = [lane(1), lane(2)]
+  await expect(first.getByText('Refused', { exact: true })).toBeVisible()
+  await expect(first.getByText('orders-queue.tf:2')).toBeVisible()
+  await expect(second.getByText('Accepted', { exact: true })).toBeVisible()
+  await expect(second.getByText(/Began because: The engine does not accept/)).toBeVisible()
+  await expect(second.getByText(/^\d+\.\d s/).first()).toBeVisible()
+  await expect(main.getByText('said by a model')).toBeVisible()
+  await expect(main.getByRole('link', { name: 'Review', exact: true }).first()).toBeVisible()
+  await expectAccessible(page)
+})
+
+test('the finished conversation, as a reader of the screen hears it', async ({ page }) => {
+  await page.goto(`/console/sessions/${finished.uuid}`)
+  await expect(page.getByRole('heading', { name: 'Review and report' })).toBeVisible()
+  await expect(page.getByRole('main')).toMatchAriaSnapshot(`
+    - heading /Add a work queue for the orders service/ [level=1]
+    - list:
+      - listitem: 1 round
+    - paragraph:
+      - text: The plan is made and sealed.
+      - link "Review the plan"
+    - navigation "Parts of the session":
+      - link "Rounds"
+    - list:
+      - listitem:
+        - group:
+          - heading "Round 1" [level=2]
+          - paragraph: /Added a work queue for the orders service/
+          - text: said by a model
+          - link "Review"
+          - link "Replay"
+          - term: Tokens
+          - definition: /[\\d,]+/
+          - heading /Attempts/ [level=3]
+          - list:
+            - listitem:
+              - heading "Before the first attempt" [level=4]
+            - listitem:
+              - heading "Attempt 1 of 5" [level=4]
+              - text: /Refused \\d/
+              - list "Steps":
+                - listitem: /Write done/
+                - listitem: /Prepare done/
+                - listitem: /Validate failed/
+                - listitem: /Plan not needed or not reached/
+                - listitem: /Check not needed or not reached/
+              - list "What was found"
+            - listitem:
+              - heading "Attempt 2 of 5" [level=4]
+              - text: /Accepted \\d/
+          - heading /Line by line/ [level=3]
+          - region "What happened, line by line"
+          - group:
+            - heading "Engine output" [level=3]
+    - form "Ask further":
+      - textbox "Ask further"
+      - group "Kind of round":
+        - radio "Change writes code for what you ask, and plans it" [checked]
+      - button "Ask"
+  `)
+})
+
+test('what the engine printed is read when it is asked for', async ({ page }) => {
+  const reads: string[] = []
+  page.on('request', (made) => /events\/output|\/outputs\//.test(made.url()) && reads.push(made.url()))
+  await page.goto(`/console/sessions/${finished.uuid}`)
+  await page.getByRole('heading', { name: 'Engine output' }).waitFor()
+  expect(reads).toEqual([])
+  await page.getByRole('heading', { name: 'Engine output' }).click()
+  await page.getByText('Validate exit 1').click()
+  await expect(page.getByRole('region', { name: 'Output of Validate' })).toContainText('undeclared local value')
+})
+
+test('a round whose attempts are all refused says why, and its session takes nothing more', async ({
+  page,
+  request,
+}) => {
+  const { uuid } = await runExample(request, 'exhausted')
+  await page.goto(`/console/sessions/${uuid}`)
+  await expect(page.getByText('The round failed')).toBeVisible()
+  await expect(page.getByText(/All 5 attempts at the code were refused.*orders-mirror\.tf:4/)).toBeVisible()
+  await expect(page.getByText('Refused', { exact: true })).toHaveCount(5)
+  await expect(page.getByText('A local value with the name "region_b" has not been declared.')).toBeVisible()
+  await expect(page.getByRole('textbox', { name: 'Ask further' })).toHaveCount(0)
+  await expect(page.getByRole('link', { name: 'Begin a new session' })).toBeVisible()
+  await expectAccessible(page)
+})
+
+test('asking further makes a second round, and stopping it ends it', async ({ page, request }) => {
+  const { uuid } = await runExample(request, 'generate')
+  await page.goto(`/console/sessions/${uuid}?round=1`)
+  await page.getByRole('textbox', { name: 'Ask further' }).fill(FOLLOW_UPS[0] as string)
+  await page.getByRole('textbox', { name: 'Ask further' }).press('Control+Enter')
+  await expect(page.getByRole('heading', { level: 2, name: 'Round 2' })).toBeVisible()
+  await expect(page).not.toHaveURL(/round=/)
+  await expect(page.getByRole('textbox', { name: 'Ask further' })).toHaveValue('')
+  await page.getByRole('button', { name: 'Stop', exact: true }).click()
+  await expect(page.getByRole('dialog')).toContainText('sealed plan stay as they were')
+  await page.getByRole('button', { name: 'Stop the round' }).click()
+  await expect(page.getByText(/Cancelled by/).first()).toBeVisible({ timeout: 20_000 })
+  const ended = await waitForEnd(request, uuid)
+  expect(ended.rounds[1]?.statuses.at(-1)?.status).toBe('uncompleted')
+  // The session goes on, and each round opens by its address.
+  await page.goto(`/console/sessions/${uuid}?round=1`)
+  await expect(page.getByText('Added a work queue for the orders service', { exact: false })).toBeVisible()
+  await expect(page.getByText(/Cancelled by/)).toBeHidden()
+})
+
+test('a stop that comes too late says so', async ({ page }) => {
+  await pretendToRun(page)
+  const reason = 'The round seals its plan and ends now; it cannot be cancelled any more.'
+  await page.route('**/iac/cancel', (route) => route.fulfill({ status: 409, json: { detail: reason } }))
+  await page.goto(`/console/sessions/${finished.uuid}`)
+  await expect(page.getByText('The code is being written.')).toBeVisible()
+  await page.getByRole('button', { name: 'Stop', exact: true }).click()
+  await page.getByRole('button', { name: 'Stop the round' }).click()
+  await expect(page.getByRole('dialog').getByRole('alert')).toContainText(reason)
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Let it run' }).click()
+  await expect(page.getByRole('dialog')).toBeHidden()
+  // While a round runs, one can write, and is told why not to send.
+  await page.getByRole('textbox', { name: 'Ask further' }).fill('Something more')
+  await expect(page.getByText('A round runs. You can write already')).toBeVisible()
+})
+
+test('what the platform refuses stands at its field, and what was typed survives a reload', async ({ page }) => {
+  await page.goto(`/console/sessions/${finished.uuid}`)
+  const field = page.getByRole('textbox', { name: 'Ask further' })
+  await page.getByRole('button', { name: 'Ask', exact: true }).click()
+  await expect(field).toHaveAttribute('aria-invalid', 'true')
+  await expect(page.getByRole('alert')).toBeVisible()
+  await page.getByRole('radio', { name: /Drift/ }).check()
+  await page.getByRole('checkbox', { name: /Only look/ }).check()
+  await field.fill('مرحبا 🚀 what differs?')
+  await page.route('**/iac/drift', (route) => route.abort())
+  await page.getByRole('button', { name: 'Look' }).click()
+  await expect(page.getByText('The request was not sent')).toBeVisible()
+  await page.reload()
+  await expect(field).toHaveValue('مرحبا 🚀 what differs?')
+  await expect(page.getByRole('checkbox', { name: /Only look/ })).toBeChecked()
+})
+
+test('a stream that dies goes on behind the last event', async ({ page, request }) => {
+  const path = `${API}/events/activity/${finished.uuid}?round=1`
+  const all = (await (await request.get(path)).text()).split('\n\n')
+  const asked: (string | undefined)[] = []
+  await page.route('**/events/activity/**', async (route) => {
+    asked.push(route.request().headers()['last-event-id'])
+    if (asked.length === 1) return route.fulfill(sse(`${all.slice(0, 9).join('\n\n')}\n\n`))
+    return route.continue()
+  })
+  await page.goto(`/console/sessions/${finished.uuid}`)
+  await expect(page.getByRole('heading', { name: 'Review and report' })).toBeVisible()
+  const last = /^id: (\d+)/m.exec(all[8] as string)?.[1]
+  expect(last).toBeDefined()
+  expect(asked).toEqual([undefined, last])
+  await expect(page.getByText('checks the request', { exact: true })).toHaveCount(1)
+})
+
+test('a session of somebody else is read, and nothing can be asked in it', async ({ page }) => {
+  await page.route('**/api/v1/sessions?*', (route) => route.fulfill({ status: 403, json: { detail: 'Not yours.' } }))
+  await page.goto(`/console/sessions/${finished.uuid}`)
+  await expect(page.getByText('This is a session of somebody else')).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Attempt 2 of 5' })).toBeVisible()
+  await expect(page.getByRole('textbox')).toHaveCount(0)
+  await page.route('**/api/v1/admin/sessions?*', (route) => route.fulfill({ status: 404, json: { detail: 'None.' } }))
+  await page.reload()
+  await expect(page.getByText('There is no such session')).toBeVisible()
+})
+
+test('hostile text is shown as text, on a phone too', async ({ page }) => {
+  const evil = '<img src=x onerror="document.title=1"><script>document.title=1</script>\u001b[31m\u202e'
+  await changeSession(page, (session) => {
+    const [round] = session.rounds
+    if (!round) return
+    round.query = `${evil} ${'x'.repeat(1_000_000)}`
+    for (const attempt of round.attempts)
+      for (const found of attempt.diagnostics)
+        Object.assign(found, { summary: evil, file: evil, snippet: 'y'.repeat(1_000_000) })
+    session.history = [{ user: round.query, assistant: evil }]
+  })
+  const written = {
+    id: 5,
+    round: 1,
+    at: '2026-01-01T00:00:00Z',
+    type: 'file.written',
+    path: evil,
+    lines_added: 1,
+    lines_removed: 0,
+  }
+  const end = 'event: end\ndata: {"status": "completed"}\n\n'
+  await page.route('**/events/activity/**', (route) => route.fulfill(sse(frames([written]) + end)))
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto(`/console/sessions/${finished.uuid}`)
+  await expect(page.getByText('<script>document.title=1</script>␛[31m⟨U+202E⟩').first()).toBeVisible()
+  await expect(page.getByRole('button', { name: /Show all 1,000,0\d\d characters/ })).toBeVisible()
+  expect(await page.locator('main img').count()).toBe(0)
+  expect(await page.title()).not.toBe('1')
+  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
+})
+
+test('5,000 events and 20,000 lines of output stay smooth', async ({ page }) => {
+  const at = '2026-01-01T00:00:00.000000Z'
+  const events = Array.from({ length: 5_000 }, (_, id) => ({
+    id,
+    round: 1,
+    at,
+    type: 'tool.called',
+    chain: 'IAC_GENERATOR',
+    tool: 'read_file',
+    path: `file-${id}.tf`,
+    outcome: 'ok',
+    seconds: 0,
+  }))
+  const lines = Array.from({ length: 20_000 }, (_, id) => ({
+    id,
+    round: 1,
+    at,
+    type: 'lines',
+    step: 'plan',
+    job_id: 'j',
+    stream: 'stdout',
+    text: `line number ${id}\n`,
+  }))
+  await pretendToRun(page, events)
+  await page.route('**/events/output/**', (route) => route.fulfill(sse(frames(lines))))
+  await page.goto(`/console/sessions/${finished.uuid}`)
+  await expect(page.getByText('file-4999.tf')).toBeVisible()
+  await expect(page.getByText('file-0.tf')).toHaveCount(0)
+  await page.getByRole('heading', { name: 'Engine output' }).click()
+  const output = page.getByRole('region', { name: 'Engine output' })
+  await expect(output).toContainText('line number 19999')
+  expect(await output.locator('*').count()).toBeLessThan(300)
+  // The reader goes to the beginning, stays there, and comes back by the button.
+  await output.evaluate((box) => box.scrollTo({ top: 0 }))
+  await output.scrollIntoViewIfNeeded()
+  await page.getByRole('button', { name: 'Jump to the end' }).click()
+  await expect
+    .poll(() => output.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight))
+    .toBeLessThan(40)
+})
