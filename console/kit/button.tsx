@@ -15,7 +15,7 @@ export function Button({ kind = 'plain', small, busy, children, onClick, type = 
       type={busy ? 'button' : type}
       class={`button button-${kind}${small ? ' button-small' : ''} ${rest.class ?? ''}`}
       aria-busy={busy || undefined}
-      aria-disabled={busy || undefined}
+      aria-disabled={busy || rest['aria-disabled']}
       onClick={busy ? (event) => event.preventDefault() : onClick}
     >
       {busy && <span class="spinner" aria-hidden="true" />}

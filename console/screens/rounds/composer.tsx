@@ -84,10 +84,16 @@ function Form() {
         />
       )}
       <div class="rounds-send">
-        <p class="small quiet" role="status">
+        <p id="ask-refusal" class="small quiet" role="status">
           {refusal ?? ''}
         </p>
-        <Button kind="primary" type="submit" busy={send.isPending} aria-disabled={refusal !== null || undefined}>
+        <Button
+          kind="primary"
+          type="submit"
+          busy={send.isPending}
+          aria-disabled={refusal !== null || undefined}
+          aria-describedby="ask-refusal"
+        >
           {asked.preview && asked.mode !== 'generate' ? 'Look' : 'Ask'}
         </Button>
       </div>

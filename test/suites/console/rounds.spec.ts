@@ -302,3 +302,27 @@ test('5,000 events and 20,000 lines of output stay smooth', async ({ page }) => 
     .poll(() => output.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight))
     .toBeLessThan(40)
 })
+
+test('who may not stop a round or ask for drift is told so', async ({ page }) => {
+  const roles = { operation_role: 'developer', panel_role: 'viewer' }
+  await page.route('**/users/me', async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...(await response.json()), ...roles } })
+  })
+  await page.goto(`/console/sessions/${finished.uuid}`)
+  await page.getByRole('radio', { name: /Drift/ }).check()
+  await expect(page.getByText('Drift needs the operation role devops')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Ask', exact: true })).toBeDisabled()
+  await pretendToRun(page)
+  await page.route('**/api/v1/admin/sessions?*', async (route) => {
+    const response = await route.fetch()
+    const session = await response.json()
+    session.in_flight = true
+    session.rounds[0].statuses.length = 3
+    await route.fulfill({ response, json: session })
+  })
+  await page.route('**/api/v1/sessions?*', (route) => route.fulfill({ status: 403, json: { detail: 'Not yours.' } }))
+  await page.reload()
+  await expect(page.getByText('Its owner or a panel editor can stop it.')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Stop', exact: true })).toHaveCount(0)
+})
