@@ -18,7 +18,8 @@ export function Controls({ player, events, round }: ControlsProps) {
   const { session } = useOpenSession()
   const { count, playing, speed, goTo, toggle, setSpeed } = player
   const all = events.length
-  const place = `event ${formatNumber(count)} of ${formatNumber(all)}, ${formatSeconds(secondsAt(round, events, count))}`
+  const seconds = formatSeconds(secondsAt(round, events, count))
+  const place = `event ${formatNumber(count)} of ${formatNumber(all)}, ${seconds}`
   const address = new URL(location.href)
   address.search = count === 0 ? '' : `?at=${events[count - 1]?.id}`
   return (

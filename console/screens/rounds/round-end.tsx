@@ -123,14 +123,11 @@ const To = ({ path, round, session, name, primary }: ToProps) => (
 
 function Usage({ round, usage }: { round: Round; usage: NonNullable<Round['usage']> }) {
   const tokens = usage.input_tokens + usage.output_tokens
+  const [read, cached, written] = [usage.input_tokens, usage.cached_tokens, usage.output_tokens].map(formatNumber)
   const facts: [string, string, string?][] = [
     ['Model', formatSeconds(usage.model_s), 'Waited for a model, and for no engine'],
     ['Engine', formatSeconds(usage.engine_s)],
-    [
-      'Tokens',
-      formatNumber(tokens),
-      `${formatNumber(usage.input_tokens)} in (${formatNumber(usage.cached_tokens)} from the cache), ${formatNumber(usage.output_tokens)} out`,
-    ],
+    ['Tokens', formatNumber(tokens), `${read} in (${cached} from the cache), ${written} out`],
     [
       'Cost',
       formatMoney(usage.cost_usd),

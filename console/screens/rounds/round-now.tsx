@@ -19,7 +19,7 @@ export function RoundNow({ round, cancelling }: { round: Round; cancelling: stri
           <p class="rounds-headline" aria-live="polite">
             {cancelling === null
               ? shorten(visibleText(message ?? 'Waiting for its turn.'), 400)
-              : `Stopping, because ${shorten(visibleText(cancelling), 120)} asked for it. It ends when the engine has stopped.`}
+              : `${shorten(visibleText(cancelling), 120)} stops it. It ends when the engine has stopped.`}
           </p>
           <p class="small quiet number">
             <Elapsed since={round.created_at} until={null} />

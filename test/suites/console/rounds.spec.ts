@@ -48,10 +48,17 @@ async function pretendToRun(page: Page, activity: object[] = []): Promise<void> 
 }
 
 test('a round is followed live from its start to its end', async ({ page, request }) => {
-  await page.goto('/console/sessions')
+  // The console stands already when the round begins, because a recorded round takes two seconds.
+  await page.goto(`/console/sessions/${finished.uuid}`)
+  await page.getByRole('heading', { name: 'Review and report' }).waitFor()
   const id = await begin(request, 'generate')
-  await page.goto(`/console/sessions/${id}`)
+  await page.evaluate((path) => {
+    history.pushState({}, '', path)
+    dispatchEvent(new PopStateEvent('popstate'))
+  }, `/console/sessions/${id}`)
   const main = page.getByRole('main')
+  await expect(main.getByRole('button', { name: 'Stop', exact: true })).toBeVisible()
+  await expect(main.getByRole('status').getByText('Live', { exact: true })).toBeVisible()
   await expect(main.getByRole('heading', { level: 2, name: 'Round 1' })).toBeVisible()
   await expect(main.getByRole('heading', { name: 'Attempt 1 of 5' })).toBeVisible()
   await expect(main.getByRole('heading', { name: 'Attempt 2 of 5' })).toBeVisible()
