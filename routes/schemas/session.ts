@@ -56,9 +56,21 @@ const SessionSummary = z
   })
   .openapi('SessionSummary', { example: SUMMARY })
 
+const ListedSession = SessionSummary.extend({
+  cost_usd: z
+    .number()
+    .nullable()
+    .optional()
+    .openapi({
+      description:
+        'US dollars of all finished rounds, with `include_cost=true`; else absent. ' +
+        'null when none has finished, or when the cost of one is not known.',
+    }),
+}).openapi('ListedSession', { example: SUMMARY })
+
 export const SessionPage = z
   .object({
-    items: z.array(SessionSummary),
+    items: z.array(ListedSession),
     total: z.number().int(),
     page: z.number().int(),
     page_size: z.number().int(),

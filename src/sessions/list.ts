@@ -13,6 +13,8 @@ export interface SessionFilter extends SessionSelection {
   page_size: number
   /** By default `created`. */
   sort?: Sort
+  /** Whether each entry has `cost_usd`. By default false. */
+  include_cost?: boolean
 }
 
 /**
@@ -24,13 +26,14 @@ export async function listSessions(
   sql: Sql,
   filter: SessionFilter,
 ): Promise<{ items: SessionSummary[]; total: number }> {
-  const { page, page_size, sort = 'created', ...rest } = filter
+  const { page, page_size, sort = 'created', include_cost = false, ...rest } = filter
   const selection = normaliseSelection(rest)
   if (selection === null) return { items: [], total: 0 }
   const { total, kinds, query } = await countMatches(sql, selection)
   const offset = (page - 1) * page_size
   if (offset >= total) return { items: [], total }
-  const rows = await readPage(sql, { selection, query, sort, limit: page_size, offset, total, kinds })
+  const request = { selection, query, sort, limit: page_size, offset, include_cost, total, kinds }
+  const rows = await readPage(sql, request)
   return { items: rows.map(toSummary), total }
 }
 
@@ -60,4 +63,5 @@ export const toSummary = ({ uri, branch, root_path, ...summary }: SummaryRow): S
   is_blocked: summary.is_blocked,
   created_at: summary.created_at,
   updated_at: summary.updated_at,
+  ...(summary.cost_usd !== undefined && { cost_usd: summary.cost_usd }),
 })

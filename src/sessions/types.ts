@@ -33,6 +33,11 @@ export interface SessionSummary {
   is_blocked: boolean
   created_at: string
   updated_at: string
+  /**
+   * US dollars of the finished rounds, only where a list was asked for it. Null when none has finished, or when the
+   * cost of one is not known.
+   */
+  cost_usd?: number | null
 }
 
 /** `url` is presigned whenever the entry is read. `id` is that of the row in `reports`, `engine_plans` and so on. */

@@ -79,6 +79,11 @@ export const listQuery = {
       default: 'created',
       description: 'By `created_at` or by `updated_at`, the latest first.',
     }),
+  include_cost: blankIsAbsent(boolean()).openapi({
+    type: 'boolean',
+    default: false,
+    description: 'Whether each entry has `cost_usd`.',
+  }),
 }
 
 export const getSessionList = endpoint({

@@ -7,7 +7,11 @@ import { joinConditions, namesKinds, type SessionSelection, timeConditions } fro
 /** By when a session was created, or by when it last changed (`updated_at`). The latest comes first in both. */
 export type Sort = 'created' | 'last_activity'
 
-export type SummaryRow = Omit<SessionSummary, 'workspace'> & { uri: string; branch: string; root_path: string | null }
+export type SummaryRow = Omit<SessionSummary, 'workspace'> & {
+  uri: string
+  branch: string
+  root_path: string | null
+}
 
 /**
  * Up to this many matching sessions are all read and then sorted. When more match, it is faster to walk the
@@ -26,6 +30,8 @@ interface PageRequest {
   sort: Sort
   limit: number
   offset: number
+  /** Whether each entry says what its finished rounds cost. */
+  include_cost: boolean
   total: number
   /** The kinds that match, where the selection can be counted by them. */
   kinds: readonly Kind[] | null
@@ -85,7 +91,7 @@ function findByKind(sql: Sql, kinds: readonly Kind[], { selection, sort, limit, 
 /** @param matching a subquery with `id` and `at`, behind the word that says whether it is materialised */
 async function readSummaries(
   sql: Sql,
-  { limit, offset, sort }: PageRequest,
+  { limit, offset, sort, include_cost }: PageRequest,
   matching: Query,
   planDependsOnValues = false,
 ): Promise<SummaryRow[]> {
@@ -93,7 +99,7 @@ async function readSummaries(
     WITH matching AS ${matching}
     SELECT s.uuid, coalesce(nullif(u.email, ''), 'user-' || u.id) AS username, s.operation, p.provider, h.first_query,
            w.uri, w.branch, w.root_path, s.last_status AS current_status,
-           s.in_flight, s.is_blocked, s.created_at, s.updated_at
+           s.in_flight, s.is_blocked, s.created_at, s.updated_at ${include_cost ? sql`, ${costOfSession(sql)}` : sql``}
     FROM (SELECT id, at FROM matching ORDER BY at DESC, id DESC LIMIT ${limit} OFFSET ${offset}) found
     JOIN sessions s ON s.id = found.id
     JOIN users u ON u.id = s.user_id
@@ -103,3 +109,13 @@ async function readSummaries(
     ORDER BY ${orderColumn(sql, sort)} DESC, s.id DESC`
   return await (planDependsOnValues ? query.unprepared() : query)
 }
+
+/**
+ * The sum over the finished rounds of the session `s`, as the column `cost_usd`. Null when none has finished, and when
+ * the cost of one is not known. A round that ended before a worker took it has cost nothing.
+ */
+const costOfSession = (sql: Sql): Query => sql`(
+  SELECT CASE WHEN bool_and(r.attempts = 0 OR r.usage->>'cost_usd' IS NOT NULL)
+         THEN round(sum(coalesce((r.usage->>'cost_usd')::numeric, 0)), 6)::float8 END
+  FROM rounds r WHERE r.session_id = s.id AND r.finished_at IS NOT NULL
+) AS cost_usd`

@@ -1,5 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import type { STATUSES } from '../../../../src/base/vocabulary.ts'
+import { countWaiting, sumSpend } from '../../../../src/sessions/lists/spend.ts'
 import { countTotals } from '../../../../src/sessions/lists/totals.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requirePanel } from '../../../middleware/gates.ts'
@@ -26,6 +27,23 @@ export const SessionTotals = z
         failed: count(),
       } satisfies Record<(typeof STATUSES)[number], z.ZodType>)
       .openapi({ description: 'By the latest status. Their sum is `total`.' }),
+    waiting: count().openapi({ description: 'Rounds that no worker has begun, or that wait for another one.' }),
+    oldest_waiting_at: z.string().nullable().openapi({
+      format: 'date-time',
+      description: 'When the oldest of them was asked for; null when none waits.',
+    }),
+    spend_30_days: z
+      .object({
+        rounds: count(),
+        cost_usd: z.number().openapi({ description: 'US dollars of the rounds whose cost is known.' }),
+        rounds_of_unknown_cost: count(),
+        input_tokens: count(),
+        cached_tokens: count(),
+        output_tokens: count(),
+        engine_s: z.number(),
+        model_s: z.number(),
+      })
+      .openapi({ description: 'What the rounds of these sessions took that ended in the last 30 days.' }),
   })
   .openapi('SessionTotals', {
     example: {
@@ -43,6 +61,18 @@ export const SessionTotals = z
         uncompleted: 20,
         failed: 9,
       },
+      waiting: 1,
+      oldest_waiting_at: '2026-01-31T23:59:59.000000Z',
+      spend_30_days: {
+        rounds: 96,
+        cost_usd: 11.482_09,
+        rounds_of_unknown_cost: 0,
+        input_tokens: 4_628_160,
+        cached_tokens: 2_889_600,
+        output_tokens: 491_520,
+        engine_s: 2_054.4,
+        model_s: 6_134.4,
+      },
     },
   })
 
@@ -54,14 +84,21 @@ export const getAdminSessionSummary = endpoint({
     tags: ['Administration'],
     summary: 'How many sessions there are in each status',
     description:
-      'Totals of the sessions of all users, by status, with the filters of the list. For panel role viewer or higher.',
+      'Totals of the sessions of all users, by status, with the filters of the list; what of them waits; and what ' +
+      'their rounds of the last 30 days took. For panel role viewer or higher.',
     security: signedIn,
     request: { query: z.object({ ...sessionFilters, ...ownerFilter }) },
     responses: { 200: json(SessionTotals, 'The totals.'), ...errors(401, panelForbidden('viewer'), 422) },
   }),
   gates: [requirePanel('viewer')],
   handle: async (c, { query }) => {
-    const answer: z.input<typeof SessionTotals> = await countTotals(c.var.platform.sql, query)
+    const { sql } = c.var.platform
+    const [totals, waiting, spend_30_days] = await Promise.all([
+      countTotals(sql, query),
+      countWaiting(sql, query),
+      sumSpend(sql, query),
+    ])
+    const answer: z.input<typeof SessionTotals> = { ...totals, ...waiting, spend_30_days }
     return c.json(answer)
   },
 })
