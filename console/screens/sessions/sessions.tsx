@@ -1,3 +1,74 @@
+import { Link } from '@tanstack/react-router'
+import { type Address, useAddress } from '../../data/use-address.ts'
+import { hasPanelRole, useMe } from '../../data/use-me.ts'
 import { Page } from '../../kit/page.tsx'
+import { Term } from '../../kit/term.tsx'
+import { PanelGate } from '../../shell/panel-gate.tsx'
+import { FilterBar } from './filter-bar.tsx'
+import { countFilters, filtersOf, toQuery, type View } from './filters.ts'
+import { SessionList } from './session-list.tsx'
 
-export const Screen = () => <Page title="sessions">…</Page>
+/** What was asked of the platform: by the reader, and with a role in the panel by everybody. */
+export function Screen() {
+  const address = useAddress()
+  const me = useMe()
+  const view: View = address.read('view') === 'all' ? 'all' : 'mine'
+  const mayAll = hasPanelRole(me.data, 'viewer')
+  return (
+    <Page
+      wide
+      title="Sessions"
+      lead={
+        <>
+          Each <Term name="session" /> is one conversation about one folder of a repository.
+        </>
+      }
+      actions={
+        <Link class="button button-primary" to="/">
+          New request
+        </Link>
+      }
+    >
+      {(mayAll || view === 'all') && <Views view={view} />}
+      {view === 'all' ? (
+        <PanelGate role="viewer" purpose="see the sessions of everybody">
+          <Filtered view={view} address={address} />
+        </PanelGate>
+      ) : (
+        <Filtered view={view} address={address} />
+      )}
+    </Page>
+  )
+}
+
+const Views = ({ view }: { view: View }) => (
+  <nav class="tabs" aria-label="Whose sessions">
+    {(['mine', 'all'] as const).map((each) => (
+      <Link
+        key={each}
+        to={'/sessions' as never}
+        search={(each === 'all' ? { view: 'all' } : {}) as never}
+        class="tab"
+        aria-current={each === view ? 'page' : undefined}
+        activeProps={{ 'aria-current': each === view ? 'page' : undefined }}
+      >
+        {each === 'all' ? 'Of everybody' : 'Mine'}
+      </Link>
+    ))}
+  </nav>
+)
+
+function Filtered({ view, address }: { view: View; address: Address }) {
+  const clear = () => address.change(Object.fromEntries(filtersOf(view).map((name) => [name, ''])))
+  return (
+    <>
+      <FilterBar view={view} address={address} clear={clear} />
+      <SessionList
+        view={view}
+        query={toQuery(address.read, view)}
+        isFiltered={countFilters(address.read, view) > 0}
+        clear={clear}
+      />
+    </>
+  )
+}

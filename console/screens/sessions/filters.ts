@@ -1,0 +1,55 @@
+import type { Query } from '../../api/client.ts'
+
+/** The filters of the lists of sessions, by their names in the API and in the address. */
+export const FILTERS = [
+  'search',
+  'status',
+  'mode',
+  'operation',
+  'cloud',
+  'repo_uri',
+  'locked',
+  'created_after',
+  'created_before',
+] as const
+/** The one that only the list of everybody's sessions has. */
+export const OWNER_FILTER = 'user_email'
+
+export type View = 'mine' | 'all'
+export type FilterName = (typeof FILTERS)[number] | typeof OWNER_FILTER
+
+export const filtersOf = (view: View): readonly FilterName[] => (view === 'all' ? [...FILTERS, OWNER_FILTER] : FILTERS)
+
+/** The query of the API for what the address says. Days of the address are days where the reader is. */
+export function toQuery(read: (name: string) => string, view: View): Query {
+  const filters = filtersOf(view).map((name) => [name, toFilter(name, read(name).trim())] as const)
+  const sort = read('sort')
+  return Object.fromEntries([...filters, ['sort', sort]].filter(([, value]) => value !== ''))
+}
+
+/** How many filters the address names, its order not counted. */
+export const countFilters = (read: (name: string) => string, view: View, names = filtersOf(view)): number =>
+  names.filter((name) => read(name).trim() !== '').length
+
+const DAY = /^\d{4}-\d\d-\d\d$/
+
+function toFilter(name: FilterName, value: string): string {
+  if ((name !== 'created_after' && name !== 'created_before') || !DAY.test(value)) return value
+  const at = new Date(`${value}T00:00:00`)
+  return Number.isNaN(at.getTime()) ? value : at.toISOString()
+}
+
+/**
+ * The moment one microsecond after a timestamp of the API (`2026-03-01T14:25:30.123456Z`), so that a list that ends
+ * before it still has what was created then. A timestamp of another form is answered as it is.
+ */
+export function justAfter(timestamp: string): string {
+  const [, second, fraction] = /^(.*)\.(\d{6})Z$/.exec(timestamp) ?? []
+  if (second === undefined || fraction === undefined) return timestamp
+  if (fraction !== '999999') return `${second}.${String(Number(fraction) + 1).padStart(6, '0')}Z`
+  return `${new Date(Date.parse(`${second}Z`) + 1_000).toISOString().slice(0, 19)}.000000Z`
+}
+
+/** The earlier of two moments in RFC 3339; the first when the second is not given. */
+export const earlier = (one: string, other: unknown): string =>
+  typeof other === 'string' && Date.parse(other) < Date.parse(one) ? other : one

@@ -1,0 +1,118 @@
+import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Query } from '../../api/client.ts'
+import { Button } from '../../kit/button.tsx'
+import { formatNumber, plural } from '../../kit/format.ts'
+import { ErrorNotice, Skeleton } from '../../kit/notice.tsx'
+import { Nothing } from './empty.tsx'
+import type { View } from './filters.ts'
+import { PAGE_SIZE } from './pages.ts'
+import { Row } from './row.tsx'
+import { useRowHeight } from './row-height.ts'
+import { useRowKeys } from './row-keys.ts'
+import { useSessionPages } from './use-session-pages.ts'
+
+/** Rows above and below those in sight that are drawn, so that a fast scroll shows no gap. */
+const OVERSCAN = 10
+/** The height of the bar above the page, under which a row is not in sight. */
+const BAR_PX = 60
+
+interface ListProps {
+  view: View
+  query: Query
+  isFiltered: boolean
+  clear: () => void
+}
+
+/** All sessions that match. The page scrolls, and only the rows in sight are drawn and read. */
+export function SessionList({ view, query, isFiltered, clear }: ListProps) {
+  const list = useRef<HTMLUListElement>(null)
+  const height = useRowHeight()
+  const [range, setRange] = useState({ first: 0, last: 30 })
+  const [isUsed, setUsed] = useState(false)
+  const isAway = range.first > 0
+  const pages = useSessionPages({ view, query, ...range, isHeld: isAway || isUsed })
+  const total = pages.total ?? 0
+  const virtual = useWindowVirtualizer<HTMLLIElement>({
+    count: total,
+    estimateSize: () => height,
+    overscan: OVERSCAN,
+    scrollMargin: list.current?.offsetTop ?? 0,
+    scrollPaddingStart: BAR_PX,
+    getItemKey: (index) => `${Math.floor(index / PAGE_SIZE)}-${pages.row(index)?.uuid ?? index}`,
+  })
+  useEffect(() => virtual.measure(), [height])
+  const first = virtual.range?.startIndex ?? 0
+  const last = virtual.range?.endIndex ?? 30
+  useEffect(() => setRange({ first, last }), [first, last])
+  const keys = useRowKeys(list, total, (index) => virtual.scrollToIndex(index, { align: 'auto' }))
+  if (pages.error && pages.total === null)
+    return <ErrorNotice error={pages.error} title="The sessions could not be read" retry={pages.retry} />
+  if (pages.total === null) return <Skeleton lines={12} />
+  if (total === 0 && !pages.isOld) return <Nothing view={view} isFiltered={isFiltered} clear={clear} />
+  const time = query.sort === 'last_activity' ? 'updated_at' : 'created_at'
+  return (
+    <section class="sessions-all" aria-label="Sessions" aria-busy={pages.isOld}>
+      <div class="sessions-count small quiet">
+        <span role="status">{plural(total, 'session')}</span>
+        <span class="sessions-hint">
+          <kbd>j</kbd> <kbd>k</kbd> to move, Enter to open
+        </span>
+      </div>
+      {pages.news !== 0 && <News count={pages.news} sorted={time === 'created_at'} />}
+      {pages.error !== null && (
+        <ErrorNotice error={pages.error} title="The list is not up to date" retry={pages.retry} />
+      )}
+      <div class="sessions-row sessions-head small quiet" aria-hidden="true">
+        <span>Status</span>
+        <span>Request</span>
+        <span>Mode</span>
+        <span>Cloud</span>
+        <span class="sessions-cost">Cost</span>
+        <span class="sessions-age">{time === 'created_at' ? 'Created' : 'Active'}</span>
+      </div>
+      <ul
+        ref={list}
+        class="sessions-list"
+        style={{ height: `${virtual.getTotalSize()}px` }}
+        onKeyDown={keys}
+        onPointerEnter={({ pointerType }) => pointerType === 'mouse' && setUsed(true)}
+        onPointerLeave={() => setUsed(false)}
+      >
+        {virtual.getVirtualItems().map(({ key, index, start }) => {
+          const session = pages.row(index)
+          return (
+            <li
+              key={String(key)}
+              data-index={index}
+              aria-setsize={total}
+              aria-posinset={index + 1}
+              class="sessions-row"
+              style={{ height: `${height}px`, transform: `translateY(${start - virtual.options.scrollMargin}px)` }}
+            >
+              {session ? (
+                <Row session={session} showsOwner={view === 'all'} time={time} />
+              ) : (
+                <span class="sessions-blank">
+                  <span class="skeleton-line" />
+                  <span class="unseen">Loading session {formatNumber(index + 1)}</span>
+                </span>
+              )}
+            </li>
+          )
+        })}
+      </ul>
+    </section>
+  )
+}
+
+/** New rows wait above until the reader wants them, so that nothing moves while it is read. */
+function News({ count, sorted }: { count: number | null; sorted: boolean }) {
+  return (
+    <p class="sessions-news" role="status">
+      <Button small kind="primary" onClick={() => scrollTo({ top: 0 })}>
+        {count !== null && sorted ? plural(count, 'new session') : 'The order has changed'}: go to the top
+      </Button>
+    </p>
+  )
+}

@@ -1,0 +1,99 @@
+import { keepPreviousData, useQueries, useQuery } from '@tanstack/preact-query'
+import { useRef } from 'preact/hooks'
+import { calls } from '../../api/calls.ts'
+import type { Api, Query } from '../../api/client.ts'
+import type { SessionSummary } from '../../api/types.ts'
+import { usePlatform } from '../../data/platform.ts'
+import { earlier, justAfter, type View } from './filters.ts'
+import { countNew, countRows, PAGE_SIZE, type Page, pagesOf } from './pages.ts'
+
+const WHILE_RUNNING_MS = 5_000
+const ELSE_MS = 20_000
+
+export interface SessionPages {
+  /** Null until the first page is here. */
+  total: number | null
+  /** Undefined while its page is being read. */
+  row(index: number): SessionSummary | undefined
+  /** How many rows are new above the list that is shown; null: it has changed in more than that. */
+  news: number | null
+  /** What is shown belongs to the filters before, until the answer is here. */
+  isOld: boolean
+  error: unknown
+  retry(): void
+}
+
+interface Options {
+  view: View
+  query: Query
+  /** The rows that are drawn. */
+  first: number
+  last: number
+  /** Whether the order of the list has to stay, because its reader is in the middle of it. */
+  isHeld: boolean
+}
+
+const ask = (api: Api, view: View, query: Query, signal: AbortSignal) =>
+  (view === 'all' ? calls.listAllSessions : calls.listSessions)(api, {
+    query: { ...query, include_cost: true, page_size: PAGE_SIZE },
+    signal,
+  })
+
+/**
+ * A list of sessions, of which only the pages in sight are read. The first page is read again and again; what it says
+ * about a session is shown wherever that session stands. Its order is taken over only while the list is not held.
+ */
+export function useSessionPages({ view, query, first, last, isHeld }: Options): SessionPages {
+  const { api } = usePlatform()
+  const key = JSON.stringify([view, query])
+  const head = useQuery({
+    queryKey: ['sessions', view, query, 'first'],
+    queryFn: ({ signal }) => ask(api, view, query, signal),
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => (hasRunning(state.data) ? WHILE_RUNNING_MS : ELSE_MS),
+  })
+  const kept = useRef<{ key: string; page: Page } | null>(null)
+  if (head.data && !head.isPlaceholderData && (kept.current?.key !== key || !isHeld))
+    kept.current = { key, page: head.data }
+  const shown = kept.current?.page ?? null
+  const newest = shown?.items[0]?.created_at
+  // Behind the first page the list ends where it ended when it was opened, so that new sessions move nothing.
+  const until = newest !== undefined && query.sort !== 'last_activity' ? justAfter(newest) : null
+  const behind: Query = until === null ? query : { ...query, created_before: earlier(until, query.created_before) }
+  const numbers = shown ? pagesOf(first, Math.min(last, shown.total - 1)) : []
+  const others = useQueries({
+    queries: numbers.map((page) => ({
+      queryKey: ['sessions', view, behind, page],
+      queryFn: ({ signal }: { signal: AbortSignal }) => ask(api, view, { ...behind, page }, signal),
+      refetchInterval: ({ state }: { state: { data?: Page | undefined } }) =>
+        hasRunning(state.data) ? WHILE_RUNNING_MS : false,
+    })),
+  })
+  const pages = new Map(numbers.flatMap((number, at) => (others[at]?.data ? [[number, others[at].data as Page]] : [])))
+  const fresh = useFresh(head.data?.items)
+  return {
+    total: shown && countRows(shown, pages as Map<number, Page>),
+    row: (index) => {
+      const number = Math.floor(index / PAGE_SIZE) + 1
+      const page = number === 1 ? shown : (pages as Map<number, Page>).get(number)
+      const item = page?.items[index % PAGE_SIZE]
+      return item && (fresh.get(item.uuid) ?? item)
+    },
+    news: shown && head.data && !head.isPlaceholderData ? countNew(shown, head.data) : 0,
+    isOld: head.isPlaceholderData,
+    error: head.error ?? others.find(({ error }) => error)?.error ?? null,
+    retry: () => {
+      void head.refetch()
+      for (const other of others) if (other.error) void other.refetch()
+    },
+  }
+}
+
+const hasRunning = (page: Page | undefined): boolean => page?.items.some(({ in_flight }) => in_flight) ?? false
+
+function useFresh(items: readonly SessionSummary[] | undefined): ReadonlyMap<string, SessionSummary> {
+  const cache = useRef<{ items: unknown; map: ReadonlyMap<string, SessionSummary> }>({ items: null, map: new Map() })
+  if (cache.current.items !== items)
+    cache.current = { items, map: new Map((items ?? []).map((item) => [item.uuid, item])) }
+  return cache.current.map
+}

@@ -1,0 +1,39 @@
+import { Link } from '@tanstack/react-router'
+import type { ComponentChildren } from 'preact'
+import type { User } from '../api/types.ts'
+import { hasPanelRole, useMe } from '../data/use-me.ts'
+import { Notice, Skeleton } from '../kit/notice.tsx'
+import { Unreadable } from './errors.tsx'
+
+type PanelRole = NonNullable<User['panel_role']>
+
+interface PanelGateProps {
+  role: PanelRole
+  /** What the role is needed for, as the end of a sentence: `see the sessions of others`. */
+  purpose: string
+  children: ComponentChildren
+}
+
+/** Shows its content to whoever has the role in the panel, and says to everybody else what is missing. */
+export function PanelGate({ role, purpose, children }: PanelGateProps) {
+  const me = useMe()
+  if (me.error) return <Unreadable error={me.error} what="user" retry={() => void me.refetch()} />
+  if (!me.data) return <Skeleton lines={5} />
+  if (hasPanelRole(me.data, role)) return <>{children}</>
+  return (
+    <Notice
+      tone="warn"
+      title={`You need the panel role ${role} to ${purpose}`}
+      actions={
+        <Link class="button" to="/sessions">
+          Your own sessions
+        </Link>
+      }
+    >
+      {me.data.panel_role === null
+        ? 'You have no role in the panel.'
+        : `Your role in the panel is ${me.data.panel_role}.`}{' '}
+      An administrator of the platform can assign it.
+    </Notice>
+  )
+}
