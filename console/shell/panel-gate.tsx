@@ -8,22 +8,22 @@ import { Unreadable } from './errors.tsx'
 type PanelRole = NonNullable<User['panel_role']>
 
 interface PanelGateProps {
-  role: PanelRole
+  needs: PanelRole
   /** What the role is needed for, as the end of a sentence: `see the sessions of others`. */
   purpose: string
   children: ComponentChildren
 }
 
 /** Shows its content to whoever has the role in the panel, and says to everybody else what is missing. */
-export function PanelGate({ role, purpose, children }: PanelGateProps) {
+export function PanelGate({ needs, purpose, children }: PanelGateProps) {
   const me = useMe()
   if (me.error) return <Unreadable error={me.error} what="user" retry={() => void me.refetch()} />
   if (!me.data) return <Skeleton lines={5} />
-  if (hasPanelRole(me.data, role)) return <>{children}</>
+  if (hasPanelRole(me.data, needs)) return <>{children}</>
   return (
     <Notice
       tone="warn"
-      title={`You need the panel role ${role} to ${purpose}`}
+      title={`You need the panel role ${needs} to ${purpose}`}
       actions={
         <Link class="button" to="/sessions">
           Your own sessions

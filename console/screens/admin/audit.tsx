@@ -1,3 +1,173 @@
+import { keepPreviousData, useQuery } from '@tanstack/preact-query'
+import { useState } from 'preact/hooks'
+import { calls } from '../../api/calls.ts'
+import type { Query } from '../../api/client.ts'
+import { usePlatform } from '../../data/platform.ts'
+import { type Address, useAddress } from '../../data/use-address.ts'
+import { Button } from '../../kit/button.tsx'
+import { Empty, ErrorNotice, Notice, Skeleton } from '../../kit/notice.tsx'
 import { Page } from '../../kit/page.tsx'
+import { Unreadable } from '../../shell/errors.tsx'
+import { PanelGate } from '../../shell/panel-gate.tsx'
+import { AdminTabs } from './admin-tabs.tsx'
+import { ACTIONS } from './audit-entries.ts'
+import { AuditTable } from './audit-table.tsx'
+import { Pager } from './pager.tsx'
+import { Refusals } from './refusals.tsx'
+import { save } from './save.ts'
+import { TextFilter } from './text-filter.tsx'
 
-export const Screen = () => <Page title="audit">…</Page>
+const PAGE_SIZE = 50
+const FILTERS = ['action', 'user_email', 'session_id', 'after', 'before'] as const
+
+/** Who did what. */
+export const Screen = () => (
+  <Page
+    wide
+    title="Audit"
+    lead="Who did what, the newest first. Entries are written with what they tell of, and never change."
+  >
+    <AdminTabs />
+    <PanelGate needs="viewer" purpose="see the audit">
+      <Audit />
+    </PanelGate>
+  </Page>
+)
+
+/** Moments of the address are those of a clock where the reader is, unless they name their offset. */
+function toQuery({ read }: Address): Query {
+  const moment = (text: string) => {
+    const at = new Date(text)
+    return text === '' || Number.isNaN(at.getTime()) ? text : /Z$|[+-]\d\d:\d\d$/.test(text) ? text : at.toISOString()
+  }
+  return Object.fromEntries(
+    FILTERS.map((name) => [name, name === 'after' || name === 'before' ? moment(read(name)) : read(name)] as const),
+  )
+}
+
+function Audit() {
+  const { api } = usePlatform()
+  const address = useAddress()
+  const filters = toQuery(address)
+  const query = { ...filters, page: Number(address.read('page')) || 1, page_size: PAGE_SIZE }
+  const audit = useQuery({
+    queryKey: ['audit', query],
+    queryFn: ({ signal }) => calls.listAudit(api, { query, signal }),
+    placeholderData: keepPreviousData,
+  })
+  const clear = () => address.change({ ...Object.fromEntries(FILTERS.map((name) => [name, ''])), page: '' })
+  const isFiltered = FILTERS.some((name) => address.read(name) !== '')
+  return (
+    <>
+      <Filters address={address} clear={isFiltered ? clear : null} filters={filters} />
+      {audit.error && audit.data && (
+        <ErrorNotice error={audit.error} title="The list is not up to date" retry={() => void audit.refetch()} />
+      )}
+      {!audit.data ? (
+        audit.error ? (
+          <Unreadable error={audit.error} what="audit" retry={() => void audit.refetch()} />
+        ) : (
+          <Skeleton lines={12} />
+        )
+      ) : (
+        <>
+          <Refusals refusals={audit.data.sign_in_refusals} />
+          {audit.data.items.length === 0 ? (
+            <Empty title="No entry" actions={isFiltered && <Button onClick={clear}>Clear filters</Button>}>
+              {isFiltered ? 'Nothing was done that matches.' : 'Nothing was done yet.'}
+            </Empty>
+          ) : (
+            <AuditTable records={audit.data.items} isOld={audit.isPlaceholderData} />
+          )}
+          <Pager
+            page={audit.data.page}
+            pages={audit.data.total_pages}
+            total={audit.data.total}
+            isExact={audit.data.total_is_exact}
+            what={['entry', 'entries']}
+            go={(page) => address.change({ page: page === 1 ? '' : String(page) })}
+          />
+          {!audit.data.total_is_exact && (
+            <Older last={audit.data.items.at(-1)?.at} total={audit.data.total} address={address} />
+          )}
+        </>
+      )}
+    </>
+  )
+}
+
+const Older = ({ last, total, address }: { last: string | undefined; total: number; address: Address }) => (
+  <Notice
+    title="More entries match than are counted"
+    actions={
+      last && (
+        <Button small onClick={() => address.change({ before: last, page: '' })}>
+          Only what is older than this page
+        </Button>
+      )
+    }
+  >
+    Pages reach the newest {total}. Choose a time, or download all of them as CSV.
+  </Notice>
+)
+
+interface FiltersProps {
+  address: Address
+  filters: Query
+  /** Null when nothing is chosen. */
+  clear: (() => void) | null
+}
+
+function Filters({ address, filters, clear }: FiltersProps) {
+  return (
+    <search class="admin-filters">
+      <label>
+        <span class="small quiet">Action</span>
+        <select
+          value={address.read('action')}
+          onChange={({ currentTarget }) => address.change({ action: currentTarget.value, page: '' })}
+        >
+          <option value="">All</option>
+          {Object.entries(ACTIONS).map(([action, name]) => (
+            <option key={action} value={action}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <TextFilter name="user_email" label="Done by" type="search" hint="Part of the e-mail" address={address} />
+      <TextFilter name="session_id" label="Session" type="search" hint="Its id" address={address} />
+      <TextFilter name="after" label="From" type="datetime-local" address={address} />
+      <TextFilter name="before" label="Before" type="datetime-local" address={address} />
+      {clear && <Button onClick={clear}>Clear filters</Button>}
+      <Download filters={filters} />
+    </search>
+  )
+}
+
+/** The file needs the token of whoever is signed in, so it cannot be a link. */
+function Download({ filters }: { filters: Query }) {
+  const { api } = usePlatform()
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>(null)
+  const load = async () => {
+    setBusy(true)
+    setError(null)
+    try {
+      const answer = await api.send({ method: 'GET', path: '/admin/audit', query: { ...filters, format: 'csv' } })
+      save(await answer.blob(), 'audit.csv')
+    } catch (thrown) {
+      setError(thrown)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <>
+      <Button busy={busy} onClick={() => void load()}>
+        Download CSV
+      </Button>
+      {error !== null && <ErrorNotice error={error} title="The file was not downloaded" retry={() => void load()} />}
+    </>
+  )
+}

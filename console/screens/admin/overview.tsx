@@ -1,3 +1,179 @@
+import { useQuery } from '@tanstack/preact-query'
+import { Link } from '@tanstack/react-router'
+import type { ComponentChildren } from 'preact'
+import { calls } from '../../api/calls.ts'
+import type { Components, Status } from '../../api/types.ts'
+import { usePlatform } from '../../data/platform.ts'
+import { StatusBadge } from '../../kit/badge.tsx'
+import { formatMoney, formatNumber, formatSeconds, plural } from '../../kit/format.ts'
+import { ErrorNotice, Skeleton } from '../../kit/notice.tsx'
 import { Page } from '../../kit/page.tsx'
+import { Term } from '../../kit/term.tsx'
+import { Elapsed } from '../../kit/time.tsx'
+import { PanelGate } from '../../shell/panel-gate.tsx'
+import { Unreadable } from '../../shell/errors.tsx'
+import { AdminTabs } from './admin-tabs.tsx'
 
-export const Screen = () => <Page title="overview">…</Page>
+type Totals = Components['SessionTotals']
+
+const REFRESH_MS = 5_000
+
+/** The platform at a glance: what waits, what runs, what failed, what it costs. */
+export const Screen = () => (
+  <Page wide title="Administration">
+    <AdminTabs />
+    <PanelGate needs="viewer" purpose="see the administration">
+      <Overview />
+    </PanelGate>
+  </Page>
+)
+
+function Overview() {
+  const { api } = usePlatform()
+  const totals = useQuery({
+    queryKey: ['sessions', 'summary'],
+    queryFn: ({ signal }) => calls.countSessions(api, { signal }),
+    refetchInterval: REFRESH_MS,
+  })
+  if (!totals.data)
+    return totals.error ? (
+      <Unreadable error={totals.error} what="overview" retry={() => void totals.refetch()} />
+    ) : (
+      <Skeleton lines={10} />
+    )
+  return (
+    <>
+      {totals.error && (
+        <ErrorNotice error={totals.error} title="These figures are not up to date" retry={() => void totals.refetch()} />
+      )}
+      <Queue totals={totals.data} />
+      <Spend totals={totals.data} />
+      <Statuses totals={totals.data} />
+    </>
+  )
+}
+
+interface FigureProps {
+  name: ComponentChildren
+  value: ComponentChildren
+  children?: ComponentChildren
+}
+
+const Figure = ({ name, value, children }: FigureProps) => (
+  <div class="card admin-figure">
+    <span class="small quiet">{name}</span>
+    <b class="number">{value}</b>
+    {children && <span class="small quiet">{children}</span>}
+  </div>
+)
+
+const ListLink = ({ filter, children }: { filter: Record<string, unknown>; children: string }) => (
+  <Link to={'/sessions' as never} search={{ view: 'all', ...filter } as never}>
+    {children}
+  </Link>
+)
+
+const Queue = ({ totals }: { totals: Totals }) => (
+  <section aria-labelledby="queue">
+    <h2 id="queue">Queue</h2>
+    <div class="admin-figures">
+      <Figure
+        name={
+          <>
+            <Term name="round">Rounds</Term> in flight
+          </>
+        }
+        value={formatNumber(totals.in_flight)}
+      >
+        <ListLink filter={{ sort: 'last_activity' }}>Last active sessions</ListLink>
+      </Figure>
+      <Figure name="Waiting for a worker" value={formatNumber(totals.waiting)}>
+        {totals.oldest_waiting_at ? (
+          <>
+            the oldest for <Elapsed since={totals.oldest_waiting_at} until={null} />
+          </>
+        ) : (
+          'nothing waits'
+        )}
+      </Figure>
+      <Figure name="Failed sessions" value={formatNumber(totals.statuses.failed)}>
+        <ListLink filter={{ status: 'failed' }}>Show them</ListLink>
+      </Figure>
+      <Figure name="Locked sessions" value={formatNumber(totals.locked)}>
+        <Link to="/locked">Look at them</Link>
+      </Figure>
+    </div>
+  </section>
+)
+
+function Spend({ totals }: { totals: Totals }) {
+  const spend = totals.spend_30_days
+  return (
+    <section aria-labelledby="spend">
+      <h2 id="spend">Spend of the last 30 days</h2>
+      <div class="admin-figures">
+        <Figure name="Models, at known prices" value={formatMoney(spend.cost_usd)}>
+          {spend.rounds_of_unknown_cost > 0
+            ? `without ${plural(spend.rounds_of_unknown_cost, 'round')} of unknown cost`
+            : `all of ${plural(spend.rounds, 'round')}`}
+        </Figure>
+        <Figure name="Tokens read" value={formatNumber(spend.input_tokens)}>
+          {formatNumber(spend.cached_tokens)} of them from a cache
+        </Figure>
+        <Figure name="Tokens written" value={formatNumber(spend.output_tokens)} />
+        <Figure name="Engine at work" value={formatSeconds(spend.engine_s)}>
+          models {formatSeconds(spend.model_s)}
+        </Figure>
+      </div>
+      {spend.rounds_of_unknown_cost > 0 && (
+        <p class="small quiet">
+          The cost of a round is unknown when a model was asked whose price is not in the configuration (llm.prices), and
+          when the round was interrupted too often.
+        </p>
+      )}
+    </section>
+  )
+}
+
+const Statuses = ({ totals }: { totals: Totals }) => (
+  <section aria-labelledby="statuses">
+    <h2 id="statuses">Sessions by status</h2>
+    <div class="scroll-x">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Status</th>
+            <th scope="col" class="number">
+              Sessions
+            </th>
+            <th scope="col">
+              <span class="unseen">Share</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {Object.entries(totals.statuses).map(([status, count]) => (
+            <tr key={status}>
+              <th scope="row">
+                <StatusBadge status={status as Status} />
+              </th>
+              <td class="number">
+                {count > 0 ? <ListLink filter={{ status }}>{formatNumber(count)}</ListLink> : 0}
+              </td>
+              <td style={{ width: '50%' }}>
+                {count > 0 && <span class="admin-share" style={{ width: `${(100 * count) / totals.total}%` }} />}
+              </td>
+            </tr>
+          ))}
+          <tr>
+            <th scope="row">All</th>
+            <td class="number">
+              <ListLink filter={{}}>{formatNumber(totals.total)}</ListLink>
+            </td>
+            <td />
+          </tr>
+        </tbody>
+      </table>
+    </div>
+  </section>
+)

@@ -1,3 +1,150 @@
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/preact-query'
+import { useState } from 'preact/hooks'
+import { calls } from '../../api/calls.ts'
+import type { Components } from '../../api/types.ts'
+import { usePlatform } from '../../data/platform.ts'
+import { useAddress } from '../../data/use-address.ts'
+import { useMe } from '../../data/use-me.ts'
+import { Badge } from '../../kit/badge.tsx'
+import { Button } from '../../kit/button.tsx'
+import { formatMoment } from '../../kit/format.ts'
+import { Empty, ErrorNotice, Skeleton } from '../../kit/notice.tsx'
 import { Page } from '../../kit/page.tsx'
+import { shorten, visibleText } from '../../kit/text.ts'
+import { PanelGate } from '../../shell/panel-gate.tsx'
+import { Unreadable } from '../../shell/errors.tsx'
+import { AdminTabs } from './admin-tabs.tsx'
+import { Pager } from './pager.tsx'
+import { RolesDialog } from './roles-dialog.tsx'
+import { TextFilter } from './text-filter.tsx'
 
-export const Screen = () => <Page title="users">…</Page>
+type AdminUser = Components['AdminUser']
+
+const PAGE_SIZE = 20
+
+/** Everybody who ever signed in, and what they may do. */
+export const Screen = () => (
+  <Page wide title="Users and roles">
+    <AdminTabs />
+    <PanelGate needs="admin" purpose="see users and assign roles">
+      <Users />
+    </PanelGate>
+  </Page>
+)
+
+function Users() {
+  const { api } = usePlatform()
+  const me = useMe()
+  const client = useQueryClient()
+  const address = useAddress()
+  const [chosen, setChosen] = useState<AdminUser | null>(null)
+  const [done, setDone] = useState('')
+  const query = { search: address.read('search'), page: Number(address.read('page')) || 1, page_size: PAGE_SIZE }
+  const users = useQuery({
+    queryKey: ['users', query],
+    queryFn: ({ signal }) => calls.listUsers(api, { query, signal }),
+    placeholderData: keepPreviousData,
+  })
+  const assigned = async (user: AdminUser) => {
+    setDone(`${nameOf(user)} now has the roles ${user.operation_role} and ${user.panel_role ?? 'none'}.`)
+    await client.invalidateQueries({ queryKey: ['users'] })
+    if (user.id === me.data?.id) await client.invalidateQueries({ queryKey: ['me'] })
+  }
+  return (
+    <>
+      <search class="admin-filters">
+        <TextFilter name="search" label="Search" type="search" hint="E-mail or name" address={address} />
+      </search>
+      <p role="status" class={done ? 'notice notice-good' : 'unseen'}>
+        {done}
+      </p>
+      {users.error && users.data && (
+        <ErrorNotice error={users.error} title="The list is not up to date" retry={() => void users.refetch()} />
+      )}
+      {!users.data ? (
+        users.error ? (
+          <Unreadable error={users.error} what="list of users" retry={() => void users.refetch()} />
+        ) : (
+          <Skeleton lines={8} />
+        )
+      ) : users.data.items.length === 0 ? (
+        <Empty
+          title="No user matches"
+          actions={<Button onClick={() => address.change({ search: '', page: '' })}>Show all users</Button>}
+        >
+          A user is known to the platform from the first sign-in on.
+        </Empty>
+      ) : (
+        <>
+          <UserTable users={users.data.items} me={me.data?.id} isOld={users.isPlaceholderData} choose={setChosen} />
+          <Pager
+            page={users.data.page}
+            pages={users.data.total_pages}
+            total={users.data.total}
+            what={['user', 'users']}
+            go={(page) => address.change({ page: page === 1 ? '' : String(page) })}
+          />
+        </>
+      )}
+      {chosen && (
+        <RolesDialog
+          key={chosen.id}
+          user={chosen}
+          name={nameOf(chosen)}
+          isSelf={chosen.id === me.data?.id}
+          onClose={() => setChosen(null)}
+          onAssigned={assigned}
+        />
+      )}
+    </>
+  )
+}
+
+const shown = (text: string) => visibleText(shorten(text, 120))
+const nameOf = ({ email, display_name, id }: AdminUser) => shown(display_name || email || `user-${id}`)
+
+interface TableProps {
+  users: readonly AdminUser[]
+  me: number | undefined
+  isOld: boolean
+  choose: (user: AdminUser) => void
+}
+
+const UserTable = ({ users, me, isOld, choose }: TableProps) => (
+  <div class="admin-table scroll-x" aria-busy={isOld}>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">User</th>
+          <th scope="col">Operation role</th>
+          <th scope="col">Panel role</th>
+          <th scope="col">Known since</th>
+          <th scope="col">
+            <span class="unseen">Change</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {users.map((user) => (
+          <tr key={user.id}>
+            <td>
+              <b>{nameOf(user)}</b> {user.id === me && <Badge>you</Badge>}
+              <br />
+              <span class="small quiet" title={shown(`${user.issuer} ${user.subject}`)}>
+                {shown(user.email ?? user.subject)}
+              </span>
+            </td>
+            <td>{user.operation_role}</td>
+            <td>{user.panel_role ?? <span class="quiet">no role in the panel</span>}</td>
+            <td class="quiet">{formatMoment(user.created_at)}</td>
+            <td>
+              <Button small aria-label={`Change the roles of ${nameOf(user)}`} onClick={() => choose(user)}>
+                Change roles…
+              </Button>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)

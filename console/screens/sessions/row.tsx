@@ -23,7 +23,11 @@ export const Row = memo(({ session, showsOwner, time }: RowProps) => {
     <>
       <span class="sessions-state">
         <StatusBadge status={session.current_status} />
-        {session.is_blocked && <Badge tone="bad">Locked</Badge>}
+        {session.is_blocked && (
+          <span class="sessions-lock">
+            <Badge tone="bad">Locked</Badge>
+          </span>
+        )}
       </span>
       <span class="sessions-what">
         <Link class="sessions-title" to={`/sessions/${session.uuid}` as never} preload={false}>

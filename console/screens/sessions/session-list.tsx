@@ -56,7 +56,7 @@ export function SessionList({ view, query, isFiltered, clear }: ListProps) {
       <div class="sessions-count small quiet">
         <span role="status">{plural(total, 'session')}</span>
         <span class="sessions-hint">
-          <kbd>j</kbd> <kbd>k</kbd> to move, Enter to open
+          <kbd class="mono">j</kbd> <kbd class="mono">k</kbd> to move, Enter to open
         </span>
       </div>
       {pages.news !== 0 && <News count={pages.news} sorted={time === 'created_at'} />}

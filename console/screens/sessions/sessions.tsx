@@ -29,9 +29,9 @@ export function Screen() {
         </Link>
       }
     >
-      {(mayAll || view === 'all') && <Views view={view} />}
+      {(mayAll || view === 'all') && <Views />}
       {view === 'all' ? (
-        <PanelGate role="viewer" purpose="see the sessions of everybody">
+        <PanelGate needs="viewer" purpose="see the sessions of everybody">
           <Filtered view={view} address={address} />
         </PanelGate>
       ) : (
@@ -41,16 +41,16 @@ export function Screen() {
   )
 }
 
-const Views = ({ view }: { view: View }) => (
+const Views = () => (
   <nav class="tabs" aria-label="Whose sessions">
     {(['mine', 'all'] as const).map((each) => (
       <Link
         key={each}
         to={'/sessions' as never}
-        search={(each === 'all' ? { view: 'all' } : {}) as never}
+        search={{ view: each === 'all' ? 'all' : undefined } as never}
         class="tab"
-        aria-current={each === view ? 'page' : undefined}
-        activeProps={{ 'aria-current': each === view ? 'page' : undefined }}
+        activeOptions={{ includeSearch: true, explicitUndefined: true }}
+        activeProps={{ 'aria-current': 'page' }}
       >
         {each === 'all' ? 'Of everybody' : 'Mine'}
       </Link>

@@ -1,0 +1,31 @@
+import { Button } from '../../kit/button.tsx'
+import { plural } from '../../kit/format.ts'
+
+interface PagerProps {
+  /** Counted from 1. */
+  page: number
+  pages: number
+  total: number
+  /** False: more match than are counted. */
+  isExact?: boolean
+  /** What is listed, in the singular and in the plural. */
+  what: readonly [one: string, many: string]
+  go: (page: number) => void
+}
+
+/** How much there is, and the way through its pages. */
+export const Pager = ({ page, pages, total, isExact = true, what, go }: PagerProps) => (
+  <nav class="admin-pager" aria-label="Pages">
+    <Button small disabled={page <= 1} onClick={() => go(page - 1)}>
+      Previous
+    </Button>
+    <span class="small quiet" role="status">
+      {plural(total, ...what)}
+      {!isExact && ' and more'}
+      {pages > 1 && `, page ${page} of ${pages}`}
+    </span>
+    <Button small disabled={page >= pages} onClick={() => go(page + 1)}>
+      Next
+    </Button>
+  </nav>
+)

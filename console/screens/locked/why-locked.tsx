@@ -1,0 +1,101 @@
+import { useQuery } from '@tanstack/preact-query'
+import { calls } from '../../api/calls.ts'
+import type { Session } from '../../api/types.ts'
+import { usePlatform } from '../../data/platform.ts'
+import { useJsonArtifact } from '../../data/use-artifact.ts'
+import { useSession } from '../../data/use-session.ts'
+import { Badge, Origin, type Tone } from '../../kit/badge.tsx'
+import { plural } from '../../kit/format.ts'
+import { ErrorNotice, Skeleton } from '../../kit/notice.tsx'
+import { Term } from '../../kit/term.tsx'
+import { shorten, visibleText } from '../../kit/text.ts'
+import { Ago } from '../../kit/time.tsx'
+import { readReasons, reviewedRound } from './reasons.ts'
+
+const SHOWN = 4
+const LONGEST = 600
+const LEVELS: Record<string, Tone> = { high: 'bad', medium: 'warn', low: 'good' }
+const SEVERITIES: Record<string, Tone> = { critical: 'bad', error: 'bad', warning: 'warn' }
+const shown = (text: string) => visibleText(shorten(text, LONGEST))
+
+/** Who locked a session, and what its latest review found. */
+export function WhyLocked({ id }: { id: string }) {
+  const read = useSession(id)
+  return (
+    <div class="locked-why">
+      <LockedBy id={id} />
+      {read.data ? (
+        <Findings session={read.data.session} />
+      ) : read.error ? (
+        <ErrorNotice error={read.error} title="The reasons could not be read" retry={() => void read.refetch()} />
+      ) : (
+        <Skeleton lines={2} />
+      )}
+    </div>
+  )
+}
+
+/** The record of who did what knows it. */
+function LockedBy({ id }: { id: string }) {
+  const { api } = usePlatform()
+  const { data } = useQuery({
+    queryKey: ['sessions', 'lock', id],
+    queryFn: ({ signal }) =>
+      calls.listAudit(api, { query: { session_id: id, action: 'session_locked', page_size: 1 }, signal }),
+  })
+  const entry = data?.items[0]
+  if (!entry) return null
+  const { round } = entry.detail as { round?: unknown }
+  return (
+    <p class="small quiet">
+      {entry.actor === 'platform'
+        ? `Locked by the platform's own review${typeof round === 'number' ? ` of round ${round}` : ''}`
+        : `Locked by ${shown(entry.actor)}`}
+      , <Ago at={entry.at} />
+    </p>
+  )
+}
+
+function Findings({ session }: { session: Session }) {
+  const round = reviewedRound(session)
+  const report = useJsonArtifact(session.uuid, round?.reports.at(-1)?.url ?? null)
+  const audit = useJsonArtifact(session.uuid, round?.compliance_checks.at(-1)?.url ?? null)
+  if (report.isLoading || audit.isLoading) return <Skeleton lines={2} />
+  const { banner, violations } = readReasons(report.data, audit.data)
+  const isUnread = report.error !== null || audit.error !== null
+  return (
+    <>
+      {banner && (
+        <p>
+          <Badge tone={LEVELS[banner.level] ?? 'neutral'}>
+            {shown(banner.level)} impact
+          </Badge>{' '}
+          <b>{shown(banner.title)}</b> {shown(banner.description)} <Origin by="model" />
+        </p>
+      )}
+      {violations.length > 0 && (
+        <ul class="locked-violations" aria-label="What the compliance audit found">
+          {violations.slice(0, SHOWN).map(({ rule_id, severity, resource, message }, index) => (
+            <li key={`${rule_id} ${index}`}>
+              <Badge tone={SEVERITIES[severity] ?? 'neutral'}>{shown(severity)}</Badge> {shown(message)}{' '}
+              <span class="small quiet mono">
+                {shown(rule_id)}
+                {resource && ` · ${shown(resource)}`}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {violations.length > SHOWN && (
+        <p class="small quiet">and {plural(violations.length - SHOWN, 'more finding')} in the review</p>
+      )}
+      {audit.data !== undefined && violations.length === 0 && (
+        <p class="small quiet">
+          The <Term name="compliance">compliance audit</Term> found nothing.
+        </p>
+      )}
+      {isUnread && <p class="small quiet">Its report cannot be read now; the review may show it.</p>}
+      {round === null && <p class="small quiet">No round of this session was reviewed, so a person locked it.</p>}
+    </>
+  )
+}
