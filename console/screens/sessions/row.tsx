@@ -1,11 +1,9 @@
-import { Link } from '@tanstack/react-router'
 import { memo } from 'preact/compat'
 import type { SessionSummary } from '../../api/types.ts'
 import { Badge, StatusBadge } from '../../kit/badge.tsx'
-import { formatMoney } from '../../kit/format.ts'
+import { formatAgo, formatMoment, formatMoney } from '../../kit/format.ts'
 import { CLOUDS, MODES } from '../../kit/names.ts'
 import { repositoryName, shorten, visibleText } from '../../kit/text.ts'
-import { Ago } from '../../kit/time.tsx'
 
 const LONGEST = 200
 
@@ -14,10 +12,17 @@ interface RowProps {
   showsOwner: boolean
   /** Which of its times the list is ordered by. */
   time: 'created_at' | 'updated_at'
+  now: number
+  /** The address of a session's page, and a function that goes there without loading the console again. */
+  hrefOf: (uuid: string) => string
+  open: (event: MouseEvent, uuid: string) => void
 }
 
-/** A session as a line of the list, and as a card of two lines on a phone. */
-export const Row = memo(({ session, showsOwner, time }: RowProps) => {
+/**
+ * A session as a line of the list, and as a card on a phone. Many rows come and go while the list is scrolled: so they
+ * have a plain link and one clock together, where a link of the router and a clock of their own would cost frames.
+ */
+export const Row = memo(({ session, showsOwner, time, now, hrefOf, open }: RowProps) => {
   const { uri, root_path } = session.workspace
   return (
     <>
@@ -30,9 +35,9 @@ export const Row = memo(({ session, showsOwner, time }: RowProps) => {
         )}
       </span>
       <span class="sessions-what">
-        <Link class="sessions-title" to={`/sessions/${session.uuid}` as never} preload={false}>
+        <a class="sessions-title" href={hrefOf(session.uuid)} onClick={(event) => open(event, session.uuid)}>
           {oneLine(session.first_query || 'Without a request')}
-        </Link>
+        </a>
         <span class="sessions-where quiet small" title={visibleText(shorten(uri, 500))}>
           {oneLine(repositoryName(uri))}
           {root_path && <span class="mono"> / {oneLine(root_path)}</span>}
@@ -42,9 +47,9 @@ export const Row = memo(({ session, showsOwner, time }: RowProps) => {
       <span class="sessions-mode">{MODES[session.operation] ?? session.operation}</span>
       <span class="sessions-cloud">{CLOUDS[session.provider] ?? session.provider}</span>
       <Cost usd={session.cost_usd} />
-      <span class="sessions-age quiet">
-        <Ago at={session[time]} />
-      </span>
+      <time class="sessions-age quiet" dateTime={session[time]} title={formatMoment(session[time])}>
+        {formatAgo(session[time], now)}
+      </time>
     </>
   )
 })

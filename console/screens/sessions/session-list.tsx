@@ -4,9 +4,11 @@ import type { Query } from '../../api/client.ts'
 import { Button } from '../../kit/button.tsx'
 import { formatNumber, plural } from '../../kit/format.ts'
 import { ErrorNotice, Skeleton } from '../../kit/notice.tsx'
+import { useNow } from '../../kit/time.tsx'
 import { Nothing } from './empty.tsx'
 import type { View } from './filters.ts'
 import { PAGE_SIZE } from './pages.ts'
+import { useOpener } from './opener.ts'
 import { Row } from './row.tsx'
 import { useRowHeight } from './row-height.ts'
 import { useRowKeys } from './row-keys.ts'
@@ -14,6 +16,7 @@ import { useSessionPages } from './use-session-pages.ts'
 
 /** Rows above and below those in sight that are drawn, so that a fast scroll shows no gap. */
 const OVERSCAN = 10
+const CLOCK_MS = 30_000
 /** The height of the bar above the page, under which a row is not in sight. */
 const BAR_PX = 60
 
@@ -28,6 +31,8 @@ interface ListProps {
 export function SessionList({ view, query, isFiltered, clear }: ListProps) {
   const list = useRef<HTMLUListElement>(null)
   const height = useRowHeight()
+  const now = useNow(CLOCK_MS)
+  const opener = useOpener()
   const [range, setRange] = useState({ first: 0, last: 30 })
   const [isUsed, setUsed] = useState(false)
   const isAway = range.first > 0
@@ -91,7 +96,7 @@ export function SessionList({ view, query, isFiltered, clear }: ListProps) {
               style={{ height: `${height}px`, transform: `translateY(${start - virtual.options.scrollMargin}px)` }}
             >
               {session ? (
-                <Row session={session} showsOwner={view === 'all'} time={time} />
+                <Row session={session} showsOwner={view === 'all'} time={time} now={now} {...opener} />
               ) : (
                 <span class="sessions-blank">
                   <span class="skeleton-line" />

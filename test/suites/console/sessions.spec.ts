@@ -1,0 +1,194 @@
+import { expect, expectAccessible, test } from './fixtures.ts'
+import { answer, answerPage, listed, signInAs } from './listing.ts'
+
+const LIST = /\/api\/v1\/(admin\/)?sessions\/list/
+const MANY = 10_000
+
+test('filters stand in the address, are asked of the API, and survive a reload and the way back', async ({ page }) => {
+  const asked: URLSearchParams[] = []
+  page.on('request', (request) => LIST.test(request.url()) && asked.push(new URL(request.url()).searchParams))
+  await page.goto('/console/sessions?view=all')
+  const rows = page.getByRole('region', { name: 'Sessions' }).getByRole('link')
+  await expect(rows.first()).toBeVisible()
+  await page.getByLabel('Last round').selectOption('Import')
+  await page.getByLabel('Cloud').selectOption('AWS')
+  await expect(page).toHaveURL(/mode=import&cloud=aws|cloud=aws&mode=import/)
+  await page.getByRole('searchbox', { name: 'Search' }).fill('infrastructure')
+  await expect(page).toHaveURL(/search=infrastructure/)
+  await expect(page.getByText('Import all the infrastructure').first()).toBeVisible()
+  await expect(page.getByText('What differs from what really runs?')).toHaveCount(0)
+  expect(Object.fromEntries(asked.at(-1) ?? [])).toMatchObject({
+    mode: 'import',
+    cloud: 'aws',
+    search: 'infrastructure',
+    include_cost: 'true',
+  })
+  await page.reload()
+  await expect(page.getByRole('searchbox', { name: 'Search' })).toHaveValue('infrastructure')
+  await expect(page.getByLabel('Last round')).toHaveValue('import')
+  await page.getByRole('link', { name: 'Import all the infrastructure' }).first().click()
+  await expect(page).toHaveURL(/sessions\/[0-9a-f-]{36}/)
+  await page.goBack()
+  await expect(page.getByLabel('Cloud')).toHaveValue('aws')
+  await page.getByRole('button', { name: 'Clear all 3 filters' }).click()
+  await expect(page).toHaveURL(/sessions\?view=all$/)
+  await expect(page.getByRole('searchbox', { name: 'Search' })).toHaveValue('')
+})
+
+test('every filter of the API is offered', async ({ page }) => {
+  await page.route(LIST, (route) => answerPage(route, 1))
+  await page.goto('/console/sessions?view=all')
+  await page.getByText('More filters').click()
+  await page.getByLabel('First round').selectOption('Drift')
+  await page.getByLabel('Lock', { exact: true }).selectOption('Not locked')
+  await page.getByLabel('Repository').fill('https://github.com/acme/infrastructure.git')
+  await page.getByLabel('Created from').fill('2026-01-02')
+  await page.getByLabel('Created before').fill('2026-02-03')
+  await page.getByLabel('Status').selectOption('Failed')
+  const last = page.waitForRequest((request) => request.url().includes('user_email'))
+  await page.getByLabel('Owner').fill('ada@')
+  const query = Object.fromEntries(new URL((await last).url()).searchParams)
+  expect(query).toMatchObject({
+    operation: 'drift',
+    locked: 'false',
+    repo_uri: 'https://github.com/acme/infrastructure.git',
+    status: 'failed',
+    user_email: 'ada@',
+  })
+  expect(query.created_after).toMatch(/^2026-01-0[12]T/)
+  expect(query.created_before).toMatch(/^2026-02-0[23]T/)
+})
+
+test('is accessible, also on a phone, and moves by keys', async ({ page }) => {
+  await page.route(LIST, (route) => answerPage(route, 300))
+  await page.goto('/console/sessions?view=all')
+  const rows = page.getByRole('region', { name: 'Sessions' }).getByRole('link')
+  await expect(rows.first()).toHaveText('Request number 0')
+  await expectAccessible(page)
+  await rows.first().focus()
+  for (let step = 0; step < 30; step++) await page.keyboard.press('j')
+  await expect(page.getByRole('link', { name: 'Request number 30', exact: true })).toBeFocused()
+  await page.keyboard.press('k')
+  await expect(page.getByRole('link', { name: 'Request number 29', exact: true })).toBeFocused()
+  await page.keyboard.press('End')
+  await expect(page.getByRole('link', { name: 'Request number 299', exact: true })).toBeFocused()
+  await page.keyboard.press('Home')
+  await expect(page.getByRole('link', { name: 'Request number 0', exact: true })).toBeFocused()
+  await page.setViewportSize({ width: 390, height: 844 })
+  await expect(rows.first()).toBeVisible()
+  await expectAccessible(page)
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
+})
+
+test('says what is missing, and what to do: nothing yet, no match, no role, and no answer', async ({ page }) => {
+  await signInAs(page, null)
+  let total = 0
+  await page.route(LIST, (route) => answerPage(route, total))
+  await page.goto('/console/sessions')
+  await expect(page.getByText('You have not asked for anything yet')).toBeVisible()
+  await expect(page.getByRole('navigation', { name: 'Whose sessions' })).toHaveCount(0)
+  await page.goto('/console/sessions?status=failed')
+  await expect(page.getByText('No session matches')).toBeVisible()
+  total = 3
+  await page.getByRole('button', { name: 'Clear filters' }).click()
+  await expect(page.getByText('3 sessions')).toBeVisible()
+  await page.goto('/console/sessions?view=all')
+  await expect(page.getByText('You need the panel role viewer to see the sessions of everybody')).toBeVisible()
+  await page.unroute(LIST)
+  let isAway = true
+  await page.route(LIST, (route) => (isAway ? answer(route, { detail: 'Busy.' }, 500) : answerPage(route, 3)))
+  await page.goto('/console/sessions')
+  await expect(page.getByText('The sessions could not be read')).toBeVisible({ timeout: 15_000 })
+  isAway = false
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await expect(page.getByText('3 sessions')).toBeVisible()
+})
+
+test('a filter that the API refuses is named, and can be cleared', async ({ page }) => {
+  await page.goto('/console/sessions?status=perhaps')
+  await expect(page.getByText('The sessions could not be read')).toBeVisible()
+  await page.getByRole('button', { name: 'Clear the filter' }).click()
+  await expect(page.getByText(/^[\d,]+ sessions?$/)).toBeVisible()
+})
+
+test('texts of others are text', async ({ page }) => {
+  const hostile = '<img src=x onerror="document.title=1">\u202etxt.exe \u0007 مرحبا 😀'
+  await page.route(LIST, (route) =>
+    answerPage(route, 3, (index) =>
+      listed(index, {
+        first_query: index === 0 ? hostile : index === 1 ? 'x'.repeat(1_000_000) : null,
+        workspace: { uri: `javascript:alert(1)//${hostile}`, branch: 'b', root_path: '<b>root</b>' },
+        username: '<script>1</script>',
+      }),
+    ),
+  )
+  await page.goto('/console/sessions?view=all')
+  await expect(page.getByText('<img src=x', { exact: false }).first()).toBeVisible()
+  await expect(page.getByText('⟨U+202E⟩txt.exe').first()).toBeVisible()
+  await expect(page.getByRole('link', { name: 'Without a request' })).toBeVisible()
+  await expect(page.locator('main img, main script')).toHaveCount(0)
+  await expect(page.locator('main a[href^="javascript"]')).toHaveCount(0)
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
+})
+
+test('follows what runs, and new sessions move nothing under a reader in the middle', async ({ page }) => {
+  let fresh = 0
+  let running = true
+  const make = (index: number) =>
+    index < fresh
+      ? listed(9_000 + index, { first_query: `Fresh ${index}`, created_at: '2026-03-01T00:00:00.000000Z' })
+      : listed(index - fresh, index === fresh ? { in_flight: running, current_status: running ? 'generating' : 'failed' } : {})
+  await page.route(LIST, (route) => {
+    const isBehind = new URL(route.request().url()).searchParams.has('created_before')
+    return isBehind ? answerPage(route, 500) : answerPage(route, 500 + fresh, make)
+  })
+  await page.goto('/console/sessions')
+  await expect(page.getByRole('listitem').getByText('Writing code')).toBeVisible()
+  running = false
+  await expect(page.getByRole('listitem').getByText('Failed')).toBeVisible({
+    timeout: 8_000,
+  })
+  await page.reload()
+  running = true
+  await page.reload()
+  await expect(page.getByRole('listitem').getByText('Writing code')).toBeVisible()
+  await page.mouse.wheel(0, 9_000)
+  const middle = page.getByRole('link', { name: 'Request number 150', exact: true })
+  await expect(middle).toBeVisible()
+  const before = await middle.boundingBox()
+  fresh = 2
+  const news = page.getByRole('button', { name: '2 new sessions: go to the top' })
+  await expect(news).toBeVisible({ timeout: 8_000 })
+  expect(await middle.boundingBox()).toEqual(before)
+  await news.click()
+  await expect(page.getByRole('link', { name: 'Fresh 0' })).toBeVisible()
+})
+
+test('a list of 10,000 sessions scrolls to its end without reading all of it', async ({ page }) => {
+  let reads = 0
+  await page.route(LIST, (route) => {
+    reads++
+    return answerPage(route, MANY)
+  })
+  await page.goto('/console/sessions')
+  await expect(page.getByText('10,000 sessions')).toBeVisible()
+  const deltas = await page.evaluate(async () => {
+    const found: number[] = []
+    let last = performance.now()
+    for (let frame = 0; frame < 180; frame++) {
+      await new Promise(requestAnimationFrame)
+      const now = performance.now()
+      found.push(now - last)
+      last = now
+      scrollBy(0, 120)
+    }
+    return found.slice(1).sort((one, other) => one - other)
+  })
+  const at = (part: number) => (deltas[Math.floor(deltas.length * part)] ?? 0).toFixed(1)
+  test.info().annotations.push({ type: 'frames', description: `p50 ${at(0.5)} ms, p95 ${at(0.95)} ms` })
+  console.log(`frames while scrolling: p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, max ${deltas.at(-1)?.toFixed(1)} ms`)
+  await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight))
+  await expect(page.getByRole('link', { name: 'Request number 9999', exact: true })).toBeVisible()
+  expect(await page.getByRole('region', { name: 'Sessions' }).getByRole('listitem').count()).toBeLessThan(80)
+  expect(reads).toBeLessThan(30)
+})
