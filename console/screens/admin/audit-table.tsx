@@ -52,10 +52,10 @@ const Entry = ({ record }: { record: AuditRecord }) => (
     <td>
       <dl class="admin-detail small">
         {toFacts(record.detail).map(([name, value]) => (
-          <>
+          <div key={name}>
             <dt class="quiet">{shown(name)}</dt>
             <dd>{shown(value)}</dd>
-          </>
+          </div>
         ))}
       </dl>
     </td>

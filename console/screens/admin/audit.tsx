@@ -121,9 +121,12 @@ interface FiltersProps {
 function Filters({ address, filters, clear }: FiltersProps) {
   return (
     <search class="admin-filters">
-      <label>
-        <span class="small quiet">Action</span>
+      <div>
+        <label class="small quiet" for="filter-action">
+          Action
+        </label>
         <select
+          id="filter-action"
           value={address.read('action')}
           onChange={({ currentTarget }) => address.change({ action: currentTarget.value, page: '' })}
         >
@@ -134,7 +137,7 @@ function Filters({ address, filters, clear }: FiltersProps) {
             </option>
           ))}
         </select>
-      </label>
+      </div>
       <TextFilter name="user_email" label="Done by" type="search" hint="Part of the e-mail" address={address} />
       <TextFilter name="session_id" label="Session" type="search" hint="Its id" address={address} />
       <TextFilter name="after" label="From" type="datetime-local" address={address} />

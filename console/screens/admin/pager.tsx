@@ -16,16 +16,20 @@ interface PagerProps {
 /** How much there is, and the way through its pages. */
 export const Pager = ({ page, pages, total, isExact = true, what, go }: PagerProps) => (
   <nav class="admin-pager" aria-label="Pages">
-    <Button small disabled={page <= 1} onClick={() => go(page - 1)}>
-      Previous
-    </Button>
+    {pages > 1 && (
+      <Button small disabled={page <= 1} onClick={() => go(page - 1)}>
+        Previous
+      </Button>
+    )}
     <span class="small quiet" role="status">
       {plural(total, ...what)}
       {!isExact && ' and more'}
       {pages > 1 && `, page ${page} of ${pages}`}
     </span>
-    <Button small disabled={page >= pages} onClick={() => go(page + 1)}>
-      Next
-    </Button>
+    {pages > 1 && (
+      <Button small disabled={page >= pages} onClick={() => go(page + 1)}>
+        Next
+      </Button>
+    )}
   </nav>
 )

@@ -30,9 +30,12 @@ export function TextFilter({ name, label, type, hint, address }: TextFilterProps
     return () => clearTimeout(timer)
   }, [text])
   return (
-    <label>
-      <span class="small quiet">{label}</span>
+    <div>
+      <label class="small quiet" for={`filter-${name}`}>
+        {label}
+      </label>
       <input
+        id={`filter-${name}`}
         type={type as 'text'}
         value={text}
         placeholder={hint}
@@ -40,6 +43,6 @@ export function TextFilter({ name, label, type, hint, address }: TextFilterProps
         autocomplete="off"
         onInput={({ currentTarget }) => setText(currentTarget.value)}
       />
-    </label>
+    </div>
   )
 }

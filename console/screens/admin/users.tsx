@@ -138,8 +138,8 @@ const UserTable = ({ users, me, isOld, choose }: TableProps) => (
             <td>{user.panel_role ?? <span class="quiet">no role in the panel</span>}</td>
             <td class="quiet">{formatMoment(user.created_at)}</td>
             <td>
-              <Button small aria-label={`Change the roles of ${nameOf(user)}`} onClick={() => choose(user)}>
-                Change roles…
+              <Button small onClick={() => choose(user)}>
+                Change roles…<span class="unseen"> of {nameOf(user)}</span>
               </Button>
             </td>
           </tr>

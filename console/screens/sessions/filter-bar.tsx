@@ -71,12 +71,13 @@ export function FilterBar({ view, address, clear }: { view: View; address: Addre
   )
 }
 
-const Labelled = ({ label, children }: { label: string; children: ComponentChildren }) => (
-  // biome-ignore lint/a11y/noLabelWithoutControl: the control is what every caller puts inside
-  <label class="sessions-field">
-    <span class="small quiet">{label}</span>
+const Labelled = ({ name, label, children }: { name: string; label: string; children: ComponentChildren }) => (
+  <div>
+    <label class="small quiet" for={`sessions-${name}`}>
+      {label}
+    </label>
     {children}
-  </label>
+  </div>
 )
 
 interface ChoiceProps {
@@ -91,8 +92,8 @@ function Choice({ name, label, all, options, address }: ChoiceProps) {
   const value = address.read(name)
   const isKnown = value === '' || options.some(([option]) => option === value)
   return (
-    <Labelled label={label}>
-      <select value={value} onChange={({ currentTarget }) => address.change({ [name]: currentTarget.value })}>
+    <Labelled name={name} label={label}>
+      <select id={`sessions-${name}`} value={value} onChange={({ currentTarget }) => address.change({ [name]: currentTarget.value })}>
         <option value="">{all}</option>
         {!isKnown && <option value={value}>Unknown: {value.slice(0, 40)}</option>}
         {options.map(([option, shown]) => (
@@ -132,8 +133,9 @@ function Typed({ name, label, type, hint, address }: TypedProps) {
     return () => clearTimeout(timer)
   }, [text])
   return (
-    <Labelled label={label}>
+    <Labelled name={name} label={label}>
       <input
+        id={`sessions-${name}`}
         type={type as 'text'}
         value={text}
         placeholder={hint}

@@ -1,32 +1,38 @@
 import { expect, expectAccessible, test } from './fixtures.ts'
 import { answer, answerPage, listed, signInAs } from './listing.ts'
+import { runExample } from './world.ts'
 
 const LIST = /\/api\/v1\/(admin\/)?sessions\/list/
 const MANY = 10_000
 
-test('filters stand in the address, are asked of the API, and survive a reload and the way back', async ({ page }) => {
+test('filters stand in the address, are asked of the API, and survive a reload and the way back', async ({
+  page,
+  request,
+}) => {
+  await runExample(request, 'question')
+  await runExample(request, 'declined')
   const asked: URLSearchParams[] = []
-  page.on('request', (request) => LIST.test(request.url()) && asked.push(new URL(request.url()).searchParams))
+  page.on('request', (sent) => LIST.test(sent.url()) && asked.push(new URL(sent.url()).searchParams))
   await page.goto('/console/sessions?view=all')
   const rows = page.getByRole('region', { name: 'Sessions' }).getByRole('link')
   await expect(rows.first()).toBeVisible()
-  await page.getByLabel('Last round').selectOption('Import')
+  await page.getByLabel('Last round').selectOption('Generate')
   await page.getByLabel('Cloud').selectOption('AWS')
-  await expect(page).toHaveURL(/mode=import&cloud=aws|cloud=aws&mode=import/)
-  await page.getByRole('searchbox', { name: 'Search' }).fill('infrastructure')
-  await expect(page).toHaveURL(/search=infrastructure/)
-  await expect(page.getByText('Import all the infrastructure').first()).toBeVisible()
-  await expect(page.getByText('What differs from what really runs?')).toHaveCount(0)
+  await expect(page).toHaveURL(/mode=generate&cloud=aws/)
+  await page.getByRole('searchbox', { name: 'Search' }).fill('everything in')
+  await expect(page).toHaveURL(/search=everything/)
+  await expect(page.getByText('Delete the production network').first()).toBeVisible()
+  await expect(page.getByText('How many queues are there?')).toHaveCount(0)
   expect(Object.fromEntries(asked.at(-1) ?? [])).toMatchObject({
-    mode: 'import',
+    mode: 'generate',
     cloud: 'aws',
-    search: 'infrastructure',
+    search: 'everything in',
     include_cost: 'true',
   })
   await page.reload()
-  await expect(page.getByRole('searchbox', { name: 'Search' })).toHaveValue('infrastructure')
-  await expect(page.getByLabel('Last round')).toHaveValue('import')
-  await page.getByRole('link', { name: 'Import all the infrastructure' }).first().click()
+  await expect(page.getByRole('searchbox', { name: 'Search' })).toHaveValue('everything in')
+  await expect(page.getByLabel('Last round')).toHaveValue('generate')
+  await page.getByRole('link', { name: /Delete the production network/ }).first().click()
   await expect(page).toHaveURL(/sessions\/[0-9a-f-]{36}/)
   await page.goBack()
   await expect(page.getByLabel('Cloud')).toHaveValue('aws')
@@ -40,11 +46,11 @@ test('every filter of the API is offered', async ({ page }) => {
   await page.goto('/console/sessions?view=all')
   await page.getByText('More filters').click()
   await page.getByLabel('First round').selectOption('Drift')
-  await page.getByLabel('Lock', { exact: true }).selectOption('Not locked')
-  await page.getByLabel('Repository').fill('https://github.com/acme/infrastructure.git')
+  await page.getByRole('combobox', { name: 'Lock' }).selectOption('Not locked')
+  await page.getByRole('textbox', { name: 'Repository' }).fill('https://github.com/acme/infrastructure.git')
   await page.getByLabel('Created from').fill('2026-01-02')
   await page.getByLabel('Created before').fill('2026-02-03')
-  await page.getByLabel('Status').selectOption('Failed')
+  await page.getByRole('combobox', { name: 'Status' }).selectOption('Failed')
   const last = page.waitForRequest((request) => request.url().includes('user_email'))
   await page.getByLabel('Owner').fill('ada@')
   const query = Object.fromEntries(new URL((await last).url()).searchParams)

@@ -1,0 +1,87 @@
+import { expect, expectAccessible, test } from './fixtures.ts'
+import { answer, answerPage, listed, signInAs } from './listing.ts'
+import { exampleBody, runExample, runRound } from './world.ts'
+
+const LIST = '**/api/v1/admin/sessions/list*'
+
+test('locks a session and unlocks it, with what that means, and the API knows', async ({ page, request }) => {
+  const { uuid } = await runRound(request, 'generate', { ...(await exampleBody(request, 'question')), q: 'To be locked' })
+  const isLocked = async () => (await (await request.get(`/api/v1/admin/sessions?id=${uuid}`)).json()).is_blocked
+  await page.goto('/console/locked')
+  await page.getByText('Lock a session').click()
+  await page.getByRole('textbox', { name: 'Session' }).fill('nonsense')
+  await page.getByRole('button', { name: 'Lock…' }).click()
+  await expect(page.getByRole('alert')).toContainText('names no session')
+  await page.getByRole('textbox', { name: 'Session' }).fill(`https://example.org/console/sessions/${uuid}/review`)
+  await page.getByRole('button', { name: 'Lock…' }).click()
+  const lock = page.getByRole('dialog', { name: 'Lock this session?' })
+  await expect(lock).toContainText('To be locked')
+  await lock.getByRole('button', { name: 'Lock', exact: true }).click()
+  await expect(page.getByText('Locked: To be locked')).toBeFocused()
+  expect(await isLocked()).toBe(true)
+  const card = page.getByRole('article', { name: 'To be locked' }).first()
+  await expect(card).toContainText('Locked by dev@platform.local')
+  await expect(card.getByRole('link', { name: 'Review' })).toHaveAttribute('href', new RegExp(uuid))
+  await expectAccessible(page)
+  await card.getByRole('button', { name: 'Unlock…' }).press('Enter')
+  const unlock = page.getByRole('dialog', { name: 'Unlock this session?' })
+  await expect(unlock).toContainText('Nothing is applied or merged by itself')
+  await unlock.getByRole('button', { name: 'Cancel' }).click()
+  expect(await isLocked()).toBe(true)
+  await card.getByRole('button', { name: 'Unlock…' }).click()
+  await unlock.getByRole('button', { name: 'Unlock', exact: true }).click()
+  await expect(page.getByText('Unlocked: To be locked')).toBeFocused()
+  expect(await isLocked()).toBe(false)
+})
+
+test('shows why the platform locked a session', async ({ page, request }) => {
+  const found = await (await request.get('/api/v1/admin/sessions/list?locked=true&search=clicks')).json()
+  if (found.total === 0) expect((await runExample(request, 'blocked')).is_blocked).toBe(true)
+  await page.goto('/console/locked')
+  const card = page.getByRole('article', { name: /Remove the clicks dataset/ }).first()
+  await expect(card).toContainText("Locked by the platform's own review of round 1")
+  await expect(card).toContainText('high impact')
+  await page.setViewportSize({ width: 390, height: 844 })
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
+})
+
+test('says who may look, and who may unlock', async ({ page }) => {
+  await signInAs(page, null)
+  await page.goto('/console/locked')
+  await expect(page.getByText('You need the panel role viewer to see locked sessions')).toBeVisible()
+  await expect(page.getByRole('link', { name: 'Locked' })).toHaveCount(0)
+  await page.unroute('**/api/v1/users/me')
+  await signInAs(page, 'viewer')
+  await page.reload()
+  await expect(page.getByText('You can look, and not unlock')).toBeVisible()
+  await expect(page.getByRole('link', { name: 'Review' }).first()).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Unlock…' })).toHaveCount(0)
+})
+
+test('empty, in error and refused: each says what to do', async ({ page }) => {
+  let total = 0
+  let isAway = false
+  await page.route(LIST, (route) =>
+    isAway
+      ? answer(route, { detail: 'Busy.' }, 500)
+      : answerPage(route, total, (index) =>
+          listed(index, { is_blocked: true, first_query: '<img src=x onerror=alert(1)>\u202eevil' }),
+        ),
+  )
+  await page.goto('/console/locked')
+  await expect(page.getByText('Nothing is locked')).toBeVisible()
+  isAway = true
+  await page.reload()
+  await expect(page.getByText('The list of locked sessions could not be read')).toBeVisible({ timeout: 15_000 })
+  isAway = false
+  total = 1
+  await page.getByRole('button', { name: 'Try again' }).first().click()
+  const card = page.getByRole('article')
+  await expect(card.getByRole('heading')).toHaveText('<img src=x onerror=alert(1)>⟨U+202E⟩evil')
+  // The session does not exist: its reasons cannot be read, and the platform refuses to unlock it.
+  await expect(card.getByText('The reasons could not be read')).toBeVisible({ timeout: 15_000 })
+  await card.getByRole('button', { name: 'Unlock…' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Unlock', exact: true }).click()
+  await expect(page.getByRole('dialog').getByText('This was not done')).toBeVisible()
+  await expect(page.locator('main img')).toHaveCount(0)
+})
