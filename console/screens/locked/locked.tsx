@@ -56,8 +56,8 @@ function Inbox() {
   const tell = (text: string) => {
     setDone(text)
     if (address.read('lock')) address.change({ lock: '' }, { replace: true })
-    // What had the focus is gone with its card.
-    requestAnimationFrame(() => message.current?.focus())
+    // What had the focus is gone with its card, and a dialog that closes gives the focus back a moment later.
+    for (const wait of [0, 200]) setTimeout(() => message.current?.focus(), wait)
   }
   const seen = new Set<string>()
   const sessions = (list.data?.pages ?? [])

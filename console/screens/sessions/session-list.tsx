@@ -17,6 +17,8 @@ import { useSessionPages } from './use-session-pages.ts'
 /** Rows above and below those in sight that are drawn, so that a fast scroll shows no gap. */
 const OVERSCAN = 10
 const CLOCK_MS = 30_000
+const STEP = 25
+const roundDown = (index: number) => index - (index % STEP)
 /** The height of the bar above the page, under which a row is not in sight. */
 const BAR_PX = 60
 
@@ -47,8 +49,9 @@ export function SessionList({ view, query, isFiltered, clear }: ListProps) {
     getItemKey: (index) => `${Math.floor(index / PAGE_SIZE)}-${pages.row(index)?.uuid ?? index}`,
   })
   useEffect(() => virtual.measure(), [height])
-  const first = virtual.range?.startIndex ?? 0
-  const last = virtual.range?.endIndex ?? 30
+  // In steps, because only the pages in sight matter, and every change draws the list once more.
+  const first = Math.min(virtual.range?.startIndex ?? 0, 1) + roundDown(virtual.range?.startIndex ?? 0)
+  const last = roundDown(virtual.range?.endIndex ?? 0) + STEP
   useEffect(() => setRange({ first, last }), [first, last])
   const keys = useRowKeys(list, total, (index) => virtual.scrollToIndex(index, { align: 'auto' }))
   if (pages.error && pages.total === null)

@@ -107,7 +107,7 @@ test('roles are changed after a confirmation, one page and one search at a time'
     return answer(route, { items, total: items.length * 20, page: number, page_size: 20, total_pages: 2 })
   })
   await page.goto('/console/admin/users')
-  await expect(page.getByText('<b>Grace</b>')).toBeVisible()
+  await expect(page.getByText('<b>Grace</b>', { exact: true })).toBeVisible()
   await expectAccessible(page)
   await page.getByRole('button', { name: 'Change roles… of <b>Grace</b>' }).click()
   const dialog = page.getByRole('dialog')
@@ -122,7 +122,7 @@ test('roles are changed after a confirmation, one page and one search at a time'
   await expect(page.getByText('No user matches')).toBeVisible()
   await expect(page).toHaveURL(/search=nobody$/)
   await page.getByRole('button', { name: 'Show all users' }).click()
-  await expect(page.getByText('<b>Grace</b>')).toBeVisible()
+  await expect(page.getByText('<b>Grace</b>', { exact: true })).toBeVisible()
 })
 
 test('own roles are warned about, and what the platform refuses is shown', async ({ page }) => {

@@ -1,3 +1,4 @@
+import type { Page } from '@playwright/test'
 import { expect, expectAccessible, test } from './fixtures.ts'
 import { answer, answerPage, listed, signInAs } from './listing.ts'
 import { runExample } from './world.ts'
@@ -178,7 +179,20 @@ test('a list of 10,000 sessions scrolls to its end without reading all of it', a
   })
   await page.goto('/console/sessions')
   await expect(page.getByText('10,000 sessions')).toBeVisible()
-  const deltas = await page.evaluate(async () => {
+  for (const [name, step] of [
+    ['at rest', 0],
+    ['scrolling', 120],
+  ] as const)
+    console.log(`frames ${name}: ${await measureFrames(page, step)}`)
+  await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight))
+  await expect(page.getByRole('link', { name: 'Request number 9999', exact: true })).toBeVisible()
+  expect(await page.getByRole('region', { name: 'Sessions' }).getByRole('listitem').count()).toBeLessThan(80)
+  expect(reads).toBeLessThan(30)
+})
+
+/** How long frames take while the page scrolls by so many pixels in each. */
+function measureFrames(page: Page, step: number): Promise<string> {
+  return page.evaluate(async (pixels) => {
     const found: number[] = []
     let last = performance.now()
     for (let frame = 0; frame < 180; frame++) {
@@ -186,15 +200,10 @@ test('a list of 10,000 sessions scrolls to its end without reading all of it', a
       const now = performance.now()
       found.push(now - last)
       last = now
-      scrollBy(0, 120)
+      scrollBy(0, pixels)
     }
-    return found.slice(1).sort((one, other) => one - other)
-  })
-  const at = (part: number) => (deltas[Math.floor(deltas.length * part)] ?? 0).toFixed(1)
-  test.info().annotations.push({ type: 'frames', description: `p50 ${at(0.5)} ms, p95 ${at(0.95)} ms` })
-  console.log(`frames while scrolling: p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, max ${deltas.at(-1)?.toFixed(1)} ms`)
-  await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight))
-  await expect(page.getByRole('link', { name: 'Request number 9999', exact: true })).toBeVisible()
-  expect(await page.getByRole('region', { name: 'Sessions' }).getByRole('listitem').count()).toBeLessThan(80)
-  expect(reads).toBeLessThan(30)
-})
+    found.sort((one, other) => one - other)
+    const at = (part: number) => (found[Math.floor(found.length * part)] ?? 0).toFixed(1)
+    return `p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, longest ${at(0.999)} ms`
+  }, step)
+}
