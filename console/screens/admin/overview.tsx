@@ -10,8 +10,8 @@ import { ErrorNotice, Skeleton } from '../../kit/notice.tsx'
 import { Page } from '../../kit/page.tsx'
 import { Term } from '../../kit/term.tsx'
 import { Elapsed } from '../../kit/time.tsx'
-import { PanelGate } from '../../shell/panel-gate.tsx'
 import { Unreadable } from '../../shell/errors.tsx'
+import { PanelGate } from '../../shell/panel-gate.tsx'
 import { AdminTabs } from './admin-tabs.tsx'
 
 type Totals = Components['SessionTotals']
@@ -44,7 +44,11 @@ function Overview() {
   return (
     <>
       {totals.error && (
-        <ErrorNotice error={totals.error} title="These figures are not up to date" retry={() => void totals.refetch()} />
+        <ErrorNotice
+          error={totals.error}
+          title="These figures are not up to date"
+          retry={() => void totals.refetch()}
+        />
       )}
       <Queue totals={totals.data} />
       <Spend totals={totals.data} />
@@ -74,7 +78,7 @@ const ListLink = ({ filter, children }: { filter: Record<string, unknown>; child
 )
 
 const Queue = ({ totals }: { totals: Totals }) => (
-  <section aria-labelledby="queue">
+  <section class="admin-part" aria-labelledby="queue">
     <h2 id="queue">Queue</h2>
     <div class="admin-figures">
       <Figure
@@ -109,7 +113,7 @@ const Queue = ({ totals }: { totals: Totals }) => (
 function Spend({ totals }: { totals: Totals }) {
   const spend = totals.spend_30_days
   return (
-    <section aria-labelledby="spend">
+    <section class="admin-part" aria-labelledby="spend">
       <h2 id="spend">Spend of the last 30 days</h2>
       <div class="admin-figures">
         <Figure name="Models, at known prices" value={formatMoney(spend.cost_usd)}>
@@ -127,8 +131,8 @@ function Spend({ totals }: { totals: Totals }) {
       </div>
       {spend.rounds_of_unknown_cost > 0 && (
         <p class="small quiet">
-          The cost of a round is unknown when a model was asked whose price is not in the configuration (llm.prices), and
-          when the round was interrupted too often.
+          The cost of a round is unknown when a model was asked whose price is not in the configuration (llm.prices),
+          and when the round was interrupted too often.
         </p>
       )}
     </section>
@@ -136,7 +140,7 @@ function Spend({ totals }: { totals: Totals }) {
 }
 
 const Statuses = ({ totals }: { totals: Totals }) => (
-  <section aria-labelledby="statuses">
+  <section class="admin-part" aria-labelledby="statuses">
     <h2 id="statuses">Sessions by status</h2>
     <div class="scroll-x">
       <table>
@@ -157,9 +161,7 @@ const Statuses = ({ totals }: { totals: Totals }) => (
               <th scope="row">
                 <StatusBadge status={status as Status} />
               </th>
-              <td class="number">
-                {count > 0 ? <ListLink filter={{ status }}>{formatNumber(count)}</ListLink> : 0}
-              </td>
+              <td class="number">{count > 0 ? <ListLink filter={{ status }}>{formatNumber(count)}</ListLink> : 0}</td>
               <td style={{ width: '50%' }}>
                 {count > 0 && <span class="admin-share" style={{ width: `${(100 * count) / totals.total}%` }} />}
               </td>

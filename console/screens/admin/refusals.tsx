@@ -20,7 +20,10 @@ export function Refusals({ refusals }: { refusals: RefusalSums }) {
       ) : (
         <div class="admin-figures">
           <Sums title="Reason" rows={reasons.map(({ reason, refusals: count }) => [reason, count])} />
-          <Sums title="Network" rows={addresses.map(({ address_prefix, refusals: count }) => [address_prefix, count])} />
+          <Sums
+            title="Network"
+            rows={addresses.map(({ address_prefix, refusals: count }) => [address_prefix, count])}
+          />
         </div>
       )}
     </details>

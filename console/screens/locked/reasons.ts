@@ -17,11 +17,14 @@ export function readReasons(report: unknown, compliance: unknown): Reasons {
   const banner = at(at(report, 'potential_impact'), 'banner')
   const violations = at(compliance, 'violations')
   return {
-    banner: typeof at(banner, 'level') === 'string' ? {
-      level: text(banner, 'level'),
-      title: text(banner, 'title'),
-      description: text(banner, 'description'),
-    } : null,
+    banner:
+      typeof at(banner, 'level') === 'string'
+        ? {
+            level: text(banner, 'level'),
+            title: text(banner, 'title'),
+            description: text(banner, 'description'),
+          }
+        : null,
     violations: (Array.isArray(violations) ? violations : [])
       .map((entry: unknown) => ({
         rule_id: text(entry, 'rule_id'),
@@ -33,7 +36,8 @@ export function readReasons(report: unknown, compliance: unknown): Reasons {
   }
 }
 
-const rank = (severity: string): number => (SEVERITIES.indexOf(severity) + SEVERITIES.length + 1) % (SEVERITIES.length + 1)
+const rank = (severity: string): number =>
+  (SEVERITIES.indexOf(severity) + SEVERITIES.length + 1) % (SEVERITIES.length + 1)
 
 function at(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined

@@ -67,9 +67,7 @@ function Findings({ session }: { session: Session }) {
     <>
       {banner && (
         <p>
-          <Badge tone={LEVELS[banner.level] ?? 'neutral'}>
-            {shown(banner.level)} impact
-          </Badge>{' '}
+          <Badge tone={LEVELS[banner.level] ?? 'neutral'}>{shown(banner.level)} impact</Badge>{' '}
           <b>{shown(banner.title)}</b> {shown(banner.description)} <Origin by="model" />
         </p>
       )}

@@ -93,7 +93,11 @@ function Choice({ name, label, all, options, address }: ChoiceProps) {
   const isKnown = value === '' || options.some(([option]) => option === value)
   return (
     <Labelled name={name} label={label}>
-      <select id={`sessions-${name}`} value={value} onChange={({ currentTarget }) => address.change({ [name]: currentTarget.value })}>
+      <select
+        id={`sessions-${name}`}
+        value={value}
+        onChange={({ currentTarget }) => address.change({ [name]: currentTarget.value })}
+      >
         <option value="">{all}</option>
         {!isKnown && <option value={value}>Unknown: {value.slice(0, 40)}</option>}
         {options.map(([option, shown]) => (

@@ -5,7 +5,10 @@ import { exampleBody, runExample, runRound } from './world.ts'
 const LIST = '**/api/v1/admin/sessions/list*'
 
 test('locks a session and unlocks it, with what that means, and the API knows', async ({ page, request }) => {
-  const { uuid } = await runRound(request, 'generate', { ...(await exampleBody(request, 'question')), q: 'To be locked' })
+  const { uuid } = await runRound(request, 'generate', {
+    ...(await exampleBody(request, 'question')),
+    q: 'To be locked',
+  })
   const isLocked = async () => (await (await request.get(`/api/v1/admin/sessions?id=${uuid}`)).json()).is_blocked
   await page.goto('/console/locked')
   await page.getByText('Lock a session').click()

@@ -33,7 +33,10 @@ test('filters stand in the address, are asked of the API, and survive a reload a
   await page.reload()
   await expect(page.getByRole('searchbox', { name: 'Search' })).toHaveValue('everything in')
   await expect(page.getByLabel('Last round')).toHaveValue('generate')
-  await page.getByRole('link', { name: /Delete the production network/ }).first().click()
+  await page
+    .getByRole('link', { name: /Delete the production network/ })
+    .first()
+    .click()
   await expect(page).toHaveURL(/sessions\/[0-9a-f-]{36}/)
   await page.goBack()
   await expect(page.getByLabel('Cloud')).toHaveValue('aws')
@@ -144,7 +147,10 @@ test('follows what runs, and new sessions move nothing under a reader in the mid
   const make = (index: number) =>
     index < fresh
       ? listed(9_000 + index, { first_query: `Fresh ${index}`, created_at: '2026-03-01T00:00:00.000000Z' })
-      : listed(index - fresh, index === fresh ? { in_flight: running, current_status: running ? 'generating' : 'failed' } : {})
+      : listed(
+          index - fresh,
+          index === fresh ? { in_flight: running, current_status: running ? 'generating' : 'failed' } : {},
+        )
   await page.route(LIST, (route) => {
     const isBehind = new URL(route.request().url()).searchParams.has('created_before')
     return isBehind ? answerPage(route, 500) : answerPage(route, 500 + fresh, make)

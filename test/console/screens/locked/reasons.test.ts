@@ -16,8 +16,11 @@ describe('readReasons', () => {
     expect(reasons.violations[0]?.resource).toBe('')
   })
 
-  it.each([[undefined, undefined], [null, null], ['text', []], [{ potential_impact: 7 }, { violations: {} }]])(
-    'bears documents of another form: %j',
-    (report, compliance) => expect(readReasons(report, compliance)).toEqual({ banner: null, violations: [] }),
-  )
+  it.each([
+    [undefined, undefined],
+    [null, null],
+    ['text', []],
+    [{ potential_impact: 7 }, { violations: {} }],
+  ])('bears documents of another form: %j', (report, compliance) =>
+    expect(readReasons(report, compliance)).toEqual({ banner: null, violations: [] }))
 })
