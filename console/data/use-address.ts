@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 
-/** What the address says behind its `?`, as text, and changes of it. A blank value takes its name out of the address. */
+/** What the address says behind its `?`, as text, and changes of it. A blank value takes its name out of it. */
 export interface Address {
   /** Blank when the address does not name it. */
   read(name: string): string
