@@ -1,6 +1,7 @@
 import { useId } from 'preact/hooks'
 
-const MEANINGS = {
+/** The words of the product and what they mean. */
+export const MEANINGS = {
   round: 'One request and everything the platform does for it, from reading the repository to the report.',
   session: 'A conversation about one folder of one repository. Its requests build on each other, on one branch.',
   plan: 'What the engine would do to the cloud with the code as it is now: computed by the engine, not by a model.',

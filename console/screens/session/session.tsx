@@ -1,5 +1,6 @@
 import { Link, Outlet, useParams } from '@tanstack/react-router'
 import type { Session } from '../../api/types.ts'
+import { useEndNotification } from '../../data/use-end-notification.ts'
 import { useLiveSession } from '../../data/use-live-session.ts'
 import { useSession } from '../../data/use-session.ts'
 import { Badge, StatusBadge } from '../../kit/badge.tsx'
@@ -20,6 +21,7 @@ export function Screen() {
   const read = useSession(sessionId)
   const session = read.data?.session
   const { live } = useLiveSession(sessionId, session?.in_flight ?? false)
+  useEndNotification(session)
   if (!session || !read.data)
     return (
       <Page title="Session">

@@ -1,0 +1,59 @@
+import { useRef } from 'preact/hooks'
+import { type Example, usePlatform } from '../../data/platform.ts'
+import { useMe } from '../../data/use-me.ts'
+import { Button } from '../../kit/button.tsx'
+import { repositoryName, visibleText } from '../../kit/text.ts'
+import { modeOfExample } from './modes.ts'
+import { idOf } from './use-request.ts'
+
+interface ExamplesProps {
+  fill: (example: Example) => void
+  /** Brings back what stood in the form before an example replaced it; null where nothing did. */
+  undo: (() => void) | null
+}
+
+/** Requests that the operator offers: one click fills in the whole form. */
+export function Examples({ fill, undo }: ExamplesProps) {
+  const { examples } = usePlatform().config
+  const me = useMe()
+  const list = useRef<HTMLDivElement>(null)
+  if (examples.length === 0) return null
+  const choose = (example: Example) => {
+    fill(example)
+    list.current?.hidePopover()
+    document.getElementById(idOf('q'))?.focus()
+  }
+  return (
+    <div class="start-examples">
+      {undo && (
+        <Button kind="quiet" small onClick={undo}>
+          Put my text back
+        </Button>
+      )}
+      <Button small popovertarget="start-examples">
+        Examples that work here
+      </Button>
+      <div ref={list} id="start-examples" popover="auto" class="start-list" role="group" aria-label="Examples">
+        {examples.map((example) => {
+          const { operation, title } = modeOfExample(example)
+          const isLocked = operation === 'drift' && me.data?.operation_role === 'developer'
+          return (
+            <button
+              key={`${example.mode} ${example.text}`}
+              type="button"
+              class="start-example"
+              disabled={isLocked}
+              onClick={() => choose(example)}
+            >
+              <span dir="auto">{visibleText(example.text)}</span>{' '}
+              <span class="small quiet">
+                {operation}: {title.toLowerCase()} · {visibleText(repositoryName(example.repo_uri))}
+                {isLocked && ' · needs the operation role devops'}
+              </span>
+            </button>
+          )
+        })}
+      </div>
+    </div>
+  )
+}

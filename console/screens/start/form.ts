@@ -1,0 +1,114 @@
+import { ApiError, problemsByField } from '../../api/errors.ts'
+import type { Cloud, RoundBody, SessionSummary } from '../../api/types.ts'
+import type { Example } from '../../data/platform.ts'
+import { type ModeName, modeOf, modeOfExample } from './modes.ts'
+
+/** The form by the names that the API has for its fields. */
+export interface Fields {
+  q: string
+  repo_uri: string
+  /** Blank and `.`: the root of the repository. */
+  iac_path: string
+  engine_providers: string
+  scope_id: string
+  mode: ModeName
+}
+/** What the person has typed or chosen. The rest is filled with what is known, and follows it. */
+export type Typed = Partial<Fields>
+export type FieldName = keyof Fields
+
+export const CLOUDS: readonly [Cloud, name: string, scope: string][] = [
+  ['aws', 'AWS', 'the account'],
+  ['azure', 'Azure', 'the subscription'],
+  ['gcp', 'Google Cloud', 'the project'],
+  ['oci', 'Oracle Cloud', 'the compartment'],
+  ['kubernetes', 'Kubernetes', 'any name of the cluster that stays the same'],
+]
+
+/** The repositories of some sessions, each once, in the order of the sessions. */
+export function repositoriesOf(sessions: readonly SessionSummary[]): string[] {
+  return [...new Set(sessions.map(({ workspace }) => workspace.uri))]
+}
+
+/** The session of the list that worked last on a repository, and on that engine root where one is named. */
+export function lastOn(sessions: readonly SessionSummary[], uri: string, path?: string): SessionSummary | null {
+  const on = sessions.filter(({ workspace }) => workspace.uri.toLowerCase() === uri.toLowerCase())
+  const root = path === undefined ? undefined : rootOf(path)
+  return on.find(({ workspace }) => root !== undefined && (workspace.root_path ?? '') === root) ?? on[0] ?? null
+}
+
+/** An engine root as it is sent: blank for the root of the repository. */
+export const rootOf = (path: string): string => (path.trim() === '.' ? '' : path.trim())
+
+export type Address = 'none' | 'unfinished' | 'secret' | 'complete'
+
+/** Whether an address of a repository can be asked about. One with a password must not leave the browser. */
+export function readAddress(text: string): Address {
+  const uri = text.trim()
+  if (uri === '') return 'none'
+  const parsed = URL.parse(uri)
+  if (parsed?.password) return 'secret'
+  return parsed?.protocol === 'https:' && parsed.pathname.length > 1 && !/\s/.test(uri) ? 'complete' : 'unfinished'
+}
+
+/** What is kept of the form when the page goes away. */
+export const withoutSecret = (typed: Typed): Typed =>
+  readAddress(typed.repo_uri ?? '') === 'secret' ? { ...typed, repo_uri: '' } : typed
+
+export const NO_PASSWORD =
+  'Leave out the password or token: the platform has its own access, and refuses such addresses.'
+
+const isBlank = (text: string) => text.trim() === ''
+
+/** What has to be filled in before anything is sent, by field. The rest is judged by the platform. */
+export function findMissing(fields: Fields): Partial<Record<FieldName, string>> {
+  const missing: Partial<Record<FieldName, string>> = {}
+  const mode = modeOf(fields.mode)
+  if (isBlank(fields.q) && mode.fallback === null)
+    missing.q = mode.operation === 'generate' ? 'Write what should change.' : 'Name the resources that you mean.'
+  const address = readAddress(fields.repo_uri)
+  if (address === 'none') missing.repo_uri = 'Say in which repository the code is.'
+  if (address === 'secret') missing.repo_uri = NO_PASSWORD
+  if (fields.engine_providers === '') missing.engine_providers = 'Choose the cloud.'
+  if (isBlank(fields.scope_id)) missing.scope_id = 'Say where in the cloud the work belongs.'
+  return missing
+}
+
+/** The request as the API takes it. */
+export function toBody(fields: Fields): RoundBody {
+  const { operation, is_partial, preview, fallback } = modeOf(fields.mode)
+  const path = rootOf(fields.iac_path)
+  return {
+    q: isBlank(fields.q) && fallback !== null ? fallback : fields.q,
+    repo_uri: fields.repo_uri.trim(),
+    engine_providers: fields.engine_providers as Cloud,
+    scope_id: fields.scope_id.trim(),
+    ...(path !== '' && { iac_path: path }),
+    ...(operation !== 'generate' && { is_partial, preview }),
+  }
+}
+
+export const toTyped = (example: Example): Typed => ({
+  q: example.text,
+  repo_uri: example.repo_uri,
+  iac_path: example.iac_path ?? '',
+  engine_providers: example.engine_providers,
+  scope_id: example.scope_id,
+  mode: modeOfExample(example).name,
+})
+
+const NAMES: readonly string[] = ['q', 'repo_uri', 'iac_path', 'engine_providers', 'scope_id']
+
+/** A refused request: what to say at which field, and whether something remains that belongs to none of them. */
+export function readRefusal(error: unknown): { fields: Partial<Record<FieldName, string>>; rest: boolean } {
+  const problems = Object.entries(problemsByField(error))
+  const known = problems.filter(([name]) => NAMES.includes(name))
+  const isAllKnown = error instanceof ApiError && error.problems.length > 0 && known.length === problems.length
+  return { fields: Object.fromEntries(known.map(([name, text]) => [name, toSentence(text)])), rest: !isAllKnown }
+}
+
+/** A rule of the platform without the words that only a program needs. */
+export const toSentence = (text: string): string => {
+  const plain = text.replaceAll(/(?:Value error, )/g, '')
+  return `${plain.slice(0, 1).toUpperCase()}${plain.slice(1)}`
+}

@@ -1,0 +1,189 @@
+import type { ComponentChildren } from 'preact'
+import { Field } from '../../kit/field.tsx'
+import { Term } from '../../kit/term.tsx'
+import { visibleText } from '../../kit/text.ts'
+import { CLOUDS, type FieldName, NO_PASSWORD, type Typed } from './form.ts'
+import type { Place } from './use-place.ts'
+import { idOf } from './use-request.ts'
+
+interface PlaceFieldsProps {
+  place: Place
+  typed: Typed
+  change: (typed: Typed) => void
+  errorOf: (name: FieldName) => string | undefined
+}
+
+/** The place that a request is about: repository, cloud, scope and engine root. */
+export function PlaceFields(props: PlaceFieldsProps) {
+  return (
+    <div class="start-place">
+      <Repository {...props} />
+      <Root {...props} />
+      <CloudField {...props} />
+      <Scope {...props} />
+    </div>
+  )
+}
+
+function Repository({ place, typed, change, errorOf }: PlaceFieldsProps) {
+  const { fields, repositories, address } = place
+  const isLast = typed.repo_uri === undefined && fields.repo_uri !== ''
+  return (
+    <Field
+      id={idOf('repo_uri')}
+      label="Repository"
+      error={address === 'secret' ? NO_PASSWORD : errorOf('repo_uri')}
+      hint={isLast ? 'The one that you used last.' : 'Its https address.'}
+    >
+      {(control) => (
+        <>
+          <input
+            {...control}
+            type="url"
+            inputMode="url"
+            list="start-repositories"
+            autocomplete="off"
+            spellcheck={false}
+            aria-required
+            placeholder="https://github.com/acme/infrastructure.git"
+            value={fields.repo_uri}
+            onInput={({ currentTarget }) => change({ repo_uri: currentTarget.value })}
+          />
+          <datalist id="start-repositories">
+            {repositories.map((uri) => (
+              <option key={uri} value={uri} />
+            ))}
+          </datalist>
+        </>
+      )}
+    </Field>
+  )
+}
+
+const MOST_ROOTS = 6
+
+function Root({ place, change, errorOf }: PlaceFieldsProps) {
+  const { fields, roots } = place
+  const found = roots.data ?? []
+  return (
+    <Field
+      id={idOf('iac_path')}
+      label="Engine root"
+      optional
+      error={errorOf('iac_path')}
+      hint={
+        found.length > 1 ? (
+          <>
+            Found:{' '}
+            {found.slice(0, MOST_ROOTS).map((root) => (
+              <Pick key={root} pick={() => change({ iac_path: root })}>
+                {visibleText(root)}
+              </Pick>
+            ))}
+            {found.length > MOST_ROOTS && `and ${found.length - MOST_ROOTS} more`}
+          </>
+        ) : (
+          'The folder in which the engine runs.'
+        )
+      }
+    >
+      {(control) => (
+        <>
+          <input
+            {...control}
+            list="start-roots"
+            autocomplete="off"
+            autocapitalize="off"
+            spellcheck={false}
+            placeholder="the root of the repository"
+            value={fields.iac_path}
+            onInput={({ currentTarget }) => change({ iac_path: currentTarget.value })}
+          />
+          <datalist id="start-roots">
+            {found.map((root) => (
+              <option key={root} value={root} label={root === '.' ? 'the root of the repository' : undefined} />
+            ))}
+          </datalist>
+        </>
+      )}
+    </Field>
+  )
+}
+
+function CloudField({ place, typed, change, errorOf }: PlaceFieldsProps) {
+  const { fields, known, mapping } = place
+  return (
+    <Field
+      id={idOf('engine_providers')}
+      label="Cloud"
+      error={errorOf('engine_providers')}
+      hint={
+        typed.engine_providers !== undefined || known.engine_providers === ''
+          ? undefined
+          : sourceOf(mapping.data?.engine_provider)
+      }
+    >
+      {(control) => (
+        <select
+          {...control}
+          aria-required
+          value={fields.engine_providers}
+          onChange={({ currentTarget }) => change({ engine_providers: currentTarget.value })}
+        >
+          <option value="">Choose</option>
+          {CLOUDS.map(([cloud, name]) => (
+            <option key={cloud} value={cloud}>
+              {name}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
+}
+
+function Scope({ place, typed, change, errorOf }: PlaceFieldsProps) {
+  const { fields, known, mapping } = place
+  const what = CLOUDS.find(([cloud]) => cloud === fields.engine_providers)?.[2]
+  const isOther = typed.scope_id !== undefined && known.scope_id !== '' && typed.scope_id !== known.scope_id
+  return (
+    <Field
+      id={idOf('scope_id')}
+      label="Scope"
+      error={errorOf('scope_id')}
+      hint={
+        <>
+          <Term name="scope">What is this?</Term>{' '}
+          {isOther ? (
+            <Pick pick={() => change({ scope_id: undefined })}>Use {visibleText(known.scope_id)}</Pick>
+          ) : typed.scope_id === undefined && known.scope_id !== '' ? (
+            sourceOf(mapping.data?.scope_id)
+          ) : (
+            what && `Here: ${what}.`
+          )}
+        </>
+      }
+    >
+      {(control) => (
+        <input
+          {...control}
+          autocomplete="off"
+          autocapitalize="off"
+          spellcheck={false}
+          aria-required
+          value={fields.scope_id}
+          onInput={({ currentTarget }) => change({ scope_id: currentTarget.value })}
+        />
+      )}
+    </Field>
+  )
+}
+
+const sourceOf = (mapped: unknown): string =>
+  mapped ? 'From the catalogue of repositories.' : 'As in your last session there.'
+
+const Pick = ({ pick, children }: { pick: () => void; children: ComponentChildren }) => (
+  <button type="button" class="start-pick" onClick={pick}>
+    {children}
+  </button>
+)

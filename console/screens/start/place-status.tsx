@@ -1,0 +1,116 @@
+import { ApiError, messageOf } from '../../api/errors.ts'
+import { Button } from '../../kit/button.tsx'
+import { Notice } from '../../kit/notice.tsx'
+import { visibleText } from '../../kit/text.ts'
+import { rootOf, toSentence } from './form.ts'
+import type { Place } from './use-place.ts'
+
+/** What the services of the platform say about the place, before anything is sent. */
+export function PlaceStatus({ place }: { place: Place }) {
+  return (
+    <>
+      <div class="start-status small" role="status">
+        {place.address === 'complete' && (
+          <ul>
+            <Roots place={place} />
+            <Mapping place={place} />
+            <Permission place={place} />
+          </ul>
+        )}
+      </div>
+      <Refused place={place} />
+    </>
+  )
+}
+
+const Line = ({ sign, children }: { sign: '✓' | '…' | '!'; children: preact.ComponentChildren }) => (
+  <li class={sign === '!' ? 'start-warn' : undefined}>
+    <span aria-hidden="true">{sign}</span> {children}
+  </li>
+)
+
+function Roots({ place: { roots, fields } }: { place: Place }) {
+  if (roots.isFetching) return <Line sign="…">Looking into the repository</Line>
+  if (roots.error)
+    return (
+      <Line sign="!">
+        {toSentence(messageOf(roots.error))}{' '}
+        {!isRefusal(roots.error) && 'You can send all the same: the engine root is as you wrote it. '}
+        <Again ask={roots.refetch} />
+      </Line>
+    )
+  if (!roots.data) return null
+  if (roots.data.length === 0) return <Line sign="!">No folder in it looks like an engine root.</Line>
+  const root = rootOf(fields.iac_path)
+  if (roots.data.map(rootOf).includes(root))
+    return (
+      <Line sign="✓">The repository can be read{root !== '' && `, and ${visibleText(root)} is an engine root`}.</Line>
+    )
+  return (
+    <Line sign="!">
+      {root === '' ? 'The root of the repository' : visibleText(root)} does not look like an engine root. Choose one of
+      those that were found, unless you know better.
+    </Line>
+  )
+}
+
+const isRefusal = (error: unknown) => error instanceof ApiError && [400, 422].includes(error.status)
+
+function Mapping({ place: { mapping } }: { place: Place }) {
+  if (!mapping.error) return null
+  return (
+    <Line sign="!">
+      The catalogue that knows cloud and scope does not answer. Fill them in yourself. <Again ask={mapping.refetch} />
+    </Line>
+  )
+}
+
+function Permission({ place: { decision } }: { place: Place }) {
+  if (decision.isFetching) return <Line sign="…">Asking whether you may work here</Line>
+  if (decision.error)
+    return (
+      <Line sign="!">
+        Whether you may work here is not known: the service that decides does not answer. You can send all the same.{' '}
+        <Again ask={decision.refetch} />
+      </Line>
+    )
+  if (!decision.data?.result) return null
+  return (
+    <Line sign="✓">
+      <span title={visibleText(decision.data.message)}>You may work here.</span>{' '}
+      <Portal url={decision.data.portalUrl} />
+    </Line>
+  )
+}
+
+function Refused({ place: { decision } }: { place: Place }) {
+  if (decision.data?.result !== false) return null
+  return (
+    <div id="start-refused" tabIndex={-1}>
+      <Notice
+        tone="bad"
+        title="You may not work here"
+        actions={<Button onClick={() => void decision.refetch()}>Ask again</Button>}
+      >
+        <p>{visibleText(decision.data.message)}</p>
+        <p>
+          Choose another repository, cloud or engine root, or ask whoever gives access. What you typed is kept.{' '}
+          <Portal url={decision.data.portalUrl} />
+        </p>
+      </Notice>
+    </div>
+  )
+}
+
+const Portal = ({ url }: { url: string | null }) =>
+  url !== null && /^https?:\/\//i.test(url) ? (
+    <a href={url} rel="noreferrer" target="_blank">
+      Open it in the console of the cloud
+    </a>
+  ) : null
+
+const Again = ({ ask }: { ask: () => unknown }) => (
+  <button type="button" class="start-pick" onClick={() => void ask()}>
+    Ask again
+  </button>
+)

@@ -1,0 +1,88 @@
+import { useQuery } from '@tanstack/preact-query'
+import { calls } from '../../api/calls.ts'
+import { usePlatform } from '../../data/platform.ts'
+import { useDebounced } from '../../data/use-debounced.ts'
+import { useRecentSessions } from '../../data/use-recent-sessions.ts'
+import { type Fields, lastOn, readAddress, repositoriesOf, rootOf, type Typed } from './form.ts'
+
+/** Says of a question that its answer is worth keeping, and that a service which is away is told at once. */
+const ASKED_ONCE = { retry: false, staleTime: 300_000 } as const
+
+/**
+ * The form as it stands: what was typed, and for the rest what is known of the repository: by the mapping, else by the
+ * last session there.
+ */
+export function usePlace(typed: Typed) {
+  const recent = useRecentSessions()
+  const sessions = recent.data ?? []
+  const repositories = repositoriesOf(sessions)
+  const uri = (typed.repo_uri ?? repositories[0] ?? '').trim()
+  const address = readAddress(uri)
+  const asked = useDebounced(uri)
+  const enabled = address === 'complete' && asked === uri
+  const roots = useRoots(uri, enabled)
+  const mapping = useMapping(uri, enabled)
+  const last = address === 'complete' ? lastOn(sessions, uri, typed.iac_path) : null
+  const lastScope = useScopeOf(last?.uuid ?? null, enabled && mapping.isFetched && !mapping.data?.scope_id)
+  const known = {
+    repo_uri: repositories[0] ?? '',
+    iac_path: knownRoot(roots.data, last?.workspace.root_path),
+    engine_providers: mapping.data?.engine_provider ?? (mapping.isFetched ? (last?.provider ?? '') : ''),
+    scope_id: mapping.data?.scope_id ?? lastScope.data ?? '',
+  }
+  const fields: Fields = { q: '', mode: 'generate', ...known, ...typed }
+  const decision = useDecision(fields, enabled)
+  return { fields, known, repositories, address, roots, mapping, decision, hasSessions: sessions.length > 0, recent }
+}
+
+export type Place = ReturnType<typeof usePlace>
+
+/** The only root that was found, else the one of the last session there. */
+const knownRoot = (roots: string[] | undefined, last: string | null | undefined): string =>
+  roots?.length === 1 ? rootOf(roots[0] ?? '') : (last ?? '')
+
+function useRoots(repo_uri: string, enabled: boolean) {
+  const { api } = usePlatform()
+  return useQuery({
+    queryKey: ['roots', repo_uri],
+    queryFn: async ({ signal }) => (await calls.parseRepository(api, { body: { repo_uri }, signal })).roots,
+    enabled,
+    ...ASKED_ONCE,
+  })
+}
+
+function useMapping(identifier: string, enabled: boolean) {
+  const { api } = usePlatform()
+  return useQuery({
+    queryKey: ['mapping', identifier],
+    queryFn: ({ signal }) => calls.resolveMapping(api, { body: { identifier }, signal }),
+    enabled,
+    ...ASKED_ONCE,
+  })
+}
+
+/** The scope of a session, which lists do not show. */
+function useScopeOf(id: string | null, enabled: boolean) {
+  const { api } = usePlatform()
+  return useQuery({
+    queryKey: ['scope-of', id],
+    queryFn: async ({ signal }) => (await calls.getSession(api, { query: { id: id ?? '' }, signal })).scope_id,
+    enabled: enabled && id !== null,
+    ...ASKED_ONCE,
+  })
+}
+
+function useDecision({ repo_uri, engine_providers, iac_path }: Fields, enabled: boolean) {
+  const { api } = usePlatform()
+  const project_name = repo_uri.trim()
+  const environment = rootOf(iac_path)
+  const settled = useDebounced(environment) === environment
+  return useQuery({
+    queryKey: ['authorize', project_name, engine_providers, environment],
+    queryFn: ({ signal }) =>
+      calls.authorize(api, { body: { cloud: engine_providers, project_name, environment }, signal }),
+    enabled: enabled && settled && engine_providers !== '',
+    retry: false,
+    staleTime: 60_000,
+  })
+}
