@@ -13,8 +13,8 @@ const OPERATION: Record<User['operation_role'], string> = {
 const PANEL: Record<NonNullable<User['panel_role']> | 'none', string> = {
   none: 'Sees only sessions of their own.',
   viewer: 'May read the sessions of all people, and the record of who did what.',
-  editor: 'May also lock, unlock and stop sessions of others.',
-  admin: 'May also assign roles.',
+  editor: 'May read the sessions of all people, and lock, unlock and stop them.',
+  admin: 'May read, lock, unlock and stop the sessions of all people, and assign roles.',
 }
 
 /** Who is signed in, and what they may do. */

@@ -19,8 +19,8 @@ export const Screen = () => (
 
 const THEMES: [Settings['theme'], string, string][] = [
   ['system', 'As the system', 'Follows what your device is set to.'],
-  ['light', 'Light', 'Dark text on a light ground.'],
-  ['dark', 'Dark', 'Light text on a dark ground.'],
+  ['light', 'Light', ''],
+  ['dark', 'Dark', ''],
 ]
 const DENSITIES: [Settings['density'], string, string][] = [
   ['comfortable', 'Comfortable', 'More space around every row.'],

@@ -16,7 +16,7 @@ interface ExamplesProps {
 export function Examples({ fill, undo }: ExamplesProps) {
   const { examples } = usePlatform().config
   const me = useMe()
-  const list = useRef<HTMLDivElement>(null)
+  const list = useRef<HTMLElement>(null)
   if (examples.length === 0) return null
   const choose = (example: Example) => {
     fill(example)
@@ -33,7 +33,7 @@ export function Examples({ fill, undo }: ExamplesProps) {
       <Button small popovertarget="start-examples">
         Examples that work here
       </Button>
-      <div ref={list} id="start-examples" popover="auto" class="start-list" role="group" aria-label="Examples">
+      <section ref={list} id="start-examples" popover="auto" class="start-list" aria-label="Examples">
         {examples.map((example) => {
           const { operation, title } = modeOfExample(example)
           const isLocked = operation === 'drift' && me.data?.operation_role === 'developer'
@@ -53,7 +53,7 @@ export function Examples({ fill, undo }: ExamplesProps) {
             </button>
           )
         })}
-      </div>
+      </section>
     </div>
   )
 }

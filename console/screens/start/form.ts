@@ -25,6 +25,12 @@ export const CLOUDS: readonly [Cloud, name: string, scope: string][] = [
   ['kubernetes', 'Kubernetes', 'any name of the cluster that stays the same'],
 ]
 
+/** What was typed, and what is known where nothing was. */
+export const fillIn = (known: Fields, typed: Typed): Fields => ({
+  ...known,
+  ...Object.fromEntries(Object.entries(typed).filter(([, value]) => value !== undefined)),
+})
+
 /** The repositories of some sessions, each once, in the order of the sessions. */
 export function repositoriesOf(sessions: readonly SessionSummary[]): string[] {
   return [...new Set(sessions.map(({ workspace }) => workspace.uri))]

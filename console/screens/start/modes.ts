@@ -8,7 +8,7 @@ export const MODES = [
     is_partial: false,
     preview: false,
     title: 'Write the change',
-    says: 'Writes code for your request until its plan is good, then reports and opens what you review.',
+    says: 'Writes code until its plan is good. You review; nothing is applied.',
     fallback: null,
   },
   {
@@ -17,7 +17,7 @@ export const MODES = [
     is_partial: true,
     preview: false,
     title: 'Mend what I name',
-    says: 'Changes the code of the resources in your request until it fits what really runs.',
+    says: 'Changes the code of what you name until it fits what really runs.',
     fallback: null,
   },
   {
@@ -26,7 +26,7 @@ export const MODES = [
     is_partial: false,
     preview: false,
     title: 'Mend everything',
-    says: 'The same for the whole engine root. Your words select nothing.',
+    says: 'The same for the whole engine root; your words select nothing.',
     fallback: 'Bring everything in line with what really runs.',
   },
   {
@@ -35,7 +35,7 @@ export const MODES = [
     is_partial: false,
     preview: true,
     title: 'Only look',
-    says: 'Reports what differs and changes nothing.',
+    says: 'Reports what differs. Changes nothing.',
     fallback: 'What differs from what really runs?',
   },
   {
@@ -44,7 +44,7 @@ export const MODES = [
     is_partial: true,
     preview: false,
     title: 'Take in what I name',
-    says: 'Writes code for the resources in your request that nobody manages, and puts them into the state.',
+    says: 'Takes what you name and nobody manages into code and state.',
     fallback: null,
   },
   {
@@ -53,7 +53,7 @@ export const MODES = [
     is_partial: false,
     preview: false,
     title: 'Take in everything',
-    says: 'The same for all that the scope holds. Your words select nothing.',
+    says: 'The same for all that the scope holds; your words select nothing.',
     fallback: 'Import all the infrastructure',
   },
   {
@@ -62,7 +62,7 @@ export const MODES = [
     is_partial: false,
     preview: true,
     title: 'Only look',
-    says: 'Lists what the scope holds, so that you can choose. Changes nothing.',
+    says: 'Lists what the scope holds, to choose from. Changes nothing.',
     fallback: 'What does nobody manage yet?',
   },
 ] as const satisfies readonly ModeFacts[]

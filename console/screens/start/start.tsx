@@ -48,7 +48,12 @@ export function Screen() {
         <ModeCards chosen={place.fields.mode} choose={(mode) => change({ mode })} />
         <Failure error={request.failure} />
         <p class="start-send">
-          <Button kind="primary" type="submit" busy={request.sending} aria-disabled={isRefused || undefined}>
+          <Button
+            kind="primary"
+            type="submit"
+            busy={request.sending}
+            aria-describedby={isRefused ? 'start-refused' : undefined}
+          >
             {request.sending ? 'Sending' : 'Send request'}
           </Button>
           <span class="small quiet">It opens a session and begins its first round. Nothing is applied.</span>

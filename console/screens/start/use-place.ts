@@ -3,7 +3,7 @@ import { calls } from '../../api/calls.ts'
 import { usePlatform } from '../../data/platform.ts'
 import { useDebounced } from '../../data/use-debounced.ts'
 import { useRecentSessions } from '../../data/use-recent-sessions.ts'
-import { type Fields, lastOn, readAddress, repositoriesOf, rootOf, type Typed } from './form.ts'
+import { type Fields, fillIn, lastOn, readAddress, repositoriesOf, rootOf, type Typed } from './form.ts'
 
 /** Says of a question that its answer is worth keeping, and that a service which is away is told at once. */
 const ASKED_ONCE = { retry: false, staleTime: 300_000 } as const
@@ -30,7 +30,7 @@ export function usePlace(typed: Typed) {
     engine_providers: mapping.data?.engine_provider ?? (mapping.isFetched ? (last?.provider ?? '') : ''),
     scope_id: mapping.data?.scope_id ?? lastScope.data ?? '',
   }
-  const fields: Fields = { q: '', mode: 'generate', ...known, ...typed }
+  const fields = fillIn({ q: '', mode: 'generate', ...known }, typed)
   const decision = useDecision(fields, enabled)
   return { fields, known, repositories, address, roots, mapping, decision, hasSessions: sessions.length > 0, recent }
 }
