@@ -83,7 +83,7 @@ function Root({ place, change, errorOf }: PlaceFieldsProps) {
             {found.length > MOST_ROOTS && `and ${found.length - MOST_ROOTS} more`}
           </>
         ) : (
-          'The folder in which the engine runs.'
+          'Where the engine runs.'
         )
       }
     >
@@ -95,7 +95,7 @@ function Root({ place, change, errorOf }: PlaceFieldsProps) {
             autocomplete="off"
             autocapitalize="off"
             spellcheck={false}
-            placeholder="the root of the repository"
+            placeholder="its root"
             value={fields.iac_path}
             onInput={({ currentTarget }) => change({ iac_path: currentTarget.value })}
           />
@@ -179,8 +179,7 @@ function Scope({ place, typed, change, errorOf }: PlaceFieldsProps) {
   )
 }
 
-const sourceOf = (mapped: unknown): string =>
-  mapped ? 'From the catalogue of repositories.' : 'As in your last session there.'
+const sourceOf = (mapped: unknown): string => (mapped ? 'From the catalogue.' : 'As last time there.')
 
 const Pick = ({ pick, children }: { pick: () => void; children: ComponentChildren }) => (
   <button type="button" class="start-pick" onClick={pick}>
