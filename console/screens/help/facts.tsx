@@ -17,6 +17,7 @@ const MAY_NOT = [
   'The record of who did what holds names, numbers and addresses, never the text of a request.',
 ]
 const REMAINS = [
+  'An import writes code and state while it runs: look first when you are not sure what it would take in.',
   'Code runs in the engine before a person has reviewed it: at init and at plan. It can do what the credentials of its cloud allow there.',
   'What a model writes may be wrong or incomplete. Facts are marked as counted by code or as said by a model.',
   'Masking knows encodings, not computations: a secret that is reversed or split into characters passes.',

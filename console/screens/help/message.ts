@@ -16,16 +16,26 @@ export const SEVERITIES: readonly [Question['severity'], string][] = [
   ['critical', 'Something is breaking now'],
 ]
 
-/** The message as the API takes it. @param origin where the console is, for the link to the session */
-export const toMessage = ({ subject, body, severity, session_id }: Question, origin: string): NotificationBody => ({
+interface Asked {
+  /** Where the console is, for the link to the session. */
+  origin: string
+  /** Whom to answer: the message itself does not say who sent it. */
+  from: string | null
+}
+
+/** The message as the API takes it. */
+export const toMessage = (
+  { subject, body, severity, session_id }: Question,
+  { origin, from }: Asked,
+): NotificationBody => ({
   kind: 'support.user_question',
   severity,
   subject: subject.trim(),
   body,
   ...(session_id && {
     links: [{ label: 'Session', url: `${origin}/console/sessions/${encodeURIComponent(session_id)}` }],
-    context: { session_id },
   }),
+  context: { ...(from && { from }), ...(session_id && { session_id }) },
 })
 
 /** What is wrong with the fields of a question, by field. */

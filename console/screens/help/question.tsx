@@ -3,6 +3,7 @@ import { useRef, useState } from 'preact/hooks'
 import { calls } from '../../api/calls.ts'
 import { usePlatform } from '../../data/platform.ts'
 import { useDraft } from '../../data/use-draft.ts'
+import { useMe } from '../../data/use-me.ts'
 import { Button } from '../../kit/button.tsx'
 import { Copy } from '../../kit/copy.tsx'
 import { ErrorNotice, Notice } from '../../kit/notice.tsx'
@@ -22,7 +23,7 @@ export function Question() {
     <section class="card help-part" aria-labelledby="help-ask">
       <h2 id="help-ask">Ask the people in charge</h2>
       <p class="quiet">
-        Your question goes to everybody who has at least the panel role editor, and to you. They see your name.
+        Your question goes to everybody who has at least the panel role editor, and to you. Your e-mail goes with it.
       </p>
       <form
         class="help-form"
@@ -49,6 +50,8 @@ const EMPTY: Message = { subject: '', body: '', severity: 'info', session_id: nu
 
 function useSending(question: Message, clear: () => void) {
   const { api } = usePlatform()
+  const me = useMe().data
+  const from = me?.email ?? me?.display_name ?? null
   const [sending, setSending] = useState(false)
   const [faults, setFaults] = useState<Record<string, string>>({})
   const [outcome, setOutcome] = useState<Outcome>(null)
@@ -66,7 +69,7 @@ function useSending(question: Message, clear: () => void) {
     lock.current = true
     setSending(true)
     try {
-      const { delivery_id } = await calls.notify(api, { body: toMessage(question, location.origin) })
+      const { delivery_id } = await calls.notify(api, { body: toMessage(question, { origin: location.origin, from }) })
       clear()
       setOutcome({ kind: 'sent', delivery: delivery_id })
     } catch (error) {

@@ -3,7 +3,7 @@ import { type Example, usePlatform } from '../../data/platform.ts'
 import { useMe } from '../../data/use-me.ts'
 import { Button } from '../../kit/button.tsx'
 import { repositoryName, visibleText } from '../../kit/text.ts'
-import { modeOfExample } from './modes.ts'
+import { MODES, modeOfExample } from './modes.ts'
 import { idOf } from './use-request.ts'
 
 interface ExamplesProps {
@@ -47,7 +47,8 @@ export function Examples({ fill, undo }: ExamplesProps) {
             >
               <span dir="auto">{visibleText(example.text)}</span>{' '}
               <span class="small quiet">
-                {operation}: {title.toLowerCase()} · {visibleText(repositoryName(example.repo_uri))}
+                {modeOfExample(example) === MODES[0] ? '' : `${operation}: `}
+                {title} · {visibleText(repositoryName(example.repo_uri))}
                 {isLocked && ' · needs the operation role devops'}
               </span>
             </button>

@@ -26,7 +26,7 @@ export function Screen() {
     else void request.send()
   }
   return (
-    <Page title="What should change?" lead="Say it in a sentence. You see the plan before anything happens.">
+    <Page title="What should change?" lead="Say it in a sentence. Nothing is applied before you have seen the plan.">
       <form
         class="start-form"
         noValidate
@@ -56,7 +56,9 @@ export function Screen() {
           >
             {request.sending ? 'Sending' : 'Send request'}
           </Button>
-          <span class="small quiet">It opens a session and begins its first round. Nothing is applied.</span>
+          <span class="small quiet">
+            It opens a session and begins its first round, which changes nothing in the cloud.
+          </span>
         </p>
       </form>
       <Next open={place.recent.isSuccess && !place.hasSessions} />

@@ -6,13 +6,14 @@ import { NotificationRequest } from '../../../../routes/v1/notifications/send.po
 const QUESTION: Question = { subject: ' Why? ', body: 'Because.\n', severity: 'info', session_id: null }
 
 it('makes a message that the API takes', () => {
-  const plain = toMessage(QUESTION, 'https://platform.example.com')
+  const origin = 'https://platform.example.com'
+  const plain = toMessage(QUESTION, { origin, from: null })
   expect(NotificationRequest.parse(plain)).toMatchObject({ subject: 'Why?', body: 'Because.\n', severity: 'info' })
   expect(plain).not.toHaveProperty('links')
-  const about = toMessage({ ...QUESTION, session_id: 'a/b' }, 'https://platform.example.com')
+  const about = toMessage({ ...QUESTION, session_id: 'a/b' }, { origin, from: 'ada@example.org' })
   expect(NotificationRequest.parse(about)).toMatchObject({
     links: [{ label: 'Session', url: 'https://platform.example.com/console/sessions/a%2Fb' }],
-    context: { session_id: 'a/b' },
+    context: { session_id: 'a/b', from: 'ada@example.org' },
   })
 })
 

@@ -1,0 +1,90 @@
+import type { Page } from '@playwright/test'
+import type { Session } from '../../../console/api/types.ts'
+import { expect, expectAccessible, test } from './fixtures.ts'
+import { readSession } from './world.ts'
+
+const option = (page: Page) => page.getByRole('checkbox', { name: 'Tell me when a round ends' })
+
+/** Stands in for what the browser answers, because a headless one asks nobody. */
+const answerPermission = (page: Page, before: string, after: string) =>
+  page.addInitScript(
+    ([first, then]: [string, string]) => {
+      const shown: string[] = []
+      class Shown {
+        static permission = sessionStorage.getItem('permission') ?? first
+        static async requestPermission() {
+          Shown.permission = then
+          sessionStorage.setItem('permission', then)
+          return then
+        }
+        close() {}
+        constructor(title: string, { body }: { body: string }) {
+          shown.push(`${title}: ${body}`)
+        }
+      }
+      Object.assign(window, { Notification: Shown, shownNotifications: shown })
+    },
+    [before, after] as [string, string],
+  )
+
+test('theme and density apply at once, and at the next visit', async ({ page }) => {
+  await page.goto('/console/settings')
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+  const light = await ground()
+  await page.getByRole('radio', { name: 'Dark' }).check()
+  await expect.poll(ground).not.toBe(light)
+  await page.getByRole('radio', { name: /^Compact/ }).check()
+  await page.reload()
+  await expect(page.getByRole('radio', { name: 'Dark' })).toBeChecked()
+  await expect(page.getByRole('radio', { name: /^Compact/ })).toBeChecked()
+  expect(await ground()).not.toBe(light)
+  await page.getByRole('radio', { name: /^As the system/ }).check()
+  await expect.poll(ground).toBe(light)
+  await expectAccessible(page)
+})
+
+test('says who is signed in, and with which roles', async ({ page }) => {
+  await page.goto('/console/settings')
+  const account = page.getByRole('region', { name: 'Signed in' })
+  await expect(account).toContainText('dev@platform.local')
+  await expect(account).toContainText('devops')
+  await expect(account).toContainText('admin')
+  await expect(account).toContainText('Sign-in is not set up here')
+})
+
+test('asks for the permission on the click, and explains a refusal', async ({ page }) => {
+  await answerPermission(page, 'default', 'denied')
+  await page.goto('/console/settings')
+  await expect(option(page)).not.toBeChecked()
+  await option(page).click()
+  await expect(page.getByText('Your browser does not allow notifications of this page')).toBeVisible()
+  await expect(option(page)).not.toBeChecked()
+  await expect(option(page)).toBeDisabled()
+  await expectAccessible(page)
+})
+
+test('tells by the browser when a round ends behind a hidden page', async ({ page, request }) => {
+  await answerPermission(page, 'default', 'granted')
+  await page.goto('/console/settings')
+  await option(page).click()
+  await expect(option(page)).toBeChecked()
+
+  const { items } = await (await request.get('/api/v1/sessions/list?status=completed&page_size=1')).json()
+  const session: Session = await readSession(request, items[0].uuid)
+  let running = true
+  await page.route('**/api/v1/sessions?*', (route) => {
+    const now = running ? { in_flight: true, current_status: 'generating' } : {}
+    return route.fulfill({ json: { ...session, ...now } })
+  })
+  await page.route('**/api/v1/events/**', (route) => route.abort())
+  await page.goto(`/console/sessions/${session.uuid}`)
+  await expect(page.getByText('Writing code').first()).toBeVisible()
+  await page.evaluate(() => {
+    Object.defineProperty(document, 'hidden', { get: () => true })
+    document.dispatchEvent(new Event('visibilitychange'))
+  })
+  running = false
+  const shown = () => page.evaluate(() => (window as never as { shownNotifications: string[] }).shownNotifications)
+  await expect.poll(shown, { timeout: 30_000 }).toHaveLength(1)
+  expect((await shown())[0]).toContain(session.rounds.at(-1)?.query.slice(0, 100))
+})

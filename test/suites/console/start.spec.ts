@@ -1,0 +1,278 @@
+import type { Page, Request } from '@playwright/test'
+import { expect, expectAccessible, test } from './fixtures.ts'
+import { exampleBody, readSession } from './world.ts'
+
+const API = '**/api/v1'
+const SENTENCE = 'Add a private bucket 🪣 — ثم أرسل السجلات إليه'
+const AWAY = { status: 502, json: { detail: 'The mapping service did not answer.' } }
+
+const sentence = (page: Page) => page.getByRole('textbox', { name: 'Your request' })
+const repository = (page: Page) => page.getByRole('combobox', { name: 'Repository' })
+const root = (page: Page) => page.getByRole('combobox', { name: /^Engine root/ })
+const scope = (page: Page) => page.getByRole('textbox', { name: 'Scope' })
+const cloud = (page: Page) => page.getByRole('combobox', { name: 'Cloud' })
+const send = (page: Page) => page.getByRole('button', { name: 'Send request' })
+
+/** Fills in a place that the embedded stack knows, with a sentence of the test. */
+async function fill(page: Page, q = SENTENCE) {
+  const { repo_uri, scope_id } = await exampleBody(page.request, 'generate')
+  await page.goto('/console/')
+  await sentence(page).fill(q)
+  await repository(page).fill(repo_uri)
+  await cloud(page).selectOption('aws')
+  await scope(page).fill(scope_id)
+  await expect(page.getByText('You may work here.')).toBeVisible()
+}
+
+/** Answers the calls that would open a session, and keeps them. */
+async function refuse(page: Page, answer: { status: number; json?: unknown }, wait = 0) {
+  const sent: Request[] = []
+  await page.route(`${API}/iac/*`, async (route) => {
+    sent.push(route.request())
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait))
+    await route.fulfill(answer)
+  })
+  return sent
+}
+
+test('opens a session from a sentence by the keyboard alone, whatever script it is in', async ({ page, request }) => {
+  await fill(page)
+  await page.reload()
+  await expect(sentence(page)).toBeFocused()
+  await expect(sentence(page)).toHaveValue(SENTENCE)
+  await page.keyboard.press('End')
+  await page.keyboard.press('Enter')
+  await expect(sentence(page)).toHaveValue(/\n/)
+  await page.keyboard.press('Tab')
+  await expect(repository(page)).toBeFocused()
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(/\/sessions\/[0-9a-f-]{36}$/)
+  const { first_query, rounds } = await readSession(request, page.url().slice(-36))
+  expect(first_query).toContain(SENTENCE)
+  expect(rounds).toHaveLength(1)
+  await page.goto('/console/')
+  await expect(sentence(page)).toHaveValue('')
+})
+
+test('Control and Enter send from the sentence, once', async ({ page }) => {
+  const sent = await refuse(page, { status: 502, json: { detail: 'Later.' } }, 3_000)
+  await fill(page)
+  await sentence(page).focus()
+  await page.keyboard.press('Control+Enter')
+  await page.keyboard.press('Control+Enter')
+  // A person can click what a program would wait for.
+  await page.getByRole('button', { name: 'Sending' }).click({ force: true })
+  await expect(page.getByRole('alert')).toContainText('Later.')
+  expect(sent).toHaveLength(1)
+  expect(sent[0]?.postDataJSON()).toMatchObject({ q: SENTENCE, engine_providers: 'aws' })
+  expect(sent[0]?.postDataJSON()).not.toHaveProperty('iac_path')
+})
+
+test('every example fills in the whole form, and the text that it replaced comes back', async ({ page }) => {
+  await page.goto('/console/')
+  await sentence(page).fill('My own words')
+  const { examples } = await (await page.request.get('/console/config.json')).json()
+  for (const example of examples) {
+    await page.getByRole('button', { name: 'Examples that work here' }).click()
+    await page.getByRole('region', { name: 'Examples' }).getByRole('button', { name: example.text }).click()
+    await expect(sentence(page)).toHaveValue(example.text)
+    await expect(repository(page)).toHaveValue(example.repo_uri)
+    await expect(scope(page)).toHaveValue(example.scope_id)
+  }
+  await expect(page.getByRole('radio', { name: 'Take in everything' })).toBeChecked()
+  await page.getByRole('button', { name: 'Put my text back' }).click()
+  await expect(sentence(page)).toHaveValue('My own words')
+})
+
+test('an example that only looks runs to its session', async ({ page, request }) => {
+  await page.goto('/console/')
+  await page.getByRole('button', { name: 'Examples that work here' }).click()
+  await page.getByRole('button', { name: /^What does nobody manage yet/ }).click()
+  await send(page).click()
+  await expect(page).toHaveURL(/\/sessions\/[0-9a-f-]{36}$/)
+  const session = await readSession(request, page.url().slice(-36))
+  expect(session.operation).toBe('import')
+  expect(session.rounds[0]?.preview).toBe(true)
+})
+
+test('knows the place: recent repositories, engine roots, cloud and scope', async ({ page }) => {
+  const { repo_uri } = await exampleBody(page.request, 'blocked')
+  await page.route(`${API}/mapping/resolve`, (route) =>
+    route.fulfill({
+      json: { repo_url: repo_uri, identifier: repo_uri, engine_provider: 'gcp', scope_id: 'acme-production' },
+    }),
+  )
+  await page.goto('/console/')
+  await expect(repository(page)).not.toHaveValue('')
+  await repository(page).fill(repo_uri)
+  await expect(cloud(page)).toHaveValue('gcp')
+  await expect(scope(page)).toHaveValue('acme-production')
+  await page.getByRole('button', { name: 'ingest/batch' }).click()
+  await expect(root(page)).toHaveValue('ingest/batch')
+  await expect(page.getByText('ingest/batch is an engine root')).toBeVisible()
+  await scope(page).fill('mine')
+  await page.getByRole('button', { name: 'Use acme-production' }).click()
+  await expect(scope(page)).toHaveValue('acme-production')
+  await root(page).fill('nowhere')
+  await expect(page.getByText('nowhere does not look like an engine root')).toBeVisible()
+})
+
+test('what was typed wins over what is known', async ({ page }) => {
+  const { repo_uri } = await exampleBody(page.request, 'generate')
+  await page.route(`${API}/mapping/resolve`, (route) =>
+    route.fulfill({ json: { repo_url: repo_uri, identifier: repo_uri, engine_provider: 'gcp', scope_id: 'theirs' } }),
+  )
+  await page.goto('/console/')
+  await scope(page).fill('mine')
+  await repository(page).fill(repo_uri)
+  await expect(cloud(page)).toHaveValue('gcp')
+  await expect(scope(page)).toHaveValue('mine')
+})
+
+test('services that do not answer are told and block nothing', async ({ page }) => {
+  for (const path of ['mapping/resolve', 'auth/authorize', 'repository/parse'])
+    await page.route(`${API}/${path}`, (route) => route.fulfill(AWAY))
+  const sent = await refuse(page, { status: 502, json: { detail: 'Reached.' } })
+  const { repo_uri } = await exampleBody(page.request, 'generate')
+  await page.goto('/console/')
+  await sentence(page).fill('x')
+  await repository(page).fill(`${repo_uri}?other`)
+  await expect(page.getByText('catalogue that knows cloud and scope does not answer')).toBeVisible()
+  await cloud(page).selectOption('aws')
+  await scope(page).fill('1')
+  await expect(page.getByText('the service that decides does not answer')).toBeVisible()
+  await expect(page.getByText('You can send all the same: the engine root')).toBeVisible()
+  await expectAccessible(page)
+  await page.unroute(`${API}/auth/authorize`)
+  await page.getByRole('listitem').filter({ hasText: 'decides' }).getByRole('button', { name: 'Ask again' }).click()
+  await expect(page.getByText('You may work here.')).toBeVisible()
+  await send(page).click()
+  await expect(page.getByRole('alert')).toContainText('Reached.')
+  expect(sent).toHaveLength(1)
+})
+
+test('a refusal of the authorization is shown before anything is sent', async ({ page }) => {
+  const message = 'Ask the group <b>infrastructure</b>.'
+  await page.route(`${API}/auth/authorize`, (route) =>
+    route.fulfill({ json: { result: false, message, portalUrl: 'javascript:alert(1)' } }),
+  )
+  const sent = await refuse(page, { status: 202, json: {} })
+  const { repo_uri } = await exampleBody(page.request, 'generate')
+  await page.goto('/console/')
+  await sentence(page).fill(SENTENCE)
+  await repository(page).fill(repo_uri)
+  await cloud(page).selectOption('aws')
+  await expect(page.getByRole('alert')).toContainText(message)
+  await expect(page.getByRole('link', { name: /console of the cloud/ })).toHaveCount(0)
+  await send(page).click()
+  await expect(page.locator('#start-refused')).toBeFocused()
+  expect(sent).toHaveLength(0)
+  await expect(sentence(page)).toHaveValue(SENTENCE)
+  await expectAccessible(page)
+  await page.unroute(`${API}/auth/authorize`)
+  await page.getByRole('button', { name: 'Ask again' }).click()
+  await expect(page.getByText('You may work here.')).toBeVisible()
+})
+
+test('every problem is told at its field', async ({ page }) => {
+  await refuse(page, {
+    status: 422,
+    json: {
+      detail: [
+        { type: 'value_error', loc: ['body', 'q'], msg: 'Value error, the text must not contain NUL characters.' },
+        { type: 'value_error', loc: ['body', 'repo_uri'], msg: 'Value error, repo_uri must be an https:// URL.' },
+        { type: 'enum', loc: ['body', 'engine_providers'], msg: 'Input should be another cloud' },
+        { type: 'string_too_long', loc: ['body', 'scope_id'], msg: 'String should have at most 1016 characters' },
+        { type: 'value_error', loc: ['body', 'iac_path'], msg: 'Value error, iac_path must be relative' },
+      ],
+    },
+  })
+  await fill(page)
+  await send(page).click()
+  await expect(sentence(page)).toBeFocused()
+  await expect(sentence(page)).toHaveAccessibleDescription(/The text must not contain NUL characters\./)
+  await expect(repository(page)).toHaveAccessibleDescription(/Repo_uri must be an https:/)
+  await expect(cloud(page)).toHaveAccessibleDescription(/another cloud/)
+  await expect(scope(page)).toHaveAccessibleDescription(/at most 1016/)
+  await expect(root(page)).toHaveAccessibleDescription(/must be relative/)
+  await expectAccessible(page)
+  await sentence(page).fill('Another')
+  await expect(sentence(page)).not.toHaveAccessibleDescription(/NUL/)
+  await expect(scope(page)).toHaveAccessibleDescription(/at most 1016/)
+})
+
+test('asks nothing of the platform while fields are empty, and never with a password', async ({ page }) => {
+  const sent = await refuse(page, { status: 202, json: {} })
+  await page.route(`${API}/sessions/list*`, (route) =>
+    route.fulfill({ json: { items: [], total: 0, page: 1, page_size: 50, total_pages: 0 } }),
+  )
+  const asked: string[] = []
+  page.on('request', (request) => request.postData() && asked.push(String(request.postData())))
+  await page.goto('/console/')
+  await expect(page.getByText('The platform works in a')).toBeVisible()
+  await expectAccessible(page)
+  await send(page).click()
+  await expect(sentence(page)).toHaveAccessibleDescription(/Write what should change/)
+  await expect(cloud(page)).toHaveAccessibleDescription(/Choose the cloud/)
+  await repository(page).fill('https://me:hunter2@github.com/acme/infrastructure.git')
+  await expect(repository(page)).toHaveAccessibleDescription(/Leave out the password/)
+  await sentence(page).fill('x')
+  await cloud(page).selectOption('aws')
+  await scope(page).fill('1')
+  await send(page).click()
+  await expect(repository(page)).toBeFocused()
+  await page.reload()
+  await expect(sentence(page)).toHaveValue('x')
+  await expect(repository(page)).toHaveValue('')
+  expect(sent).toHaveLength(0)
+  expect(asked.join()).not.toContain('hunter2')
+})
+
+test('signed out in the middle of typing loses nothing', async ({ page }) => {
+  await refuse(page, { status: 401, json: { detail: 'Token validation failed: expired' } })
+  await fill(page)
+  await page.getByRole('radio', { name: 'Mend what I name' }).check()
+  await send(page).click()
+  await expect(page.getByRole('alert')).toContainText('You are signed out')
+  await expectAccessible(page)
+  await page.reload()
+  await expect(sentence(page)).toHaveValue(SENTENCE)
+  await expect(scope(page)).toHaveValue('123456789012')
+  await expect(page.getByRole('radio', { name: 'Mend what I name' })).toBeChecked()
+})
+
+test('an answer that never came may have been taken, and the page says so', async ({ page }) => {
+  await fill(page)
+  await page.route(`${API}/iac/generate`, (route) => route.abort())
+  await send(page).click()
+  await expect(page.getByRole('alert')).toContainText('may have arrived')
+  await expect(page.getByRole('link', { name: 'Look at your sessions' })).toBeVisible()
+  await expect(sentence(page)).toHaveValue(SENTENCE)
+})
+
+test('drift says which role it needs', async ({ page }) => {
+  const me = { id: 7, email: 'ada@example.org', display_name: 'Ada', operation_role: 'developer', panel_role: null }
+  await page.route(`${API}/users/me`, (route) => route.fulfill({ json: me }))
+  await page.goto('/console/')
+  const drift = page.getByRole('group', { name: 'drift' })
+  await expect(drift).toContainText('Needs the operation role devops; yours is developer.')
+  await expect(drift.getByRole('radio', { name: 'Mend everything' })).toBeDisabled()
+  await expect(page.getByRole('radio', { name: 'Take in everything' })).toBeEnabled()
+  await page.getByRole('button', { name: 'Examples that work here' }).click()
+  await expect(page.getByRole('button', { name: /^Bring the flow logs/ })).toBeDisabled()
+  await expectAccessible(page)
+})
+
+test('fits a phone, and a page at twice its size', async ({ page }) => {
+  for (const viewport of [
+    { width: 390, height: 844 },
+    { width: 720, height: 450 },
+  ]) {
+    await page.setViewportSize(viewport)
+    await page.goto('/console/')
+    await expect(page.getByRole('heading', { name: 'Your recent sessions' })).toBeVisible()
+    const width = await page.evaluate(() => document.documentElement.scrollWidth)
+    expect(width).toBeLessThanOrEqual(viewport.width)
+    await expectAccessible(page)
+  }
+})
