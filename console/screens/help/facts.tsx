@@ -6,19 +6,19 @@ const MAY = [
   'Counts from the plan what would be created, changed and destroyed, checks it against rules, and reports it.',
   'Opens a pull request, and merges it when you ask for that and only what was reviewed is on the branch.',
   'Applies the plan that was reviewed, once, when you ask for it.',
-  'Writes drift into the code, and takes resources that nobody manages into code and state. Both can be asked only to look.',
+  'Writes drift into the code, and takes what nobody manages into code and state. Both can only look, too.',
 ]
 const MAY_NOT = [
   'Nothing is applied by itself: a request ends with a plan to review.',
   'A model never changes a status, a lock, a branch or the cloud. It calls tools; code checks, counts and refuses.',
   'Apply never makes a new plan. When the state has moved since the review, it changes nothing and says so.',
-  'In a locked session nothing is applied or merged until a later request passes, or an editor of the panel unlocks it.',
+  'In a locked session nothing is applied or merged until a later request passes, or a panel editor unlocks it.',
   'Sensitive values of a plan are masked before a model, a document or a pull request gets them.',
   'The record of who did what holds names, numbers and addresses, never the text of a request.',
 ]
 const REMAINS = [
   'An import writes code and state while it runs: look first when you are not sure what it would take in.',
-  'Code runs in the engine before a person has reviewed it: at init and at plan. It can do what the credentials of its cloud allow there.',
+  'Code runs in the engine before anybody has reviewed it, at init and plan, with the credentials of its cloud.',
   'What a model writes may be wrong or incomplete. Facts are marked as counted by code or as said by a model.',
   'Masking knows encodings, not computations: a secret that is reversed or split into characters passes.',
 ]

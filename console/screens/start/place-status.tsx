@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { ApiError, messageOf } from '../../api/errors.ts'
 import { Button } from '../../kit/button.tsx'
 import { Notice } from '../../kit/notice.tsx'
@@ -23,7 +24,7 @@ export function PlaceStatus({ place }: { place: Place }) {
   )
 }
 
-const Line = ({ sign, children }: { sign: '✓' | '…' | '!'; children: preact.ComponentChildren }) => (
+const Line = ({ sign, children }: { sign: '✓' | '…' | '!'; children: ComponentChildren }) => (
   <li class={sign === '!' ? 'start-warn' : undefined}>
     <span aria-hidden="true">{sign}</span> {children}
   </li>
