@@ -35,7 +35,7 @@ export function Frame() {
         Skip to the content
       </a>
       <header class="bar">
-        <Link to="/" class="brand">
+        <Link to="/" class="brand" activeProps={{}}>
           <Mark />
           Platform
         </Link>

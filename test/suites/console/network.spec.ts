@@ -3,7 +3,7 @@ import { findOrRunExample } from './world.ts'
 
 test('says that the network is gone, keeps what was typed, and comes back by itself', async ({ page, context }) => {
   await page.goto('/console/')
-  const sentence = page.getByRole('textbox', { name: /what should change/i })
+  const sentence = page.getByRole('textbox', { name: 'Your request' })
   await sentence.fill('Add a bucket for build logs.')
   await context.setOffline(true)
   await expect(page.getByText(/No connection to the platform/)).toBeVisible()
