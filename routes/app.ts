@@ -13,7 +13,6 @@ import type { AppEnv, Platform } from './env.ts'
 import { onError } from './error-handler.ts'
 import { createHealthRoutes } from './health.ts'
 import { cors } from './middleware/cors.ts'
-
 import { requestLog } from './middleware/request-log.ts'
 import { describeApi } from './openapi/document.ts'
 import { type KnownPath, onUnmatched, refuseHead } from './unmatched.ts'
@@ -63,7 +62,7 @@ export function createApp(context: CoreContext): Hono<AppEnv> {
 
   for (const prefix of PREFIXES) app.route(prefix || '/', api)
   app.route('/', createHealthRoutes())
-  if (context.console) app.route('/', createConsoleRoutes(context.config, context.console))
+  if (context.console) app.route('/', createConsoleRoutes(context, context.console))
   app.notFound(onUnmatched(knownPaths()))
   app.onError(onError)
   return app

@@ -12,7 +12,7 @@ import {
   readMetricsAddress,
   runEntry,
 } from '../src/runtime/boot.ts'
-import { readConsoleFiles } from '../src/runtime/console-files.ts'
+import { keepStoring, readConsoleFiles } from '../src/runtime/console-files.ts'
 import { readTextFile } from '../src/runtime/files.ts'
 import { serve } from '../src/runtime/serve.ts'
 import { startStatusHub } from '../src/sessions/events/hub.ts'
@@ -75,6 +75,10 @@ async function openCore(config: Config, address: ListenAddress, booted: BootedPr
     { name: 'requests', limitMs: 6_000, end: () => server.close(5_000) },
     { name: 'counts of refused sign-ins', limitMs: 1_000, end: () => refusals.flush() },
   )
+  if (consoleFiles) {
+    const end = keepStoring(context.sql, log, consoleFiles)
+    phases.unshift({ name: 'files of the console', limitMs: 1_000, end })
+  }
   log.info('core ready', {
     address: server.url,
     console: consoleFiles ? `${server.url}/console/` : 'none',

@@ -1,15 +1,55 @@
+import { readDiscovery } from '../../src/access/discovery.ts'
 import { createS3Address } from '../../src/data/storage/addresses.ts'
 import type { CoreContext } from '../context.ts'
 
-type Config = CoreContext['config']
+type Given = Pick<CoreContext, 'config' | 'fetch' | 'log' | 'now'>
+interface ProviderOrigins {
+  token: string
+  authorization: string
+}
+
+/** A page waits no longer for what the identity provider says about itself. */
+const WAIT_MS = 2_000
+const TRY_AGAIN_MS = 10_000
 
 /**
- * The Content-Security-Policy of the console: its own files, the API, the artifacts and the identity provider, and
- * nothing else. The hidden frame in which a token is renewed may only stand in a page of this server.
+ * Makes a function that answers the Content-Security-Policy of the console's pages: its own files, the API, the
+ * artifacts and the identity provider, and nothing else. The provider is asked once where its endpoints are, because
+ * some have them on another host than the issuer; until it has answered, the issuer alone may be reached.
  */
-export function consolePolicy(config: Config): string {
+export function createPolicy(context: Given): () => Promise<string> {
+  const { config, fetch, log, now } = context
+  const issuer = config.oidc.issuer_url
+  let known: ProviderOrigins | null = null
+  let asking: Promise<void> | null = null
+  let failedAt = Number.NEGATIVE_INFINITY
+  const ask = async () => {
+    try {
+      const { token_endpoint = '', authorization_endpoint = '' } = await readDiscovery(issuer, fetch)
+      known = { token: originOf(token_endpoint), authorization: originOf(authorization_endpoint) }
+    } catch (error) {
+      failedAt = now().getTime()
+      log.warn(
+        'the identity provider does not say where its endpoints are, so pages of the console reach its issuer only',
+        {
+          error,
+        },
+      )
+    } finally {
+      asking = null
+    }
+  }
+  return async () => {
+    if (issuer !== '' && known === null && now().getTime() - failedAt > TRY_AGAIN_MS) {
+      asking ??= ask()
+      await Promise.race([asking, new Promise((resolve) => setTimeout(resolve, WAIT_MS))])
+    }
+    return writePolicy(config, known ?? { token: '', authorization: '' })
+  }
+}
+
+function writePolicy(config: CoreContext['config'], { token, authorization }: ProviderOrigins): string {
   const issuer = originOf(config.oidc.issuer_url)
-  const connect = ["'self'", originOf(artifactAddress(config)), issuer].filter((source) => source !== '')
   return [
     "default-src 'none'",
     "script-src 'self'",
@@ -17,17 +57,26 @@ export function consolePolicy(config: Config): string {
     "img-src 'self' data:",
     "font-src 'self'",
     "worker-src 'self'",
-    `connect-src ${[...new Set(connect)].join(' ')}`,
-    `frame-src 'self'${issuer && ` ${issuer}`}`,
+    `connect-src ${sources(originOf(artifactAddress(config)), issuer, token)}`,
+    // The hidden frame in which a token is renewed: the provider's page first, then ours.
+    `frame-src ${sources(issuer, authorization)}`,
     "frame-ancestors 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     "object-src 'none'",
+    "require-trusted-types-for 'script'",
+    'trusted-types default',
   ].join('; ')
 }
 
+const sources = (...origins: string[]): string => [...new Set(["'self'", ...origins])].filter(Boolean).join(' ')
+
 /** Where browsers read artifacts: the address in presigned URLs. */
-const artifactAddress = ({ storage }: Config): string =>
+const artifactAddress = ({ storage }: CoreContext['config']): string =>
   storage.provider === 'STORAGE_ACCOUNT' ? storage.endpoint_url : createS3Address(storage).public(storage.bucket, 'a')
 
-const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : '')
+/** A host name may have characters that would end a source of the policy. */
+const originOf = (url: string): string => {
+  const origin = URL.parse(url)?.origin ?? ''
+  return /^https?:\/\/[\w.:[\]-]+$/.test(origin) ? origin : ''
+}

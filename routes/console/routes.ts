@@ -1,45 +1,59 @@
 import { type Context, Hono } from 'hono'
-import type { ConsoleFile, ConsoleFiles } from '../../src/data/console-files.ts'
+import { createGate } from '../../src/base/gate.ts'
+import { type ConsoleFile, type ConsoleFiles, isHashedPath, readKeptFile } from '../../src/data/console-files.ts'
 import type { CoreContext } from '../context.ts'
 import type { AppEnv } from '../env.ts'
-import { consolePolicy } from './policy.ts'
+import { chooseEncoding, wantsPage } from './encoding.ts'
+import { createPolicy } from './policy.ts'
 
-const IMMUTABLE = 'public, max-age=31536000, immutable'
-/** A path of the application, which the page itself resolves; a name with a dot is a file that should exist. */
-const APPLICATION = /^[^.]*$/
+/** Workers obey the policy of their own script. */
+const ASSET_HEADERS = {
+  'cache-control': 'public, max-age=31536000, immutable',
+  'content-security-policy': "default-src 'none'; script-src 'self'",
+  'cross-origin-resource-policy': 'same-origin',
+}
+const PAGE_HEADERS = {
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
+}
+/** A path of the application, which the page itself resolves. A name with a dot is a file that should exist. */
+const APPLICATION = /^[\w/-]*$/
+/** Whoever makes up names of files must not take the connections of those who work. */
+const OLD_FILES = { atOnce: 2, waiting: 64, waitMs: 5_000, busy: 'Too many old files are being read at this moment.' }
 
 /**
  * The console below `/console/`. `GET /` of a browser leads there. Files that are named by their content are kept by
- * browsers for good; the page that names them is asked for each time.
+ * browsers for good, and those of earlier builds are answered as long as they are kept in the database. Pages are not
+ * kept at all: after a sign-out, nothing of them comes back.
  */
-export function createConsoleRoutes(config: CoreContext['config'], files: ConsoleFiles): Hono<AppEnv> {
+export function createConsoleRoutes(context: CoreContext, files: ConsoleFiles): Hono<AppEnv> {
   const routes = new Hono<AppEnv>()
-  const headers = {
-    'content-security-policy': consolePolicy(config),
-    'referrer-policy': 'no-referrer',
-    'cross-origin-opener-policy': 'same-origin',
-    'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
-  }
-  const settings = JSON.stringify({ api_url: '/api/v1', examples: config.http.console_examples })
-  routes.get('/', (c, next) => (wantsPage(c) ? c.redirect('/console/', 302) : next()))
-  routes.get('/console', (c) => c.redirect('/console/', 308))
+  const policy = createPolicy(context)
+  const gate = createGate(OLD_FILES)
+  const settings = JSON.stringify({ api_url: '/api/v1', examples: context.config.http.console_examples })
+  const page = async (c: Context<AppEnv>, file: ConsoleFile) =>
+    answer(c, file, { ...PAGE_HEADERS, 'content-security-policy': await policy() })
+
+  routes.get('/', (c, next) => (wantsPage(c.req.header('accept') ?? '') ? c.redirect('/console/', 302) : next()))
+  routes.get('/console', (c) => c.redirect(`/console/${new URL(c.req.url).search}`, 308))
   routes.get('/console/config.json', (c) => c.body(settings, 200, { 'content-type': 'application/json' }))
-  routes.get('/console/:path{.*}', (c) => {
-    const path = c.req.param('path')
+  routes.get('/console/:path{.*}', async (c) => {
+    const path = c.req.path.slice('/console/'.length)
     const file = files.get(path === '' ? 'index.html' : path)
-    if (file && path.startsWith('assets/')) return answer(c, file, { 'cache-control': IMMUTABLE })
-    if (file) return answer(c, file, headers)
-    const page = files.get('index.html')
-    return page && APPLICATION.test(path) ? answer(c, page, headers) : c.notFound()
+    if (isHashedPath(path)) {
+      const found = file ?? (await gate.run(() => readKeptFile(context.sql, path), c.req.raw.signal))
+      return found ? answer(c, found, ASSET_HEADERS) : c.notFound()
+    }
+    if (file) return page(c, file)
+    const index = files.get('index.html')
+    return index && APPLICATION.test(path) ? page(c, index) : c.notFound()
   })
   return routes
 }
 
-const wantsPage = (c: Context<AppEnv>): boolean => /\btext\/html\b/.test(c.req.header('accept') ?? '')
-
 function answer(c: Context<AppEnv>, file: ConsoleFile, headers: Record<string, string>): Response {
-  const accepted = c.req.header('accept-encoding') ?? ''
-  const encoding = (['br', 'gzip'] as const).find((name) => file[name] && new RegExp(`\\b${name}\\b`).test(accepted))
+  const encoding = chooseEncoding(file, c.req.header('accept-encoding') ?? '')
   c.header('content-type', file.content_type)
   c.header('vary', 'Accept-Encoding', { append: true })
   for (const [name, value] of Object.entries(headers)) c.header(name, value)

@@ -1,6 +1,7 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import * as v from 'valibot'
-import { type Fetch, send } from '../base/http.ts'
+import type { Fetch } from '../base/http.ts'
+import { readDiscovery, readIssuerJson } from './discovery.ts'
 
 const MAX_AGE_MS = 300_000
 const COOLDOWN_MS = 10_000
@@ -65,10 +66,7 @@ export function createKeySet(read: () => Promise<JSONWebKeySet>, now: () => numb
 /** Whether `now` is less than a time span after `since`. False also when the clock was set back meanwhile. */
 const isWithin = (spanMs: number, since: number, now: number): boolean => now >= since && now - since < spanMs
 
-const DiscoverySchema = v.object({ jwks_uri: v.pipe(v.string(), v.url()) })
 const KeySetSchema = v.object({ keys: v.array(v.looseObject({ kty: v.optional(v.string()) })) })
-const TIMEOUT_MS = 10_000
-const MAX_BYTES = 1024 * 1024
 
 /**
  * Makes a function that reads the key set of an issuer. The address of the set comes from the issuer's discovery
@@ -79,25 +77,14 @@ const MAX_BYTES = 1024 * 1024
  */
 export function createKeySetReader(issuer: string, fetcher: Fetch): () => Promise<JSONWebKeySet> {
   let address: Promise<string> | null = null
-  const discover = async () => {
-    const document = v.parse(DiscoverySchema, await readJson(fetcher, `${issuer}/.well-known/openid-configuration`))
-    const { protocol } = new URL(document.jwks_uri)
-    if (protocol !== 'https:' && protocol !== new URL(issuer).protocol)
-      throw new Error('jwks_uri is not an https:// address')
-    return document.jwks_uri
-  }
   return async () => {
-    address ??= discover().catch((error) => {
-      address = null
-      throw error
-    })
-    return v.parse(KeySetSchema, await readJson(fetcher, await address))
+    address ??= readDiscovery(issuer, fetcher).then(
+      ({ jwks_uri }) => jwks_uri,
+      (error) => {
+        address = null
+        throw error
+      },
+    )
+    return v.parse(KeySetSchema, await readIssuerJson(fetcher, await address))
   }
-}
-
-async function readJson(fetcher: Fetch, url: string): Promise<unknown> {
-  const headers = { accept: 'application/json' }
-  const response = await send(fetcher, { url, headers, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES })
-  if (response.status !== 200) throw new Error(`${new URL(url).pathname} was answered with ${response.status}`)
-  return response.json()
 }

@@ -1,7 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { extname, join, sep } from 'node:path'
+import { extname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { ConsoleFile, ConsoleFiles } from '../data/console-files.ts'
+import type { Logger } from '../base/log.ts'
+import { type ConsoleFile, type ConsoleFiles, keepConsoleFiles } from '../data/console-files.ts'
+import type { Sql } from '../data/db/types.ts'
 
 const TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
@@ -30,15 +32,35 @@ export async function readConsoleFiles(folder = DIST): Promise<ConsoleFiles | nu
     const file: ConsoleFile = { content_type, identity: await read(path) }
     for (const [name, suffix] of Object.entries(ENCODINGS))
       file[name as 'br'] = await read(path + suffix).catch(() => undefined)
-    files.set(
-      path
-        .slice(folder.length + 1)
-        .split(sep)
-        .join('/'),
-      file,
-    )
+    files.set(relative(folder, path).split(sep).join('/'), file)
   }
   return files.has('index.html') ? files : null
 }
 
 const read = async (path: string): Promise<Uint8Array<ArrayBuffer>> => new Uint8Array(await readFile(path))
+
+const DAY_MS = 24 * 60 * 60_000
+
+/**
+ * Stores the files of this build for the cores of later ones, now and once a day as long as this core runs. A failure
+ * is logged, and made up for by the next time.
+ * @returns ends it, after what is being stored
+ */
+export function keepStoring(sql: Sql, log: Logger, files: ConsoleFiles): () => Promise<void> {
+  const store = () =>
+    keepConsoleFiles(sql, files).then(
+      ({ added, removed }) => {
+        if (added + removed > 0) log.info('files of the console stored for later builds', { added, removed })
+      },
+      (error: unknown) => log.warn('the files of the console could not be stored for later builds', { error }),
+    )
+  let last = store()
+  const timer = setInterval(() => {
+    last = store()
+  }, DAY_MS)
+  timer.unref()
+  return () => {
+    clearInterval(timer)
+    return last
+  }
+}

@@ -12,6 +12,7 @@ import { addPlanDocuments } from './steps/0011-plan-documents.ts'
 import { createAuditRecords } from './steps/0012-audit-records.ts'
 import { createListFilters } from './steps/0013-list-filters.ts'
 import { addPreviews } from './steps/0014-previews.ts'
+import { createConsoleFiles } from './steps/0015-console-files.ts'
 import { createSearchIndexes } from './steps/search-indexes.ts'
 import type { Sql, Transaction } from './types.ts'
 
@@ -31,6 +32,7 @@ const STEPS: readonly { number: number; name: string; run: (tx: Transaction) => 
   { number: 12, name: 'audit records', run: createAuditRecords },
   { number: 13, name: 'list filters', run: createListFilters },
   { number: 14, name: 'previews', run: addPreviews },
+  { number: 15, name: 'console files', run: createConsoleFiles },
 ]
 
 /** The key of the advisory lock. Any constant would do; these four bytes spell "plat". */

@@ -38,6 +38,7 @@ describe('migrate', () => {
       'audit_records',
       'code_changes',
       'compliance_checks',
+      'console_files',
       'engine_outputs',
       'engine_plans',
       'engine_providers',
