@@ -9,6 +9,7 @@ import { type ConsoleConfig, type Platform, PlatformProvider } from './data/plat
 import { loadSettings } from './data/settings.ts'
 import { ClockContext } from './kit/clock.ts'
 import { routeTree } from './routes.tsx'
+import { trustOwnScripts } from './scripts.ts'
 import { SignInGate } from './shell/sign-in-gate.tsx'
 import { Unavailable } from './shell/unavailable.tsx'
 
@@ -82,4 +83,5 @@ async function start(): Promise<void> {
   )
 }
 
+trustOwnScripts()
 void start()

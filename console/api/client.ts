@@ -1,5 +1,5 @@
 import { type ConnectionWatch, watchConnection } from './connection.ts'
-import { toApiError, Unreachable } from './errors.ts'
+import { ApiError, toApiError, Unreachable } from './errors.ts'
 
 /** What the client needs of the sign-in. */
 export interface Tokens {
@@ -91,10 +91,23 @@ export function createApi(options: { base: string; tokens: Tokens; fetch?: typeo
     throw toApiError(response.status, await response.text().catch(() => ''))
   }
   const json = async <T>(request: Request): Promise<T> => {
-    const text = await (await send(request)).text()
-    return (text === '' ? null : JSON.parse(text)) as T
+    const response = await send(request)
+    const text = await response.text().catch((error: unknown) => {
+      if (request.signal?.aborted) throw error
+      throw new Unreachable({ cause: error })
+    })
+    return (text === '' ? null : parse(text)) as T
   }
   return { base, connection, now: () => Date.now() + ahead, send, json }
+}
+
+/** What answers in the place of the platform, for example the sign-in page of a network, writes no JSON. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new ApiError(502, 'Something between this page and the platform answered in its place.')
+  }
 }
 
 function toSearch(query: Query = {}): string {

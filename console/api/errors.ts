@@ -25,6 +25,14 @@ export class Unreachable extends Error {
   }
 }
 
+/** The identity provider did not sign somebody in. `message` is a sentence that may be shown. */
+export class SignInFailed extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'SignInFailed'
+  }
+}
+
 /** Reads the envelope `{"detail": …}` of every error; tolerates answers of proxies, which have other bodies. */
 export function toApiError(status: number, text: string): ApiError {
   const detail = readDetail(text)
@@ -61,4 +69,6 @@ export function problemsByField(error: unknown): Record<string, string> {
 
 /** A sentence for whatever was thrown. */
 export const messageOf = (error: unknown): string =>
-  error instanceof ApiError || error instanceof Unreachable ? error.message : 'Something went wrong in this page.'
+  error instanceof ApiError || error instanceof Unreachable || error instanceof SignInFailed
+    ? error.message
+    : 'Something went wrong in this page.'

@@ -56,34 +56,31 @@ async function followConnection(
   onFrame: (frame: Frame) => void,
 ): Promise<boolean> {
   const silence = new AbortController()
+  const listen = () => setTimeout(() => silence.abort(), SILENCE_MS)
+  let alarm = listen()
   const headers: Record<string, string> = { accept: 'text/event-stream' }
   if (lastId !== '') headers['last-event-id'] = lastId
-  const response = await api.send({
-    method: 'GET',
-    path,
-    query,
-    headers,
-    signal: AbortSignal.any([signal, silence.signal]),
-  })
-  onState?.('open')
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
-  if (!reader) return false
-  const read = createFrameReader()
-  let alarm = setTimeout(() => silence.abort(), SILENCE_MS)
+  let reader: ReadableStreamDefaultReader<string> | undefined
   try {
-    for (;;) {
+    const limits = AbortSignal.any([signal, silence.signal])
+    const response = await api.send({ method: 'GET', path, query, headers, signal: limits })
+    onState?.('open')
+    reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+    const read = createFrameReader()
+    while (reader) {
       const { done, value } = await reader.read()
       if (done) return false
       clearTimeout(alarm)
-      alarm = setTimeout(() => silence.abort(), SILENCE_MS)
+      alarm = listen()
       for (const frame of read(value)) {
         onFrame(frame)
         if (isLast(frame)) return true
       }
     }
+    return false
   } finally {
     clearTimeout(alarm)
-    reader.cancel().catch(() => {})
+    reader?.cancel().catch(() => {})
   }
 }
 

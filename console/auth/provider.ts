@@ -1,16 +1,69 @@
-import { type User, UserManager, WebStorageStateStore } from 'oidc-client-ts'
+import { ErrorResponse, ErrorTimeout, type User, UserManager, WebStorageStateStore } from 'oidc-client-ts'
+import { SignInFailed } from '../api/errors.ts'
 import type { AuthConfig, Provider } from './session.ts'
 
 /** Seconds before its end at which a token is renewed. */
 const RENEW_BEFORE_S = 60
+/**
+ * No token is renewed ahead of its end more often. It keeps tokens that live for a minute, and a clock of this machine
+ * that is wrong, from asking the identity provider at every request.
+ */
+const RENEW_EVERY_MS = 20_000
+/** How long the identity provider may take for one answer. */
+const TIMEOUT_S = 10
 
 /**
  * The authorization code flow with PKCE. The tokens are kept for this tab only. They are renewed by the refresh token,
- * and without one in a hidden frame.
+ * and without one, or when it is refused, in a hidden frame.
  */
 export async function createProvider(config: AuthConfig): Promise<Provider> {
+  const manager = createManager(config)
+  let renewing: Promise<string | null> | undefined
+  let renewedAt = Number.NEGATIVE_INFINITY
+  const renew = () => {
+    renewing ??= renewOnce(manager)
+      .catch(() => null)
+      .finally(() => {
+        renewing = undefined
+        renewedAt = performance.now()
+      })
+    return renewing
+  }
+  const isFresh = (user: User) => (user.expires_in ?? Number.POSITIVE_INFINITY) > RENEW_BEFORE_S
+  return {
+    begin: async () => {
+      const user = await manager.getUser()
+      if (user === null || isFresh(user)) return user !== null
+      return (await renew()) !== null
+    },
+    token: async () => {
+      const user = await manager.getUser()
+      if (user === null) return null
+      if (isFresh(user) || performance.now() - renewedAt < RENEW_EVERY_MS) return user.access_token
+      // Whether a token is still good is for the platform to say: its clock counts, not the one of this machine.
+      return (await renew()) ?? user.access_token
+    },
+    renew,
+    start: async (returnTo) => {
+      await manager.signinRedirect({ state: returnTo }).catch((cause: unknown) => {
+        throw new SignInFailed(`The identity provider (${config.issuer_url}) does not answer.`, { cause })
+      })
+    },
+    end: async () => {
+      await manager.signoutRedirect().catch(() => manager.removeUser())
+    },
+    complete: async () => {
+      const { state } = await manager.signinRedirectCallback().catch((cause: unknown) => {
+        throw new SignInFailed(describe(cause), { cause })
+      })
+      return typeof state === 'string' ? state : ''
+    },
+  }
+}
+
+function createManager(config: AuthConfig): UserManager {
   const address = (name: string) => new URL(`/console/${name}`, location.origin).href
-  const manager = new UserManager({
+  return new UserManager({
     authority: config.issuer_url,
     client_id: config.client_id,
     scope: config.scope,
@@ -19,37 +72,35 @@ export async function createProvider(config: AuthConfig): Promise<Provider> {
     post_logout_redirect_uri: address(''),
     response_type: 'code',
     automaticSilentRenew: false,
-    accessTokenExpiringNotificationTimeInSeconds: RENEW_BEFORE_S,
+    monitorSession: false,
+    loadUserInfo: false,
+    // Another person must not slip into the page of somebody else.
+    validateSubOnSilentRenew: true,
+    requestTimeoutInSeconds: TIMEOUT_S,
+    silentRequestTimeoutInSeconds: TIMEOUT_S,
     userStore: new WebStorageStateStore({ store: sessionStorage }),
     stateStore: new WebStorageStateStore({ store: sessionStorage }),
     ...(config.audience !== '' && { extraQueryParams: { audience: config.audience } }),
   })
-  let renewing: Promise<string | null> | undefined
-  const renew = () => {
-    renewing ??= manager
-      .signinSilent()
-      .then(tokenOf, () => null)
-      .finally(() => {
-        renewing = undefined
-      })
-    return renewing
-  }
-  return {
-    token: async () => {
-      const user = await manager.getUser()
-      if (user === null) return null
-      return (user.expires_in ?? Number.POSITIVE_INFINITY) > RENEW_BEFORE_S ? tokenOf(user) : renew()
-    },
-    renew,
-    start: (returnTo) => manager.signinRedirect({ state: returnTo }),
-    end: async () => {
-      await manager.signoutRedirect().catch(() => manager.removeUser())
-    },
-    complete: async () => {
-      const { state } = await manager.signinRedirectCallback()
-      return typeof state === 'string' && state.startsWith('/') && !state.startsWith('//') ? state : '/console/'
-    },
-  }
 }
 
-const tokenOf = (user: User | null): string | null => user?.access_token ?? null
+async function renewOnce(manager: UserManager): Promise<string | null> {
+  const byRefreshToken = (await manager.getUser())?.refresh_token !== undefined
+  const user = await manager.signinSilent().catch((error: unknown) => {
+    if (!byRefreshToken || !(error instanceof ErrorResponse)) throw error
+    return manager.signinSilent({ forceIframeAuth: true })
+  })
+  return user?.access_token ?? null
+}
+
+/** Why a sign-in failed. What the provider writes itself is the text of somebody else, and is shown as that. */
+function describe(error: unknown): string {
+  if (error instanceof ErrorTimeout) return 'The identity provider did not answer in time.'
+  if (!(error instanceof ErrorResponse))
+    return 'This answer of the identity provider belongs to no sign-in that was begun in this tab, or it came too late.'
+  const reason =
+    error.error === 'access_denied'
+      ? 'The identity provider refused: access was denied.'
+      : `The identity provider refused: ${error.error}.`
+  return error.error_description ? `${reason} It says: “${error.error_description.slice(0, 300)}”` : reason
+}

@@ -50,6 +50,7 @@ export async function buildConsole({ outdir = DIST, minify = true }: Options = {
     }
     const initial = await writePages(folder, metafile)
     const files = await compressAll(folder, metafile)
+    await writeFile(join(folder, 'config.example.json'), `${JSON.stringify(EXAMPLE_CONFIG, null, 2)}\n`)
     await rm(outdir, { recursive: true, force: true })
     await rename(folder, outdir)
     return { files, initial, meta: metafile }
@@ -96,10 +97,8 @@ async function writePages(folder: string, { outputs }: Metafile): Promise<string
     if (!found) throw new Error(`${source} was not built`)
     return found
   }
-  const [main, { imports }] = built('main.tsx')
-  const initial = [main, ...imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => path)].map(
-    nameOf,
-  )
+  const [main] = built('main.tsx')
+  const initial = withImports(main, outputs).map(nameOf)
   const icon = Object.keys(outputs).find((path) => path.endsWith('.svg')) ?? ''
   const values: Record<string, string> = {
     main: nameOf(main),
@@ -118,6 +117,18 @@ async function writePages(folder: string, { outputs }: Metafile): Promise<string
   }
   return initial
 }
+
+/** A script with everything that is loaded together with it, itself first. */
+function withImports(script: string, outputs: Metafile['outputs']): string[] {
+  const found = new Set([script])
+  for (const path of found)
+    for (const { kind, path: imported } of outputs[path]?.imports ?? [])
+      if (kind === 'import-statement') found.add(imported)
+  return [...found]
+}
+
+/** For a console that does not stand beside its core: to be renamed to `config.json`, with the address of the API. */
+const EXAMPLE_CONFIG = { api_url: 'https://platform.example.com/api/v1', examples: [] }
 
 async function compressAll(folder: string, { outputs }: Metafile): Promise<BuiltFile[]> {
   const paths = [...Object.keys(outputs).map((path) => `assets/${basename(path)}`), 'index.html', 'silent.html']

@@ -7,6 +7,7 @@ export function Banners() {
   const { api, signIn } = usePlatform()
   const connection = useStore(api.connection.state)
   const state = useStore(signIn.state)
+  const problem = useStore(signIn.problem)
   return (
     <div class="banners" aria-live="polite">
       {!connection.online && (
@@ -17,7 +18,7 @@ export function Banners() {
       )}
       {state === 'ended' && (
         <p class="banner banner-warn">
-          Your sign-in has ended. What you typed is kept.
+          Your sign-in has ended. What you typed is kept. {problem}
           <Button small onClick={() => void signIn.start()}>
             Sign in again
           </Button>

@@ -1,22 +1,25 @@
 import { useEffect, useState } from 'preact/hooks'
-import { usePlatform } from '../../data/platform.ts'
+import { messageOf } from '../../api/errors.ts'
+import { usePlatform, useStore } from '../../data/platform.ts'
 import { Button } from '../../kit/button.tsx'
+import { visibleText } from '../../kit/text.ts'
 
 /** Where the identity provider leads back to. */
 export function Screen() {
   const { signIn } = usePlatform()
-  const [failed, setFailed] = useState(false)
+  const problem = useStore(signIn.problem)
+  const [failed, setFailed] = useState<string | null>(null)
   useEffect(() => {
     signIn.complete().then(
       (address) => location.replace(address),
-      () => setFailed(true),
+      (error: unknown) => setFailed(messageOf(error)),
     )
   }, [signIn])
-  if (!failed) return <main class="gate" aria-busy="true" />
+  if (failed === null) return <main class="gate" aria-busy="true" />
   return (
     <main class="gate">
       <h1>The sign-in did not succeed</h1>
-      <p role="alert">The identity provider did not confirm it, or the page was open for too long.</p>
+      <p role="alert">{visibleText(problem ?? failed)}</p>
       <Button kind="primary" onClick={() => void signIn.start()}>
         Sign in again
       </Button>

@@ -1,0 +1,113 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Built, buildConsole } from '../../console/build/build.ts'
+import { isHashedPath } from '../../src/data/console-files.ts'
+import { readConsoleFiles } from '../../src/runtime/console-files.ts'
+
+const KILOBYTE = 1_000
+const FIRST_SCRIPTS = 65 * KILOBYTE
+const STYLES = 12 * KILOBYTE
+const LATER_PART = 90 * KILOBYTE
+/** What the first screen must not wait for. */
+const LATER_PACKAGES = ['oidc-client-ts', '@xyflow', 'react-markdown', '@dagrejs', 'micromark', 'highlight.js', 'lowlight']
+
+let folder: string
+let dist: string
+let built: Built
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'console-build-'))
+  dist = join(folder, 'dist')
+  built = await buildConsole({ outdir: dist })
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const sizeOf = (paths: string[]) =>
+  built.files.filter(({ path }) => paths.includes(path)).reduce((sum, { gzip_bytes }) => sum + gzip_bytes, 0)
+const read = (path: string) => readFile(join(dist, path), 'utf8')
+/** Packages whose code is in an output, and how many bytes of it. */
+const packagesIn = (path: string): string[] => {
+  const [, output] = Object.entries(built.meta.outputs).find(([name]) => basename(name) === basename(path)) ?? []
+  return Object.entries(output?.inputs ?? {}).flatMap(([input, { bytesInOutput }]) =>
+    bytesInOutput > 0 ? (/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.slice(1) ?? []) : [],
+  )
+}
+
+describe('the budget of the build, gzipped', () => {
+  it('first scripts: 65 kB, with the one that sets the theme', () => {
+    const theme = built.files.flatMap(({ path }) => (path.startsWith('assets/theme-') ? [path] : []))
+    expect(theme).toHaveLength(1)
+    expect(built.initial.length).toBeGreaterThan(1)
+    expect(sizeOf([...built.initial, ...theme])).toBeLessThanOrEqual(FIRST_SCRIPTS)
+  })
+
+  it('styles: 12 kB', () => {
+    const styles = built.files.flatMap(({ path }) => (path.endsWith('.css') ? [path] : []))
+    expect(styles.length).toBeGreaterThan(0)
+    expect(sizeOf(styles)).toBeLessThanOrEqual(STYLES)
+  })
+
+  it('every later part: 90 kB', () => {
+    const later = built.files.filter(({ path }) => path.endsWith('.js') && !built.initial.includes(path))
+    expect(later.length).toBeGreaterThan(10)
+    expect(later.filter(({ gzip_bytes }) => gzip_bytes > LATER_PART)).toEqual([])
+  })
+
+  it('what not every visit needs is no part of the first scripts', () => {
+    const first = built.initial.flatMap(packagesIn)
+    expect(first).toContain('preact')
+    expect(first.filter((name) => LATER_PACKAGES.some((later) => name.startsWith(later)))).toEqual([])
+    const all = built.files.flatMap(({ path }) => packagesIn(path))
+    expect(all).toContain('oidc-client-ts')
+  })
+})
+
+describe('the pages of the build', () => {
+  it.each(['index.html', 'silent.html'])('%s names built files only, and no script stands in it', async (page) => {
+    const html = await read(page)
+    const addresses = [...html.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address = '']) => address)
+    expect(addresses.length).toBeGreaterThan(0)
+    for (const address of addresses) {
+      if (address === '/console/config.json') continue
+      const path = address.replace('/console/', '')
+      expect(isHashedPath(path)).toBe(true)
+      await expect(read(path)).resolves.not.toBe('')
+    }
+    expect(html).not.toContain('{{')
+    for (const [, attributes = '', text] of html.matchAll(/<script([^>]*)>([^<]*)<\/script>/g))
+      expect([text, attributes]).toEqual(['', expect.stringContaining('src=')])
+    expect(html).not.toMatch(/\son\w+=|\sstyle=|<style|javascript:/i)
+  })
+
+  it('ask for every first script at once', async () => {
+    const html = await read('index.html')
+    for (const path of built.initial) expect(html).toContain(`/console/${path}`)
+  })
+
+  it('and the styles name no other host', async () => {
+    const styles = built.files.find(({ path }) => path.endsWith('.css'))?.path ?? ''
+    for (const path of ['index.html', 'silent.html', styles])
+      expect((await read(path)).match(/(?:https?:)?\/\/[\w.-]+\.\w+/g) ?? []).toEqual([])
+  })
+})
+
+describe('the folder of the build', () => {
+  it('has names that are made of the content, forms in brotli and gzip, and no maps', async () => {
+    const assets = await readdir(join(dist, 'assets'))
+    for (const name of assets) expect(isHashedPath(`assets/${name.replace(/\.(?:br|gz)$/, '')}`)).toBe(true)
+    for (const { path } of built.files) for (const suffix of ['.br', '.gz']) await read(path + suffix)
+  })
+
+  it('is what the core serves, file by file', async () => {
+    const files = await readConsoleFiles(dist)
+    expect([...(files?.keys() ?? [])].sort()).toEqual(built.files.map(({ path }) => path).sort())
+  })
+
+  it('has a sample of the configuration for a host of its own', async () => {
+    expect(JSON.parse(await read('config.example.json'))).toEqual({
+      api_url: 'https://platform.example.com/api/v1',
+      examples: [],
+    })
+  })
+})
