@@ -23,16 +23,20 @@ const TIMEOUT_MS = 60_000
  */
 export async function readArtifact(url: string, prefix: string, signal?: AbortSignal): Promise<Artifact> {
   const limits = [AbortSignal.timeout(TIMEOUT_MS), ...(signal ? [signal] : [])]
-  let response: Response
-  try {
-    response = await fetch(url, { credentials: 'omit', referrerPolicy: 'no-referrer', signal: AbortSignal.any(limits) })
-  } catch (error) {
-    if (signal?.aborted) throw error
-    throw new Unreachable({ cause: error })
+  const reached = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work
+    } catch (error) {
+      if (signal?.aborted) throw error
+      throw new Unreachable({ cause: error })
+    }
   }
+  const response = await reached(
+    fetch(url, { credentials: 'omit', referrerPolicy: 'no-referrer', signal: AbortSignal.any(limits) }),
+  )
   if (!response.ok) throw new LinkExpired()
   const metadata: Record<string, string> = {}
   for (const [name, value] of response.headers)
     if (name.startsWith(prefix)) metadata[name.slice(prefix.length).replaceAll('-', '_')] = value
-  return { text: await response.text(), metadata }
+  return { text: await reached(response.text()), metadata }
 }

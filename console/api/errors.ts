@@ -36,11 +36,10 @@ export class SignInFailed extends Error {
 /** Reads the envelope `{"detail": …}` of every error; tolerates answers of proxies, which have other bodies. */
 export function toApiError(status: number, text: string): ApiError {
   const detail = readDetail(text)
-  if (Array.isArray(detail)) {
-    const problems = detail.filter(isProblem)
-    return new ApiError(status, problems.map(({ msg }) => msg).join(' '), problems)
-  }
-  return new ApiError(status, typeof detail === 'string' && detail !== '' ? detail : `The platform answered ${status}.`)
+  const problems = Array.isArray(detail) ? detail.filter(isProblem) : []
+  const message = Array.isArray(detail) ? problems.map(({ msg }) => msg).join(' ') : detail
+  const isSentence = typeof message === 'string' && message !== ''
+  return new ApiError(status, isSentence ? message : `The platform answered ${status}.`, problems)
 }
 
 function readDetail(text: string): unknown {

@@ -25,10 +25,15 @@ export function loadSettings(storage: Storage = localStorage): Store<Settings> {
   return store
 }
 
+/** What was kept, by this version or by another one, as far as it is known here. */
 function readKept(storage: Storage): Partial<Settings> {
   try {
-    const kept: unknown = JSON.parse(storage.getItem(KEY) ?? '{}')
-    return typeof kept === 'object' && kept !== null ? kept : {}
+    const { theme, density, notify } = (JSON.parse(storage.getItem(KEY) ?? '{}') ?? {}) as Partial<Settings>
+    return {
+      ...(theme && ['light', 'dark'].includes(theme) && { theme }),
+      ...(density === 'compact' && { density }),
+      ...(notify === true && { notify }),
+    }
   } catch {
     return {}
   }

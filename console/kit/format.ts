@@ -21,7 +21,7 @@ export function formatBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB']
   let value = bytes
   let unit = 0
-  while (value >= 1_000 && unit < units.length - 1) {
+  while (Math.round(value) >= 1_000 && unit < units.length - 1) {
     value /= 1_000
     unit += 1
   }
@@ -30,7 +30,7 @@ export function formatBytes(bytes: number): string {
 
 /** `0.8 s`, `42 s`, `3 min 20 s`, `2 h 5 min`. */
 export function formatSeconds(seconds: number): string {
-  if (seconds < 10) return `${Math.max(0, seconds).toFixed(1)} s`
+  if (seconds < 9.95) return `${Math.max(0, seconds).toFixed(1)} s`
   const whole = Math.round(seconds)
   if (whole < 60) return `${whole} s`
   if (whole < 3_600) return `${Math.floor(whole / 60)} min ${whole % 60} s`

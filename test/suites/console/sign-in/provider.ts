@@ -1,0 +1,125 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { exportJWK, generateKeyPair } from 'jose'
+import Provider, { type KoaContextWithOIDC } from 'oidc-provider'
+
+export const CLIENT_ID = 'console'
+export const AUDIENCE = 'api://console'
+
+export interface Issuer {
+  url: string
+  /** Method and path of what was asked, in order. */
+  asked: string[]
+  /** Who signs in next, and whether the answer is yes. */
+  person: { name: string; agrees: boolean }
+  /** Seconds that access tokens live. */
+  lifetime: number
+  /** Whether refresh tokens are given out. */
+  refresh: boolean
+  /** While true every answer is 503. */
+  down: boolean
+  /** Ends every session and every grant: nobody can renew any more. */
+  forget(): void
+  close(): Promise<void>
+}
+
+/** A certified OpenID provider with one public client, the console at `origin`. People sign in by their name alone. */
+export async function startIssuer(origin: () => string): Promise<Issuer> {
+  const pair = await generateKeyPair('RS256', { extractable: true })
+  const key = { ...(await exportJWK(pair.privateKey)), kid: 'key', alg: 'RS256', use: 'sig', kty: 'RSA' }
+  let provider: Provider | undefined
+  const server = createServer((request, response) => {
+    const path = (request.url ?? '').split('?')[0] ?? ''
+    issuer.asked.push(`${request.method} ${path}`)
+    if (issuer.down) return void response.writeHead(503).end()
+    provider ??= createProvider(issuer, key, origin())
+    if (path.startsWith('/interaction/')) void interact(provider, issuer, request, response)
+    else void provider.callback()(request, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const issuer: Issuer = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked: [],
+    person: { name: 'ada', agrees: true },
+    lifetime: 300,
+    refresh: false,
+    down: false,
+    forget: () => {
+      provider = undefined
+    },
+    close: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+  return issuer
+}
+
+function createProvider(issuer: Issuer, key: { kty: string }, origin: string): Provider {
+  // The keys of cookies change with each instance, so that sessions of an earlier one are not known.
+  return new Provider(issuer.url, {
+    jwks: { keys: [key] },
+    clients: [
+      {
+        client_id: CLIENT_ID,
+        token_endpoint_auth_method: 'none',
+        redirect_uris: [`${origin}/console/signed-in`, `${origin}/console/silent.html`],
+        post_logout_redirect_uris: [`${origin}/console/`],
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+      },
+    ],
+    clientBasedCORS: (_, given) => given === origin,
+    claims: { email: ['email', 'email_verified'], profile: ['name'] },
+    conformIdTokenClaims: false,
+    cookies: { keys: [crypto.randomUUID()] },
+    issueRefreshToken: async () => issuer.refresh,
+    features: {
+      devInteractions: { enabled: false },
+      rpInitiatedLogout: {
+        // Nobody is asked whether they meant it.
+        logoutSource: (ctx: KoaContextWithOIDC, form: string) => {
+          ctx.body = `<!doctype html><title>Sign out</title>${form}<button form="op.logoutForm" name="logout" value="yes">Yes</button>`
+        },
+      },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => AUDIENCE,
+        useGrantedResource: () => true,
+        getResourceServerInfo: () => ({
+          scope: 'use',
+          audience: AUDIENCE,
+          accessTokenFormat: 'jwt',
+          accessTokenTTL: issuer.lifetime,
+          jwt: { sign: { alg: 'RS256' } },
+        }),
+      },
+    },
+    // A frame of another origin gets its cookie over plain http on loopback, because both have one site.
+    ttl: { AuthorizationCode: 60, Grant: 600, IdToken: 600, Interaction: 300, Session: 600, RefreshToken: 600 },
+    interactions: { url: (_: KoaContextWithOIDC, { uid }) => `/interaction/${uid}` },
+    extraTokenClaims: (_, token) => claimsOf(String((token as { accountId?: string }).accountId)),
+    findAccount: (_, name) => ({ accountId: name, claims: () => ({ sub: name, ...claimsOf(name) }) }),
+  })
+}
+
+const claimsOf = (name: string) => ({ name, email: `${name}@example.org`, email_verified: true })
+
+/** Stands for the person at the page of the provider. */
+async function interact(
+  provider: Provider,
+  issuer: Issuer,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { name, agrees } = issuer.person
+  if (!agrees) {
+    const refusal = { error: 'access_denied', error_description: 'Not today, <b>sorry</b>.' }
+    return provider.interactionFinished(request, response, refusal, { mergeWithLastSubmission: false })
+  }
+  const grant = new provider.Grant({ accountId: name, clientId: CLIENT_ID })
+  grant.addOIDCScope('openid profile email offline_access')
+  grant.addResourceScope(AUDIENCE, 'use')
+  const result = { login: { accountId: name }, consent: { grantId: await grant.save() } }
+  await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false })
+}
