@@ -1,3 +1,93 @@
-import { Page } from '../../kit/page.tsx'
+import { Link } from '@tanstack/react-router'
+import type { Round, Session } from '../../api/types.ts'
+import { Empty } from '../../kit/notice.tsx'
+import { shorten, visibleText } from '../../kit/text.ts'
+import { useOpenSession } from '../session/context.ts'
+import { useSelectedRound } from '../session/selected-round.ts'
+import { CodePart } from './code/code-part.tsx'
+import { Glance } from './glance.tsx'
+import { PlanPart } from './plan/plan-part.tsx'
+import { CompliancePart } from './report/compliance-part.tsx'
+import { ReportPart } from './report/report-part.tsx'
+import { isReviewable, PARTS, type Part, useReviewAddress } from './use-review.ts'
 
-export const Screen = () => <Page title="review">…</Page>
+/** What a round proposes, for the decision whether it should happen: the plan, the code, the report and the rules. */
+export function Screen() {
+  const { session } = useOpenSession()
+  const { round, rounds } = useSelectedRound(isReviewable)
+  if (round === null) return <NothingYet session={session} />
+  return (
+    <div class="review">
+      {rounds.length > 1 && <RoundChoice round={round} rounds={rounds} />}
+      <Glance key={`glance-${round.id}`} session={session} round={round} />
+      <Parts session={session} round={round} />
+    </div>
+  )
+}
+
+const NothingYet = ({ session }: { session: Session }) => (
+  <section>
+    <h2 class="unseen">Review</h2>
+    <Empty
+      title={session.in_flight ? 'Nothing to review yet' : 'There is nothing to review'}
+      actions={
+        <Link to={'/sessions/$sessionId' as never} params={{ sessionId: session.uuid } as never}>
+          See the rounds
+        </Link>
+      }
+    >
+      {session.in_flight
+        ? 'A round runs. Its plan appears here as soon as the engine has made one.'
+        : 'No round of this session came as far as a plan. Its rounds say why, and you can ask again there.'}
+    </Empty>
+  </section>
+)
+
+function RoundChoice({ round, rounds }: { round: Round; rounds: Round[] }) {
+  const { change } = useReviewAddress()
+  const select = (number: number) =>
+    change({ round: number, plan: undefined, resource: undefined, finding: undefined }, { replace: false })
+  return (
+    <label class="review-choice">
+      <span>Round</span>
+      <select value={round.number} onChange={({ currentTarget }) => select(Number(currentTarget.value))}>
+        {rounds.toReversed().map(({ id, number, query }) => (
+          <option key={id} value={number}>
+            {number}: {shorten(visibleText(query), 90)}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+const NAMES: Record<Part, string> = { plan: 'Plan', code: 'Code', report: 'Report and cost', compliance: 'Compliance' }
+
+function Parts({ session, round }: { session: Session; round: Round }) {
+  const { part } = useReviewAddress()
+  const given = { session, round }
+  return (
+    <>
+      <nav class="review-parts" aria-label="Parts of the review">
+        {PARTS.map((name) => (
+          <Link
+            key={name}
+            to={'.' as never}
+            search={{ round: round.number, part: name } as never}
+            resetScroll={false}
+            activeProps={{}}
+            aria-current={name === part ? 'true' : undefined}
+            class="button button-small"
+          >
+            {NAMES[name]}
+            {name === 'code' && <span class="quiet number"> {round.code_changes.length}</span>}
+          </Link>
+        ))}
+      </nav>
+      {part === 'plan' && <PlanPart key={round.id} {...given} />}
+      {part === 'code' && <CodePart key={round.id} {...given} />}
+      {part === 'report' && <ReportPart key={round.id} {...given} />}
+      {part === 'compliance' && <CompliancePart key={round.id} {...given} />}
+    </>
+  )
+}

@@ -1,0 +1,158 @@
+import type { ComponentChildren } from 'preact'
+import type { PlanDocument, Round, Session } from '../../api/types.ts'
+import { useJsonArtifact } from '../../data/use-artifact.ts'
+import { ActionBadge, Badge, Origin } from '../../kit/badge.tsx'
+import { formatNumber, plural } from '../../kit/format.ts'
+import { Skeleton } from '../../kit/notice.tsx'
+import { Term } from '../../kit/term.tsx'
+import { lockReasons, readImpact } from './lock-reasons.ts'
+import { countFindings, FILTER_ACTIONS } from './plan/filter.ts'
+import { SEVERITY_TONES } from './plan/finding-item.tsx'
+import { FilterLink } from './plan/links.tsx'
+import { useChosenPlan } from './plan/use-chosen-plan.ts'
+
+/** What matters for the decision, before anything is opened. */
+export function Glance({ session, round }: { session: Session; round: Round }) {
+  const { plan, read, document } = useChosenPlan(session, round)
+  return (
+    <section class="card review-glance" aria-labelledby="review-glance">
+      <h2 id="review-glance">At a glance</h2>
+      {plan !== null && read.isPending ? (
+        <Skeleton lines={6} label="Reading the plan" />
+      ) : (
+        <dl class="review-facts">
+          {document && <PlanFacts document={document} />}
+          {document === null && plan === null && (
+            <Fact name={<Term name="plan">Plan</Term>} by="code">
+              {round.plans.length > 0 ? 'Only its text is there.' : 'This round has none.'}
+            </Fact>
+          )}
+          <LockFact session={session} round={round} />
+        </dl>
+      )}
+    </section>
+  )
+}
+
+interface FactProps {
+  name: ComponentChildren
+  by: 'code' | 'model'
+  children: ComponentChildren
+}
+
+const Fact = ({ name, by, children }: FactProps) => (
+  <div class="review-fact">
+    <dt>{name}</dt>
+    <dd>
+      {children} <Origin by={by} />
+    </dd>
+  </div>
+)
+
+function PlanFacts({ document }: { document: PlanDocument }) {
+  const critical = document.resources.filter(({ is_critical, action }) => is_critical && action !== 'none')
+  const lost = critical.filter(({ action }) => action === 'delete' || action === 'replace').length
+  return (
+    <>
+      <Fact name={<Term name="plan">Plan</Term>} by="code">
+        <ActionCounts document={document} />
+      </Fact>
+      <Fact name="Critical" by="code">
+        {critical.length === 0 ? (
+          'Nothing that holds data or grants access is touched.'
+        ) : (
+          <>
+            <Badge tone={lost > 0 ? 'bad' : 'warn'}>
+              {lost > 0 ? `${formatNumber(lost)} destroyed or replaced` : 'none is lost'}
+            </Badge>{' '}
+            <FilterLink filter={{ critical: true }}>
+              {plural(critical.length, 'change')} of what holds data or grants access
+            </FilterLink>
+          </>
+        )}
+      </Fact>
+      <Fact name="Rules" by="code">
+        <FindingCounts document={document} />
+      </Fact>
+      <Fact name="Request" by="code">
+        <StatementCounts document={document} />
+      </Fact>
+      <Fact name={<Term name="targets">Outside the targets</Term>} by="code">
+        {sayOutside(document)}
+      </Fact>
+    </>
+  )
+}
+
+function ActionCounts({ document: { summary } }: { document: PlanDocument }) {
+  const counted = FILTER_ACTIONS.filter((action) => action !== 'none' && summary[action] > 0)
+  if (counted.length === 0) return <>Nothing changes.</>
+  return (
+    <ul class="review-counts">
+      {counted.map((action) => (
+        <li key={action}>
+          <FilterLink filter={{ action }}>
+            <b class="number">{formatNumber(summary[action])}</b> <ActionBadge action={action} />
+          </FilterLink>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function FindingCounts({ document }: { document: PlanDocument }) {
+  const counts = countFindings(document)
+  if (!document.checked.rules) return <>This plan was not held against the rules.</>
+  if (counts.length === 0) return <>No rule found anything.</>
+  return (
+    <>
+      {counts.map(([severity, count]) => (
+        <Badge key={severity} tone={SEVERITY_TONES[severity]}>
+          {formatNumber(count)} {severity}
+        </Badge>
+      ))}{' '}
+      <FilterLink filter={{ findings: true }}>Show</FilterLink>
+    </>
+  )
+}
+
+function StatementCounts({ document: { statements, checked } }: { document: PlanDocument }) {
+  if (!checked.request) return <>This plan was not held against the request.</>
+  if (statements.length === 0) return <>The request says nothing that code can check.</>
+  const count = (verdict: string) => statements.filter((statement) => statement.verdict === verdict).length
+  const [unmet, unknown] = [count('unmet'), count('unknown')]
+  return (
+    <>
+      <Badge tone={unmet + unknown === 0 ? 'good' : 'neutral'}>
+        {count('met')} of {statements.length} met
+      </Badge>
+      {unmet > 0 && <Badge tone="bad">{unmet} not met</Badge>}
+      {unknown > 0 && <Badge tone="warn">{unknown} unknown</Badge>}
+    </>
+  )
+}
+
+function sayOutside({ outside_targets, targets, checked }: PlanDocument): string {
+  if (targets.length === 0) return 'The plan is of the whole root, so nothing is left out.'
+  if (!checked.outside_targets || outside_targets === null) return 'Nobody looked at what is outside.'
+  if (!outside_targets.made) return 'It could not be found out.'
+  const count = outside_targets.changes.length + outside_targets.changes_left_out
+  return count === 0 ? 'Nothing else would change.' : `${plural(count, 'other change')} that this plan leaves out.`
+}
+
+function LockFact({ session, round }: { session: Session; round: Round }) {
+  const report = round.reports.findLast(({ type }) => type === 'generate')
+  const read = useJsonArtifact<unknown>(session.uuid, session.is_blocked ? (report?.url ?? null) : null)
+  return (
+    <Fact name={<Term name="lock">Lock</Term>} by="code">
+      {session.is_blocked ? (
+        <>
+          <Badge tone="bad">Locked</Badge> {lockReasons(round, readImpact(read.data)).join(' ')} Apply and merge are
+          refused.
+        </>
+      ) : (
+        'Not locked.'
+      )}
+    </Fact>
+  )
+}

@@ -1,0 +1,98 @@
+import type { PlanDocument, Round, Session } from '../../../api/types.ts'
+import { formatMoment, plural } from '../../../kit/format.ts'
+import { ErrorNotice, Notice, Skeleton } from '../../../kit/notice.tsx'
+import { Term } from '../../../kit/term.tsx'
+import { shorten, visibleText } from '../../../kit/text.ts'
+import { useReviewAddress } from '../use-review.ts'
+import type { RoundPlan } from './chosen-plan.ts'
+import { PlanSections } from './plan-sections.tsx'
+import { PlanTexts } from './plan-text.tsx'
+import { ResourceList } from './resource-list.tsx'
+import { useChosenPlan } from './use-chosen-plan.ts'
+
+/** The plan, resource by resource; its text where it cannot be read as data. */
+export function PlanPart({ session, round }: { session: Session; round: Round }) {
+  const { plan, plans, read, document } = useChosenPlan(session, round)
+  return (
+    <section class="review-part" aria-labelledby="review-plan">
+      <header class="review-part-head">
+        <h2 id="review-plan">
+          <Term name="plan">Plan</Term>
+        </h2>
+        {document && <Engine document={document} />}
+        {plans.length > 1 && plan && <PlanChoice plan={plan} plans={plans} />}
+      </header>
+      {document ? (
+        <>
+          <Limits document={document} />
+          <PlanSections session={session} round={round} document={document} plan={plan} />
+          <ResourceList key={plan?.id} document={document} round={round} />
+        </>
+      ) : plan === null ? (
+        <NoDocument session={session} round={round} />
+      ) : read.isPending ? (
+        <Skeleton lines={12} label="Reading the plan" />
+      ) : (
+        <>
+          {read.error ? (
+            <ErrorNotice error={read.error} title="The plan could not be read" retry={() => void read.refetch()} />
+          ) : (
+            <Notice tone="warn" title="The plan has a form that this page does not know">
+              It may be newer than the page: load it again. Below is the plan as the engine wrote it.
+            </Notice>
+          )}
+          <PlanTexts session={session} plans={round.plans} open />
+        </>
+      )}
+    </section>
+  )
+}
+
+function NoDocument({ session, round }: { session: Session; round: Round }) {
+  if (round.plans.length === 0)
+    return <Notice title="This round has no plan">It ended before the engine made one, or it only looked.</Notice>
+  return (
+    <>
+      <Notice title="This plan is there as text only">
+        The engine could not finish it, or it is from before plans were kept as data.
+      </Notice>
+      <PlanTexts session={session} plans={round.plans} open />
+    </>
+  )
+}
+
+const Engine = ({ document: { engine, targets } }: { document: PlanDocument }) => (
+  <p class="small quiet">
+    {engine.name &&
+      `Made by ${visibleText(shorten(engine.name, 40))} ${visibleText(shorten(engine.version ?? '', 40))}, `}
+    {targets.length === 0 ? 'of the whole root.' : `limited to ${plural(targets.length, 'target')}.`}
+  </p>
+)
+
+function PlanChoice({ plan, plans }: { plan: RoundPlan; plans: RoundPlan[] }) {
+  const { change } = useReviewAddress()
+  return (
+    <label class="review-choice">
+      <span>Plan</span>
+      <select
+        value={plan.id}
+        onChange={({ currentTarget }) =>
+          change({ plan: Number(currentTarget.value), resource: undefined, finding: undefined }, { replace: false })
+        }
+      >
+        {plans.toReversed().map(({ id, created_at }, index) => (
+          <option key={id} value={id}>
+            {index === 0 ? 'the last one' : `${plans.length - index} of ${plans.length}`}, {formatMoment(created_at)}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+const Limits = ({ document: { resources_without_attributes: count } }: { document: PlanDocument }) =>
+  count > 0 ? (
+    <Notice tone="warn" title="The plan is too large to be shown whole">
+      What changes inside of {plural(count, 'resource')} is only in the plan's text.
+    </Notice>
+  ) : null

@@ -1,0 +1,193 @@
+import type { ComponentChildren } from 'preact'
+import type { PlanDocument, Round, Session } from '../../../api/types.ts'
+import { ActionBadge, Badge, Origin, type Tone } from '../../../kit/badge.tsx'
+import { plural } from '../../../kit/format.ts'
+import { pathParts } from '../../../kit/plan/values.ts'
+import { Term } from '../../../kit/term.tsx'
+import { shorten, visibleText } from '../../../kit/text.ts'
+import { linkTo, useReviewAddress } from '../use-review.ts'
+import type { RoundPlan } from './chosen-plan.ts'
+import { FindingItem } from './finding-item.tsx'
+import { FirstOf } from './first-of.tsx'
+import { ResourceLink } from './links.tsx'
+import { Outputs } from './outputs.tsx'
+import { PlanText } from './plan-text.tsx'
+
+interface SectionsProps {
+  session: Session
+  round: Round
+  document: PlanDocument
+  plan: RoundPlan | null
+}
+
+/** What a plan says beside its resources. What asks for attention is open. */
+export function PlanSections({ session, round, document, plan }: SectionsProps) {
+  const { statements, findings, outside_targets, drift, drift_left_out, outputs } = document
+  return (
+    <div class="review-sections">
+      {statements.length > 0 && <Statements document={document} />}
+      {findings.length > 0 && <PlanFindings findings={findings} round={round} />}
+      {outside_targets && <Outside outside={outside_targets} />}
+      {drift.length > 0 && <Drift drift={drift} leftOut={drift_left_out} />}
+      {outputs.length > 0 && <Outputs outputs={outputs} />}
+      {plan && <PlanText key={plan.id} session={session} plan={plan} />}
+    </div>
+  )
+}
+
+interface SectionProps {
+  title: ComponentChildren
+  open?: boolean
+  children: ComponentChildren
+}
+
+export const Section = ({ title, open = false, children }: SectionProps) => (
+  <details class="review-section" open={open}>
+    <summary>{title}</summary>
+    {children}
+  </details>
+)
+
+const VERDICTS: Record<PlanDocument['statements'][number]['verdict'], [sign: string, name: string, tone: Tone]> = {
+  met: ['✓', 'met', 'good'],
+  unmet: ['✕', 'not met', 'bad'],
+  unknown: ['?', 'unknown', 'warn'],
+}
+const MAX_ABOUT = 3
+
+function Statements({ document: { statements, resources } }: { document: PlanDocument }) {
+  const open = statements.filter(({ verdict }) => verdict !== 'met').length
+  const about = (id: string) => resources.filter((resource) => resource.statements.includes(id))
+  return (
+    <Section
+      open={open > 0}
+      title={
+        <>
+          What the request asks for <span class="quiet">{open === 0 ? 'all met' : `${open} not met or unknown`}</span>
+        </>
+      }
+    >
+      <p class="small quiet">
+        The sentences <Origin by="model" /> that read the request; whether the plan meets them is <Origin by="code" />.
+      </p>
+      <ul class="review-list">
+        {statements.map(({ id, text, verdict, finding }) => {
+          const [sign, name, tone] = VERDICTS[verdict]
+          const named = about(id)
+          return (
+            <li key={id} class="review-statement">
+              <Badge tone={tone}>
+                <span aria-hidden="true">{sign}</span> {name}
+              </Badge>
+              <div>
+                <p>{visibleText(shorten(text, 2_000))}</p>
+                <p class="small quiet">{visibleText(shorten(finding, 2_000))}</p>
+                {named.slice(0, MAX_ABOUT).map(({ address }) => (
+                  <p key={address} class="small">
+                    <ResourceLink address={address} />
+                  </p>
+                ))}
+                {named.length > MAX_ABOUT && <p class="small quiet">and {named.length - MAX_ABOUT} more</p>}
+              </div>
+            </li>
+          )
+        })}
+      </ul>
+    </Section>
+  )
+}
+
+function PlanFindings({ findings, round }: { findings: PlanDocument['findings']; round: Round }) {
+  const { search } = useReviewAddress()
+  return (
+    <Section
+      open
+      title={
+        <>
+          Findings about the plan as a whole <span class="quiet">{findings.length}</span>
+        </>
+      }
+    >
+      <FirstOf items={findings}>
+        {(shown) => (
+          <ul class="review-list">
+            {shown.map((finding, index) => (
+              <FindingItem
+                key={index}
+                finding={finding}
+                link={linkTo({ round: round.number, part: 'plan', finding: finding.rule_id })}
+                linked={search.resource === undefined && search.finding === finding.rule_id}
+              />
+            ))}
+          </ul>
+        )}
+      </FirstOf>
+    </Section>
+  )
+}
+
+function Outside({ outside }: { outside: NonNullable<PlanDocument['outside_targets']> }) {
+  const title = <Term name="targets">Outside the targets</Term>
+  if (!outside.made) return <p class="small quiet">Outside the targets: {visibleText(shorten(outside.reason, 500))}</p>
+  if (outside.changes.length === 0) return null
+  return (
+    <Section
+      title={
+        <>
+          Outside the targets{' '}
+          <span class="quiet">{plural(outside.changes.length + outside.changes_left_out, 'change')} left out</span>
+        </>
+      }
+    >
+      <p class="small quiet">
+        {title}: a plan of the whole root would make these changes too. This plan makes none of them.
+      </p>
+      <FirstOf items={outside.changes}>
+        {(shown) => (
+          <ul class="review-list">
+            {shown.map(({ address, action }) => (
+              <li key={address} class="review-statement">
+                <ActionBadge action={action} /> <span class="mono">{visibleText(shorten(address, 500))}</span>
+              </li>
+            ))}
+          </ul>
+        )}
+      </FirstOf>
+      {outside.changes_left_out > 0 && <p class="small">{plural(outside.changes_left_out, 'more')} not listed.</p>}
+    </Section>
+  )
+}
+
+const Drift = ({ drift, leftOut }: { drift: PlanDocument['drift']; leftOut: number }) => (
+  <Section
+    open
+    title={
+      <>
+        Drift <span class="quiet">{plural(drift.length + leftOut, 'resource')} changed by others</span>
+      </>
+    }
+  >
+    <p class="small quiet">
+      <Term name="drift">Drift</Term>: somebody changed these without the engine; the plan starts from how they are now.
+    </p>
+    <FirstOf items={drift}>
+      {(shown) => (
+        <ul class="review-list">
+          {shown.map(({ address, action, paths, paths_left_out }) => (
+            <li key={address} class="review-statement">
+              <Badge tone="warn">{action === 'delete' ? 'gone' : 'changed'}</Badge>
+              <div>
+                <p class="mono">{visibleText(shorten(address, 500))}</p>
+                <p class="small quiet">
+                  {paths.map((path) => pathParts(path).join(' › ')).join(', ')}
+                  {paths_left_out > 0 && ` and ${paths_left_out} more`}
+                </p>
+              </div>
+            </li>
+          ))}
+        </ul>
+      )}
+    </FirstOf>
+    {leftOut > 0 && <p class="small">{plural(leftOut, 'more')} not listed.</p>}
+  </Section>
+)

@@ -1,0 +1,64 @@
+import { useState } from 'preact/hooks'
+import type { Session } from '../../../api/types.ts'
+import { useArtifact } from '../../../data/use-artifact.ts'
+import { formatBytes, formatMoment } from '../../../kit/format.ts'
+import { ErrorNotice, Skeleton } from '../../../kit/notice.tsx'
+import { shorten, visibleText } from '../../../kit/text.ts'
+import type { RoundPlan } from './chosen-plan.ts'
+
+const MAX_TEXT = 200_000
+
+interface PlanTextsProps {
+  session: Session
+  plans: readonly RoundPlan[]
+  /** Whether the last one is open at first. */
+  open?: boolean
+}
+
+/** Plans as the engine wrote them, the last one first. Each is read when it is opened. */
+export const PlanTexts = ({ session, plans, open }: PlanTextsProps) => (
+  <div class="review-sections">
+    {plans.toReversed().map((plan, index) => (
+      <PlanText key={plan.id} session={session} plan={plan} open={open === true && index === 0} />
+    ))}
+  </div>
+)
+
+export function PlanText({ session, plan, open = false }: { session: Session; plan: RoundPlan; open?: boolean }) {
+  const [wanted, setWanted] = useState(open)
+  return (
+    <details class="review-section" open={open} onToggle={({ currentTarget }) => currentTarget.open && setWanted(true)}>
+      <summary>
+        The engine's own words{' '}
+        <span class="quiet">
+          {formatMoment(plan.created_at)}
+          {plan.file_size_bytes !== null && `, ${formatBytes(plan.file_size_bytes)}`}
+        </span>
+      </summary>
+      {wanted && <Text session={session} plan={plan} />}
+    </details>
+  )
+}
+
+function Text({ session, plan }: { session: Session; plan: RoundPlan }) {
+  const read = useArtifact(session.uuid, plan.url)
+  if (read.error)
+    return <ErrorNotice error={read.error} title="The text could not be read" retry={() => void read.refetch()} />
+  if (!read.data) return <Skeleton lines={8} label="Reading the plan's text" />
+  const { text, metadata } = read.data
+  const isDrift = metadata.type === 'drift'
+  return (
+    <>
+      {isDrift && <p class="small quiet">This is the check for drift, not the plan itself.</p>}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by the keyboard */}
+      <pre class="plan-block review-text" tabIndex={0}>
+        {isDrift && text.trim() === '[]' ? 'Nothing differed.' : visibleText(shorten(text, MAX_TEXT))}
+      </pre>
+      {text.length > MAX_TEXT && /^https?:/.test(plan.url) && (
+        <a href={plan.url} rel="noreferrer" target="_blank">
+          The whole text ({formatBytes(text.length)})
+        </a>
+      )}
+    </>
+  )
+}
