@@ -76,7 +76,7 @@ function Parts({ session, round }: { session: Session; round: Round }) {
             search={{ round: round.number, part: name } as never}
             resetScroll={false}
             activeProps={{}}
-            aria-current={name === part ? 'true' : undefined}
+            aria-current={name === part ? 'page' : undefined}
             class="button button-small"
           >
             {NAMES[name]}

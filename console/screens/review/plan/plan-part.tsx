@@ -41,7 +41,7 @@ export function PlanPart({ session, round }: { session: Session; round: Round })
               It may be newer than the page: load it again. Below is the plan as the engine wrote it.
             </Notice>
           )}
-          <PlanTexts session={session} plans={round.plans} open />
+          <PlanTexts session={session} plans={round.plans} first={plan} />
         </>
       )}
     </section>
@@ -56,7 +56,7 @@ function NoDocument({ session, round }: { session: Session; round: Round }) {
       <Notice title="This plan is there as text only">
         The engine could not finish it, or it is from before plans were kept as data.
       </Notice>
-      <PlanTexts session={session} plans={round.plans} open />
+      <PlanTexts session={session} plans={round.plans} first={null} />
     </>
   )
 }

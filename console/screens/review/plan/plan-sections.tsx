@@ -68,7 +68,7 @@ function Statements({ document: { statements, resources } }: { document: PlanDoc
       }
     >
       <p class="small quiet">
-        The sentences <Origin by="model" /> that read the request; whether the plan meets them is <Origin by="code" />.
+        What is asked is <Origin by="model" /> that read the request. Whether the plan meets it is <Origin by="code" />.
       </p>
       <ul class="review-list">
         {statements.map(({ id, text, verdict, finding }) => {

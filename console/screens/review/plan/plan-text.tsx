@@ -11,15 +11,15 @@ const MAX_TEXT = 200_000
 interface PlanTextsProps {
   session: Session
   plans: readonly RoundPlan[]
-  /** Whether the last one is open at first. */
-  open?: boolean
+  /** The one that is open at first; null: all are. */
+  first: RoundPlan | null
 }
 
 /** Plans as the engine wrote them, the last one first. Each is read when it is opened. */
-export const PlanTexts = ({ session, plans, open }: PlanTextsProps) => (
+export const PlanTexts = ({ session, plans, first }: PlanTextsProps) => (
   <div class="review-sections">
-    {plans.toReversed().map((plan, index) => (
-      <PlanText key={plan.id} session={session} plan={plan} open={open === true && index === 0} />
+    {plans.toReversed().map((plan) => (
+      <PlanText key={plan.id} session={session} plan={plan} open={first === null || first.id === plan.id} />
     ))}
   </div>
 )

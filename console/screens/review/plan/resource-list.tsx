@@ -84,6 +84,7 @@ function Rows({ shown, linked, open, round }: RowsProps) {
   const seen = useRef<string | null>(null)
   const at = linked === null ? -1 : shown.findIndex(({ address }) => address === linked)
   useEffect(() => {
+    if (linked === null) seen.current = null
     if (linked === null || at < 0 || seen.current === linked) return
     seen.current = linked
     open.setOpen(linked, true)

@@ -5,7 +5,7 @@ import type { PlannedResource } from '../../../api/types.ts'
 
 const ROW_PX = 45
 /** What stays at the top of the page while it scrolls; see `.bar`, and `.review-tools` on wide pages. */
-const COVERED_PX = 150
+const covered = (): number => (window.matchMedia('(max-width: 52rem)').matches ? 64 : 190)
 
 /** Draws of a long list in the page only what is in sight, and the row that has the focus. */
 export function useRows(box: RefObject<HTMLElement | null>, shown: readonly PlannedResource[]) {
@@ -28,7 +28,7 @@ export function useRows(box: RefObject<HTMLElement | null>, shown: readonly Plan
     getItemKey: (index) => shown[index]?.address ?? index,
     overscan: 8,
     scrollMargin: top,
-    scrollPaddingStart: COVERED_PX,
+    scrollPaddingStart: covered(),
     scrollPaddingEnd: ROW_PX,
     rangeExtractor: (range) => {
       const indexes = defaultRangeExtractor(range)
