@@ -23,7 +23,7 @@ export function Glance({ session, round }: { session: Session; round: Round }) {
         <dl class="review-facts">
           {document && <PlanFacts document={document} />}
           {document === null && plan === null && (
-            <Fact name={<Term name="plan">Plan</Term>} by="code">
+            <Fact name={<Term name="plan">Plan</Term>}>
               {round.plans.length > 0 ? 'Only its text is there.' : 'This round has none.'}
             </Fact>
           )}
@@ -36,16 +36,17 @@ export function Glance({ session, round }: { session: Session; round: Round }) {
 
 interface FactProps {
   name: ComponentChildren
-  by: 'code' | 'model'
+  /** False: nobody looked, so there is nothing that was counted. */
+  known?: boolean
   children: ComponentChildren
 }
 
-const Fact = ({ name, by, children }: FactProps) => (
+const Fact = ({ name, known = true, children }: FactProps) => (
   <div class="review-fact">
-    <dt>{name}</dt>
-    <dd>
-      {children} <Origin by={by} />
-    </dd>
+    <dt>
+      {name} {known && <Origin by="code" />}
+    </dt>
+    <dd class={known ? undefined : 'quiet'}>{children}</dd>
   </div>
 )
 
@@ -54,10 +55,10 @@ function PlanFacts({ document }: { document: PlanDocument }) {
   const lost = critical.filter(({ action }) => action === 'delete' || action === 'replace').length
   return (
     <>
-      <Fact name={<Term name="plan">Plan</Term>} by="code">
+      <Fact name={<Term name="plan">Plan</Term>}>
         <ActionCounts document={document} />
       </Fact>
-      <Fact name="Critical" by="code">
+      <Fact name="Critical">
         {critical.length === 0 ? (
           'Nothing that holds data or grants access is touched.'
         ) : (
@@ -71,13 +72,13 @@ function PlanFacts({ document }: { document: PlanDocument }) {
           </>
         )}
       </Fact>
-      <Fact name="Rules" by="code">
+      <Fact name="Rules" known={document.checked.rules}>
         <FindingCounts document={document} />
       </Fact>
-      <Fact name="Request" by="code">
+      <Fact name="Request" known={document.checked.request}>
         <StatementCounts document={document} />
       </Fact>
-      <Fact name={<Term name="targets">Outside the targets</Term>} by="code">
+      <Fact name={<Term name="targets">Outside the targets</Term>} known={sawOutside(document)}>
         {sayOutside(document)}
       </Fact>
     </>
@@ -132,6 +133,9 @@ function StatementCounts({ document: { statements, checked } }: { document: Plan
   )
 }
 
+const sawOutside = ({ outside_targets, targets, checked }: PlanDocument): boolean =>
+  targets.length === 0 || (checked.outside_targets && outside_targets?.made === true)
+
 function sayOutside({ outside_targets, targets, checked }: PlanDocument): string {
   if (targets.length === 0) return 'The plan is of the whole root, so nothing is left out.'
   if (!checked.outside_targets || outside_targets === null) return 'Nobody looked at what is outside.'
@@ -144,7 +148,7 @@ function LockFact({ session, round }: { session: Session; round: Round }) {
   const report = round.reports.findLast(({ type }) => type === 'generate')
   const read = useJsonArtifact<unknown>(session.uuid, session.is_blocked ? (report?.url ?? null) : null)
   return (
-    <Fact name={<Term name="lock">Lock</Term>} by="code">
+    <Fact name={<Term name="lock">Lock</Term>}>
       {session.is_blocked ? (
         <>
           <Badge tone="bad">Locked</Badge> {lockReasons(round, readImpact(read.data)).join(' ')} Apply and merge are

@@ -17,7 +17,7 @@ export function readImpact(report: unknown): Impact | null {
 export function lockReasons(round: Round, impact: Impact | null): string[] {
   const failed = round.compliance_checks.at(-1)?.passed === false
   const reasons = [
-    impact?.level === 'high' && 'The impact of the plan is high.',
+    impact?.level === 'high' && 'The impact of the plan is high: the higher of what code counts and what a model says.',
     failed && 'The audit of the plan did not pass.',
   ].filter((reason) => reason !== false)
   return reasons.length > 0 ? reasons : ['Nothing in this round explains it: another round or a person locked it.']

@@ -50,7 +50,11 @@ function RoundChoice({ round, rounds }: { round: Round; rounds: Round[] }) {
   return (
     <label class="review-choice">
       <span>Round</span>
-      <select value={round.number} onChange={({ currentTarget }) => select(Number(currentTarget.value))}>
+      <select
+        aria-label="Round"
+        value={round.number}
+        onChange={({ currentTarget }) => select(Number(currentTarget.value))}
+      >
         {rounds.toReversed().map(({ id, number, query }) => (
           <option key={id} value={number}>
             {number}: {shorten(visibleText(query), 90)}

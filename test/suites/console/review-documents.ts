@@ -59,3 +59,11 @@ export async function servePlan(page: Page, session: Session, document: unknown)
     route.fulfill({ json: document as object, headers: { 'access-control-allow-origin': '*' } }),
   )
 }
+
+/** Answers a session with what a test makes of it. */
+export async function serveSession(page: Page, session: Session): Promise<void> {
+  await page.route(
+    (url) => url.pathname.endsWith('/api/v1/sessions') && url.searchParams.get('id') === session.uuid,
+    (route) => route.fulfill({ json: session }),
+  )
+}

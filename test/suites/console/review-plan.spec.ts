@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 import type { Session } from '../../../console/api/types.ts'
 import { expect, expectAccessible, test } from './fixtures.ts'
-import { planDocument, plannedResource, servePlan } from './review-documents.ts'
+import { planDocument, plannedResource, servePlan, serveSession } from './review-documents.ts'
 import { runExample } from './world.ts'
 
 let generated: Session
@@ -35,7 +35,7 @@ test('shows what a generate round would make, and what it was held against', asy
 test('says why a session is locked, and shows what is destroyed first', async ({ page }) => {
   await open(page, locked)
   const glance = page.getByRole('region', { name: 'At a glance' })
-  await expect(glance).toContainText('The impact of the plan is high.')
+  await expect(glance).toContainText('The impact of the plan is high')
   await expect(row(page, /destroy/)).toHaveCount(1)
   await row(page, /destroy/).click()
   await expect(page.getByText('Its module is not in the code any more.')).toBeVisible()
@@ -184,4 +184,35 @@ test('says that a plan cannot be read, and tries again', async ({ page }) => {
   await servePlan(page, generated, { schema_version: 99 })
   await page.reload()
   await expect(page.getByText('a form that this page does not know')).toBeVisible()
+})
+
+test('lets choose among rounds and plans, and shows the text of a plan that has no data', async ({ page }) => {
+  const [round] = generated.rounds
+  if (!round) throw new Error('the session has no round')
+  const [plan] = round.plans
+  if (!plan) throw new Error('the round has no plan')
+  const earlier = { ...plan, id: plan.id + 100_000 }
+  const failed = { ...round, id: round.id + 1, number: 2, plans: [{ ...plan, document_url: null }] }
+  const without = { ...round, id: round.id + 2, number: 3, plans: [] }
+  const first = { ...round, plans: [earlier, plan] }
+  await serveSession(page, { ...generated, rounds: [first, failed, without] })
+  await open(page, generated)
+  await expect(page.getByText('This round has no plan')).toBeVisible()
+  await page.getByRole('combobox', { name: 'Round', exact: true }).selectOption('2')
+  await expect(page).toHaveURL(/round=2/)
+  await expect(page.getByText('This plan is there as text only')).toBeVisible()
+  await expect(page.getByText('will be created').first()).toBeVisible()
+  await page.getByRole('combobox', { name: 'Round', exact: true }).selectOption('1')
+  await page.getByRole('combobox', { name: 'Plan', exact: true }).selectOption(String(earlier.id))
+  await expect(page).toHaveURL(new RegExp(`plan=${earlier.id}`))
+  await expect(row(page, /queue_alarm/)).toBeVisible()
+  await expectAccessible(page)
+})
+
+test('says what to do when there is nothing to review', async ({ page }) => {
+  await serveSession(page, { ...generated, rounds: [] })
+  await open(page, generated)
+  await expect(page.getByText('There is nothing to review')).toBeVisible()
+  await page.getByRole('link', { name: 'See the rounds' }).click()
+  await expect(page).toHaveURL(new RegExp(`${generated.uuid}/?$`))
 })

@@ -120,3 +120,13 @@ export function countFindings(document: PlanDocument): [severity: Finding['sever
     all.filter((finding) => finding.severity === severity).length,
   ]).filter(([, count]) => count > 0)
 }
+
+/** Names of findings for addresses: their rule, and from the second one of a rule on which one it is. */
+export function findingNames(findings: readonly { rule_id: string }[]): string[] {
+  const seen = new Map<string, number>()
+  return findings.map(({ rule_id }) => {
+    const count = (seen.get(rule_id) ?? 0) + 1
+    seen.set(rule_id, count)
+    return count === 1 ? rule_id : `${rule_id}~${count}`
+  })
+}

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import type { PlanDocument, Round, Session } from '../../../api/types.ts'
 import { formatMoment, plural } from '../../../kit/format.ts'
 import { ErrorNotice, Notice, Skeleton } from '../../../kit/notice.tsx'
@@ -50,7 +51,18 @@ export function PlanPart({ session, round }: { session: Session; round: Round })
 
 function NoDocument({ session, round }: { session: Session; round: Round }) {
   if (round.plans.length === 0)
-    return <Notice title="This round has no plan">It ended before the engine made one, or it only looked.</Notice>
+    return (
+      <Notice
+        title="This round has no plan"
+        actions={
+          <Link to={'/sessions/$sessionId' as never} params={{ sessionId: session.uuid } as never}>
+            See what each attempt came to
+          </Link>
+        }
+      >
+        It ended before the engine made one, or it only looked.
+      </Notice>
+    )
   return (
     <>
       <Notice title="This plan is there as text only">
@@ -75,6 +87,7 @@ function PlanChoice({ plan, plans }: { plan: RoundPlan; plans: RoundPlan[] }) {
     <label class="review-choice">
       <span>Plan</span>
       <select
+        aria-label="Plan"
         value={plan.id}
         onChange={({ currentTarget }) =>
           change({ plan: Number(currentTarget.value), resource: undefined, finding: undefined }, { replace: false })

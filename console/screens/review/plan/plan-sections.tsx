@@ -7,6 +7,7 @@ import { Term } from '../../../kit/term.tsx'
 import { shorten, visibleText } from '../../../kit/text.ts'
 import { linkTo, useReviewAddress } from '../use-review.ts'
 import type { RoundPlan } from './chosen-plan.ts'
+import { asText, findingNames } from './filter.ts'
 import { FindingItem } from './finding-item.tsx'
 import { FirstOf } from './first-of.tsx'
 import { ResourceLink } from './links.tsx'
@@ -99,6 +100,8 @@ function Statements({ document: { statements, resources } }: { document: PlanDoc
 
 function PlanFindings({ findings, round }: { findings: PlanDocument['findings']; round: Round }) {
   const { search } = useReviewAddress()
+  const names = findingNames(findings)
+  const linked = search.resource === undefined ? names.indexOf(asText(search.finding)) : -1
   return (
     <Section
       open
@@ -108,15 +111,15 @@ function PlanFindings({ findings, round }: { findings: PlanDocument['findings'];
         </>
       }
     >
-      <FirstOf items={findings}>
+      <FirstOf items={findings} count={Math.max(50, linked + 1)}>
         {(shown) => (
           <ul class="review-list">
             {shown.map((finding, index) => (
               <FindingItem
                 key={index}
                 finding={finding}
-                link={linkTo({ round: round.number, part: 'plan', finding: finding.rule_id })}
-                linked={search.resource === undefined && search.finding === finding.rule_id}
+                link={linkTo({ round: round.number, part: 'plan', finding: names[index] })}
+                linked={index === linked}
               />
             ))}
           </ul>

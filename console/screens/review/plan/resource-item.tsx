@@ -5,7 +5,7 @@ import { plural } from '../../../kit/format.ts'
 import { AttributeChanges } from '../../../kit/plan/attribute-changes.tsx'
 import { shorten, visibleText } from '../../../kit/text.ts'
 import { linkTo } from '../use-review.ts'
-import { worstOf } from './filter.ts'
+import { findingNames, worstOf } from './filter.ts'
 import { FindingItem, SEVERITY_TONES } from './finding-item.tsx'
 import { ResourceLink } from './links.tsx'
 
@@ -78,6 +78,7 @@ interface DetailsProps {
 
 function Details({ resource, round, finding }: DetailsProps) {
   const { address, findings, depends_on, depends_on_left_out } = resource
+  const names = findingNames(findings)
   const here = { round, part: 'plan', resource: address }
   return (
     <div class="review-details">
@@ -87,8 +88,8 @@ function Details({ resource, round, finding }: DetailsProps) {
             <FindingItem
               key={index}
               finding={found}
-              link={linkTo({ ...here, finding: found.rule_id })}
-              linked={finding === found.rule_id}
+              link={linkTo({ ...here, finding: names[index] })}
+              linked={finding === names[index]}
             />
           ))}
         </ul>

@@ -4,6 +4,7 @@ import { lockReasons, readImpact } from '../../../../console/screens/review/lock
 import { choosePlan, isPlanDocument } from '../../../../console/screens/review/plan/chosen-plan.ts'
 import {
   filterResources,
+  findingNames,
   readFilter,
   sortResources,
   writeFilter,
@@ -67,6 +68,9 @@ describe('the list of a plan', () => {
     )
     expect(filtered(list, { module: 'm.a' })).toEqual(['0', '1'])
     expect(filtered(list, { module: '' })).toEqual(['3'])
+  })
+  it('gives each finding of a rule a name of its own', () => {
+    expect(findingNames([{ rule_id: 'a' }, { rule_id: 'b' }, { rule_id: 'a' }])).toEqual(['a', 'b', 'a~2'])
   })
   it('reads from the address what it wrote there, and nothing else', () => {
     const search = { action: 'delete', search: '12', critical: true, module: 'm' }
