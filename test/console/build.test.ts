@@ -11,7 +11,15 @@ const FIRST_SCRIPTS = 65 * KILOBYTE
 const STYLES = 12 * KILOBYTE
 const LATER_PART = 90 * KILOBYTE
 /** What the first screen must not wait for. */
-const LATER_PACKAGES = ['oidc-client-ts', '@xyflow', 'react-markdown', '@dagrejs', 'micromark', 'highlight.js', 'lowlight']
+const LATER_PACKAGES = [
+  'oidc-client-ts',
+  '@xyflow',
+  'react-markdown',
+  '@dagrejs',
+  'micromark',
+  'highlight.js',
+  'lowlight',
+]
 
 let folder: string
 let dist: string

@@ -1,6 +1,13 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { LinkExpired, readArtifact } from '../../../console/api/artifacts.ts'
-import { ApiError, messageOf, problemsByField, SignInFailed, toApiError, Unreachable } from '../../../console/api/errors.ts'
+import {
+  ApiError,
+  messageOf,
+  problemsByField,
+  SignInFailed,
+  toApiError,
+  Unreachable,
+} from '../../../console/api/errors.ts'
 import { createStore } from '../../../console/api/store.ts'
 import { inBrowser } from '../browser.ts'
 

@@ -32,7 +32,10 @@ function follow(answers: Answer[], refused = async () => false) {
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
         const encoder = new TextEncoder()
-        answer((text) => controller.enqueue(encoder.encode(text)), () => controller.close())
+        answer(
+          (text) => controller.enqueue(encoder.encode(text)),
+          () => controller.close(),
+        )
         signal.addEventListener('abort', () => controller.error(signal.reason))
       },
     })
@@ -90,7 +93,13 @@ describe('an event stream', () => {
 
   it('waits longer from failure to failure, and starts anew when something comes', async () => {
     const fault = () => new Response('', { status: 503 })
-    const { done, asked, after } = follow([fault(), fault(), fault(), (send, end) => (send(frame(1)), end()), (send) => send(END)])
+    const { done, asked, after } = follow([
+      fault(),
+      fault(),
+      fault(),
+      (send, end) => (send(frame(1)), end()),
+      (send) => send(END),
+    ])
     await after(499)
     expect(asked).toHaveLength(1)
     await after(1)

@@ -27,7 +27,11 @@ describe('a sign-in', () => {
   it('is not asked for without an issuer', async () => {
     const load = vi.fn()
     const signIn = await createSignIn({ ...CONFIG, issuer_url: '' }, load)
-    expect([signIn.state.get(), await signIn.tokens.token(), await signIn.tokens.refused()]).toEqual(['open', null, false])
+    expect([signIn.state.get(), await signIn.tokens.token(), await signIn.tokens.refused()]).toEqual([
+      'open',
+      null,
+      false,
+    ])
     expect(load).not.toHaveBeenCalled()
   })
 

@@ -37,14 +37,17 @@ describe('settings', () => {
     expect(loadSettings(storage).get()).toEqual({ ...defaults, theme: 'dark' })
   })
 
-  it.each(['{', 'null', '7', '"x"', '{"theme":"purple","density":3,"notify":"yes","other":1}'])(
-    'that were kept as %s are the defaults',
-    (kept) => {
-      const storage = createStorage()
-      storage.setItem('platform.settings', kept)
-      expect(loadSettings(storage).get()).toEqual(defaults)
-    },
-  )
+  it.each([
+    '{',
+    'null',
+    '7',
+    '"x"',
+    '{"theme":"purple","density":3,"notify":"yes","other":1}',
+  ])('that were kept as %s are the defaults', (kept) => {
+    const storage = createStorage()
+    storage.setItem('platform.settings', kept)
+    expect(loadSettings(storage).get()).toEqual(defaults)
+  })
 
   it('of a full storage hold for this visit', () => {
     const settings = loadSettings(createStorage({ full: true }))

@@ -50,7 +50,9 @@ describe('formats', () => {
 
 describe('texts of others', () => {
   it('show what could mislead, and stay as they are otherwise', () => {
-    expect(visibleText('a\u0000b\u001b[31m\u007f\u202Egnp.exe\u0085\ufeff')).toBe('a␀b␛[31m␡⟨U+202E⟩gnp.exe⟨U+0085⟩⟨U+FEFF⟩')
+    expect(visibleText('a\u0000b\u001b[31m\u007f\u202Egnp.exe\u0085\ufeff')).toBe(
+      'a␀b␛[31m␡⟨U+202E⟩gnp.exe⟨U+0085⟩⟨U+FEFF⟩',
+    )
     expect(visibleText('שלום 😀\tz\n<b>')).toBe('שלום 😀\tz\n<b>')
   })
 

@@ -154,7 +154,10 @@ test('shows hostile text as text', async ({ page }) => {
   await expect(page.getByRole('row', { name: /policy/ })).toContainText('+')
   expect(await page.title()).not.toMatch(/^[x1]$/)
   expect(await page.locator('img, main script').count()).toBe(0)
-  const wider = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+  const wider = await page.evaluate(() => {
+    const root = globalThis.document.documentElement
+    return root.scrollWidth - root.clientWidth
+  })
   expect(wider).toBeLessThanOrEqual(0)
   await expectAccessible(page)
 })
