@@ -1,6 +1,6 @@
-import { useQuery, useQueryClient } from '@tanstack/preact-query'
+import { type QueryClient, useQueries, useQuery, useQueryClient } from '@tanstack/preact-query'
 import { type Artifact, LinkExpired, readArtifact } from '../api/artifacts.ts'
-import { usePlatform } from './platform.ts'
+import { type Platform, usePlatform } from './platform.ts'
 import { sessionKey } from './use-session.ts'
 
 /**
@@ -10,27 +10,35 @@ import { sessionKey } from './use-session.ts'
  */
 export function useArtifact(sessionId: string, url: string | null) {
   const { auth } = usePlatform()
-  const client = useQueryClient()
-  return useQuery({
-    queryKey: ['artifact', withoutSignature(url)],
-    queryFn: async ({ signal }): Promise<Artifact> => {
-      try {
-        return await readArtifact(url ?? '', auth.artifact_metadata_header_prefix, signal)
-      } catch (error) {
-        if (!(error instanceof LinkExpired)) throw error
-        const read = client.getQueryState(sessionKey(sessionId))
-        await client.invalidateQueries({ queryKey: sessionKey(sessionId) }, { cancelRefetch: false })
-        const fresh = findLink(client.getQueryData(sessionKey(sessionId)), withoutSignature(url))
-        if (fresh === null || read === undefined) throw error
-        return await readArtifact(fresh, auth.artifact_metadata_header_prefix, signal)
-      }
-    },
-    enabled: url !== null,
-    // What a round stored never changes.
-    staleTime: Number.POSITIVE_INFINITY,
-    retry: false,
-  })
+  return useQuery(artifactQuery(auth, useQueryClient(), sessionId, url))
 }
+
+/** Several documents at once, each in a state of its own. */
+export function useArtifacts(sessionId: string, urls: readonly string[]) {
+  const { auth } = usePlatform()
+  const client = useQueryClient()
+  return useQueries({ queries: urls.map((url) => artifactQuery(auth, client, sessionId, url)) })
+}
+
+const artifactQuery = (auth: Platform['auth'], client: QueryClient, sessionId: string, url: string | null) => ({
+  queryKey: ['artifact', withoutSignature(url)],
+  queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Artifact> => {
+    try {
+      return await readArtifact(url ?? '', auth.artifact_metadata_header_prefix, signal)
+    } catch (error) {
+      if (!(error instanceof LinkExpired)) throw error
+      const read = client.getQueryState(sessionKey(sessionId))
+      await client.invalidateQueries({ queryKey: sessionKey(sessionId) }, { cancelRefetch: false })
+      const fresh = findLink(client.getQueryData(sessionKey(sessionId)), withoutSignature(url))
+      if (fresh === null || read === undefined) throw error
+      return await readArtifact(fresh, auth.artifact_metadata_header_prefix, signal)
+    }
+  },
+  enabled: url !== null,
+  // What a round stored never changes.
+  staleTime: Number.POSITIVE_INFINITY,
+  retry: false,
+})
 
 /** A document that is JSON. */
 export function useJsonArtifact<T>(sessionId: string, url: string | null) {

@@ -1,3 +1,13 @@
+import { useMemo } from 'preact/hooks'
+import { visibleText } from '../text.ts'
+import { SplitRow, UnifiedRow } from './code-rows.tsx'
+import { CodeTable } from './code-table.tsx'
+import { useColours } from './colours/use-colours.ts'
+import type { LineLinks } from './line-link.ts'
+import { type Row, readDiff } from './lines/rows.ts'
+import { splitRows } from './lines/split.ts'
+import { markWords, pairLines } from './lines/words.ts'
+
 interface CodeDiffProps {
   /** A unified diff with the whole file as context, as `code_changes` artifacts are. */
   diff: string
@@ -6,4 +16,59 @@ interface CodeDiffProps {
   layout?: 'unified' | 'split'
 }
 
-export const CodeDiff = ({ diff }: CodeDiffProps) => <pre>{diff}</pre>
+/** What changes in a file, with the unchanged stretches folded. */
+export function CodeDiff({ diff, name, layout }: CodeDiffProps) {
+  const rows = useMemo(() => readDiff(diff), [diff])
+  if (rows.length === 0) return <pre class="code-raw">{visibleText(diff.slice(0, 2_000))}</pre>
+  return <RowsDiff rows={rows} name={name} layout={layout} />
+}
+
+interface RowsDiffProps {
+  rows: readonly Row[]
+  name: string
+  layout?: 'unified' | 'split'
+  links?: LineLinks
+}
+
+const UNIFIED = ['Line before', 'Line after', 'Change', 'Code']
+const SPLIT = ['Line before', 'Code before', 'Line after', 'Code after']
+
+/** A diff that was read already. */
+export function RowsDiff({ rows, name, layout = 'unified', links }: RowsDiffProps) {
+  const tokens = useColours(rows, name)
+  const { marks, split } = useMemo(() => {
+    const pairs = pairLines(rows)
+    return { marks: markWords(rows, pairs), split: splitRows(rows, pairs) }
+  }, [rows])
+  const isSplit = layout === 'split'
+  const lines = useMemo(
+    () => (isSplit ? split.map(({ left, right }) => right ?? left) : rows) as readonly Row[],
+    [isSplit, split, rows],
+  )
+  const shape = useMemo(
+    () => ({
+      changed: isSplit ? split.map(({ left, right }) => left !== right) : rows.map(({ kind }) => kind !== 'same'),
+      texts: lines.map(({ text }) => text),
+      numbers: lines.map(({ after }) => after),
+    }),
+    [isSplit, split, rows, lines],
+  )
+  return (
+    <CodeTable
+      {...shape}
+      class={isSplit ? 'code-split' : 'code-unified'}
+      caption={`Changes of ${visibleText(name)}`}
+      columns={isSplit ? SPLIT : UNIFIED}
+      links={links}
+      row={(index, tabLine) => {
+        const props = { tokens, marks, links, tabLine }
+        const pair = split[index]
+        return isSplit && pair ? (
+          <SplitRow key={index} left={pair.left} right={pair.right} {...props} />
+        ) : (
+          <UnifiedRow key={index} row={rows[index] as Row} plain={false} {...props} />
+        )
+      }}
+    />
+  )
+}

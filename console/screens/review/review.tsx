@@ -92,6 +92,22 @@ function Parts({ session, round }: { session: Session; round: Round }) {
       {part === 'code' && <CodePart key={round.id} {...given} />}
       {part === 'report' && <ReportPart key={round.id} {...given} />}
       {part === 'compliance' && <CompliancePart key={round.id} {...given} />}
+import { Skeleton } from '../../kit/notice.tsx'
+import { useOpenSession } from '../session/context.ts'
+import { useSelectedRound } from '../session/selected-round.ts'
+import { CodePart } from './code/code-part.tsx'
+import { CompliancePart } from './report/compliance-part.tsx'
+import { ReportPart } from './report/report-part.tsx'
+
+export function Screen() {
+  const { session } = useOpenSession()
+  const { round } = useSelectedRound()
+  if (!round) return <Skeleton />
+  return (
+    <>
+      <CodePart session={session} round={round} />
+      <ReportPart session={session} round={round} />
+      <CompliancePart session={session} round={round} />
     </>
   )
 }

@@ -1,3 +1,187 @@
 import type { Round, Session } from '../../../api/types.ts'
+import { useArtifacts, useJsonArtifact } from '../../../data/use-artifact.ts'
+import { usePlanDocument } from '../../../data/use-plan-document.ts'
+import { hasEnded } from '../../../data/use-session.ts'
+import { Badge, Origin, type Tone } from '../../../kit/badge.tsx'
+import { plural } from '../../../kit/format.ts'
+import { Empty, ErrorNotice, Notice, Skeleton } from '../../../kit/notice.tsx'
+import { Term } from '../../../kit/term.tsx'
+import { shorten, visibleText } from '../../../kit/text.ts'
+import { groupByFile } from '../code/changes.ts'
+import { resultOf } from '../code/results.ts'
+import { type Compliance, type Finding, findBlock, readCompliance, type Severity } from './compliance.ts'
+import { Prose } from './prose.tsx'
+import { LineLink, ResourceLink } from './resource-link.tsx'
 
-export const CompliancePart = ({ round }: { session: Session; round: Round }) => <p>{round.compliance_checks.length}</p>
+interface PartProps {
+  session: Session
+  round: Round
+}
+
+/** What the rules found in the plan of a round, and what they did not. */
+export function CompliancePart({ session, round }: PartProps) {
+  const check = round.compliance_checks.at(-1)
+  return (
+    <section class="report-part" aria-label="Compliance">
+      <h2>
+        <Term name="compliance">Compliance</Term>
+      </h2>
+      {check ? (
+        <Check session={session} round={round} url={check.url} />
+      ) : (
+        <Empty title={hasEnded(round) ? 'Nothing was checked' : 'Not checked yet'}>
+          {hasEnded(round)
+            ? 'Rules are checked when a generate round has a valid plan. This round had none, or its operator has ' +
+              'switched the check off.'
+            : 'The rules are checked as soon as there is a valid plan.'}
+        </Empty>
+      )}
+    </section>
+  )
+}
+
+function Check({ session, round, url }: PartProps & { url: string }) {
+  const read = useJsonArtifact<unknown>(session.uuid, url)
+  const plan = usePlanDocument(session.uuid, round)
+  const place = useBlocks(session, round)
+  if (read.error)
+    return <ErrorNotice error={read.error} title="The check could not be read." retry={() => void read.refetch()} />
+  if (read.isPending) return <Skeleton lines={6} label="Loading the check" />
+  const check = readCompliance(read.data, plan.data)
+  if (!check) return <Notice tone="warn" title="The check is not in a form that this page can show." />
+  return (
+    <>
+      <Verdict check={check} />
+      {check.findings.length > 0 && (
+        <section aria-labelledby="compliance-found">
+          <h3 id="compliance-found">{plural(check.findings.length, 'finding')}</h3>
+          <ul class="report-points">
+            {check.findings.slice(0, MAX_FINDINGS).map((finding, index) => (
+              <FindingCard key={index} finding={finding} place={place} />
+            ))}
+          </ul>
+          {check.findings.length > MAX_FINDINGS && (
+            <p class="quiet">{plural(check.findings.length - MAX_FINDINGS, 'more finding')} of lower severity.</p>
+          )}
+        </section>
+      )}
+      {check.passedGroups.length > 0 && <PassedRules check={check} />}
+    </>
+  )
+}
+
+const MAX_FINDINGS = 200
+
+function Verdict({ check }: { check: Compliance }) {
+  const { passed, checkedByCode, checkedByModel, summary, findings } = check
+  return (
+    <div class={`notice notice-${passed ? 'good' : 'bad'} report-impact`}>
+      <p class="report-line">
+        <Badge tone={passed ? 'good' : 'bad'}>{passed ? 'Passed' : 'Failed'}</Badge>
+        <span>
+          {plural(checkedByCode, 'rule')} checked in the plan, {plural(findings.length, 'finding')}
+        </span>
+        <Origin by="code" />
+        {checkedByModel > 0 && (
+          <>
+            <span>and {plural(checkedByModel, 'point')} read by an auditor</span>
+            <Origin by="model" />
+          </>
+        )}
+      </p>
+      <p class="quiet small">
+        {passed
+          ? 'Passed means: no finding is an error or critical. Code computes this from the severities.'
+          : 'A finding that is an error or critical fails the check and brings a lock. Code computes this.'}{' '}
+        {!passed && <Term name="lock">What is a lock?</Term>}
+      </p>
+      <Prose text={summary} />
+    </div>
+  )
+}
+
+const TONES: Record<Severity, Tone> = { critical: 'bad', error: 'bad', warning: 'warn', info: 'neutral' }
+
+interface FindingCardProps {
+  finding: Finding
+  place: (address: string) => { file: string; line: number } | null
+}
+
+function FindingCard({ finding: { rule, severity, resource, message, fix, by }, place }: FindingCardProps) {
+  const where = resource ? place(resource) : null
+  return (
+    <li class="card">
+      <p class="report-line">
+        <Badge tone={TONES[severity]}>{severity}</Badge>
+        <b class="mono">{shorten(visibleText(rule), 200)}</b>
+        <Origin by={by} />
+      </p>
+      <Prose text={message} />
+      {resource && (
+        <p class="report-line">
+          <ResourceLink address={resource} />
+          {where && <LineLink file={where.file} line={where.line} />}
+        </p>
+      )}
+      {fix && (
+        <>
+          <h4>What to do</h4>
+          <Prose text={fix} />
+        </>
+      )}
+    </li>
+  )
+}
+
+/** Answers where the block of a resource is written, among the files that the round changed. */
+function useBlocks(session: Session, round: Round) {
+  const reads = useArtifacts(
+    session.uuid,
+    round.code_changes.map(({ url }) => url),
+  )
+  const byId = new Map(round.code_changes.map(({ id }, index) => [id, reads[index]?.data]))
+  const files = groupByFile(round.code_changes).map(({ name, changes }) => ({
+    name,
+    lines: resultOf(changes.map(({ id }) => byId.get(id)))?.rows ?? [],
+  }))
+  return (address: string) => findBlock(address, files)
+}
+
+function PassedRules({ check }: { check: Compliance }) {
+  const count = check.passedGroups.reduce((sum, { rules }) => sum + rules.length, 0)
+  return (
+    <details open={check.findings.length === 0}>
+      <summary>{plural(count, 'rule')} without a finding</summary>
+      <div class="scroll-x">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">About</th>
+              <th scope="col">Passed rules</th>
+              <th scope="col">Checked</th>
+            </tr>
+          </thead>
+          <tbody>
+            {check.passedGroups.map(({ area, by, rules }) => (
+              <tr key={area}>
+                <th scope="row">{area}</th>
+                <td>
+                  <ul class="report-rules">
+                    {rules.slice(0, MAX_FINDINGS).map(({ id, name }) => (
+                      <li key={id} title={visibleText(id)}>
+                        {shorten(visibleText(name), 200)}
+                      </li>
+                    ))}
+                  </ul>
+                </td>
+                <td>
+                  <Origin by={by} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  )
+}

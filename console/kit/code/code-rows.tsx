@@ -1,0 +1,75 @@
+import { CodeText } from './code-text.tsx'
+import type { LineLinks } from './line-link.ts'
+import type { Row } from './lines/rows.ts'
+import type { Token } from './lines/segments.ts'
+import type { Range } from './lines/words.ts'
+
+const SIGNS = { same: '', added: '+', removed: '−' } as const
+
+export interface RowProps {
+  tokens: (row: Row, text: string) => Token[]
+  marks: ReadonlyMap<Row, Range[]>
+  links?: LineLinks
+  /** The line whose link is reached with Tab; the arrow keys lead to the others. */
+  tabLine: number | null
+}
+
+/** A line number of the later version, which is the link to it. */
+export function LineNumber({ line, links, tabLine }: { line: number | null } & Pick<RowProps, 'links' | 'tabLine'>) {
+  if (line === null || !links) return <td class="code-number">{line}</td>
+  return (
+    <td class="code-number">
+      <a
+        href={links.href(line)}
+        aria-label={`Line ${line}`}
+        tabIndex={line === tabLine ? 0 : -1}
+        data-line={line}
+        onClick={(event) => {
+          if (event.ctrlKey || event.metaKey || event.shiftKey) return
+          event.preventDefault()
+          links.select(line)
+        }}
+      >
+        {line}
+      </a>
+    </td>
+  )
+}
+
+const isSelected = (row: Row, links?: LineLinks) => row.after !== null && row.after === links?.selected
+
+/** One row of a file, or of a diff with both versions below each other. */
+export function UnifiedRow({ row, plain, ...props }: { row: Row; plain: boolean } & RowProps) {
+  const { links, tabLine, tokens, marks } = props
+  const selected = isSelected(row, links)
+  return (
+    <tr class={`code-${row.kind}${selected ? ' code-selected' : ''}`} aria-current={selected || undefined}>
+      {!plain && <td class="code-number">{row.before}</td>}
+      <LineNumber line={row.after} links={links} tabLine={tabLine} />
+      {!plain && <td class="code-sign">{SIGNS[row.kind]}</td>}
+      <td class="code-text" dir="ltr">
+        <CodeText row={row} tokens={tokens} marks={marks.get(row)} />
+      </td>
+    </tr>
+  )
+}
+
+/** One row of a diff with both versions beside each other. */
+export function SplitRow({ left, right, ...props }: { left: Row | null; right: Row | null } & RowProps) {
+  const { links, tabLine, tokens, marks } = props
+  const selected = right !== null && isSelected(right, links)
+  const cell = (row: Row | null) => (
+    <td class={`code-text code-${row ? row.kind : 'none'}`} dir="ltr">
+      {row && row.kind !== 'same' && <span class="code-sign">{SIGNS[row.kind]}</span>}
+      {row && <CodeText row={row} tokens={tokens} marks={marks.get(row)} />}
+    </td>
+  )
+  return (
+    <tr class={selected ? 'code-selected' : ''} aria-current={selected || undefined}>
+      <td class="code-number">{left?.before}</td>
+      {cell(left)}
+      <LineNumber line={right?.after ?? null} links={links} tabLine={tabLine} />
+      {cell(right)}
+    </tr>
+  )
+}

@@ -1,0 +1,127 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { Button } from '../button.tsx'
+import { formatNumber, plural } from '../format.ts'
+import { visibleText } from '../text.ts'
+import type { LineLinks } from './line-link.ts'
+import { blockAround, foldLines } from './lines/fold.ts'
+
+/** Lines that a long file shows at once, and that a fold opens at once. */
+const STEP = 1_000
+/** A line further down is not fetched into sight: the lines before it would stop the browser. */
+const MAX_REVEALED = 5_000
+
+interface CodeTableProps {
+  caption: string
+  columns: readonly string[]
+  changed: readonly boolean[]
+  /** The text of each line, for the block that a fold ends in. */
+  texts: readonly string[]
+  /** Where each line stands in the later version. */
+  numbers: readonly (number | null)[]
+  row: (index: number, tabLine: number | null) => ComponentChildren
+  links?: LineLinks
+  class: string
+}
+
+/** Lines of code as a table whose unchanged stretches are folded. */
+export function CodeTable({ caption, columns, changed, texts, numbers, row, links, ...props }: CodeTableProps) {
+  const table = useRef<HTMLTableElement>(null)
+  const [opened, setOpened] = useState<ReadonlyMap<number, number>>(new Map())
+  const [asked, setAsked] = useState(STEP)
+  const selected = links?.selected ?? null
+  const reveal = selected === null ? -1 : numbers.indexOf(selected)
+  const limit = Math.max(asked, reveal >= 0 && reveal < MAX_REVEALED ? reveal + 50 : 0)
+  const { pieces, left } = useMemo(
+    () => foldLines(changed, { opened, reveal, limit }),
+    [changed, opened, reveal, limit],
+  )
+  const focusLine = useRef<number | null>(null)
+  useEffect(() => {
+    // The button that had the focus is gone.
+    if (focusLine.current !== null) focusOn(table.current, focusLine.current)
+    focusLine.current = null
+  }, [opened, asked])
+  useEffect(() => {
+    if (selected !== null) lineOf(table.current, selected)?.scrollIntoView({ block: 'center' })
+  }, [selected, reveal >= 0])
+  const first = pieces.find(({ kind }) => kind === 'shown')
+  const tabLine = (reveal >= 0 ? selected : numbers.slice(first?.from, first?.to).find((line) => line !== null)) ?? null
+  return (
+    <>
+      <table ref={table} class={`code ${props.class}`} onKeyDown={(event) => moveByArrows(event, table.current)}>
+        <caption class="unseen">{caption}</caption>
+        <thead class="unseen">
+          <tr>
+            {columns.map((column) => (
+              <th key={column} scope="col">
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {pieces.map((piece) =>
+            piece.kind === 'shown' ? (
+              Array.from({ length: piece.to - piece.from }, (_, index) => row(piece.from + index, tabLine))
+            ) : (
+              <Fold
+                key={`fold-${piece.to}`}
+                count={piece.to - piece.from}
+                block={blockAround(texts, piece.to)}
+                span={columns.length}
+                open={() => {
+                  focusLine.current = numbers[piece.from] ?? null
+                  setOpened((before) => new Map(before).set(piece.stretch, (before.get(piece.stretch) ?? 0) + STEP))
+                }}
+              />
+            ),
+          )}
+        </tbody>
+      </table>
+      {left > 0 && (
+        <div class="code-more">
+          <Button small onClick={() => setAsked(limit + STEP)}>
+            Show {formatNumber(Math.min(STEP, left))} more lines
+          </Button>
+          <span class="quiet small">{plural(left, 'line')} left</span>
+        </div>
+      )}
+    </>
+  )
+}
+
+interface FoldProps {
+  count: number
+  block: string | null
+  span: number
+  open: () => void
+}
+
+const Fold = ({ count, block, span, open }: FoldProps) => (
+  <tr class="code-fold">
+    <td colSpan={span}>
+      <Button kind="quiet" small onClick={open}>
+        <span aria-hidden="true">↕</span> Show {plural(Math.min(STEP, count), 'unchanged line')}
+      </Button>
+      {block && <span class="code-block">in {visibleText(block)}</span>}
+    </td>
+  </tr>
+)
+
+const lineOf = (table: HTMLElement | null, line: number) =>
+  table?.querySelector<HTMLElement>(`[data-line="${line}"]`) ?? null
+
+function focusOn(table: HTMLElement | null, line: number): void {
+  lineOf(table, line)?.focus({ preventScroll: true })
+}
+
+function moveByArrows(event: KeyboardEvent, table: HTMLElement | null): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+  if (!step || !(event.target as HTMLElement).dataset.line) return
+  const lines = [...(table?.querySelectorAll<HTMLElement>('[data-line]') ?? [])]
+  const next = lines[lines.indexOf(event.target as HTMLElement) + step]
+  if (!next) return
+  event.preventDefault()
+  next.focus()
+}

@@ -1,0 +1,5 @@
+import Prism from 'prismjs/components/prism-core.js'
+
+// The languages of the library look for it here.
+const page = globalThis as { Prism?: unknown }
+page.Prism = Prism

@@ -1,0 +1,94 @@
+/** Lines that are shown, or lines that are folded away. `to` is behind the last one. */
+export interface Piece {
+  kind: 'shown' | 'folded'
+  from: number
+  to: number
+  /** Where the unchanged stretch of a fold begins; lines of it may have been opened. */
+  stretch: number
+}
+
+/** Lines that stay beside a change. */
+const CONTEXT = 3
+/** A fold that hides fewer lines saves nothing. */
+const MIN_FOLDED = 4
+
+export interface Unfolded {
+  /** How many lines of a fold were opened, by the place where the fold began. */
+  opened?: ReadonlyMap<number, number>
+  /** A line that has to be shown with those around it. */
+  reveal?: number | null
+  /** How many lines are shown in all; the rest waits until it is asked for. */
+  limit?: number
+}
+
+/**
+ * Folds what is unchanged away. A file without any change is shown whole.
+ * @param changed for each line whether it is one of a change
+ * Answers the pieces in their order, and how many lines the limit leaves out.
+ */
+export function foldLines(
+  changed: readonly boolean[],
+  { opened = new Map(), reveal = null, limit = Number.POSITIVE_INFINITY }: Unfolded = {},
+): { pieces: Piece[]; left: number } {
+  const isFile = !changed.includes(true)
+  const near = isFile ? changed.map(() => true) : nearChanges(changed, reveal)
+  const pieces: Piece[] = []
+  for (let from = 0; from < near.length; ) {
+    let to = from
+    while (to < near.length && near[to] === near[from]) to += 1
+    const start = near[from] || to - from < MIN_FOLDED ? to : Math.min(to, from + (opened.get(from) ?? 0))
+    append(pieces, { kind: 'shown', from, to: start, stretch: from })
+    append(pieces, { kind: 'folded', from: start, to, stretch: from })
+    from = to
+  }
+  return cut(pieces, limit)
+}
+
+function nearChanges(changed: readonly boolean[], reveal: number | null): boolean[] {
+  const near = changed.map(() => false)
+  const mark = (index: number) =>
+    near.fill(true, Math.max(0, index - CONTEXT), Math.min(near.length, index + CONTEXT + 1))
+  changed.forEach((is, index) => {
+    if (is) mark(index)
+  })
+  if (reveal !== null && reveal >= 0) mark(reveal)
+  return near
+}
+
+function append(pieces: Piece[], piece: Piece): void {
+  if (piece.from === piece.to) return
+  const last = pieces.at(-1)
+  if (last?.kind === 'shown' && piece.kind === 'shown') last.to = piece.to
+  else pieces.push(piece)
+}
+
+function cut(pieces: readonly Piece[], limit: number): { pieces: Piece[]; left: number } {
+  const kept: Piece[] = []
+  let room = limit
+  let left = 0
+  for (const piece of pieces) {
+    const length = piece.to - piece.from
+    if (room === 0) left += piece.kind === 'shown' ? length : 0
+    else if (piece.kind === 'folded') kept.push(piece)
+    else {
+      const shown = Math.min(room, length)
+      kept.push({ ...piece, to: piece.from + shown })
+      left += length - shown
+      room -= shown
+    }
+  }
+  return { pieces: kept, left }
+}
+
+const BLOCK = /^[a-z][\w-]*(?:\s+(?:[\w-]+|"[^"]*"))*\s*\{\s*$/
+const MAX_BACK = 500
+
+/** The block of the top level in which a line stands, `resource "aws_s3_bucket" "logs"`; null outside of all. */
+export function blockAround(texts: readonly string[], index: number): string | null {
+  for (let line = index - 1; line >= 0 && index - line <= MAX_BACK; line -= 1) {
+    const text = (texts[line] ?? '').slice(0, 200)
+    if (text.startsWith('}')) return null
+    if (BLOCK.test(text)) return text.replace(/\s*\{\s*$/, '')
+  }
+  return null
+}

@@ -1,0 +1,105 @@
+import { diffArrays } from 'diff'
+import type { Row } from './rows.ts'
+
+/** A part of a line, from the first character to before the last. */
+export type Range = readonly [from: number, to: number]
+
+const WORD = /[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu
+/** Words of longer lines are not compared. */
+const MAX_LENGTH = 1_000
+const MAX_EDITS = 150
+/** Lines that have less in common are other lines, and marks in them would only confuse. */
+const MIN_COMMON = 0.35
+
+/** Which parts of two lines differ; null when the lines are too different or too long to tell. */
+export function compareWords(before: string, after: string): { before: Range[]; after: Range[] } | null {
+  if (before.length > MAX_LENGTH || after.length > MAX_LENGTH) return null
+  const parts = diffArrays(before.match(WORD) ?? [], after.match(WORD) ?? [], { maxEditLength: MAX_EDITS })
+  if (!parts) return null
+  const ranges = { before: [] as Range[], after: [] as Range[] }
+  const at = { before: 0, after: 0 }
+  let common = 0
+  for (const { value, added, removed } of parts) {
+    const text = value.join('')
+    if (!added && !removed) common += solid(text)
+    if (added) ranges.after.push([at.after, at.after + text.length])
+    if (removed) ranges.before.push([at.before, at.before + text.length])
+    if (!added) at.before += text.length
+    if (!removed) at.after += text.length
+  }
+  const longest = Math.max(solid(before), solid(after))
+  if (longest > 0 && common / longest < MIN_COMMON) return null
+  return { before: joinClose(ranges.before, before), after: joinClose(ranges.after, after) }
+}
+
+const solid = (text: string): number => text.replaceAll(/\s+/g, '').length
+
+/** Marks that only a blank separates become one. */
+function joinClose(ranges: readonly Range[], text: string): Range[] {
+  const joined: Range[] = []
+  for (const range of ranges) {
+    const last = joined.at(-1)
+    if (last && text.slice(last[1], range[0]).trim() === '') joined[joined.length - 1] = [last[0], range[1]]
+    else joined.push(range)
+  }
+  return joined
+}
+
+/**
+ * Which removed line became which added one, within each stretch of changed lines: by their order where there are as
+ * many of both, otherwise by the name of the argument that they set.
+ */
+export function pairLines(rows: readonly Row[]): Map<Row, Row> {
+  const pairs = new Map<Row, Row>()
+  for (let start = 0; start < rows.length; start += 1) {
+    if (rows[start]?.kind === 'same') continue
+    let end = start
+    while (end < rows.length && rows[end]?.kind !== 'same') end += 1
+    pairStretch(rows.slice(start, end), pairs)
+    start = end
+  }
+  return pairs
+}
+
+function pairStretch(stretch: readonly Row[], pairs: Map<Row, Row>): void {
+  const removed = stretch.filter(({ kind }) => kind === 'removed')
+  const added = stretch.filter(({ kind }) => kind === 'added')
+  const isEven = removed.length === added.length
+  const byKey = new Map<string, number[]>()
+  for (const [index, row] of isEven ? [] : added.entries()) {
+    const known = byKey.get(keyOf(row))
+    if (known) known.push(index)
+    else byKey.set(keyOf(row), [index])
+  }
+  let from = 0
+  for (const [index, row] of removed.entries()) {
+    const candidates = byKey.get(keyOf(row)) ?? []
+    while (candidates[0] !== undefined && candidates[0] < from) candidates.shift()
+    const match = isEven ? index : candidates[0]
+    const other = match === undefined ? undefined : added[match]
+    if (match === undefined || !other) continue
+    from = match + 1
+    pairs.set(row, other)
+    pairs.set(other, row)
+  }
+}
+
+/** What a line is about: the argument that it sets or the block that it opens. */
+function keyOf({ text }: Row): string {
+  const line = text.trim().slice(0, MAX_LENGTH)
+  return /^"?[\w.-]+"?(?=\s*[=:{])/.exec(line)?.[0] ?? line
+}
+
+/** The changed parts of every line that became another one. */
+export function markWords(rows: readonly Row[], pairs: ReadonlyMap<Row, Row>): Map<Row, Range[]> {
+  const marks = new Map<Row, Range[]>()
+  for (const row of rows) {
+    const other = pairs.get(row)
+    if (row.kind !== 'removed' || !other) continue
+    const ranges = compareWords(row.text, other.text)
+    if (!ranges) continue
+    marks.set(row, ranges.before)
+    marks.set(other, ranges.after)
+  }
+  return marks
+}

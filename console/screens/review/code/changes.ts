@@ -1,0 +1,81 @@
+import type { Artifact } from '../../../api/artifacts.ts'
+import type { AttemptResult, Round } from '../../../api/types.ts'
+import { compareLines } from '../../../kit/code/lines/compare.ts'
+import { countChanges, type Row, readDiff, readWhole, sideOf } from '../../../kit/code/lines/rows.ts'
+
+export type Change = Round['code_changes'][number]
+
+/** All changes of one file, the oldest first: each attempt that touched it has stored one. */
+export interface ChangedFile {
+  name: string
+  changes: Change[]
+}
+
+/** The files of some changes by their paths. */
+export function groupByFile(changes: readonly Change[]): ChangedFile[] {
+  const files = Map.groupBy(changes, ({ file_name }) => file_name)
+  return [...files]
+    .map(([name, own]) => ({ name, changes: own }))
+    .sort((one, other) => (one.name < other.name ? -1 : 1))
+}
+
+/** The attempt in which a change was stored; null when none ran then. */
+export function attemptOf(change: Change, attempts: readonly AttemptResult[]): AttemptResult | null {
+  const at = Date.parse(change.created_at)
+  return (
+    attempts.findLast(
+      ({ started_at, ended_at }) => Date.parse(started_at) <= at && (ended_at === null || at <= Date.parse(ended_at)),
+    ) ?? null
+  )
+}
+
+/** What became of a file. */
+export interface FileResult {
+  state: 'new' | 'changed' | 'deleted' | 'same'
+  rows: Row[]
+  /** The text of a new file; else null. */
+  text: string | null
+  added: number
+  removed: number
+}
+
+/** Whether an artifact is a whole new file, not a diff. Without metadata, which a proxy may drop, its text tells. */
+export const isNewFile = ({ metadata, text }: Artifact): boolean =>
+  metadata.new_file === undefined ? !/^diff --git [^\n]*\n/.test(text) : metadata.new_file === 'true'
+
+const DELETED = /^diff --git [^\n]*\ndeleted file mode /
+
+/**
+ * Joins the changes of several attempts to what came of them: the text before the first one against the text after the
+ * last one. A round that was started again begins from the code of before, so only the changes since then count.
+ * @param artifacts the oldest first, at least one
+ */
+export function joinChanges(artifacts: readonly Artifact[]): FileResult {
+  let chain: { before: Row[] | null; after: Row[]; rows: Row[]; joined: boolean; deleted: boolean } | null = null
+  for (const artifact of artifacts) {
+    const isNew = isNewFile(artifact)
+    const rows = isNew ? readWhole(artifact.text, 'added') : readDiff(artifact.text)
+    const before = isNew ? null : sideOf(rows, 'before')
+    const goesOn: boolean = chain !== null && before !== null && sameText(chain.after, before)
+    chain = {
+      before: goesOn && chain ? chain.before : before,
+      after: sideOf(rows, 'after'),
+      rows,
+      joined: goesOn,
+      deleted: DELETED.test(artifact.text.slice(0, 1_000)) && !isNew,
+    }
+  }
+  if (chain === null) return { state: 'same', rows: [], text: null, added: 0, removed: 0 }
+  const { before, after, deleted } = chain
+  const rows = !chain.joined ? chain.rows : compareLines(before ?? [], after)
+  const counts = countChanges(rows)
+  if (before === null && !deleted) return { state: 'new', rows, text: textOf(after), ...counts }
+  const isSame = counts.added + counts.removed === 0
+  return { state: isSame ? 'same' : deleted ? 'deleted' : 'changed', rows, text: null, ...counts }
+}
+
+const sameText = (one: readonly Row[], other: readonly Row[]): boolean =>
+  one.length === other.length && one.every(({ text }, index) => text === other[index]?.text)
+
+const textOf = (rows: readonly Row[]): string =>
+  rows.map(({ text }) => text).join('\n') + (rows.length > 0 && !rows.at(-1)?.unended ? '\n' : '')

@@ -1,0 +1,114 @@
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { Badge } from '../../../kit/badge.tsx'
+import { Button } from '../../../kit/button.tsx'
+import { RowsDiff } from '../../../kit/code/code-diff.tsx'
+import { CodeFile } from '../../../kit/code/code-file.tsx'
+import type { LineLinks } from '../../../kit/code/line-link.ts'
+import { Copy } from '../../../kit/copy.tsx'
+import { formatNumber } from '../../../kit/format.ts'
+import { ErrorNotice, Skeleton } from '../../../kit/notice.tsx'
+import { visibleText } from '../../../kit/text.ts'
+import type { FileResult } from './changes.ts'
+import type { Layout } from './use-layout.ts'
+
+interface FileCardProps {
+  name: string
+  /** Null while it is loaded. */
+  result: FileResult | null
+  error: unknown
+  retry: () => void
+  layout: Layout
+  viewed: boolean
+  onViewed: (viewed: boolean) => void
+  links: LineLinks
+  /** The address names this file. */
+  wanted: boolean
+  /** Large files far down are drawn when they are asked for. */
+  startsOpen: boolean
+}
+
+export const FILE_ID = 'code-file-'
+
+/** One changed file: its path, what was counted, and its lines. */
+export function FileCard({ name, result, error, retry, viewed, onViewed, wanted, startsOpen, ...view }: FileCardProps) {
+  const card = useRef<HTMLElement>(null)
+  const id = useId().replaceAll(':', '')
+  const [toggled, setToggled] = useState<boolean | null>(null)
+  const open = toggled ?? ((wanted || startsOpen) && !viewed)
+  const { selected } = view.links
+  useEffect(() => {
+    if (wanted && selected === null && result) card.current?.scrollIntoView({ block: 'start' })
+  }, [wanted, result !== null])
+  const shown = visibleText(name)
+  return (
+    <article ref={card} class="card code-card" aria-labelledby={`${id}-name`}>
+      <header class="code-head">
+        <Button
+          kind="quiet"
+          small
+          aria-expanded={open}
+          aria-controls={`${id}-body`}
+          aria-label={`Lines of ${shown}`}
+          onClick={() => setToggled(!open)}
+        >
+          <span aria-hidden="true">{open ? '▾' : '▸'}</span>
+        </Button>
+        <h3 class="mono" id={`${id}-name`}>
+          {shown}
+        </h3>
+        {result && <StateBadge state={result.state} />}
+        {result && <Counts {...result} />}
+        <span class="code-tools">
+          <Copy text={name} label="Copy path" />
+          <label class="code-viewed">
+            <input
+              type="checkbox"
+              checked={viewed}
+              onChange={({ currentTarget }) => {
+                setToggled(null)
+                onViewed(currentTarget.checked)
+              }}
+            />
+            Viewed
+          </label>
+        </span>
+      </header>
+      <div id={`${id}-body`} hidden={!open}>
+        {open && <Body name={name} result={result} error={error} retry={retry} {...view} />}
+      </div>
+    </article>
+  )
+}
+
+type BodyProps = Pick<FileCardProps, 'name' | 'result' | 'error' | 'retry' | 'layout' | 'links'>
+
+function Body({ name, result, error, retry, layout, links }: BodyProps) {
+  if (error) return <ErrorNotice error={error} title="This file could not be read." retry={retry} />
+  if (!result) return <Skeleton lines={6} label={`Loading ${visibleText(name)}`} />
+  if (result.state === 'same') return <p class="code-none-left">In the end nothing of this file is different.</p>
+  if (result.rows.length === 0) return <p class="code-none-left">There are no lines to show.</p>
+  if (result.text !== null) return <CodeFile text={result.text} name={name} links={links} />
+  return <RowsDiff rows={result.rows} name={name} layout={layout} links={links} />
+}
+
+function StateBadge({ state }: Pick<FileResult, 'state'>) {
+  if (state === 'changed') return null
+  const [word, tone] = { new: ['new file', 'good'], deleted: ['deleted', 'bad'], same: ['as before', 'neutral'] }[
+    state
+  ] as [string, 'good' | 'bad' | 'neutral']
+  return <Badge tone={tone}>{word}</Badge>
+}
+
+/** `+12 −3` */
+export const Counts = ({ added, removed }: { added: number; removed: number }) => (
+  <span class="code-counts number small">
+    <span class="code-plus">
+      +{formatNumber(added)}
+      <span class="unseen"> lines added</span>
+    </span>{' '}
+    <span class="code-minus">
+      −{formatNumber(removed)}
+      <span class="unseen"> lines removed</span>
+    </span>
+  </span>
+)

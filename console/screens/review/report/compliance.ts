@@ -1,0 +1,117 @@
+import type { PlanDocument } from '../../../api/types.ts'
+import { listOf, objectOf, oneOf, textOf } from './reading.ts'
+
+const SEVERITIES = ['critical', 'error', 'warning', 'info'] as const
+export type Severity = (typeof SEVERITIES)[number]
+
+export interface Finding {
+  rule: string
+  severity: Severity
+  resource: string | null
+  message: string
+  fix: string | null
+  by: 'code' | 'model'
+}
+
+export interface Compliance {
+  passed: boolean
+  summary: string
+  /** The most severe first. */
+  findings: Finding[]
+  /** Rules without a finding, by what they are about. */
+  passedGroups: { area: string; by: 'code' | 'model'; rules: { id: string; name: string }[] }[]
+  checkedByCode: number
+  checkedByModel: number
+}
+
+/** Ids of the rules that are written in code, `aws.network.open-all-ports`. A model names its own without dots. */
+const CODE_RULE = /^(common|aws|azure|gcp|oci|kubernetes)\.[a-z0-9-]+\.[a-z0-9-]+$/
+
+const isCodeRule = (id: string): boolean => id.length < 200 && CODE_RULE.test(id)
+
+/**
+ * Reads a compliance check; null when the document is none.
+ * @param plan the plan that was checked. What code has found stands in it, so a model that borrows the id of a rule is
+ * not taken for code
+ */
+export function readCompliance(document: unknown, plan: PlanDocument | undefined): Compliance | null {
+  const { passed, summary, violations, checked_rules } = objectOf(document)
+  if (typeof passed !== 'boolean') return null
+  const known = plan ? findingsOf(plan) : null
+  const findings = listOf(violations)
+    .map((value) => readFinding(value, known))
+    .sort((one, other) => SEVERITIES.indexOf(one.severity) - SEVERITIES.indexOf(other.severity))
+  const found = new Set(findings.map(({ rule }) => rule))
+  const checked = [...new Set(listOf(checked_rules).map(textOf))].filter((id) => id !== '')
+  const byCode = checked.filter(isCodeRule)
+  return {
+    passed,
+    summary: textOf(summary),
+    findings,
+    passedGroups: groupRules(checked.filter((id) => !found.has(id))),
+    checkedByCode: byCode.length,
+    checkedByModel: checked.length - byCode.length,
+  }
+}
+
+function findingsOf(plan: PlanDocument): Set<string> {
+  const own = plan.resources.flatMap(({ address, findings }) => findings.map(({ rule_id }) => `${rule_id}\n${address}`))
+  return new Set([...own, ...plan.findings.map(({ rule_id, resource }) => `${rule_id}\n${resource ?? ''}`)])
+}
+
+function readFinding(value: unknown, known: ReadonlySet<string> | null): Finding {
+  const { rule_id, severity, resource, message, suggested_fix } = objectOf(value)
+  const rule = textOf(rule_id)
+  const isKnown = known === null || known.has(`${rule}\n${textOf(resource)}`)
+  return {
+    rule,
+    severity: oneOf(SEVERITIES, severity, 'error'),
+    resource: textOf(resource) || null,
+    message: textOf(message),
+    fix: textOf(suggested_fix) || null,
+    by: isCodeRule(rule) && isKnown ? 'code' : 'model',
+  }
+}
+
+const CLOUDS: Record<string, string> = {
+  common: 'Every cloud',
+  aws: 'AWS',
+  azure: 'Azure',
+  gcp: 'Google Cloud',
+  oci: 'Oracle Cloud',
+  kubernetes: 'Kubernetes',
+}
+
+function groupRules(ids: readonly string[]): Compliance['passedGroups'] {
+  const groups = Map.groupBy(ids, (id) => {
+    const [cloud = '', family = ''] = id.split('.')
+    return isCodeRule(id) ? `${CLOUDS[cloud]}: ${family}` : ''
+  })
+  return [...groups].map(([area, rules]) => ({
+    area: area || 'Read by the auditing model',
+    by: area ? 'code' : 'model',
+    rules: rules.map((id) => ({ id, name: nameOfRule(id) })),
+  }))
+}
+
+/** `open admin port` of `aws.network.open-admin-port`. */
+export const nameOfRule = (id: string): string =>
+  (isCodeRule(id) ? (id.split('.').at(-1) ?? id) : id).replaceAll(/[_-]+/g, ' ')
+
+/**
+ * Where a resource is written, when its block is in one of these files. Blocks of modules are not looked for, because
+ * an address does not say in which folder the module is.
+ */
+export function findBlock(
+  address: string,
+  files: readonly { name: string; lines: readonly { text: string; after: number | null }[] }[],
+): { file: string; line: number } | null {
+  const [, data, type, name] = /^(data\.)?([\w-]+)\.([\w-]+)(?:\[.*\])?$/.exec(address) ?? []
+  if (!type || !name) return null
+  const head = `${data ? 'data' : 'resource'} "${type}" "${name}"`
+  for (const { name: file, lines } of files) {
+    const line = lines.find(({ text, after }) => after !== null && text.startsWith(head))?.after
+    if (line) return { file, line }
+  }
+  return null
+}

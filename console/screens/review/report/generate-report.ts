@@ -1,0 +1,115 @@
+import { listOf, numberOf, objectOf, oneOf, textOf } from './reading.ts'
+
+const LEVELS = ['low', 'medium', 'high'] as const
+const ACTIONS = ['create', 'update', 'delete', 'recreate'] as const
+const PRICES = ['fixed', 'usage_based', 'free'] as const
+
+export interface GenerateReport {
+  counts: Record<(typeof ACTIONS)[number], number>
+  changes: { name: string; action: (typeof ACTIONS)[number]; summary: string; notes: string; details: string }[]
+  banner: { level: (typeof LEVELS)[number]; title: string; description: string }
+  summary: string
+  points: Point[]
+  costs: {
+    currency: string
+    total: number
+    introduction: string
+    rows: { type: string; pricing: (typeof PRICES)[number]; monthly: number; notes: string }[]
+  }
+}
+
+export interface Point {
+  title: string
+  /** The sentences before the list. */
+  lead: string
+  items: string[]
+  by: 'code' | 'model'
+}
+
+/** Reads the report of a generate round; null when the document is none. */
+export function readGenerateReport(document: unknown): GenerateReport | null {
+  const { summary, detailed_changes, potential_impact, estimated_costs } = objectOf(document)
+  if (potential_impact === undefined && detailed_changes === undefined) return null
+  const impact = objectOf(potential_impact)
+  const banner = objectOf(impact.banner)
+  const counted = objectOf(summary)
+  return {
+    counts: Object.fromEntries(ACTIONS.map((name) => [name, numberOf(counted[name])])) as GenerateReport['counts'],
+    changes: listOf(detailed_changes).map(readChange),
+    banner: {
+      level: oneOf(LEVELS, banner.level, 'high'),
+      title: textOf(banner.title),
+      description: textOf(banner.description),
+    },
+    summary: textOf(impact.summary),
+    points: listOf(impact.bullet_points).map(readPoint),
+    costs: readCosts(estimated_costs),
+  }
+}
+
+function readChange(value: unknown): GenerateReport['changes'][number] {
+  const { name, action, summary, notes, details } = objectOf(value)
+  return {
+    name: textOf(name),
+    action: oneOf(ACTIONS, action, 'update'),
+    summary: textOf(summary),
+    notes: textOf(notes),
+    details: textOf(details),
+  }
+}
+
+/** Entries that code writes, whatever the model has said under these titles. */
+const BY_CODE = [
+  'checked against the request',
+  'outside the targets',
+  'changes of others taken over',
+  'what was checked, and what was not',
+]
+
+function readPoint(value: unknown): Point {
+  const { title, description } = objectOf(value)
+  const name = textOf(title)
+  const lines = textOf(description).split('\n')
+  const first = lines.findIndex((line) => line.startsWith('- '))
+  const isList = first >= 0 && lines.slice(first).every((line) => line.startsWith('- ') || line.trim() === '')
+  return {
+    title: name,
+    lead: (isList ? lines.slice(0, first) : lines).join('\n').trim(),
+    items: isList ? lines.slice(first).flatMap((line) => (line.startsWith('- ') ? [line.slice(2)] : [])) : [],
+    by: BY_CODE.includes(name.trim().toLowerCase()) ? 'code' : 'model',
+  }
+}
+
+function readCosts(value: unknown): GenerateReport['costs'] {
+  const { currency, total_fixed_monthly_cost, introduction_paragraph, breakdown } = objectOf(value)
+  return {
+    currency: textOf(currency),
+    total: numberOf(total_fixed_monthly_cost),
+    introduction: textOf(introduction_paragraph),
+    rows: listOf(breakdown).map((row) => {
+      const { resource_type, pricing_model, fixed_monthly_cost, notes } = objectOf(row)
+      return {
+        type: textOf(resource_type),
+        pricing: oneOf(PRICES, pricing_model, 'usage_based'),
+        monthly: numberOf(fixed_monthly_cost),
+        notes: textOf(notes),
+      }
+    }),
+  }
+}
+
+/** An amount in the currency of the report. A currency that the browser does not know stands beside the number. */
+export function formatAmount(amount: number, currency: string): string {
+  try {
+    return new Intl.NumberFormat('en-GB', { style: 'currency', currency, currencyDisplay: 'narrowSymbol' }).format(
+      amount,
+    )
+  } catch {
+    return `${amount.toFixed(2)} ${currency}`.trim()
+  }
+}
+
+const ADDRESS = /(?:^|\s)((?:module\.[\w-]+(?:\[(?:\d+|"[^"]*")\])?\.)*[\w-]+\.[\w-]+(?:\[(?:\d+|"[^"]*")\])?)$/
+
+/** The address with which a line of a code's list ends: `create aws_s3_bucket.logs`. */
+export const addressIn = (line: string): string | null => (line.length > 500 ? null : (ADDRESS.exec(line)?.[1] ?? null))

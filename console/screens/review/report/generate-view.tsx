@@ -1,0 +1,151 @@
+import type { Action } from '../../../api/types.ts'
+import { ActionBadge, Badge, Origin, type Tone } from '../../../kit/badge.tsx'
+import { formatNumber } from '../../../kit/format.ts'
+import { Term } from '../../../kit/term.tsx'
+import { shorten, visibleText } from '../../../kit/text.ts'
+import { Costs } from './costs.tsx'
+import { addressIn, type GenerateReport, type Point } from './generate-report.ts'
+import { Prose } from './prose.tsx'
+import { ResourceLink } from './resource-link.tsx'
+
+const TONES: Record<GenerateReport['banner']['level'], Tone> = { low: 'good', medium: 'warn', high: 'bad' }
+const ACTIONS: Record<keyof GenerateReport['counts'], Action> = {
+  create: 'create',
+  update: 'update',
+  recreate: 'replace',
+  delete: 'delete',
+}
+
+/** The report of a generate round: how much the plan could break, what happens, what was checked, and what it costs. */
+export const GenerateView = ({ report }: { report: GenerateReport }) => (
+  <>
+    <Impact report={report} />
+    <Points points={report.points} changes={report.changes} />
+    <Changes changes={report.changes} />
+    <Costs costs={report.costs} />
+  </>
+)
+
+function Impact({ report: { banner, counts, summary } }: { report: GenerateReport }) {
+  const tone = TONES[banner.level]
+  return (
+    <div class={`notice notice-${tone} report-impact`}>
+      <p class="report-line">
+        <Term name="impact">Impact</Term>
+        <Badge tone={tone}>{banner.level}</Badge>
+        <Origin by="code" />
+        <span class="quiet small">Code sets the least level from the plan; a model can only raise it.</span>
+      </p>
+      <dl class="report-counts">
+        {(Object.keys(ACTIONS) as (keyof typeof ACTIONS)[]).map((name) => (
+          <div key={name}>
+            <dt>
+              <ActionBadge action={ACTIONS[name]} />
+            </dt>
+            <dd class="number">{formatNumber(counts[name])}</dd>
+          </div>
+        ))}
+        <div>
+          <dt class="unseen">Where these numbers come from</dt>
+          <dd>
+            <Origin by="code" />
+          </dd>
+        </div>
+      </dl>
+      <div class="report-said">
+        <p class="report-line">
+          <b>{shorten(visibleText(banner.title), 300)}</b>
+          <Origin by="model" />
+        </p>
+        <Prose text={banner.description} />
+        <Prose text={summary} />
+      </div>
+    </div>
+  )
+}
+
+const MAX_ITEMS = 50
+
+function Points({ points, changes }: { points: readonly Point[]; changes: GenerateReport['changes'] }) {
+  // What only repeats the sentence about a resource is said below, beside that resource.
+  const said = new Set(changes.map(({ name, summary }) => `${name}\n${summary}`))
+  const own = points.filter(({ title, lead, items }) => items.length > 0 || !said.has(`${title}\n${lead}`))
+  const sorted = [...own.filter(({ by }) => by === 'code'), ...own.filter(({ by }) => by === 'model')]
+  if (sorted.length === 0) return null
+  return (
+    <section class="report-points" aria-labelledby="report-points">
+      <h3 id="report-points">What to know before it is applied</h3>
+      <ul>
+        {sorted.map((point, index) => (
+          <li key={index} class="card">
+            <p class="report-line">
+              <b>{shorten(visibleText(point.title), 300)}</b>
+              <Origin by={point.by} />
+            </p>
+            <Prose text={point.lead} />
+            {point.items.length > 0 && <Items point={point} />}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+const Items = ({ point: { items, by } }: { point: Point }) => (
+  <ul class="report-items">
+    {items.slice(0, MAX_ITEMS).map((item, index) => (
+      <li key={index}>
+        <Item text={item} by={by} />
+      </li>
+    ))}
+    {items.length > MAX_ITEMS && <li class="quiet">and {formatNumber(items.length - MAX_ITEMS)} more</li>}
+  </ul>
+)
+
+function Item({ text, by }: { text: string; by: Point['by'] }) {
+  const address = by === 'code' ? addressIn(text) : null
+  const words = visibleText(shorten(text, 2_000))
+  if (!address) return words
+  return (
+    <>
+      {visibleText(text.slice(0, -address.length))}
+      <code>{visibleText(address)}</code>
+    </>
+  )
+}
+
+function Changes({ changes }: Pick<GenerateReport, 'changes'>) {
+  if (changes.length === 0) return null
+  const shown = changes.slice(0, 200)
+  return (
+    <section aria-labelledby="report-changes">
+      <h3 id="report-changes">Resource by resource</h3>
+      <p class="quiet small report-line">
+        Which resources, and what happens to them <Origin by="code" /> · the sentences <Origin by="model" />
+      </p>
+      <ul class="report-changes">
+        {shown.map(({ name, action, summary, notes, details }) => (
+          <li key={name}>
+            <p class="report-line">
+              <ActionBadge action={ACTIONS[action]} />
+              <ResourceLink address={name} />
+            </p>
+            <Prose text={summary.replace(name, 'It')} />
+            <Prose text={notes} class="quiet" />
+            {details && (
+              <details>
+                <summary>Details</summary>
+                <pre class="report-details">{visibleText(shorten(details, 20_000))}</pre>
+              </details>
+            )}
+          </li>
+        ))}
+      </ul>
+      {changes.length > shown.length && (
+        <p class="quiet">
+          {formatNumber(changes.length - shown.length)} more resources are in the plan, which lists all of them.
+        </p>
+      )}
+    </section>
+  )
+}
