@@ -11,6 +11,8 @@ const STEP = 1_000
 /** A line further down is not fetched into sight: the lines before it would stop the browser. */
 const MAX_REVEALED = 5_000
 
+const WIDTHS: Record<string, string> = { Line: 'code-col-number', Change: 'code-col-sign' }
+
 interface CodeTableProps {
   caption: string
   columns: readonly string[]
@@ -51,6 +53,11 @@ export function CodeTable({ caption, columns, changed, texts, numbers, row, link
     <>
       <table ref={table} class={`code ${props.class}`} onKeyDown={(event) => moveByArrows(event, table.current)}>
         <caption class="unseen">{caption}</caption>
+        <colgroup>
+          {columns.map((column) => (
+            <col key={column} class={WIDTHS[column.split(' ')[0] as string]} />
+          ))}
+        </colgroup>
         <thead class="unseen">
           <tr>
             {columns.map((column) => (

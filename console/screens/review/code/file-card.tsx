@@ -27,8 +27,6 @@ interface FileCardProps {
   startsOpen: boolean
 }
 
-export const FILE_ID = 'code-file-'
-
 /** One changed file: its path, what was counted, and its lines. */
 export function FileCard({ name, result, error, retry, viewed, onViewed, wanted, startsOpen, ...view }: FileCardProps) {
   const card = useRef<HTMLElement>(null)
@@ -99,16 +97,20 @@ function StateBadge({ state }: Pick<FileResult, 'state'>) {
   return <Badge tone={tone}>{word}</Badge>
 }
 
-/** `+12 −3` */
+/** `+12 −3`; a side without lines is left out. */
 export const Counts = ({ added, removed }: { added: number; removed: number }) => (
   <span class="code-counts number small">
-    <span class="code-plus">
-      +{formatNumber(added)}
-      <span class="unseen"> lines added</span>
-    </span>{' '}
-    <span class="code-minus">
-      −{formatNumber(removed)}
-      <span class="unseen"> lines removed</span>
-    </span>
+    {added > 0 && (
+      <span class="code-plus">
+        +{formatNumber(added)}
+        <span class="unseen"> lines added</span>
+      </span>
+    )}{' '}
+    {removed > 0 && (
+      <span class="code-minus">
+        −{formatNumber(removed)}
+        <span class="unseen"> lines removed</span>
+      </span>
+    )}
   </span>
 )

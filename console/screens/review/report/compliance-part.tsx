@@ -74,17 +74,21 @@ const MAX_FINDINGS = 200
 
 function Verdict({ check }: { check: Compliance }) {
   const { passed, checkedByCode, checkedByModel, summary, findings } = check
+  const byCode = findings.filter(({ by }) => by === 'code').length
+  const byModel = findings.length - byCode
   return (
     <div class={`notice notice-${passed ? 'good' : 'bad'} report-impact`}>
       <p class="report-line">
         <Badge tone={passed ? 'good' : 'bad'}>{passed ? 'Passed' : 'Failed'}</Badge>
         <span>
-          {plural(checkedByCode, 'rule')} checked in the plan, {plural(findings.length, 'finding')}
+          {plural(checkedByCode, 'rule')} checked in the plan, {plural(byCode, 'finding')}
         </span>
         <Origin by="code" />
-        {checkedByModel > 0 && (
+        {checkedByModel + byModel > 0 && (
           <>
-            <span>and {plural(checkedByModel, 'point')} read by an auditor</span>
+            <span>
+              {plural(checkedByModel, 'point')} read by an auditor, {plural(byModel, 'finding')}
+            </span>
             <Origin by="model" />
           </>
         )}
@@ -95,7 +99,13 @@ function Verdict({ check }: { check: Compliance }) {
           : 'A finding that is an error or critical fails the check and brings a lock. Code computes this.'}{' '}
         {!passed && <Term name="lock">What is a lock?</Term>}
       </p>
-      <Prose text={summary} />
+      {summary && (
+        <div>
+          <Prose text={summary} />
+          {/* Where code has found something, the text begins with that. */}
+          {byCode > 0 && <Origin by="code" />} <Origin by="model" />
+        </div>
+      )}
     </div>
   )
 }
@@ -152,36 +162,22 @@ function PassedRules({ check }: { check: Compliance }) {
   return (
     <details open={check.findings.length === 0}>
       <summary>{plural(count, 'rule')} without a finding</summary>
-      <div class="scroll-x">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">About</th>
-              <th scope="col">Passed rules</th>
-              <th scope="col">Checked</th>
-            </tr>
-          </thead>
-          <tbody>
-            {check.passedGroups.map(({ area, by, rules }) => (
-              <tr key={area}>
-                <th scope="row">{area}</th>
-                <td>
-                  <ul class="report-rules">
-                    {rules.slice(0, MAX_FINDINGS).map(({ id, name }) => (
-                      <li key={id} title={visibleText(id)}>
-                        {shorten(visibleText(name), 200)}
-                      </li>
-                    ))}
-                  </ul>
-                </td>
-                <td>
-                  <Origin by={by} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <dl class="report-groups">
+        {check.passedGroups.map(({ area, by, rules }) => (
+          <div key={area}>
+            <dt>
+              {area} <Origin by={by} />
+            </dt>
+            <dd class="report-rules">
+              {rules.slice(0, MAX_FINDINGS).map(({ id, name }) => (
+                <Badge key={id} title={visibleText(id)}>
+                  {shorten(visibleText(name), 200)}
+                </Badge>
+              ))}
+            </dd>
+          </div>
+        ))}
+      </dl>
     </details>
   )
 }

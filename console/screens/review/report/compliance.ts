@@ -82,10 +82,12 @@ const CLOUDS: Record<string, string> = {
   kubernetes: 'Kubernetes',
 }
 
+const FAMILIES: Record<string, string> = { iam: 'identities and access', stateful: 'stored data' }
+
 function groupRules(ids: readonly string[]): Compliance['passedGroups'] {
   const groups = Map.groupBy(ids, (id) => {
     const [cloud = '', family = ''] = id.split('.')
-    return isCodeRule(id) ? `${CLOUDS[cloud]}: ${family}` : ''
+    return isCodeRule(id) ? `${CLOUDS[cloud]}: ${FAMILIES[family] ?? family}` : ''
   })
   return [...groups].map(([area, rules]) => ({
     area: area || 'Read by the auditing model',

@@ -12,7 +12,8 @@ export function Costs({ costs }: { costs: GenerateReport['costs'] }) {
     <section aria-labelledby="report-costs">
       <h3 id="report-costs">Estimated costs a month</h3>
       <Prose text={costs.introduction} />
-      <div class="scroll-x">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by the keyboard */}
+      <section class="scroll-x report-costs" aria-label="Table of the costs" tabIndex={0}>
         <table>
           <thead>
             <tr>
@@ -48,7 +49,7 @@ export function Costs({ costs }: { costs: GenerateReport['costs'] }) {
             </tr>
           </tfoot>
         </table>
-      </div>
+      </section>
     </section>
   )
 }
