@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Button } from '../button.tsx'
 import { formatNumber, plural } from '../format.ts'
+import { keepInSight } from '../keep-in-sight.ts'
 import { visibleText } from '../text.ts'
 import type { LineLinks } from './line-link.ts'
 import { blockAround, foldLines } from './lines/fold.ts'
@@ -45,7 +46,8 @@ export function CodeTable({ caption, columns, changed, texts, numbers, row, link
     focusLine.current = null
   }, [opened, asked])
   useEffect(() => {
-    if (selected !== null) lineOf(table.current, selected)?.scrollIntoView({ block: 'center' })
+    const line = selected === null ? null : lineOf(table.current, selected)
+    return line ? keepInSight(line, 'center') : undefined
   }, [selected, reveal >= 0])
   const first = pieces.find(({ kind }) => kind === 'shown')
   const tabLine = (reveal >= 0 ? selected : numbers.slice(first?.from, first?.to).find((line) => line !== null)) ?? null

@@ -98,16 +98,6 @@ import { useSelectedRound } from '../session/selected-round.ts'
 import { CodePart } from './code/code-part.tsx'
 import { CompliancePart } from './report/compliance-part.tsx'
 import { ReportPart } from './report/report-part.tsx'
+import { Page } from '../../kit/page.tsx'
 
-export function Screen() {
-  const { session } = useOpenSession()
-  const { round } = useSelectedRound()
-  if (!round) return <Skeleton />
-  return (
-    <>
-      <CodePart session={session} round={round} />
-      <ReportPart session={session} round={round} />
-      <CompliancePart session={session} round={round} />
-    </>
-  )
-}
+export const Screen = () => <Page title="review">…</Page>

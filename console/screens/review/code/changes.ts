@@ -35,6 +35,8 @@ export interface FileResult {
   rows: Row[]
   /** The text of a new file; else null. */
   text: string | null
+  /** What was stored in place of lines, for example that a file is binary; else null. */
+  raw: string | null
   added: number
   removed: number
 }
@@ -65,13 +67,16 @@ export function joinChanges(artifacts: readonly Artifact[]): FileResult {
       deleted: DELETED.test(artifact.text.slice(0, 1_000)) && !isNew,
     }
   }
-  if (chain === null) return { state: 'same', rows: [], text: null, added: 0, removed: 0 }
+  if (chain === null) return { state: 'same', rows: [], text: null, raw: null, added: 0, removed: 0 }
   const { before, after, deleted } = chain
+  const last = artifacts.at(-1)?.text ?? ''
+  if (before !== null && chain.rows.length === 0 && last.trim() !== '')
+    return { state: 'changed', rows: [], text: null, raw: last, added: 0, removed: 0 }
   const rows = !chain.joined ? chain.rows : compareLines(before ?? [], after)
   const counts = countChanges(rows)
-  if (before === null && !deleted) return { state: 'new', rows, text: textOf(after), ...counts }
+  if (before === null && !deleted) return { state: 'new', rows, text: textOf(after), raw: null, ...counts }
   const isSame = counts.added + counts.removed === 0
-  return { state: isSame ? 'same' : deleted ? 'deleted' : 'changed', rows, text: null, ...counts }
+  return { state: isSame ? 'same' : deleted ? 'deleted' : 'changed', rows, text: null, raw: null, ...counts }
 }
 
 const sameText = (one: readonly Row[], other: readonly Row[]): boolean =>

@@ -6,8 +6,9 @@ import { CodeFile } from '../../../kit/code/code-file.tsx'
 import type { LineLinks } from '../../../kit/code/line-link.ts'
 import { Copy } from '../../../kit/copy.tsx'
 import { formatNumber } from '../../../kit/format.ts'
+import { keepInSight } from '../../../kit/keep-in-sight.ts'
 import { ErrorNotice, Skeleton } from '../../../kit/notice.tsx'
-import { visibleText } from '../../../kit/text.ts'
+import { shorten, visibleText } from '../../../kit/text.ts'
 import type { FileResult } from './changes.ts'
 import type { Layout } from './use-layout.ts'
 
@@ -35,7 +36,7 @@ export function FileCard({ name, result, error, retry, viewed, onViewed, wanted,
   const open = toggled ?? ((wanted || startsOpen) && !viewed)
   const { selected } = view.links
   useEffect(() => {
-    if (wanted && selected === null && result) card.current?.scrollIntoView({ block: 'start' })
+    return wanted && selected === null && result && card.current ? keepInSight(card.current, 'start') : undefined
   }, [wanted, result !== null])
   const shown = visibleText(name)
   return (
@@ -83,6 +84,7 @@ type BodyProps = Pick<FileCardProps, 'name' | 'result' | 'error' | 'retry' | 'la
 function Body({ name, result, error, retry, layout, links }: BodyProps) {
   if (error) return <ErrorNotice error={error} title="This file could not be read." retry={retry} />
   if (!result) return <Skeleton lines={6} label={`Loading ${visibleText(name)}`} />
+  if (result.raw !== null) return <pre class="code-raw">{visibleText(shorten(result.raw, 2_000))}</pre>
   if (result.state === 'same') return <p class="code-none-left">In the end nothing of this file is different.</p>
   if (result.rows.length === 0) return <p class="code-none-left">There are no lines to show.</p>
   if (result.text !== null) return <CodeFile text={result.text} name={name} links={links} />

@@ -14,7 +14,7 @@ export const nameOfKey = (key: string): string => {
 }
 
 /** A report of any type in the order of its keys: status and numbers first, then texts, then lists. */
-export function PlainView({ document }: { document: unknown }) {
+export function PlainView({ document, preview }: { document: unknown; preview: boolean }) {
   const { status, summary, ...rest } = objectOf(document)
   const counts = Object.entries(objectOf(summary)).filter(([, value]) => typeof value === 'number')
   const texts = Object.entries({ summary, ...rest }).filter(([, value]) => typeof value === 'string' && value !== '')
@@ -32,13 +32,18 @@ export function PlainView({ document }: { document: unknown }) {
       </p>
       {texts.map(([name, value]) => (
         <div key={name}>
-          {name !== 'summary' && name !== 'execution_summary' && <h4>{visibleText(nameOfKey(name))}</h4>}
+          {name !== 'summary' && name !== 'execution_summary' && <h3>{visibleText(nameOfKey(name))}</h3>}
           <Prose text={value as string} />
         </div>
       ))}
+      {!preview && (
+        <p class="quiet small report-line">
+          Numbers and results <Origin by="code" /> · the other words <Origin by="model" />
+        </p>
+      )}
       {lists.map(([name, value]) => (
         <section key={name} aria-label={visibleText(nameOfKey(name))}>
-          <h4>{visibleText(nameOfKey(name))}</h4>
+          <h3>{visibleText(nameOfKey(name))}</h3>
           <Values values={value as unknown[]} />
         </section>
       ))}

@@ -17,7 +17,7 @@ export function ReportPart({ session, round }: { session: Session; round: Round 
   return (
     <section class="report-part" aria-label="Report">
       <h2>Report</h2>
-      {report ? <ReportView session={session} report={report} /> : <NoReport round={round} />}
+      {report ? <ReportView session={session} report={report} preview={round.preview} /> : <NoReport round={round} />}
     </section>
   )
 }
@@ -43,7 +43,7 @@ const SCREENS: Partial<Record<Report['type'], [path: string, words: string]>> = 
   apply: ['seal', 'See what was applied'],
 }
 
-function ReportView({ session, report }: { session: Session; report: Report }) {
+function ReportView({ session, report, preview }: { session: Session; report: Report; preview: boolean }) {
   const read = useJsonArtifact<unknown>(session.uuid, report.url)
   if (read.error)
     return <ErrorNotice error={read.error} title="The report could not be read." retry={() => void read.refetch()} />
@@ -62,7 +62,7 @@ function ReportView({ session, report }: { session: Session; report: Report }) {
           </Link>
         </p>
       )}
-      <PlainView document={read.data} />
+      <PlainView document={read.data} preview={preview} />
     </>
   )
 }

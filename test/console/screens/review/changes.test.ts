@@ -23,6 +23,14 @@ describe('joinChanges', () => {
     expect(joinChanges([diff(' a\n-b\n+c\n'), diff(' a\n-c\n+b\n')])).toMatchObject({ state: 'same', added: 0 })
   })
 
+  it('keeps what stands in place of lines', () => {
+    const binary = {
+      text: 'diff --git a.zip a.zip\nBinary files a.zip and a.zip differ\n',
+      metadata: { new_file: 'false' },
+    }
+    expect(joinChanges([binary])).toMatchObject({ state: 'changed', raw: binary.text, rows: [] })
+  })
+
   it('tells a deleted file', () => {
     expect(joinChanges([diff('-a\n', 'deleted file mode 100644\n')])).toMatchObject({ state: 'deleted', removed: 1 })
   })

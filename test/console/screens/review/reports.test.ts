@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { findBlock, nameOfRule, readCompliance } from '../../../../console/screens/review/report/compliance.ts'
-import { addressIn, formatAmount, readGenerateReport } from '../../../../console/screens/review/report/generate-report.ts'
+import {
+  addressIn,
+  formatAmount,
+  readGenerateReport,
+} from '../../../../console/screens/review/report/generate-report.ts'
 
 describe('readGenerateReport', () => {
   it('reads what code counted and which entries are of code', () => {
@@ -26,10 +30,11 @@ describe('readGenerateReport', () => {
   })
 
   it('takes an unknown level for the highest, and refuses what is no report', () => {
-    expect(readGenerateReport({ detailed_changes: null, potential_impact: { banner: { level: 'none' } } })).toMatchObject(
-      { banner: { level: 'high' }, changes: [], points: [] },
-    )
-    for (const document of [null, undefined, [], 'text', { summary: {} }]) expect(readGenerateReport(document)).toBeNull()
+    expect(
+      readGenerateReport({ detailed_changes: null, potential_impact: { banner: { level: 'none' } } }),
+    ).toMatchObject({ banner: { level: 'high' }, changes: [], points: [] })
+    for (const document of [null, undefined, [], 'text', { summary: {} }])
+      expect(readGenerateReport(document)).toBeNull()
   })
 
   it('formats amounts, also of a currency that does not exist', () => {

@@ -1,0 +1,25 @@
+/** When it is looked again: what is loaded meanwhile, and the router, may have moved the page. */
+const AGAIN_MS = [100, 300, 700, 1_500]
+const HANDS = ['wheel', 'touchstart', 'pointerdown', 'keydown'] as const
+/** Height of the bar at the top, which covers what is below it. */
+const BAR_PX = 64
+
+/**
+ * Brings an element that the address names into sight, and again while the page settles, until somebody scrolls or
+ * types. What is in sight already stays where it is.
+ * Answers a function that ends it.
+ */
+export function keepInSight(element: Element, block: ScrollLogicalPosition): () => void {
+  const show = () => {
+    const { top } = element.getBoundingClientRect()
+    if (top < BAR_PX || top > innerHeight - BAR_PX) element.scrollIntoView({ block })
+  }
+  show()
+  const timers = AGAIN_MS.map((ms) => setTimeout(show, ms))
+  const stop = () => {
+    for (const timer of timers) clearTimeout(timer)
+    for (const name of HANDS) removeEventListener(name, stop)
+  }
+  for (const name of HANDS) addEventListener(name, stop, { passive: true })
+  return stop
+}
