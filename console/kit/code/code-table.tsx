@@ -5,7 +5,7 @@ import { formatNumber, plural } from '../format.ts'
 import { keepInSight } from '../keep-in-sight.ts'
 import { visibleText } from '../text.ts'
 import type { LineLinks } from './line-link.ts'
-import { blockAround, foldLines } from './lines/fold.ts'
+import { blockAround, foldLines, type Piece } from './lines/fold.ts'
 
 /** Lines that a long file shows at once, and that a fold opens at once. */
 const STEP = 1_000
@@ -27,8 +27,8 @@ interface CodeTableProps {
   class: string
 }
 
-/** Lines of code as a table whose unchanged stretches are folded. */
-export function CodeTable({ caption, columns, changed, texts, numbers, row, links, ...props }: CodeTableProps) {
+/** Which lines are drawn: what was opened, what was asked for, and what the address names. */
+function useFolding({ changed, numbers, links }: Pick<CodeTableProps, 'changed' | 'numbers' | 'links'>) {
   const table = useRef<HTMLTableElement>(null)
   const [opened, setOpened] = useState<ReadonlyMap<number, number>>(new Map())
   const [asked, setAsked] = useState(STEP)
@@ -42,15 +42,25 @@ export function CodeTable({ caption, columns, changed, texts, numbers, row, link
   const focusLine = useRef<number | null>(null)
   useEffect(() => {
     // The button that had the focus is gone.
-    if (focusLine.current !== null) focusOn(table.current, focusLine.current)
+    if (focusLine.current !== null) lineOf(table.current, focusLine.current)?.focus({ preventScroll: true })
     focusLine.current = null
-  }, [opened, asked])
+  }, [opened])
   useEffect(() => {
     const line = selected === null ? null : lineOf(table.current, selected)
     return line ? keepInSight(line, 'center') : undefined
   }, [selected, reveal >= 0])
   const first = pieces.find(({ kind }) => kind === 'shown')
   const tabLine = (reveal >= 0 ? selected : numbers.slice(first?.from, first?.to).find((line) => line !== null)) ?? null
+  const open = (piece: Piece) => {
+    focusLine.current = numbers[piece.from] ?? null
+    setOpened((before) => new Map(before).set(piece.stretch, (before.get(piece.stretch) ?? 0) + STEP))
+  }
+  return { table, pieces, left, tabLine, open, more: () => setAsked(limit + STEP) }
+}
+
+/** Lines of code as a table whose unchanged stretches are folded. */
+export function CodeTable({ caption, columns, texts, row, ...props }: CodeTableProps) {
+  const { table, pieces, left, tabLine, open, more } = useFolding(props)
   return (
     <>
       <table ref={table} class={`code ${props.class}`} onKeyDown={(event) => moveByArrows(event, table.current)}>
@@ -79,10 +89,7 @@ export function CodeTable({ caption, columns, changed, texts, numbers, row, link
                 count={piece.to - piece.from}
                 block={blockAround(texts, piece.to)}
                 span={columns.length}
-                open={() => {
-                  focusLine.current = numbers[piece.from] ?? null
-                  setOpened((before) => new Map(before).set(piece.stretch, (before.get(piece.stretch) ?? 0) + STEP))
-                }}
+                open={() => open(piece)}
               />
             ),
           )}
@@ -90,7 +97,7 @@ export function CodeTable({ caption, columns, changed, texts, numbers, row, link
       </table>
       {left > 0 && (
         <div class="code-more">
-          <Button small onClick={() => setAsked(limit + STEP)}>
+          <Button small onClick={more}>
             Show {formatNumber(Math.min(STEP, left))} more lines
           </Button>
           <span class="quiet small">{plural(left, 'line')} left</span>
@@ -120,10 +127,6 @@ const Fold = ({ count, block, span, open }: FoldProps) => (
 
 const lineOf = (table: HTMLElement | null, line: number) =>
   table?.querySelector<HTMLElement>(`[data-line="${line}"]`) ?? null
-
-function focusOn(table: HTMLElement | null, line: number): void {
-  lineOf(table, line)?.focus({ preventScroll: true })
-}
 
 function moveByArrows(event: KeyboardEvent, table: HTMLElement | null): void {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]

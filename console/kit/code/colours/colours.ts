@@ -1,3 +1,4 @@
+/// <reference path="./prism.d.ts" />
 import './prism-manual.ts'
 import Prism, { type PrismToken } from 'prismjs/components/prism-core.js'
 import './prism-global.ts'

@@ -1,3 +1,4 @@
+/// <reference path="./prism.d.ts" />
 import Prism from 'prismjs/components/prism-core.js'
 
 // The languages of the library look for it here.
