@@ -92,12 +92,6 @@ function Parts({ session, round }: { session: Session; round: Round }) {
       {part === 'code' && <CodePart key={round.id} {...given} />}
       {part === 'report' && <ReportPart key={round.id} {...given} />}
       {part === 'compliance' && <CompliancePart key={round.id} {...given} />}
-import { Skeleton } from '../../kit/notice.tsx'
-import { useOpenSession } from '../session/context.ts'
-import { useSelectedRound } from '../session/selected-round.ts'
-import { CodePart } from './code/code-part.tsx'
-import { CompliancePart } from './report/compliance-part.tsx'
-import { ReportPart } from './report/report-part.tsx'
-import { Page } from '../../kit/page.tsx'
-
-export const Screen = () => <Page title="review">…</Page>
+    </>
+  )
+}

@@ -87,7 +87,11 @@ function Tabs({ session }: { session: Session }) {
   const has = (test: (round: Session['rounds'][number]) => boolean) => session.rounds.some(test)
   const tabs: [string, string, boolean][] = [
     ['', 'Rounds', true],
-    ['review', 'Review', has(({ plans, reports }) => plans.length + reports.length > 0)],
+    [
+      'review',
+      'Review',
+      has(({ plans, reports, code_changes }) => plans.length + reports.length + code_changes.length > 0),
+    ],
     ['graph', 'Graph', has(({ plans }) => plans.some(({ document_url }) => document_url !== null))],
     ['drift', 'Drift', has(({ reports }) => reports.some(({ type }) => type === 'drift'))],
     [
