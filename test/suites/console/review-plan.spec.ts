@@ -138,7 +138,7 @@ test('shows hostile text as text', async ({ page }) => {
     findings: [{ ...RULE, message: HOSTILE, suggested_fix: HOSTILE }],
     depends_on: [`javascript:${HOSTILE}`],
   })
-  const document = planDocument([hostile], {
+  const plan = planDocument([hostile], {
     targets: [HOSTILE],
     findings: [{ ...RULE, resource: null, message: HOSTILE }],
     statements: [{ id: 's', text: HOSTILE, verdict: 'unknown', finding: HOSTILE }],
@@ -146,7 +146,7 @@ test('shows hostile text as text', async ({ page }) => {
     drift: [{ address: HOSTILE, action: 'update', paths: [[HOSTILE]], paths_left_out: 0 }],
     outputs: [{ name: HOSTILE, action: 'update', before: HOSTILE, after: null, unknown: true }],
   })
-  await servePlan(page, generated, document)
+  await servePlan(page, generated, plan)
   await page.setViewportSize({ width: 390, height: 844 })
   await open(page, generated)
   await row(page, /change/).click()

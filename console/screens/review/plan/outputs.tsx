@@ -3,7 +3,7 @@ import { ActionBadge } from '../../../kit/badge.tsx'
 import { Change } from '../../../kit/plan/value-change.tsx'
 import { shorten, visibleText } from '../../../kit/text.ts'
 import { FirstOf } from './first-of.tsx'
-import { Section } from './plan-sections.tsx'
+import { Section } from './section.tsx'
 
 /** What the code answers to others, such as an address, as far as it changes. */
 export const Outputs = ({ outputs }: { outputs: PlanDocument['outputs'] }) => (

@@ -6,9 +6,9 @@ import { Term } from '../../../kit/term.tsx'
 import { shorten, visibleText } from '../../../kit/text.ts'
 import { useReviewAddress } from '../use-review.ts'
 import type { RoundPlan } from './chosen-plan.ts'
+import { ResourceList } from './list/resource-list.tsx'
 import { PlanSections } from './plan-sections.tsx'
 import { PlanTexts } from './plan-text.tsx'
-import { ResourceList } from './resource-list.tsx'
 import { useChosenPlan } from './use-chosen-plan.ts'
 
 /** The plan, resource by resource; its text where it cannot be read as data. */

@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact'
 import type { PlanDocument, Round, Session } from '../../../api/types.ts'
 import { ActionBadge, Badge, Origin, type Tone } from '../../../kit/badge.tsx'
 import { plural } from '../../../kit/format.ts'
@@ -13,6 +12,7 @@ import { FirstOf } from './first-of.tsx'
 import { ResourceLink } from './links.tsx'
 import { Outputs } from './outputs.tsx'
 import { PlanText } from './plan-text.tsx'
+import { Section } from './section.tsx'
 
 interface SectionsProps {
   session: Session
@@ -35,19 +35,6 @@ export function PlanSections({ session, round, document, plan }: SectionsProps) 
     </div>
   )
 }
-
-interface SectionProps {
-  title: ComponentChildren
-  open?: boolean
-  children: ComponentChildren
-}
-
-export const Section = ({ title, open = false, children }: SectionProps) => (
-  <details class="review-section" open={open}>
-    <summary>{title}</summary>
-    {children}
-  </details>
-)
 
 const VERDICTS: Record<PlanDocument['statements'][number]['verdict'], [sign: string, name: string, tone: Tone]> = {
   met: ['✓', 'met', 'good'],

@@ -54,12 +54,7 @@ describe('the list of a plan', () => {
     expect(filtered(list, { action: 'update' })).toEqual(['a', 'b', 'd'])
   })
   it('finds attributes and values, but no masks', () => {
-    const attribute: PlannedResource['attributes'][number] = {
-      path: ['tags', 'owner'],
-      change: 'changed',
-      before: 'Anna',
-      after: 'Ben',
-    }
+    const attribute = { path: ['tags', 'owner'], change: 'changed' as const, before: 'Anna', after: 'Ben' }
     const list = [
       resource('a', { attributes: [attribute] }),
       resource('b', { attributes: [{ ...attribute, path: ['key'], before: '(sensitive value)', sensitive: true }] }),

@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Action, PlanDocument } from '../../../api/types.ts'
-import { actionName } from '../../../kit/badge.tsx'
-import { Button } from '../../../kit/button.tsx'
-import { formatNumber, plural } from '../../../kit/format.ts'
-import { shorten, visibleText } from '../../../kit/text.ts'
-import { useReviewAddress } from '../use-review.ts'
-import { FILTER_ACTIONS, type Filter, hasAction, isFiltered, modulesOf, readFilter, writeFilter } from './filter.ts'
+import type { Action, PlanDocument } from '../../../../api/types.ts'
+import { actionName } from '../../../../kit/badge.tsx'
+import { Button } from '../../../../kit/button.tsx'
+import { formatNumber, plural } from '../../../../kit/format.ts'
+import { shorten, visibleText } from '../../../../kit/text.ts'
+import { useReviewAddress } from '../../use-review.ts'
+import { FILTER_ACTIONS, type Filter, hasAction, isFiltered, modulesOf, readFilter, writeFilter } from '../filter.ts'
 
 /** An address is written when somebody stopped typing for so long. */
 const TYPED_MS = 200

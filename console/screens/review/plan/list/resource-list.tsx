@@ -1,9 +1,9 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
-import type { PlanDocument, PlannedResource, Round } from '../../../api/types.ts'
-import { Button } from '../../../kit/button.tsx'
-import { Empty, Notice } from '../../../kit/notice.tsx'
-import { useReviewAddress } from '../use-review.ts'
-import { asText, filterResources, isFiltered, readFilter, sortResources, writeFilter } from './filter.ts'
+import type { PlanDocument, PlannedResource, Round } from '../../../../api/types.ts'
+import { Button } from '../../../../kit/button.tsx'
+import { Empty, Notice } from '../../../../kit/notice.tsx'
+import { useReviewAddress } from '../../use-review.ts'
+import { asText, filterResources, isFiltered, readFilter, sortResources, writeFilter } from '../filter.ts'
 import { ListTools } from './list-tools.tsx'
 import { ResourceItem } from './resource-item.tsx'
 import { useListKeys } from './use-list-keys.ts'
@@ -80,24 +80,7 @@ function Rows({ shown, linked, open, round }: RowsProps) {
   const rows = useRows(box, shown)
   const keys = useListKeys(shown.length, rows.show, () => box.current)
   rows.keep(keys.active)
-  /** What was opened by hand is in the address, but need not be scrolled to. */
-  const seen = useRef<string | null>(null)
-  const at = linked === null ? -1 : shown.findIndex(({ address }) => address === linked)
-  useEffect(() => {
-    if (linked === null) seen.current = null
-    if (linked === null || at < 0 || seen.current === linked) return
-    seen.current = linked
-    open.setOpen(linked, true)
-    keys.moveTo(at)
-    rows.reveal(at)
-  }, [linked, at])
-  const toggle = (address: string, index: number) => {
-    const opens = !open.isOpen(address)
-    keys.setActive(index)
-    open.setOpen(address, opens)
-    if (opens) seen.current = address
-    if (opens || linked === address) change({ resource: opens ? address : undefined, finding: undefined })
-  }
+  const toggle = useLinkedRow({ shown, linked, open, rows, keys, change })
   const drawn = rows.items()
   const stop = drawn.some(({ index }) => index === keys.active) ? keys.active : drawn[0]?.index
   return (
@@ -133,4 +116,35 @@ function Rows({ shown, linked, open, round }: RowsProps) {
       })}
     </ul>
   )
+}
+
+interface Linked extends Omit<RowsProps, 'round'> {
+  rows: ReturnType<typeof useRows>
+  keys: ReturnType<typeof useListKeys>
+  change: ReturnType<typeof useReviewAddress>['change']
+}
+
+/**
+ * Opens, shows and focuses the row that the address names. Answers the function that opens or closes a row, which writes
+ * into the address what was opened, so that the address can be given to others.
+ */
+function useLinkedRow({ shown, linked, open, rows, keys, change }: Linked) {
+  /** What was opened by hand is in the address, but need not be scrolled to. */
+  const seen = useRef<string | null>(null)
+  const at = linked === null ? -1 : shown.findIndex(({ address }) => address === linked)
+  useEffect(() => {
+    if (linked === null) seen.current = null
+    if (linked === null || at < 0 || seen.current === linked) return
+    seen.current = linked
+    open.setOpen(linked, true)
+    keys.moveTo(at)
+    rows.reveal(at)
+  }, [linked, at])
+  return (address: string, index: number) => {
+    const opens = !open.isOpen(address)
+    keys.setActive(index)
+    open.setOpen(address, opens)
+    if (opens) seen.current = address
+    if (opens || linked === address) change({ resource: opens ? address : undefined, finding: undefined })
+  }
 }

@@ -1,13 +1,13 @@
-import type { PlannedResource } from '../../../api/types.ts'
-import { ActionBadge, Badge } from '../../../kit/badge.tsx'
-import { Copy } from '../../../kit/copy.tsx'
-import { plural } from '../../../kit/format.ts'
-import { AttributeChanges } from '../../../kit/plan/attribute-changes.tsx'
-import { shorten, visibleText } from '../../../kit/text.ts'
-import { linkTo } from '../use-review.ts'
-import { findingNames, worstOf } from './filter.ts'
-import { FindingItem, SEVERITY_TONES } from './finding-item.tsx'
-import { ResourceLink } from './links.tsx'
+import type { PlannedResource } from '../../../../api/types.ts'
+import { ActionBadge, Badge } from '../../../../kit/badge.tsx'
+import { Copy } from '../../../../kit/copy.tsx'
+import { plural } from '../../../../kit/format.ts'
+import { AttributeChanges } from '../../../../kit/plan/attribute-changes.tsx'
+import { shorten, visibleText } from '../../../../kit/text.ts'
+import { linkTo } from '../../use-review.ts'
+import { findingNames, worstOf } from '../filter.ts'
+import { FindingItem, SEVERITY_TONES } from '../finding-item.tsx'
+import { ResourceLink } from '../links.tsx'
 
 interface ResourceItemProps {
   resource: PlannedResource
