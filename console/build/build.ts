@@ -106,6 +106,8 @@ async function writePages(folder: string, { outputs }: Metafile): Promise<string
     silent: nameOf(built('silent.ts')[0]),
     styles: nameOf(built('styles/main.css')[0]),
     icon: nameOf(icon),
+    // Nothing tells a script the address of a worker that is built beside it.
+    layout_worker: nameOf(built('workers/layout.ts')[0]),
   }
   for (const page of ['index.html', 'silent.html']) {
     const template = await readFile(join(ROOT, page), 'utf8')

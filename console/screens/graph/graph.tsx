@@ -1,3 +1,76 @@
-import { Page } from '../../kit/page.tsx'
+import { Link } from '@tanstack/react-router'
+import { useMemo } from 'preact/hooks'
+import type { Round } from '../../api/types.ts'
+import { hasDocument, usePlanDocument } from '../../data/use-plan-document.ts'
+import { Origin } from '../../kit/badge.tsx'
+import { Empty, Notice, Skeleton } from '../../kit/notice.tsx'
+import { Term } from '../../kit/term.tsx'
+import { Unreadable } from '../../shell/errors.tsx'
+import { useOpenSession } from '../session/context.ts'
+import { useSelectedRound } from '../session/selected-round.ts'
+import { Explorer } from './explorer.tsx'
+import { buildGraph } from './model.ts'
 
-export const Screen = () => <Page title="graph">…</Page>
+/** What a plan changes, and what depends on it. */
+export function Screen() {
+  const { session } = useOpenSession()
+  const { round, rounds, select } = useSelectedRound(hasDocument)
+  return (
+    <section class="graph" aria-labelledby="graph-title">
+      <header class="page-head">
+        <div class="page-heading">
+          <h2 id="graph-title">What depends on what</h2>
+          <p class="quiet">
+            The resources of the <Term name="plan" />, and what needs what. Choose one to see everything that a change
+            of it can reach. <Origin by="code" />
+          </p>
+        </div>
+        {round && rounds.length > 1 && (
+          <label class="graph-round">
+            Round
+            <select value={round.number} onChange={({ currentTarget }) => select(Number(currentTarget.value))}>
+              {rounds.map(({ number }) => (
+                <option key={number} value={number}>
+                  {number}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+      </header>
+      {round ? (
+        <Plan key={round.id} sessionId={session.uuid} round={round} />
+      ) : (
+        <Empty
+          title="There is no plan to draw yet"
+          actions={
+            <Link to={'/sessions/$sessionId' as never} params={{ sessionId: session.uuid } as never}>
+              See the rounds
+            </Link>
+          }
+        >
+          {session.in_flight
+            ? 'It appears here as soon as the engine has made one.'
+            : 'No round of this session made a plan that can be read. Ask for a change, or see why the last round ended.'}
+        </Empty>
+      )}
+    </section>
+  )
+}
+
+function Plan({ sessionId, round }: { sessionId: string; round: Round }) {
+  const plan = usePlanDocument(sessionId, round)
+  const resources = plan.data?.resources
+  const graph = useMemo(() => (Array.isArray(resources) ? buildGraph(resources) : null), [resources])
+  if (plan.error) return <Unreadable error={plan.error} what="plan" retry={() => void plan.refetch()} />
+  if (plan.isPending) return <Skeleton lines={12} label="The plan is being read" />
+  if (!graph)
+    return (
+      <Notice tone="bad" title="This plan cannot be read">
+        Its document is damaged. The plan as text stands under Review.
+      </Notice>
+    )
+  if (graph.resources.length === 0)
+    return <Empty title="This plan has no resources">Nothing would change, so there is nothing to draw.</Empty>
+  return <Explorer graph={graph} sessionId={sessionId} round={round.number} />
+}

@@ -1,0 +1,104 @@
+import { Link } from '@tanstack/react-router'
+import { useState } from 'preact/hooks'
+import type { PlannedResource } from '../../api/types.ts'
+import { ActionBadge, Badge } from '../../kit/badge.tsx'
+import { Button } from '../../kit/button.tsx'
+import { plural } from '../../kit/format.ts'
+import { byUrgency, changes, type Graph, isCriticalLoss, keyOf } from './model.ts'
+import { shownAddress } from './names.ts'
+
+interface Props {
+  graph: Graph
+  index: number
+  blast: ReadonlySet<number>
+  choose: (index: number | null) => void
+  sessionId: string
+  round: number
+}
+
+/** The chosen resource: what it needs, and what a change of it can reach. */
+export function Chosen({ graph, index, blast, choose, sessionId, round }: Props) {
+  const resource = graph.resources[index] as PlannedResource
+  const needs = graph.needs[index] ?? []
+  const elsewhere = graph.elsewhere[index] ?? 0
+  return (
+    <section class="graph-chosen card" aria-labelledby="graph-chosen">
+      <header class="graph-chosen-head">
+        <h3 id="graph-chosen" class="mono">
+          {shownAddress(resource)}
+        </h3>
+        <Button kind="quiet" small aria-label="Choose nothing" onClick={() => choose(null)}>
+          ×
+        </Button>
+      </header>
+      <p class="graph-chosen-facts">
+        <ActionBadge action={resource.action} />
+        {resource.is_critical && (
+          <Badge tone={isCriticalLoss(resource) ? 'bad' : 'neutral'}>
+            {resource.critical_reason === 'access' ? 'grants access' : 'holds data'}
+          </Badge>
+        )}
+        {resource.findings.length > 0 && <Badge tone="warn">{plural(resource.findings.length, 'finding')}</Badge>}
+      </p>
+      <p>
+        <Link
+          to={'/sessions/$sessionId/review' as never}
+          params={{ sessionId } as never}
+          search={{ round, part: 'plan', resource: keyOf(resource) } as never}
+        >
+          What changes in it
+        </Link>
+      </p>
+      <h4>Blast radius</h4>
+      <p>{describeBlast(graph, blast)}</p>
+      <Names graph={graph} indexes={byUrgency(graph, [...blast])} choose={choose} />
+      <h4>Needs</h4>
+      {needs.length === 0 && elsewhere === 0 && <p>Nothing.</p>}
+      <Names graph={graph} indexes={needs} choose={choose} />
+      {elsewhere > 0 && <p class="quiet small">and {plural(elsewhere, 'resource')} outside of this plan</p>}
+    </section>
+  )
+}
+
+function describeBlast(graph: Graph, blast: ReadonlySet<number>): string {
+  if (blast.size === 0) return 'Nothing in this plan depends on it.'
+  const hit = [...blast].map((index) => graph.resources[index] as PlannedResource)
+  const changed = hit.filter(changes).length
+  const lost = hit.filter(isCriticalLoss).length
+  const depend = blast.size === 1 ? '1 resource depends' : `${plural(blast.size, 'resource')} depend`
+  return [
+    `${depend} on it, directly or through others.`,
+    changed === 0 ? 'None of them changes in this plan.' : `This plan changes ${changed} of them.`,
+    lost > 0 ? `${plural(lost, 'critical resource')} among them would be destroyed or replaced.` : '',
+  ].join(' ')
+}
+
+const FIRST = 8
+const MORE = 100
+
+function Names({ graph, indexes, choose }: Pick<Props, 'graph' | 'choose'> & { indexes: readonly number[] }) {
+  const [count, setCount] = useState(FIRST)
+  if (indexes.length === 0) return null
+  return (
+    <>
+      <ul class="graph-names">
+        {indexes.slice(0, count).map((index) => {
+          const resource = graph.resources[index] as PlannedResource
+          return (
+            <li key={index}>
+              <ActionBadge action={resource.action} />
+              <button type="button" class="graph-link mono" onClick={() => choose(index)}>
+                {shownAddress(resource)}
+              </button>
+            </li>
+          )
+        })}
+      </ul>
+      {indexes.length > count && (
+        <Button kind="quiet" small onClick={() => setCount((before) => before + MORE)}>
+          {plural(indexes.length - count, 'more', 'more')}
+        </Button>
+      )}
+    </>
+  )
+}

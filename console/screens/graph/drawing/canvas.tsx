@@ -1,0 +1,142 @@
+import { type Edge, MarkerType, type Node, ReactFlow, ReactFlowProvider, useReactFlow } from '@xyflow/react'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { Button } from '../../../kit/button.tsx'
+import { Notice, Skeleton } from '../../../kit/notice.tsx'
+import type { Graph } from '../model.ts'
+import { BoxNode, type BoxNodeType } from './box-node.tsx'
+import { directionOf, nextPlace } from './direction.ts'
+import { adoptFlowStyles } from './flow-styles.ts'
+import { boxWith, type Drawing } from './grouping.ts'
+import { BOX, type Placed, useLayout } from './use-layout.ts'
+
+adoptFlowStyles()
+
+export interface CanvasProps {
+  graph: Graph
+  drawing: Drawing
+  chosen: number | null
+  /** What depends on the chosen resource, directly or not. */
+  blast: ReadonlySet<number>
+  onChoose: (index: number) => void
+  onOpen: (group: string) => void
+}
+
+/** The drawing: what is needed stands to the left of what needs it. */
+export function Canvas(props: CanvasProps) {
+  const placed = useLayout(props.drawing)
+  if (!placed) return <Skeleton lines={10} label="The drawing is being arranged" />
+  return (
+    <ReactFlowProvider>
+      <Flow {...props} placed={placed} />
+    </ReactFlowProvider>
+  )
+}
+
+const NODE_TYPES = { box: BoxNode } as never
+
+function Flow({ placed, ...props }: CanvasProps & { placed: Placed }) {
+  const { fitView } = useReactFlow()
+  const { graph, chosen, blast, onChoose, onOpen } = props
+  const { drawing, places } = placed
+  const chosenBox = chosen === null ? null : boxWith(drawing, chosen)
+  const [current, setCurrent] = useState<string | null>(null)
+  const surface = useRef<HTMLDivElement>(null)
+  const tabStop = drawing.boxes.some(({ id }) => id === current) ? current : (chosenBox ?? drawing.boxes[0]?.id)
+  const nodes = useMemo(
+    () =>
+      drawing.boxes.map((box, index): BoxNodeType => {
+        const affected = box.members.filter((member) => blast.has(member)).length
+        const isChosen = box.id === chosenBox
+        const data = { box, graph, affected, isChosen, hasFocus: box.id === tabStop, onChoose, onOpen }
+        return { id: box.id, type: 'box', position: places[index] ?? { x: 0, y: 0 }, data, ...BOX }
+      }),
+    [placed, graph, chosenBox, blast, tabStop, onChoose, onOpen],
+  )
+  const edges = useMemo(() => toEdges(drawing, chosenBox, blast), [drawing, chosenBox, blast])
+  useEffect(() => {
+    const near = chosenBox === null ? undefined : { nodes: nearTo(drawing, chosenBox), maxZoom: 1 }
+    void fitView({ padding: 0.1, maxZoom: 1, ...near })
+  }, [drawing, chosenBox])
+  const move = (event: KeyboardEvent) => {
+    const direction = directionOf(event.key)
+    const from = drawing.boxes.findIndex(({ id }) => id === tabStop)
+    if (!direction || event.altKey || event.ctrlKey || event.metaKey) return
+    event.preventDefault()
+    const id = drawing.boxes[nextPlace(places, from, direction) ?? from]?.id
+    if (id === undefined) return
+    setCurrent(id)
+    void fitView({ nodes: [{ id }], maxZoom: 1, minZoom: 0.6 })
+    surface.current?.querySelector<HTMLElement>(`[data-box="${CSS.escape(id)}"]`)?.focus()
+  }
+  return (
+    <>
+      {placed.isPlain && <Notice tone="warn">The drawing could not be arranged, so everything stands in rows.</Notice>}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: arrow keys move between the buttons in it */}
+      <div ref={surface} class="graph-surface" onKeyDown={move}>
+        <ReactFlow nodes={nodes as Node[]} edges={edges} nodeTypes={NODE_TYPES} {...BEHAVIOUR} />
+      </div>
+      <Zoom />
+    </>
+  )
+}
+
+const BEHAVIOUR = {
+  fitView: true,
+  minZoom: 0.05,
+  maxZoom: 1.5,
+  nodesDraggable: false,
+  nodesConnectable: false,
+  nodesFocusable: false,
+  edgesFocusable: false,
+  elementsSelectable: false,
+  disableKeyboardA11y: true,
+  // The wheel scrolls the page; with Ctrl it zooms the drawing.
+  zoomOnScroll: false,
+  preventScrolling: false,
+  zoomOnDoubleClick: false,
+  deleteKeyCode: null,
+  selectionKeyCode: null,
+  proOptions: { hideAttribution: true },
+}
+
+function toEdges({ boxes, ties }: Drawing, chosenBox: string | null, blast: ReadonlySet<number>): Edge[] {
+  const hit = new Set(boxes.filter(({ members }) => members.some((member) => blast.has(member))).map(({ id }) => id))
+  return ties.map(({ from, to }) => {
+    const spreads = hit.has(to) && (hit.has(from) || from === chosenBox)
+    return {
+      id: `${from}>${to}`,
+      source: from,
+      target: to,
+      className: spreads ? 'graph-tie graph-tie-hit' : 'graph-tie',
+      zIndex: spreads ? 1 : 0,
+      markerEnd: { type: MarkerType.ArrowClosed, color: spreads ? 'var(--warn)' : 'var(--line-strong)' },
+    }
+  })
+}
+
+/** A box and what is tied to it, so that the reader sees it among its neighbours. */
+function nearTo({ ties }: Drawing, id: string): { id: string }[] {
+  const near = new Set([id])
+  for (const { from, to } of ties) {
+    if (from === id) near.add(to)
+    if (to === id) near.add(from)
+  }
+  return [...near].map((other) => ({ id: other }))
+}
+
+function Zoom() {
+  const { zoomIn, zoomOut, fitView } = useReactFlow()
+  return (
+    <div class="graph-zoom">
+      <Button small aria-label="Nearer" onClick={() => void zoomIn()}>
+        +
+      </Button>
+      <Button small aria-label="Further away" onClick={() => void zoomOut()}>
+        −
+      </Button>
+      <Button small onClick={() => void fitView({ padding: 0.1, maxZoom: 1 })}>
+        Show all
+      </Button>
+    </div>
+  )
+}

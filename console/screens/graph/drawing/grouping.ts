@@ -1,0 +1,125 @@
+import type { PlannedResource } from '../../../api/types.ts'
+import { byUrgency, changes, type Graph, isCriticalLoss } from '../model.ts'
+
+/** One box of the drawing: a resource, or several of a module or type that are drawn as one. */
+export interface Box {
+  id: string
+  /** Places of its resources in the plan; one for a resource. */
+  members: readonly number[]
+  /** Null for a resource. */
+  group: { title: string; canOpen: boolean } | null
+}
+
+export interface Tie {
+  /** The box that is needed, and the one that needs it. */
+  from: string
+  to: string
+}
+
+export interface Drawing {
+  boxes: readonly Box[]
+  ties: readonly Tie[]
+  /** Ties that are not drawn, because nobody could tell so many apart. */
+  tiesLeftOut: number
+}
+
+interface Options {
+  /** Ids of groups that the reader opened. */
+  open: ReadonlySet<string>
+  /** A resource that is drawn by itself, whatever it belongs to. */
+  apart: number | null
+}
+
+/** More boxes than this are collapsed. */
+export const MOST_BOXES = 300
+const MOST_TIES = 1_500
+const MOST_APART = 40
+
+/** What is drawn of the selected resources: each by itself, or, when they are too many, by module. */
+export function draw(graph: Graph, selected: readonly number[], { open, apart }: Options): Drawing {
+  const boxes = selected.length <= MOST_BOXES ? selected.map(single) : collapse(graph, selected, open, apart)
+  return { boxes, ...tie(graph, boxes) }
+}
+
+const single = (index: number): Box => ({ id: `r${index}`, members: [index], group: null })
+
+function collapse(graph: Graph, selected: readonly number[], open: ReadonlySet<string>, apart: number | null): Box[] {
+  const losses = selected.filter((index) => isCriticalLoss(graph.resources[index] as PlannedResource))
+  const alone = new Set(losses.slice(0, MOST_APART))
+  if (apart !== null) alone.add(apart)
+  const boxes = [...alone].filter((index) => index === apart || selected.includes(index)).map(single)
+  const rest = selected.filter((index) => !alone.has(index))
+  let modules = groupBy(rest, (index) => graph.resources[index]?.module_address ?? '')
+  // A module for each instance of a loop would be no smaller than what it holds.
+  if (modules.size > MOST_BOXES / 2) modules = groupBy(rest, (index) => topModule(graph.resources[index]))
+  for (const [module, members] of fold(graph, modules)) boxes.push(...ofModule(graph, module, members, open))
+  return boxes
+}
+
+const topModule = (resource: PlannedResource | undefined): string =>
+  /^module\.[^.[]+/.exec(resource?.module_address ?? '')?.[0] ?? ''
+
+function ofModule(graph: Graph, module: string, members: number[], open: ReadonlySet<string>): Box[] {
+  const id = `m${module}`
+  if (members.length === 1) return members.map(single)
+  if (!open.has(id) && module !== '') return [{ id, members, group: { title: module, canOpen: module !== OTHERS } }]
+  if (members.length <= MOST_BOXES / 2) return members.map(single)
+  const types = fold(
+    graph,
+    groupBy(members, (index) => graph.resources[index]?.type ?? ''),
+  )
+  return types.flatMap(([type, ofType]) => ofTypes(graph, `t${module}/${type}`, type, ofType, open))
+}
+
+function ofTypes(graph: Graph, id: string, type: string, members: number[], open: ReadonlySet<string>): Box[] {
+  if (members.length === 1) return members.map(single)
+  if (!open.has(id)) return [{ id, members, group: { title: type, canOpen: type !== OTHERS } }]
+  const sorted = byUrgency(graph, members)
+  const rest = sorted.slice(MOST_BOXES / 2)
+  const boxes = sorted.slice(0, MOST_BOXES / 2).map(single)
+  if (rest.length > 0)
+    boxes.push({ id: `${id}/rest`, members: rest, group: { title: `${type}, the rest`, canOpen: false } })
+  return boxes
+}
+
+const OTHERS = 'all others'
+
+/** Keeps the groups in which most changes, and puts the others into one. */
+function fold(graph: Graph, groups: Map<string, number[]>): [string, number[]][] {
+  const weight = (members: number[]) =>
+    members.reduce((sum, index) => sum + (changes(graph.resources[index] as PlannedResource) ? 1 : 0), 0)
+  if (groups.size <= MOST_BOXES / 2) return [...groups]
+  const weights = new Map([...groups].map(([name, members]) => [name, weight(members)]))
+  const sorted = [...groups].toSorted(([a], [b]) => (weights.get(b) ?? 0) - (weights.get(a) ?? 0))
+  const kept = sorted.slice(0, MOST_BOXES / 2 - 1)
+  return [...kept, [OTHERS, sorted.slice(MOST_BOXES / 2 - 1).flatMap(([, members]) => members)]]
+}
+
+function groupBy(indexes: readonly number[], keyOf: (index: number) => string): Map<string, number[]> {
+  const groups = new Map<string, number[]>()
+  for (const index of indexes) {
+    const members = groups.get(keyOf(index))
+    if (members) members.push(index)
+    else groups.set(keyOf(index), [index])
+  }
+  return groups
+}
+
+function tie(graph: Graph, boxes: readonly Box[]): { ties: Tie[]; tiesLeftOut: number } {
+  const boxOf = new Map<number, string>()
+  for (const { id, members } of boxes) for (const index of members) boxOf.set(index, id)
+  const seen = new Set<string>()
+  const ties: Tie[] = []
+  for (const [index, to] of boxOf)
+    for (const needed of graph.needs[index] ?? []) {
+      const from = boxOf.get(needed)
+      if (from === undefined || from === to || seen.has(`${from}\n${to}`)) continue
+      seen.add(`${from}\n${to}`)
+      if (ties.length < MOST_TIES) ties.push({ from, to })
+    }
+  return { ties, tiesLeftOut: seen.size - ties.length }
+}
+
+/** The id of the box that a resource is drawn in; null when it is not drawn. */
+export const boxWith = ({ boxes }: Drawing, index: number): string | null =>
+  boxes.find(({ members }) => members.includes(index))?.id ?? null

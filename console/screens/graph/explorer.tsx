@@ -1,0 +1,100 @@
+import { lazy, Suspense } from 'preact/compat'
+import { useCallback, useMemo, useState } from 'preact/hooks'
+import { Button } from '../../kit/button.tsx'
+import { plural } from '../../kit/format.ts'
+import { Skeleton } from '../../kit/notice.tsx'
+import { Chosen } from './chosen.tsx'
+import { draw, MOST_BOXES } from './drawing/grouping.ts'
+import { dependentsOf, type Graph, select } from './model.ts'
+import { ResourceTable } from './resource-table.tsx'
+import { Toolbar } from './toolbar.tsx'
+import { useNarrow } from './use-narrow.ts'
+import { useView } from './use-view.ts'
+
+const Canvas = lazy(async () => ({ default: (await import('./drawing/canvas.tsx')).Canvas }))
+const NOTHING: ReadonlySet<number> = new Set()
+
+interface Props {
+  graph: Graph
+  sessionId: string
+  round: number
+}
+
+/** The drawing of a plan and the table beside it. On a phone the table comes first, and the drawing when it is asked. */
+export function Explorer({ graph, sessionId, round }: Props) {
+  const view = useView(graph)
+  const narrow = useNarrow()
+  const { chosen, action, changesOnly, choose } = view
+  const blast = useMemo(() => (chosen === null ? NOTHING : dependentsOf(graph, chosen)), [graph, chosen])
+  const shown = useMemo(() => select(graph, { search: '', action, changesOnly }), [graph, action, changesOnly])
+  const table = <ResourceTable graph={graph} shown={shown} view={view} blast={blast} />
+  const drawing = <Drawn graph={graph} shown={shown} chosen={chosen} blast={blast} choose={choose} />
+  return (
+    <>
+      <Toolbar graph={graph} view={view} shown={shown.length} />
+      {narrow && table}
+      <div class={chosen === null ? 'graph-stage' : 'graph-stage graph-stage-split'}>
+        {narrow ? <OnDemand>{drawing}</OnDemand> : drawing}
+        <div aria-live="polite">
+          {chosen !== null && (
+            <Chosen graph={graph} index={chosen} blast={blast} choose={choose} sessionId={sessionId} round={round} />
+          )}
+        </div>
+      </div>
+      {!narrow && table}
+    </>
+  )
+}
+
+function OnDemand({ children }: { children: preact.ComponentChildren }) {
+  const [open, setOpen] = useState(false)
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary class="graph-summary">The same as a drawing</summary>
+      {open && children}
+    </details>
+  )
+}
+
+interface DrawnProps {
+  graph: Graph
+  shown: readonly number[]
+  chosen: number | null
+  blast: ReadonlySet<number>
+  choose: (index: number) => void
+}
+
+function Drawn({ graph, shown, chosen, blast, choose }: DrawnProps) {
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
+  const isMissing = chosen !== null && !shown.includes(chosen)
+  const isLarge = shown.length > MOST_BOXES
+  // Where each resource has a box of its own, a choice draws nothing anew.
+  const apart = isLarge || isMissing ? chosen : null
+  const drawing = useMemo(
+    () => draw(graph, apart !== null && !shown.includes(apart) ? [...shown, apart] : shown, { open, apart }),
+    [graph, shown, apart, open],
+  )
+  const onOpen = useCallback((group: string) => setOpen((before) => new Set([...before, group])), [])
+  return (
+    <section class="graph-drawing" aria-label="Drawing">
+      {shown.length === 0 && chosen === null ? (
+        <p class="graph-nothing quiet">Nothing of this plan fits the filter.</p>
+      ) : (
+        <Suspense fallback={<Skeleton lines={10} label="The drawing is being loaded" />}>
+          <Canvas graph={graph} drawing={drawing} chosen={chosen} blast={blast} onChoose={choose} onOpen={onOpen} />
+        </Suspense>
+      )}
+      {(isLarge || drawing.tiesLeftOut > 0) && (
+        <p class="graph-note small quiet">
+          {isLarge && `${plural(shown.length, 'resource')} are drawn by module: choose a box to open it. `}
+          {drawing.tiesLeftOut > 0 && `${plural(drawing.tiesLeftOut, 'line')} too many to draw: see the table. `}
+          {open.size > 0 && (
+            <Button small kind="quiet" onClick={() => setOpen(new Set())}>
+              Close all
+            </Button>
+          )}
+        </p>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,145 @@
+import { useMemo, useState } from 'preact/hooks'
+import type { PlannedResource } from '../../api/types.ts'
+import { ActionBadge, Badge } from '../../kit/badge.tsx'
+import { Button } from '../../kit/button.tsx'
+import { formatNumber, plural } from '../../kit/format.ts'
+import { shorten, visibleText } from '../../kit/text.ts'
+import { byUrgency, type Graph, isCriticalLoss, keyOf } from './model.ts'
+import { shownAddress } from './names.ts'
+import type { View } from './use-view.ts'
+
+interface Props {
+  graph: Graph
+  /** What the filters let through. */
+  shown: readonly number[]
+  view: View
+  blast: ReadonlySet<number>
+}
+
+const PAGE = 50
+const MORE = 200
+
+/** The drawing as a table. Its search finds a resource, and Enter chooses the first one that was found. */
+export function ResourceTable({ graph, shown, view, blast }: Props) {
+  const [search, setSearch] = useState('')
+  const [onlyBlast, setOnlyBlast] = useState(false)
+  const [count, setCount] = useState(PAGE)
+  const { chosen, choose } = view
+  const sorted = useMemo(() => byUrgency(graph, shown), [graph, shown])
+  const found = useMemo(() => {
+    const wanted = search.trim().toLowerCase()
+    const pool = onlyBlast && chosen !== null ? byUrgency(graph, [chosen, ...blast]) : sorted
+    return wanted === '' ? pool : pool.filter((index) => graph.resources[index]?.address.toLowerCase().includes(wanted))
+  }, [graph, sorted, search, onlyBlast, chosen, blast])
+  return (
+    <section class="graph-table" aria-labelledby="graph-table">
+      <h3 id="graph-table">As a table</h3>
+      <search>
+        <form
+          class="graph-search"
+          onSubmit={(event) => {
+            event.preventDefault()
+            if (found[0] !== undefined) choose(found[0])
+          }}
+        >
+          <label for="graph-search">Find a resource</label>
+          <input
+            id="graph-search"
+            type="search"
+            value={search}
+            placeholder="A part of its address, then Enter"
+            onInput={({ currentTarget }) => setSearch(currentTarget.value)}
+          />
+          {chosen !== null && (
+            <label class="graph-check">
+              <input
+                type="checkbox"
+                checked={onlyBlast}
+                onChange={({ currentTarget }) => setOnlyBlast(currentTarget.checked)}
+              />
+              Only the blast radius
+            </label>
+          )}
+          <span class="small quiet" role="status">
+            {found.length === 0 ? 'No resource has this in its address.' : `${plural(found.length, 'resource')} listed`}
+          </span>
+        </form>
+      </search>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by the keyboard */}
+      <div class="scroll-x" tabIndex={0} role="region" aria-label="Table of the resources">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Resource</th>
+              <th scope="col">Action</th>
+              <th scope="col">Depends on</th>
+              <th scope="col" class="number">
+                Needed by
+              </th>
+              <th scope="col">In the blast radius</th>
+            </tr>
+          </thead>
+          <tbody>
+            {found.slice(0, count).map((index) => (
+              <Row key={index} graph={graph} index={index} chosen={chosen} isHit={blast.has(index)} choose={choose} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {found.length > count && (
+        <Button onClick={() => setCount((before) => before + MORE)}>
+          Show more ({formatNumber(found.length - count)} left)
+        </Button>
+      )}
+    </section>
+  )
+}
+
+interface RowProps {
+  graph: Graph
+  index: number
+  chosen: number | null
+  isHit: boolean
+  choose: (index: number | null) => void
+}
+
+function Row({ graph, index, chosen, isHit, choose }: RowProps) {
+  const resource = graph.resources[index] as PlannedResource
+  return (
+    <tr class={isHit ? 'graph-row-hit' : undefined}>
+      <th scope="row">
+        <button
+          type="button"
+          class="graph-link mono"
+          aria-pressed={index === chosen}
+          onClick={() => choose(index === chosen ? null : index)}
+        >
+          {shownAddress(resource)}
+        </button>
+      </th>
+      <td class="graph-cell">
+        <ActionBadge action={resource.action} /> {isCriticalLoss(resource) && <Badge tone="bad">critical</Badge>}
+      </td>
+      <td class="mono graph-needs">{describeNeeds(graph, index)}</td>
+      <td class="number">{formatNumber(graph.neededBy[index]?.length ?? 0)}</td>
+      <td class="graph-cell">
+        {chosen === null ? <span class="quiet">choose one</span> : index === chosen ? 'chosen' : isHit ? '◎ yes' : 'no'}
+      </td>
+    </tr>
+  )
+}
+
+const NAMED = 3
+
+function describeNeeds(graph: Graph, index: number): string {
+  const needs = graph.needs[index] ?? []
+  const names = needs.slice(0, NAMED).map((other) => {
+    const resource = graph.resources[other]
+    return resource ? shorten(visibleText(keyOf(resource)), 80) : ''
+  })
+  const rest = needs.length - names.length
+  const elsewhere = graph.elsewhere[index] ?? 0
+  if (rest > 0) names.push(`${formatNumber(rest)} more`)
+  if (elsewhere > 0) names.push(`${formatNumber(elsewhere)} outside of this plan`)
+  return names.length === 0 ? '–' : names.join(', ')
+}

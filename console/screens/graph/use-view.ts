@@ -1,0 +1,50 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useCallback, useMemo } from 'preact/hooks'
+import type { Action } from '../../api/types.ts'
+import { type Graph, keyOf } from './model.ts'
+
+/** A plan with more resources than this begins with what changes. */
+const LARGE = 60
+
+/** What the reader looks at, as the address says it, so that it can be sent to somebody. */
+export interface View {
+  chosen: number | null
+  action: Action | null
+  changesOnly: boolean
+  choose: (index: number | null) => void
+  filter: (action: Action | null) => void
+  showChangesOnly: (only: boolean) => void
+}
+
+export function useView(graph: Graph): View {
+  const search = useSearch({ strict: false }) as { resource?: unknown; action?: unknown; show?: unknown }
+  const navigate = useNavigate()
+  const set = useCallback(
+    (change: Record<string, string | undefined>) =>
+      void navigate({
+        to: '.',
+        search: ((before: object) => ({ ...before, ...change })) as never,
+        replace: true,
+        resetScroll: false,
+      }),
+    [navigate],
+  )
+  const choose = useCallback(
+    (index: number | null) => {
+      const resource = index === null ? undefined : graph.resources[index]
+      set({ resource: resource && keyOf(resource) })
+    },
+    [set, graph],
+  )
+  return useMemo(
+    () => ({
+      chosen: graph.byKey.get(String(search.resource ?? '')) ?? null,
+      action: graph.resources.find(({ action }) => action === search.action)?.action ?? null,
+      changesOnly: search.show === undefined ? graph.resources.length > LARGE : search.show === 'changes',
+      choose,
+      filter: (action) => set({ action: action ?? undefined }),
+      showChangesOnly: (only) => set({ show: only ? 'changes' : 'all' }),
+    }),
+    [graph, search.resource, search.action, search.show, choose, set],
+  )
+}
