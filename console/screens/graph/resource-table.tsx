@@ -66,7 +66,7 @@ export function ResourceTable({ graph, shown, view, blast }: Props) {
         </form>
       </search>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by the keyboard */}
-      <div class="scroll-x" tabIndex={0} role="region" aria-label="Table of the resources">
+      <section class="scroll-x" tabIndex={0} aria-label="Table of the resources">
         <table>
           <thead>
             <tr>
@@ -85,7 +85,7 @@ export function ResourceTable({ graph, shown, view, blast }: Props) {
             ))}
           </tbody>
         </table>
-      </div>
+      </section>
       {found.length > count && (
         <Button onClick={() => setCount((before) => before + MORE)}>
           Show more ({formatNumber(found.length - count)} left)

@@ -1,3 +1,50 @@
-import { Page } from '../../kit/page.tsx'
+import { Link } from '@tanstack/react-router'
+import { Empty } from '../../kit/notice.tsx'
+import { Term } from '../../kit/term.tsx'
+import { useOpenSession } from '../session/context.ts'
+import { useSelectedRound } from '../session/selected-round.ts'
+import { Apply } from './apply.tsx'
+import { ApplyRound } from './apply-round.tsx'
+import { isApplyRound } from './outcome.ts'
+import { SealFacts } from './seal-facts.tsx'
+import { Verify } from './verify.tsx'
 
-export const Screen = () => <Page title="seal">…</Page>
+/** What is sealed, whether it still is what was reviewed, and carrying it out. */
+export function Screen() {
+  const { session, is_own } = useOpenSession()
+  const { round, rounds, select } = useSelectedRound(isApplyRound)
+  const { seal } = session
+  return (
+    <section class="seal" aria-labelledby="seal-title">
+      <header>
+        <h2 id="seal-title">Seal and apply</h2>
+        <p class="quiet">
+          The <Term name="plan" /> that was reviewed is under <Term name="seal">seal</Term>: an apply carries out
+          exactly it, once, or nothing.
+        </p>
+      </header>
+      {round && <ApplyRound key={round.id} session={session} round={round} rounds={rounds} select={select} />}
+      {seal ? (
+        <>
+          <Apply session={session} seal={seal} isOwn={is_own} />
+          <div class="seal-columns">
+            <SealFacts sessionId={session.uuid} seal={seal} />
+            <Verify session={session} seal={seal} isOwn={is_own} />
+          </div>
+        </>
+      ) : (
+        <Empty
+          title="Nothing is sealed"
+          actions={
+            <Link to={'/sessions/$sessionId' as never} params={{ sessionId: session.uuid } as never}>
+              See the rounds
+            </Link>
+          }
+        >
+          A round seals its plan when the engine accepts the code and every check has passed.
+          {session.in_flight ? ' One is under way.' : ' Ask for a change to get one.'}
+        </Empty>
+      )}
+    </section>
+  )
+}

@@ -54,7 +54,7 @@ function Flow({ placed, ...props }: CanvasProps & { placed: Placed }) {
   )
   const edges = useMemo(() => toEdges(drawing, chosenBox, blast), [drawing, chosenBox, blast])
   useEffect(() => {
-    const near = chosenBox === null ? undefined : { nodes: nearTo(drawing, chosenBox), maxZoom: 1 }
+    const near = chosenBox === null ? undefined : { nodes: nearTo(drawing, chosenBox, blast), maxZoom: 1 }
     void fitView({ padding: 0.1, maxZoom: 1, ...near })
   }, [drawing, chosenBox])
   const move = (event: KeyboardEvent) => {
@@ -96,7 +96,6 @@ const BEHAVIOUR = {
   zoomOnDoubleClick: false,
   deleteKeyCode: null,
   selectionKeyCode: null,
-  proOptions: { hideAttribution: true },
 }
 
 function toEdges({ boxes, ties }: Drawing, chosenBox: string | null, blast: ReadonlySet<number>): Edge[] {
@@ -114,9 +113,12 @@ function toEdges({ boxes, ties }: Drawing, chosenBox: string | null, blast: Read
   })
 }
 
-/** A box and what is tied to it, so that the reader sees it among its neighbours. */
-function nearTo({ ties }: Drawing, id: string): { id: string }[] {
-  const near = new Set([id])
+const MOST_IN_SIGHT = 40
+
+/** A box, what is tied to it and, unless that is too much for one look, its blast radius. */
+function nearTo({ boxes, ties }: Drawing, id: string, blast: ReadonlySet<number>): { id: string }[] {
+  const hit = boxes.filter(({ members }) => members.some((member) => blast.has(member)))
+  const near = new Set([id, ...(hit.length <= MOST_IN_SIGHT ? hit.map((box) => box.id) : [])])
   for (const { from, to } of ties) {
     if (from === id) near.add(to)
     if (to === id) near.add(from)

@@ -1,0 +1,127 @@
+import { useMutation } from '@tanstack/preact-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'preact/hooks'
+import { calls } from '../../api/calls.ts'
+import { ApiError, messageOf } from '../../api/errors.ts'
+import type { Session } from '../../api/types.ts'
+import { createDrafts } from '../../data/drafts.ts'
+import { usePlatform } from '../../data/platform.ts'
+import { useRefreshSession } from '../../data/use-session.ts'
+import { Button } from '../../kit/button.tsx'
+import { Dialog } from '../../kit/dialog.tsx'
+import { Notice } from '../../kit/notice.tsx'
+import { visibleText } from '../../kit/text.ts'
+import { adviseOnMerge, findMergeRefusal, type Opened, type Refusal } from './merge-readiness.ts'
+import { PullRequestLink } from './pull-request-link.tsx'
+
+interface Props {
+  session: Session
+  opened: Opened
+  isOwn: boolean
+}
+
+/** The newest pull request: its state as far as the platform knows it, and merging it. */
+export function Merge({ session, opened, isOwn }: Props) {
+  const { api } = usePlatform()
+  const refresh = useRefreshSession()
+  const { pull_request, round } = opened
+  const kept = `merged.${session.uuid}.${pull_request.number}`
+  const [merged, setMerged] = useState(() => createDrafts().read<boolean>(kept) === true)
+  const [asking, setAsking] = useState(false)
+  const merge = useMutation({
+    mutationFn: () => calls.mergePullRequest(api, { body: { session_id: session.uuid } }),
+    onSuccess: () => {
+      createDrafts().write(kept, true)
+      setMerged(true)
+    },
+    onSettled: () => {
+      setAsking(false)
+      return refresh(session.uuid)
+    },
+  })
+  const refusal = findMergeRefusal(session, isOwn)
+  return (
+    <section class="card seal-card" aria-labelledby="pull-request-newest">
+      <h3 id="pull-request-newest">
+        <PullRequestLink pull_request={pull_request} />
+      </h3>
+      <p class="quiet">
+        Opened after round {round}. Whether it is approved, closed or merged there, the git host knows: the platform
+        only knows what was done here.
+      </p>
+      {merged && (
+        <Notice tone="good" title="Merged">
+          The code is in the default branch. What the plan changes in the cloud is a step of its own: see Seal and
+          apply.
+        </Notice>
+      )}
+      {!merged && refusal && <Refused refusal={refusal} sessionId={session.uuid} />}
+      {!merged && !refusal && (
+        <div class="notice-actions">
+          <Button kind="primary" busy={merge.isPending} onClick={() => setAsking(true)}>
+            {merge.isPending ? 'Merging…' : 'Merge…'}
+          </Button>
+        </div>
+      )}
+      <p role="status" class={merge.isPending ? undefined : 'unseen'}>
+        {merge.isPending && 'The git host is asked to merge. This takes up to 50 seconds.'}
+      </p>
+      {merge.error && !merged && <MergeFailed error={merge.error} />}
+      <Dialog
+        open={asking}
+        title={`Merge pull request ${pull_request.number}?`}
+        onClose={() => setAsking(false)}
+        actions={
+          <>
+            <Button onClick={() => setAsking(false)}>Not now</Button>
+            <Button kind="primary" busy={merge.isPending} onClick={() => merge.mutate()}>
+              {merge.isPending ? 'Merging…' : 'Merge'}
+            </Button>
+          </>
+        }
+      >
+        <p>
+          The code of <code>{visibleText(session.workspace.branch)}</code> goes into the default branch. It is merged
+          only if the branch is where the last completed round left it.
+        </p>
+        <p class="quiet">This changes the repository, not the cloud.</p>
+      </Dialog>
+    </section>
+  )
+}
+
+const REMEDIES: Record<NonNullable<Refusal['remedy']>, [path: string, name: string]> = {
+  rounds: ['/sessions/$sessionId', 'Go to the rounds'],
+  locked: ['/locked', 'Locked sessions'],
+  start: ['/', 'New request'],
+}
+
+function Refused({ refusal: { reason, advice, remedy }, sessionId }: { refusal: Refusal; sessionId: string }) {
+  const [path, name] = remedy ? REMEDIES[remedy] : []
+  return (
+    <Notice
+      tone="warn"
+      title="It cannot be merged now"
+      actions={
+        path && (
+          <Link class="button" to={path as never} params={{ sessionId } as never}>
+            {name}
+          </Link>
+        )
+      }
+    >
+      <p>{reason}</p>
+      <p>{advice}</p>
+    </Notice>
+  )
+}
+
+function MergeFailed({ error }: { error: unknown }) {
+  const status = error instanceof ApiError ? error.status : 0
+  return (
+    <Notice tone="bad" title="It was not merged">
+      <p>{visibleText(messageOf(error))}</p>
+      <p>{adviseOnMerge(status, messageOf(error))}</p>
+    </Notice>
+  )
+}

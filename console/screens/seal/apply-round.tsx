@@ -1,0 +1,78 @@
+import type { Round, Session } from '../../api/types.ts'
+import { useJsonArtifact } from '../../data/use-artifact.ts'
+import { useOutput } from '../../data/use-events.ts'
+import { usePlanDocument } from '../../data/use-plan-document.ts'
+import { hasEnded, lastStatus } from '../../data/use-session.ts'
+import { Skeleton } from '../../kit/notice.tsx'
+import { visibleText } from '../../kit/text.ts'
+import { Elapsed } from '../../kit/time.tsx'
+import { Unreadable } from '../../shell/errors.tsx'
+import { endWithoutReport, readReport } from './outcome.ts'
+import { countPlanned, readProgress } from './progress.ts'
+import { ProgressList } from './progress-list.tsx'
+import { Damaged, EndedWithout, Report } from './report.tsx'
+
+interface Props {
+  session: Session
+  round: Round
+  rounds: readonly Round[]
+  select: (number: number) => void
+}
+
+/** One apply: what it is doing, or what came of it. */
+export function ApplyRound({ session, round, rounds, select }: Props) {
+  const isOver = hasEnded(round)
+  const output = useOutput(session.uuid, { round: round.number })
+  const progress = readProgress(output.events)
+  const planned = usePlannedSteps(session, round)
+  return (
+    <section class="card seal-card" aria-labelledby="seal-round">
+      <header class="seal-head">
+        <h3 id="seal-round">{isOver ? `What the apply in round ${round.number} did` : 'Applying'}</h3>
+        {!isOver && <Elapsed since={round.created_at} until={null} />}
+        {rounds.length > 1 && (
+          <select
+            class="seal-select"
+            aria-label="Round of apply"
+            value={round.number}
+            onChange={({ currentTarget }) => select(Number(currentTarget.value))}
+          >
+            {rounds.map(({ number }) => (
+              <option key={number} value={number}>
+                Round {number}
+              </option>
+            ))}
+          </select>
+        )}
+      </header>
+      {isOver ? (
+        <Result session={session} round={round} />
+      ) : (
+        <p role="status">{visibleText(lastStatus(round)?.message ?? 'Waiting for a worker.')}</p>
+      )}
+      <ProgressList progress={progress} planned={planned} output={output} isOver={isOver} />
+    </section>
+  )
+}
+
+/** How many steps the plan has that this round carries out; 0 when it is not known. */
+function usePlannedSteps({ uuid, seal, rounds }: Session, round: Round): number {
+  const sealed = rounds.find(({ number }) => number === seal?.round && number < round.number) ?? null
+  const resources = usePlanDocument(uuid, sealed).data?.resources
+  return Array.isArray(resources) ? countPlanned(resources) : 0
+}
+
+function Result({ session, round }: Pick<Props, 'session' | 'round'>) {
+  const stored = round.reports.findLast(({ type }) => type === 'apply')
+  const read = useJsonArtifact<unknown>(session.uuid, stored?.url ?? null)
+  const end = endWithoutReport(round)
+  if (end) return <EndedWithout end={end} message={lastStatus(round)?.message ?? null} />
+  if (read.error) return <Unreadable error={read.error} what="report" retry={() => void read.refetch()} />
+  if (read.isPending) return <Skeleton lines={5} label="The report is being read" />
+  const report = readReport(read.data)
+  return report ? (
+    <Report report={report} session={session} isCancelled={lastStatus(round)?.status === 'uncompleted'} />
+  ) : (
+    <Damaged />
+  )
+}

@@ -1,0 +1,86 @@
+import { useMutation } from '@tanstack/preact-query'
+import { calls } from '../../api/calls.ts'
+import type { Seal, Session } from '../../api/types.ts'
+import { usePlatform } from '../../data/platform.ts'
+import { hasPanelRole, useMe } from '../../data/use-me.ts'
+import { useRefreshSession } from '../../data/use-session.ts'
+import { Badge, type Tone } from '../../kit/badge.tsx'
+import { Button } from '../../kit/button.tsx'
+import { ErrorNotice } from '../../kit/notice.tsx'
+import { visibleText } from '../../kit/text.ts'
+import { Ago } from '../../kit/time.tsx'
+
+type Check = Seal['checks'][number]
+
+const QUESTIONS: Record<Check['name'], string> = {
+  commit: 'Is the code still the one that was planned?',
+  engine: 'Is the engine still the one that planned it?',
+  state: 'Is the state still the one it was planned on?',
+  reviewed: 'Was the round that sealed it completed?',
+  lock: 'Is nothing locked?',
+  copy: 'Is there an encrypted copy?',
+}
+const OUTCOMES: Record<Check['outcome'], [sign: string, word: string, tone: Tone]> = {
+  holds: ['✓', 'holds', 'good'],
+  broken: ['✗', 'broken', 'bad'],
+  unknown: ['?', 'unknown', 'neutral'],
+}
+
+/** Compares the sealed plan with the present, and says what came of the last time. */
+export function Verify({ session, seal, isOwn }: { session: Session; seal: Seal; isOwn: boolean }) {
+  const { api } = usePlatform()
+  const me = useMe()
+  const refresh = useRefreshSession()
+  const verify = useMutation({
+    mutationFn: () => calls.verifySeal(api, { body: { session_id: session.uuid } }),
+    onSettled: () => refresh(session.uuid),
+  })
+  const checks = verify.data?.checks ?? seal.checks
+  const verifiedAt = verify.data?.verified_at ?? seal.verified_at
+  const may = isOwn || hasPanelRole(me.data, 'editor')
+  return (
+    <section class="card seal-card" aria-labelledby="seal-verify">
+      <header class="seal-head">
+        <h3 id="seal-verify">Does it still hold?</h3>
+        {may && (
+          <Button small busy={verify.isPending} onClick={() => verify.mutate()}>
+            {verify.isPending ? 'Comparing…' : 'Verify now'}
+          </Button>
+        )}
+      </header>
+      <p class="quiet" role="status">
+        {verifiedAt === null ? (
+          'Nobody has compared the plan with the present yet. It changes nothing, and an apply compares again.'
+        ) : (
+          <>
+            Compared with the present <Ago at={verifiedAt} />. An apply compares again.
+          </>
+        )}
+      </p>
+      {!may && <p class="quiet">Its owner, and users with the panel role editor, can verify it.</p>}
+      {verify.error && (
+        <ErrorNotice error={verify.error} title="The plan could not be compared" retry={() => verify.mutate()} />
+      )}
+      <ul class="seal-checks" aria-label="Checks of the seal">
+        {(Object.keys(QUESTIONS) as Check['name'][]).map((name) => (
+          <CheckRow key={name} name={name} check={checks.find((check) => check.name === name)} />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function CheckRow({ name, check }: { name: Check['name']; check: Check | undefined }) {
+  const [sign, word, tone] = check ? OUTCOMES[check.outcome] : ['·', 'not looked at', 'neutral' as const]
+  return (
+    <li>
+      <Badge tone={tone}>
+        <span aria-hidden="true">{sign}</span> {word}
+      </Badge>
+      <div>
+        {QUESTIONS[name]}
+        {check && <span class="quiet small seal-block">{visibleText(check.explanation)}</span>}
+      </div>
+    </li>
+  )
+}
