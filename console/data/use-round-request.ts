@@ -5,7 +5,8 @@ import { usePlatform } from './platform.ts'
 import { type ReadSession, refreshSession, sessionKey } from './use-session.ts'
 
 /** A further round of a session. `kind` only tells the buttons apart, so that one of them shows that it is busy. */
-export interface RoundWish extends Omit<RoundBody, 'session_id'> {
+export interface RoundWish extends Omit<RoundBody, 'session_id' | 'resource_ids'> {
+  resource_ids?: string[]
   mode: 'drift' | 'import'
   kind: string
 }

@@ -90,6 +90,11 @@ function Summary({ report, round }: { report: DriftReport; round: Round }) {
         <Origin by="code" /> <span class="quiet">status and counts</span>
       </p>
       {report.summary !== '' && <Markdown text={report.summary} />}
+      {report.summary !== '' && !round.preview && (
+        <p class="small">
+          <Origin by="model" /> <span class="quiet">what follows the counts in this text</span>
+        </p>
+      )}
     </section>
   )
 }

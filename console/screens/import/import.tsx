@@ -1,3 +1,34 @@
-import { Page } from '../../kit/page.tsx'
+import type { Round } from '../../api/types.ts'
+import { Term } from '../../kit/term.tsx'
+import { useOpenSession } from '../session/context.ts'
+import { useSelectedRound } from '../session/selected-round.ts'
+import { Actions } from './actions.tsx'
+import { InventoryOf } from './inventory.tsx'
+import { Progress } from './progress.tsx'
+import { Result } from './result.tsx'
+import { useChoice } from './use-choice.ts'
 
-export const Screen = () => <Page title="import">…</Page>
+const isResult = ({ reports, preview }: Round) => !preview && reports.some(({ type }) => type === 'import')
+
+/** What exists in the scope and nobody manages, and how it comes under management. */
+export function Screen() {
+  const { session } = useOpenSession()
+  const choice = useChoice(session.uuid)
+  const { round, rounds, select } = useSelectedRound(isResult)
+  const latest = session.rounds.findLast(({ previews }) => previews.length > 0) ?? null
+  const running = session.in_flight ? (session.rounds.at(-1) ?? null) : null
+  return (
+    <section class="import">
+      <h2>Import</h2>
+      <p class="import-lead quiet">
+        To import means that code is written for what already exists in the <Term name="scope">scope</Term>, and that
+        the engine manages it from then on. Nothing in the cloud is changed; an empty <Term name="plan">plan</Term>{' '}
+        afterwards proves that the code says what is there.
+      </p>
+      {running && <Progress key={running.id} round={running} />}
+      {round && <Result key={`result ${round.id}`} round={round} rounds={rounds} select={select} />}
+      {latest && <InventoryOf key={`inventory ${latest.id}`} round={latest} choice={choice} />}
+      <Actions choice={choice} hasPreview={latest !== null} />
+    </section>
+  )
+}

@@ -1,0 +1,96 @@
+/** As many resources as one request may choose. */
+export const MAX_CHOSEN = 1_000
+
+export const PARTS = ['unmanaged', 'managed', 'left_out'] as const
+export type Part = (typeof PARTS)[number]
+
+/** One resource of the scope. */
+export interface Item {
+  /** Unique in its list: an inventory may name an identifier twice. */
+  key: number
+  id: string
+  /** In the words of the cloud; empty where the identifier does not tell it. */
+  kind: string
+  /** Why it is left out; empty for the others. */
+  reason: string
+}
+
+export type Inventory = Record<Part, Item[]>
+
+/** Reads the document of an import preview. Null when it has a form that is not known here. */
+export function readInventory(document: unknown): Inventory | null {
+  const fields = fieldsOf(document)
+  if (fields.version !== 1 || PARTS.some((part) => !Array.isArray(fields[part]))) return null
+  const read = (part: Part) => (fields[part] as unknown[]).flatMap(toItem)
+  return { unmanaged: read('unmanaged'), managed: read('managed'), left_out: read('left_out') }
+}
+
+function toItem(entry: unknown, key: number): Item[] {
+  const { resource_id, kind, reason } = fieldsOf(entry)
+  if (typeof resource_id !== 'string' || resource_id === '') return []
+  return [{ key, id: resource_id, kind: textOf(kind), reason: textOf(reason) }]
+}
+
+const fieldsOf = (value: unknown): Record<string, unknown> => (value ?? {}) as Record<string, unknown>
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+export type Row = { type: 'kind'; kind: string; items: Item[] } | { type: 'item'; item: Item }
+
+/** The resources that a search finds, each kind under its own row, in the order of their first ones. */
+export function toRows(items: readonly Item[], search: string): Row[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
+  const kinds = new Map<string, Item[]>()
+  for (const item of items) {
+    const text = `${item.kind} ${item.id} ${item.reason}`.toLowerCase()
+    if (!words.every((word) => text.includes(word))) continue
+    const same = kinds.get(item.kind)
+    if (same) same.push(item)
+    else kinds.set(item.kind, [item])
+  }
+  return [...kinds].flatMap(([kind, same]): Row[] => [
+    { type: 'kind', kind, items: same },
+    ...same.map((item): Row => ({ type: 'item', item })),
+  ])
+}
+
+export const itemsOf = (rows: readonly Row[]): Item[] => rows.flatMap((row) => (row.type === 'item' ? [row.item] : []))
+
+/** Whether all, some or none of these are chosen. */
+export function shareOf(items: readonly Item[], chosen: ReadonlySet<string>): 'all' | 'some' | 'none' {
+  const count = items.filter(({ id }) => chosen.has(id)).length
+  return count === 0 ? 'none' : count === items.length ? 'all' : 'some'
+}
+
+/** Chooses these as well, as long as there is room. `left` says how many there was no room for. */
+export function choose(
+  chosen: ReadonlySet<string>,
+  items: readonly Item[],
+): { chosen: ReadonlySet<string>; left: number } {
+  const next = new Set(chosen)
+  const missed = new Set<string>()
+  for (const { id } of items) {
+    if (next.size < MAX_CHOSEN) next.add(id)
+    else if (!next.has(id)) missed.add(id)
+  }
+  return { chosen: next, left: missed.size }
+}
+
+export const unchoose = (chosen: ReadonlySet<string>, ids: Iterable<string>): ReadonlySet<string> =>
+  without(chosen, new Set(ids))
+
+/** Why the platform refused single resources, by their identifiers. */
+export function refusedIds(
+  problems: readonly { loc: readonly (string | number)[]; msg: string }[],
+  asked: readonly string[],
+): Map<string, string> {
+  const refused = new Map<string, string>()
+  for (const { loc, msg } of problems) {
+    const position = loc.at(-1)
+    const id = loc.at(-2) === 'resource_ids' && typeof position === 'number' ? asked[position] : undefined
+    if (id !== undefined) refused.set(id, msg)
+  }
+  return refused
+}
+
+const without = (chosen: ReadonlySet<string>, gone: ReadonlySet<string>) =>
+  new Set([...chosen].filter((id) => !gone.has(id)))

@@ -1,0 +1,133 @@
+import { useMemo, useState } from 'preact/hooks'
+import type { Round } from '../../api/types.ts'
+import { useJsonArtifact } from '../../data/use-artifact.ts'
+import { Button } from '../../kit/button.tsx'
+import { formatNumber, plural } from '../../kit/format.ts'
+import { ErrorNotice, Notice, Skeleton } from '../../kit/notice.tsx'
+import { Ago } from '../../kit/time.tsx'
+import { useOpenSession } from '../session/context.ts'
+import { type Inventory, itemsOf, MAX_CHOSEN, PARTS, type Part, readInventory, toRows } from './inventory.ts'
+import { Rows } from './rows.tsx'
+import type { Choice } from './use-choice.ts'
+
+const PART_NAMES: Record<Part, [name: string, empty: string]> = {
+  unmanaged: ['Not managed', 'Everything in the scope is managed already, or left out.'],
+  managed: ['Managed already', 'The engine manages nothing in this scope yet.'],
+  left_out: ['Left out', 'Nothing is left out.'],
+}
+
+/** What the newest look into the scope has found. */
+export function InventoryOf({ round, choice }: { round: Round; choice: Choice }) {
+  const { session } = useOpenSession()
+  const document = useJsonArtifact<unknown>(session.uuid, round.previews.at(-1)?.url ?? null)
+  const inventory = useMemo(
+    () => (document.isSuccess ? readInventory(document.data) : null),
+    [document.isSuccess, document.data],
+  )
+  const isOld = session.rounds.some(({ number, preview }) => number > round.number && !preview)
+  return (
+    <section class="card import-inventory" aria-labelledby="import-inventory">
+      <header class="import-line">
+        <h3 id="import-inventory">What the scope holds</h3>
+        <span class="small quiet">
+          as of <Ago at={round.created_at} />, round {round.number}
+        </span>
+      </header>
+      {isOld && (
+        <Notice tone="warn">
+          A round has worked in this session since. What it imported is still listed here as not managed: look again
+          before you choose.
+        </Notice>
+      )}
+      {document.error ? (
+        <ErrorNotice
+          error={document.error}
+          title="The inventory could not be read"
+          retry={() => void document.refetch()}
+        />
+      ) : !document.isSuccess ? (
+        <Skeleton lines={8} label="The inventory is being read" />
+      ) : inventory === null ? (
+        <Notice tone="warn">The inventory has a form that this console does not know. Look again.</Notice>
+      ) : (
+        <Lists inventory={inventory} choice={choice} />
+      )}
+    </section>
+  )
+}
+
+function Lists({ inventory, choice }: { inventory: Inventory; choice: Choice }) {
+  const { is_own } = useOpenSession()
+  const [part, setPart] = useState<Part>('unmanaged')
+  const [search, setSearch] = useState('')
+  const rows = useMemo(() => toRows(inventory[part], search), [inventory, part, search])
+  const count = rows.filter(({ type }) => type === 'item').length
+  const canTick = part === 'unmanaged' && is_own
+  const what = search.trim() === '' ? plural(count, 'resource') : `${plural(count, 'resource')} found`
+  return (
+    <>
+      <fieldset class="import-line import-parts">
+        <legend class="unseen">Which resources</legend>
+        {PARTS.map((name) => (
+          <Button key={name} small aria-pressed={part === name} onClick={() => setPart(name)}>
+            {PART_NAMES[name][0]} <span class="number">{formatNumber(inventory[name].length)}</span>
+          </Button>
+        ))}
+      </fieldset>
+      <input
+        type="search"
+        aria-label="Search resources"
+        placeholder="Search by kind, identifier or reason"
+        value={search}
+        onInput={({ currentTarget }) => setSearch(currentTarget.value)}
+      />
+      <div class="import-line">
+        <p class="small quiet" role="status">
+          {what}
+        </p>
+        {canTick && count > 0 && (
+          <Button small onClick={() => choice.add(itemsOf(rows))}>
+            Tick all shown
+          </Button>
+        )}
+        {canTick && choice.chosen.size > 0 && (
+          <Button small kind="quiet" onClick={() => choice.drop([...choice.chosen])}>
+            Untick all
+          </Button>
+        )}
+      </div>
+      {count === 0 ? (
+        <p class="quiet">{search.trim() === '' ? PART_NAMES[part][1] : 'Nothing here is found by this search.'}</p>
+      ) : (
+        <Rows key={part} rows={rows} label={PART_NAMES[part][0]} choice={canTick ? choice : null} />
+      )}
+      {canTick && <Gone inventory={inventory} choice={choice} />}
+    </>
+  )
+}
+
+/** What is chosen beyond what can be: too many, or such that the list does not have any more. */
+function Gone({ inventory, choice }: { inventory: Inventory; choice: Choice }) {
+  const gone = useMemo(() => {
+    const listed = new Set(inventory.unmanaged.map(({ id }) => id))
+    return [...choice.chosen].filter((id) => !listed.has(id))
+  }, [inventory, choice.chosen])
+  return (
+    <>
+      {choice.left > 0 && (
+        <Notice tone="warn" title={`One request takes ${formatNumber(MAX_CHOSEN)} resources at most`}>
+          {formatNumber(choice.left)} more are not ticked. Import these first, or import everything.
+        </Notice>
+      )}
+      {gone.length > 0 && (
+        <Notice
+          tone="warn"
+          title={`${plural(gone.length, 'ticked resource is', 'ticked resources are')} not in this list any more`}
+          actions={<Button onClick={() => choice.drop(gone)}>Untick them</Button>}
+        >
+          An import would be refused because of them.
+        </Notice>
+      )}
+    </>
+  )
+}
