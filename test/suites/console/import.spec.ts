@@ -3,7 +3,9 @@ import type { Session } from '../../../console/api/types.ts'
 import { expect, expectAccessible, test } from './fixtures.ts'
 import { readSession, resetSample, runExample, waitForEnd } from './world.ts'
 
-const QUEUES = ['invoices-dead-letter', 'invoices-incoming'].map((name) => `arn:aws:sqs:eu-central-1:123456789012:${name}`)
+const QUEUES = ['invoices-dead-letter', 'invoices-incoming'].map(
+  (name) => `arn:aws:sqs:eu-central-1:123456789012:${name}`,
+)
 const TABLE = 'arn:aws:dynamodb:eu-central-1:123456789012:table/invoices'
 
 // All of them work on one sample.
@@ -222,8 +224,42 @@ test('on a phone; without a document; of another person', async ({ page, request
   await page.route('**/api/v1/sessions?*', (route) => route.fulfill({ status: 403, json: { detail: 'no' } }))
   await page.reload()
   await expect(page.getByText('Only the owner of this session can ask for more.')).toBeVisible()
-  await expect(page.getByText(TABLE)).toBeVisible()
+  await expect(inventory(page).getByText(TABLE)).toBeVisible()
   await expect(page.getByRole('checkbox')).toHaveCount(0)
+})
+
+test('tells what was refused and why, and when the last plan is not empty', async ({ page, request }) => {
+  const session = await readSession(request, previewed)
+  const round = session.rounds[1]
+  const answers = new Map<string, object>([
+    [new URL(round?.plans.at(-1)?.document_url ?? '').pathname, { summary: { update: 2 }, outputs: [] }],
+    [
+      new URL(round?.reports[0]?.url ?? '').pathname,
+      {
+        status: 'Partial',
+        execution_summary: '[here](https://example.org/) and ![there](https://example.org/x.png)',
+        imported_resources: [
+          { resource_id: 'good', resource_address: 't.good', status: 'imported' },
+          { resource_id: 'bad', resource_address: '', status: 'failed', error_message: '<b>Error</b>: denied' },
+        ],
+      },
+    ],
+  ])
+  await page.route(
+    (address) => answers.has(address.pathname),
+    (route) =>
+      route.fulfill({
+        json: answers.get(new URL(route.request().url()).pathname),
+        headers: { 'access-control-allow-origin': '*' },
+      }),
+  )
+  await open(page, previewed)
+  await expect(result(page).getByText('1 resource imported, 1 refused')).toBeVisible()
+  await expect(result(page).getByText('The last plan is not empty: 2 changes')).toBeVisible()
+  await expect(result(page).getByRole('row', { name: 'bad not written <b>Error</b>: denied' })).toBeVisible()
+  await expect(result(page).getByRole('link', { name: 'here' })).toHaveAttribute('rel', /noreferrer/)
+  await expect(result(page).locator('img')).toHaveCount(0)
+  await expectAccessible(page)
 })
 
 test('without a preview the screen offers one', async ({ page, request }) => {
