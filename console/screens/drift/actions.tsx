@@ -76,7 +76,7 @@ interface PartProps {
 }
 
 function Ticked({ draft: { ticked }, busy, ask }: PartProps) {
-  if (ticked.length === 0) return null
+  if (ticked.length === 0) return <p class="small quiet">Tick resources that differ to mend only these.</p>
   const q = requestFor(ticked)
   return (
     <div class="drift-ticked">

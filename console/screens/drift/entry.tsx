@@ -54,7 +54,7 @@ export function EntryCard({ entry, round, draft }: { entry: Entry; round: Round;
         {differences.length > 0 && <Differences differences={differences} isMended={fate === 'mended'} />}
         {fate === 'mended' && <CodeSide entry={entry} round={round} />}
       </div>
-      <Words entry={entry} />
+      <Words entry={entry} isPreview={round.preview} />
     </article>
   )
 }
@@ -92,9 +92,15 @@ const Value = ({ of }: { of: string | null }) => (
   <td class={of === null ? 'quiet' : 'mono'}>{of === null ? 'not there' : visibleText(shorten(of, MAX_VALUE))}</td>
 )
 
+/** What the platform itself writes where a model gave no reason. */
+const CODE_SAYS = /^(The last plan still shows this difference|It could not be read again)/
+
 /** What was said beside the values. Where the engine's own list is known, the same list in words is left out. */
-function Words({ entry }: { entry: Entry }) {
-  const { fate, reason, rule, said, details, differences } = entry
+function Words({ entry, isPreview }: { entry: Entry; isPreview: boolean }) {
+  const { address, fate, reason, rule, said, details, differences } = entry
+  // A preview asks no model for words: its reason says the same about every resource.
+  const hasReason = reason !== '' && !(isPreview && differences.length > 0 && fate === 'left')
+  const isModels = !isPreview && address !== '' && !CODE_SAYS.test(reason)
   const lines = differences.length > 0 ? [] : details
   return (
     <>
@@ -105,10 +111,17 @@ function Words({ entry }: { entry: Entry }) {
           ))}
         </ul>
       )}
-      {reason !== '' && (
-        <p class="small quiet">{`${fate === 'excepted' ? 'Differs: ' : ''}${visibleText(shorten(reason, 4_000))}`}</p>
+      {hasReason && (
+        <p class="small">
+          {isModels && <Origin by="model" />}{' '}
+          {`${fate === 'excepted' ? 'Differs: ' : ''}${visibleText(shorten(reason, 4_000))}`}
+        </p>
       )}
-      {rule !== '' && <p class="small">Rule: {visibleText(shorten(rule, 4_000))}</p>}
+      {rule !== '' && (
+        <p class="small">
+          {isModels && <Origin by="model" />} Rule: {visibleText(shorten(rule, 4_000))}
+        </p>
+      )}
       {said.length > 0 && <SaidList said={said} />}
     </>
   )

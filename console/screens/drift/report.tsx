@@ -87,7 +87,7 @@ function Summary({ report, round }: { report: DriftReport; round: Round }) {
         <Count name="expected" value={counts.excepted} meaning="a rule of exceptions covers them" />
       </dl>
       <p class="small">
-        <Origin by="code" /> <span class="quiet">status and counts</span>
+        <Origin by="code" /> <span class="quiet">status, counts and the values on both sides</span>
       </p>
       {report.summary !== '' && <Markdown text={report.summary} />}
       {report.summary !== '' && !round.preview && (

@@ -24,7 +24,7 @@ export function Rows({ rows, label, choice }: RowsProps) {
     // biome-ignore lint/a11y/noStaticElementInteractions: the boxes inside have the keys; this only moves between them
     <div
       class="import-rows"
-      style={{ height: `${Math.min(rows.length * ROW_PX + 24, MAX_HEIGHT_PX)}px` }}
+      style={{ height: `${Math.min(rows.length * ROW_PX + 2, MAX_HEIGHT_PX)}px` }}
       onKeyDown={move}
     >
       <VirtualList
