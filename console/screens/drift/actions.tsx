@@ -49,7 +49,7 @@ export function Actions({ draft, hasReport }: { draft: DriftDraft; hasReport: bo
             </Button>
           </div>
           <p class="small quiet">Looking changes nothing. Mending changes the code on the branch of this session.</p>
-          <Ticked draft={draft} busy={busy('ticked')} ask={ask} />
+          {hasReport && <Ticked draft={draft} busy={busy('ticked')} ask={ask} />}
           <Named draft={draft} busy={busy('named')} ask={ask} error={problemsByField(request.error).q} />
         </>
       )}
@@ -75,13 +75,16 @@ interface PartProps {
   ask: (wish: RoundWish) => void
 }
 
-function Ticked({ draft: { ticked }, busy, ask }: PartProps) {
+function Ticked({ draft: { ticked, untick }, busy, ask }: PartProps) {
   if (ticked.length === 0) return <p class="small quiet">Tick resources that differ to mend only these.</p>
   const q = requestFor(ticked)
   return (
     <div class="drift-ticked">
       <Button kind="primary" busy={busy} onClick={() => ask({ mode: 'drift', kind: 'ticked', is_partial: true, q })}>
         Mend the {plural(ticked.length, 'ticked resource')}
+      </Button>
+      <Button kind="quiet" onClick={untick}>
+        Untick all
       </Button>
       <p class="small quiet">It will be asked for: “{shorten(visibleText(q), 400)}”</p>
     </div>

@@ -8,6 +8,8 @@ interface Kept {
 
 export interface DriftDraft extends Kept {
   tick: (address: string, on: boolean) => void
+  /** Also of resources that the report on the screen does not have. */
+  untick: () => void
   say: (sentence: string) => void
   clear: () => void
 }
@@ -28,6 +30,7 @@ export function useDriftDraft(sessionId: string): DriftDraft {
       const others = kept.ticked.filter((other) => other !== address)
       change({ ...kept, ticked: on ? [...others, address] : others })
     },
+    untick: () => change({ ...kept, ticked: [] }),
     say: (sentence) => change({ ...kept, sentence }),
     clear: () => {
       setKept(EMPTY)
