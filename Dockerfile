@@ -11,6 +11,14 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --no-audit --no-fund
 
+# What builds the console stays behind; its files alone come into the image.
+FROM node:24.21.0-bookworm-slim AS console
+WORKDIR /app
+COPY package.json package-lock.json tsconfig.json ./
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY console console
+RUN node console/build/main.ts
+
 FROM node:24.21.0-bookworm-slim
 ARG ENGINE_PATH
 ARG APP_VERSION=0.0.0-dev
@@ -39,6 +47,7 @@ COPY src src
 COPY routes routes
 COPY pipeline pipeline
 COPY sidecars sidecars
+COPY --from=console /app/console/dist console/dist
 # The shipped file, with the folder of this image for git directories.
 RUN mkdir /etc/platform \
  && sed 's|^  git_folder: ""|  git_folder: /git|' config/platform.yaml > /etc/platform/config.yaml

@@ -141,35 +141,42 @@ describe('GET /', () => {
     expect([bare.status, bare.headers.get('location')]).toEqual([308, '/console/?round=2'])
   })
 
-  it.each(['*/*', 'application/json', 'text/html;q=0, application/json', ''])(
-    'answers everybody else (%j) as before',
-    async (accept) => {
-      const answer = await get('/', { accept })
-      expect(answer.status).toBe(404)
-      expect(await answer.json()).toEqual({ detail: 'Not Found' })
-    },
-  )
+  it.each([
+    '*/*',
+    'application/json',
+    'text/html;q=0, application/json',
+    '',
+  ])('answers everybody else (%j) as before', async (accept) => {
+    const answer = await get('/', { accept })
+    expect(answer.status).toBe(404)
+    expect(await answer.json()).toEqual({ detail: 'Not Found' })
+  })
 })
 
 describe('without a console', () => {
-  it.each(['/', '/console', '/console/', '/console/config.json', `/console/${MAIN}`])(
-    '%s is as unknown as any path',
-    async (path) => {
-      const bare = callOf(await core.another({ context: { console: null } }))
-      const answer = await bare('GET', path, { headers: { accept: 'text/html' } })
-      expect(answer.status).toBe(404)
-      expect(await answer.json()).toEqual({ detail: 'Not Found' })
-    },
-  )
+  it.each([
+    '/',
+    '/console',
+    '/console/',
+    '/console/config.json',
+    `/console/${MAIN}`,
+  ])('%s is as unknown as any path', async (path) => {
+    const bare = callOf(await core.another({ context: { console: null } }))
+    const answer = await bare('GET', path, { headers: { accept: 'text/html' } })
+    expect(answer.status).toBe(404)
+    expect(await answer.json()).toEqual({ detail: 'Not Found' })
+  })
 })
 
 describe('the policy of the page', () => {
-  beforeAll(() => server.listen({ onUnhandledRequest: 'bypass' }))
+  beforeAll(() => server.listen())
   afterAll(() => server.close())
   const directives = async (yaml: string, env: Record<string, string> = {}) => {
     const call = callOf(await core.another({ yaml, env }))
     const policy = (await call('GET', '/console/')).headers.get('content-security-policy') ?? ''
-    return Object.fromEntries(policy.split('; ').map((text) => [text.split(' ')[0], text.split(' ').slice(1).join(' ')]))
+    return Object.fromEntries(
+      policy.split('; ').map((text) => [text.split(' ')[0], text.split(' ').slice(1).join(' ')]),
+    )
   }
   const issuerSays = (document: object, url = 'https://id.example.org') =>
     server.use(http.get(`${url}/.well-known/openid-configuration`, () => HttpResponse.json(document)))
@@ -280,13 +287,10 @@ describe('files of earlier builds', () => {
 
   it('are looked up by names of the build’s form only', async () => {
     const texts: string[] = []
-    const sql = Object.assign(
-      (strings: TemplateStringsArray, ...values: never[]) => {
-        texts.push(strings.join('?'))
-        return core.context.sql(strings, ...values)
-      },
-      core.context.sql,
-    ) as never
+    const sql = Object.assign((strings: TemplateStringsArray, ...values: never[]) => {
+      texts.push(strings.join('?'))
+      return core.context.sql(strings, ...values)
+    }, core.context.sql) as never
     const call = callOf(await core.another({ context: { sql } }))
     for (const path of ['assets/x.js', 'assets/x-5E6F7G8H.php', 'assets/x-5e6f7g8h.js', 'assets/a/b-5E6F7G8H.js'])
       expect((await call('GET', `/console/${path}`)).status).toBe(404)

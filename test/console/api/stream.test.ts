@@ -52,7 +52,7 @@ function follow(answers: Answer[], refused = async () => false) {
     () => 'ended',
     (error: Error) => error,
   )
-  return { asked, frames, states, stop, done, after: (ms: number) => vi.advanceTimersByTimeAsync(ms) }
+  return { asked, frames, states, stop, done, pass: (ms: number) => vi.advanceTimersByTimeAsync(ms) }
 }
 
 describe('an event stream', () => {
@@ -65,57 +65,60 @@ describe('an event stream', () => {
   })
 
   it('goes on behind the last frame when its connection ends', async () => {
-    const { done, asked, frames, after } = follow([
+    const { done, asked, frames, pass } = follow([
       (send, end) => {
         send(`${frame(1)}${frame(2)}data: without id\n\n`)
         end()
       },
       (send) => send(frame(3) + END),
     ])
-    await after(500)
+    await pass(500)
     expect(await done).toBe('ended')
     expect(asked[1]?.get('last-event-id')).toBe('2')
     expect(frames.map(({ data }) => data)).toEqual(['n1', 'n2', 'without id', 'n3', '{}'])
   })
 
   it('forgets half a frame of a connection that broke', async () => {
-    const { done, frames, after } = follow([
+    const { done, frames, pass } = follow([
       (send, end) => {
         send(`${frame(1)}id: 2\ndata: ha`)
         end()
       },
       (send) => send(frame(2) + END),
     ])
-    await after(500)
+    await pass(500)
     await done
     expect(frames.map(({ id, data }) => id + data)).toEqual(['1n1', '2n2', '{}'])
   })
 
   it('waits longer from failure to failure, and starts anew when something comes', async () => {
     const fault = () => new Response('', { status: 503 })
-    const { done, asked, after } = follow([
+    const { done, asked, pass } = follow([
       fault(),
       fault(),
       fault(),
-      (send, end) => (send(frame(1)), end()),
+      (send, end) => {
+        send(frame(1))
+        end()
+      },
       (send) => send(END),
     ])
-    await after(499)
+    await pass(499)
     expect(asked).toHaveLength(1)
-    await after(1)
+    await pass(1)
     expect(asked).toHaveLength(2)
-    await after(1_000)
+    await pass(1_000)
     expect(asked).toHaveLength(3)
-    await after(2_000)
+    await pass(2_000)
     expect(asked).toHaveLength(4)
-    await after(500)
+    await pass(500)
     expect(asked).toHaveLength(5)
     expect(await done).toBe('ended')
   })
 
   it('goes on at once when the platform answers again', async () => {
-    const { done, asked, after } = follow([new TypeError('Failed to fetch'), (send) => send(END)])
-    await after(500)
+    const { done, asked, pass } = follow([new TypeError('Failed to fetch'), (send) => send(END)])
+    await pass(500)
     expect(asked).toHaveLength(2)
     expect(await done).toBe('ended')
   })
@@ -124,22 +127,22 @@ describe('an event stream', () => {
     ['after it was open', (send: Send) => send(frame(1))],
     ['before it answers', 'silence'],
   ] as [string, Answer][])('takes a connection that is silent %s for dead', async (_, first) => {
-    const { done, asked, after } = follow([first, (send) => send(END)])
-    await after(39_000)
+    const { done, asked, pass } = follow([first, (send) => send(END)])
+    await pass(39_000)
     expect(asked).toHaveLength(1)
-    await after(2_000)
+    await pass(2_000)
     expect(asked).toHaveLength(2)
     expect(await done).toBe('ended')
   })
 
   it('is kept alive by comments', async () => {
-    const { done, asked, after } = follow([
+    const { done, asked, pass } = follow([
       (send) => {
         for (let second = 15; second <= 90; second += 15) setTimeout(() => send(': ping\n\n'), second * 1_000)
         setTimeout(() => send(END), 100_000)
       },
     ])
-    await after(101_000)
+    await pass(101_000)
     expect(await done).toBe('ended')
     expect(asked).toHaveLength(1)
   })
@@ -157,21 +160,21 @@ describe('an event stream', () => {
   })
 
   it.each([429, 500, 502])('that is answered with %s is tried again', async (status) => {
-    const { done, after } = follow([new Response('', { status }), (send) => send(END)])
-    await after(500)
+    const { done, pass } = follow([new Response('', { status }), (send) => send(END)])
+    await pass(500)
     expect(await done).toBe('ended')
   })
 
   it('ends silently when nobody watches any more, open or waiting', async () => {
     const open = follow([(send) => send(frame(1))])
-    await open.after(10)
+    await open.pass(10)
     open.stop.abort()
     expect(await open.done).toBe('ended')
     const waiting = follow([new Response('', { status: 500 })])
-    await waiting.after(10)
+    await waiting.pass(10)
     waiting.stop.abort()
     expect(await waiting.done).toBe('ended')
-    await waiting.after(60_000)
+    await waiting.pass(60_000)
     expect(waiting.asked).toHaveLength(1)
   })
 })

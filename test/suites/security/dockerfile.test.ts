@@ -15,6 +15,7 @@ attack(GROUP, 'a base image that somebody replaces under its name', async () => 
   expect(all('FROM')).toEqual([
     expect.stringMatching(/^\$\{ENGINE_IMAGE\} AS engine$/),
     `node:${devDependencies.node}-bookworm-slim AS dependencies`,
+    `node:${devDependencies.node}-bookworm-slim AS console`,
     `node:${devDependencies.node}-bookworm-slim`,
   ])
   expect(all('ARG').filter((argument) => argument.startsWith('ENGINE_IMAGE'))).toEqual([
@@ -41,6 +42,19 @@ attack(GROUP, 'a folder of the image that a process may write and another one re
   // A volume of the image would be a folder that every container may write, whatever compose.yaml mounts.
   expect(all('VOLUME')).toEqual([])
   return 'only /workspaces is open to the group'
+})
+
+test('of the console the image has the built files alone, and no packages that only build it', () => {
+  expect(all('RUN').filter((line) => line.startsWith('npm'))).toEqual([
+    'npm ci --omit=dev --no-audit --no-fund',
+    'npm ci --ignore-scripts --no-audit --no-fund',
+  ])
+  const last = instructions.slice(instructions.findLastIndex(({ name }) => name === 'FROM'))
+  const copied = last.filter(({ name, rest }) => name === 'COPY' && /console|node_modules/.test(rest))
+  expect(copied.map(({ rest }) => rest)).toEqual([
+    '--from=dependencies /app/node_modules node_modules',
+    '--from=console /app/console/dist console/dist',
+  ])
 })
 
 test('the image has what the sandbox of engine commands needs', () => {
