@@ -104,7 +104,7 @@ function Refused({ refusal: { reason, advice, remedy }, sessionId }: { refusal: 
       title="It cannot be merged now"
       actions={
         path && (
-          <Link class="button" to={path as never} params={{ sessionId } as never}>
+          <Link class="button" to={path as never} params={{ sessionId } as never} activeOptions={{ exact: true }}>
             {name}
           </Link>
         )

@@ -17,26 +17,31 @@ import { findLosses, findRefusal, type Refusal } from './readiness.ts'
 /** The way from a sealed plan to the cloud, or why it is barred. */
 export function Apply({ session, seal, isOwn }: { session: Session; seal: Seal; isOwn: boolean }) {
   const refusal = findRefusal(session, isOwn)
-  if (refusal) return <Refused refusal={refusal} sessionId={session.uuid} />
+  if (refusal) return <Refused refusal={refusal} isUsed={seal.reason === 'used'} sessionId={session.uuid} />
   return <Ready session={session} seal={seal} />
 }
 
 const REMEDIES: Record<NonNullable<Refusal['remedy']>, [path: string, name: string]> = {
   rounds: ['/sessions/$sessionId', 'Go to the rounds'],
   locked: ['/locked', 'Locked sessions'],
-  verify: ['/sessions/$sessionId/seal', 'Verify'],
   start: ['/', 'New request'],
 }
 
-function Refused({ refusal: { reason, advice, remedy }, sessionId }: { refusal: Refusal; sessionId: string }) {
+interface RefusedProps {
+  refusal: Refusal
+  isUsed: boolean
+  sessionId: string
+}
+
+function Refused({ refusal: { reason, advice, remedy }, isUsed, sessionId }: RefusedProps) {
   const [path, name] = remedy ? REMEDIES[remedy] : []
   return (
     <Notice
-      tone="warn"
-      title="This plan cannot be applied now"
+      tone={isUsed ? 'neutral' : 'warn'}
+      title={isUsed ? 'The seal is used' : 'This plan cannot be applied now'}
       actions={
         path && (
-          <Link class="button" to={path as never} params={{ sessionId } as never}>
+          <Link class="button" to={path as never} params={{ sessionId } as never} activeOptions={{ exact: true }}>
             {name}
           </Link>
         )

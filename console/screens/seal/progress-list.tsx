@@ -32,23 +32,39 @@ export function ProgressList({ progress, planned, output, isOver }: Props) {
         {output.stream === 'waiting' && ' The connection broke; it comes back by itself.'}
       </p>
       {output.error && <Notice tone="warn">{output.error}</Notice>}
-      {progress.steps.length > 0 && (
-        <VirtualList
-          items={progress.steps}
-          estimate={36}
-          keyOf={({ effect, address }) => `${effect} ${address}`}
-          row={(step) => <StepRow step={step} />}
-          label="Progress of each resource"
-          follow={!isOver}
-          class={progress.steps.length > LONG ? 'seal-steps seal-steps-long' : 'seal-steps'}
-        />
-      )}
+      <Steps steps={progress.steps} follow={!isOver} />
       {progress.errors.length > 0 && <Errors errors={progress.errors} />}
     </div>
   )
 }
 
-const LONG = 8
+const LONG = 12
+
+function Steps({ steps, follow }: { steps: readonly Step[]; follow: boolean }) {
+  if (steps.length > LONG)
+    return (
+      <VirtualList
+        items={steps}
+        estimate={36}
+        keyOf={keyOf}
+        row={(step) => <StepRow step={step} />}
+        label="Progress of each resource"
+        follow={follow}
+        class="seal-steps"
+      />
+    )
+  return (
+    <ul aria-label="Progress of each resource">
+      {steps.map((step) => (
+        <li key={keyOf(step)}>
+          <StepRow step={step} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const keyOf = ({ effect, address }: Step) => `${effect} ${address}`
 
 function describe(done: number, running: number, failed: number, total: number): string {
   if (total === 0) return 'The engine has not begun with a resource yet.'

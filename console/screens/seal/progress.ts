@@ -58,11 +58,11 @@ export function readProgress(events: readonly OutputEvent[]): Progress {
 
 function readLine(line: string, steps: Map<string, Step>): void {
   const began = BEGAN.exec(line)
-  if (began) note(steps, began[1], EFFECTS[began[2] as string], 'running', '')
   const still = STILL.exec(line)
-  if (still) note(steps, still[1], EFFECTS[capitalised(still[2] as string)], 'running', still[3] ?? '')
   const ended = ENDED.exec(line)
-  if (ended) note(steps, ended[1], EFFECTS[ended[2] as string], 'done', ended[3] ?? '')
+  if (began) note(steps, began[1], EFFECTS[began[2] as string], 'running', '')
+  else if (still) note(steps, still[1], EFFECTS[capitalised(still[2] as string)], 'running', still[3] ?? '')
+  else if (ended) note(steps, ended[1], EFFECTS[ended[2] as string], 'done', ended[3] ?? '')
 }
 
 const capitalised = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)

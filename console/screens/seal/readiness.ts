@@ -5,7 +5,7 @@ export interface Refusal {
   reason: string
   advice: string
   /** What helps, where the console has a screen for it. */
-  remedy: 'rounds' | 'locked' | 'verify' | 'start' | null
+  remedy: 'rounds' | 'locked' | 'start' | null
 }
 
 type SealReason = NonNullable<NonNullable<Session['seal']>['reason']>

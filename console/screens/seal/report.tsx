@@ -85,7 +85,7 @@ function NextSteps({ outcome, session }: { outcome: Outcome; session: Session })
       </Link>
     )
   return (
-    <Link class="button" to={'/sessions/$sessionId' as never} params={params}>
+    <Link class="button" to={'/sessions/$sessionId' as never} params={params} activeOptions={{ exact: true }}>
       Ask for a further round
     </Link>
   )

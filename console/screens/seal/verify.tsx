@@ -53,7 +53,8 @@ export function Verify({ session, seal, isOwn }: { session: Session; seal: Seal;
           'Nobody has compared the plan with the present yet. It changes nothing, and an apply compares again.'
         ) : (
           <>
-            Compared with the present <Ago at={verifiedAt} />. An apply compares again.
+            Compared with the present <Ago at={verifiedAt} />.{' '}
+            {seal.reason === 'used' ? 'The plan is used up by now.' : 'An apply compares again.'}
           </>
         )}
       </p>

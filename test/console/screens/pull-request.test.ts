@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import type { Session } from '../../../console/api/types.ts'
+import {
+  adviseOnMerge,
+  findMergeRefusal,
+  listPullRequests,
+  roundsSince,
+  safeLink,
+} from '../../../console/screens/pull-request/merge-readiness.ts'
+
+const round = (number: number, status: string, pulls: number[] = [], preview = false) => ({
+  number,
+  preview,
+  statuses: [{ status }],
+  pull_requests: pulls.map((pull) => ({ provider: 'GITHUB', number: pull, url: `https://git.example/pull/${pull}` })),
+})
+const session = (rounds: object[], more = {}) =>
+  ({ rounds, current_status: 'completed', in_flight: false, is_blocked: false, ...more }) as unknown as Session
+
+describe('the pull requests of a session', () => {
+  it('lists each once, the newest first, and counts the rounds that came after it', () => {
+    const given = session([
+      round(1, 'completed', [4, 5]),
+      round(2, 'completed', [4]),
+      round(3, 'completed'),
+      round(4, 'completed', [], true),
+    ])
+    const listed = listPullRequests(given)
+    expect(listed.map(({ pull_request, round }) => [pull_request.number, round])).toEqual([[4, 2], [5, 1]]) // biome-ignore format: pairs
+    expect(listed.map((opened) => roundsSince(given, opened))).toEqual([1, 2])
+  })
+
+  it('says why one may not be merged', () => {
+    const reason = (given: Session, isOwn = true) => findMergeRefusal(given, isOwn)?.reason ?? null
+    const done = [round(1, 'completed')]
+    expect(reason(session(done))).toBeNull()
+    expect(reason(session(done), false)).toMatch(/somebody else/)
+    expect(reason(session(done, { is_blocked: true, in_flight: true }))).toMatch(/locked/)
+    expect(reason(session(done, { in_flight: true }))).toMatch(/runs/)
+    expect(reason(session(done, { current_status: 'failed' }))).toMatch(/failed/)
+    expect(reason(session([round(1, 'uncompleted'), round(2, 'completed', [], true)]))).toMatch(/No round has completed/)
+  })
+
+  it('advises by what the platform answered', () => {
+    expect(adviseOnMerge(404, 'There are no pull requests to merge: Pull Request 1 is merged.')).toMatch(/nothing left/)
+    expect(adviseOnMerge(409, 'Pull Request 1 holds code that was not reviewed: …')).toMatch(/further round/)
+    expect(adviseOnMerge(504, 'Complete PR timeout')).toMatch(/may still have been merged/)
+  })
+
+  it('links to addresses of the web alone', () => {
+    expect(safeLink('https://git.example/1')).toBe('https://git.example/1')
+    for (const url of ['javascript:alert(1)', 'data:text/html,x', 'ftp://x/', '//git.example', ''])
+      expect(safeLink(url)).toBeNull()
+  })
+})
