@@ -1,0 +1,107 @@
+import type { APIRequestContext, Page } from '@playwright/test'
+import type { Session } from '../../../console/api/types.ts'
+import { expect, expectAccessible, test } from './fixtures.ts'
+import { readSession, runExample } from './world.ts'
+
+test.describe.configure({ mode: 'serial' })
+
+let made = ''
+
+const open = (page: Page, id: string) => page.goto(`/console/sessions/${id}/pull-request`)
+
+async function changeSession(page: Page, request: APIRequestContext, change: (session: Session) => object) {
+  await page.route(/\/api\/v1\/sessions\?/, async (route) => {
+    const session = await (await request.get(new URL(route.request().url()).toString())).json()
+    await route.fulfill({ json: { ...session, ...change(session) } })
+  })
+}
+
+const openButton = (page: Page) => page.getByRole('button', { name: 'Open a pull request' })
+async function merge(page: Page) {
+  await page.getByRole('button', { name: 'Merge…' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Merge', exact: true }).click()
+}
+
+test('opens a pull request, saying what it waits for and who says what', async ({ page, request }) => {
+  made = (await runExample(request, 'generate')).uuid
+  await page.route('**/api/v1/repository/pr', async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    await route.continue()
+  })
+  await open(page, made)
+  await expect(page.getByRole('listitem').filter({ hasText: 'Title and summary' })).toContainText('said by a model')
+  await openButton(page).click()
+  await expect(page.getByText(/takes up to 50 seconds/)).toBeVisible()
+  const link = page.getByRole('link', { name: /^Pull request \d+ at GitHub$/ })
+  await expect(link).toHaveAttribute('href', /^https:/)
+  await expect(link).toHaveAttribute('rel', 'noreferrer')
+  expect((await readSession(request, made)).rounds.flatMap(({ pull_requests }) => pull_requests)).toHaveLength(1)
+  await expectAccessible(page)
+})
+
+test('says why one was not opened, and that it may be there all the same', async ({ page }) => {
+  await page.route('**/api/v1/repository/pr', (route) =>
+    route.fulfill({ status: 504, json: { detail: 'PR creation timeout' } }),
+  )
+  await open(page, made)
+  await openButton(page).click()
+  await expect(page.getByText('PR creation timeout')).toBeVisible()
+  await expect(page.getByText(/may have been opened all the same/)).toBeVisible()
+})
+
+for (const [status, detail, advice] of [
+  [409, 'A round of session x is running; PR merge is not allowed until it has completed.', /Nothing was merged/],
+  [409, 'Pull Request 1 holds code that was not reviewed: its branch is not at commit 1.', /further round/],
+  [404, 'There are no pull requests to merge: Pull Request 1 is merged.', /nothing left to do/],
+  [504, 'Complete PR timeout', /may still have been merged/],
+] as const)
+  test(`shows why it was not merged: ${detail}`, async ({ page }) => {
+    await page.route('**/api/v1/repository/pr/merge', (route) => route.fulfill({ status, json: { detail } }))
+    await open(page, made)
+    await merge(page)
+    await expect(page.getByRole('alert').filter({ hasText: detail })).toContainText(advice)
+  })
+
+test('refuses to merge with the reason: locked, running, failed, nothing completed', async ({ page, request }) => {
+  const states: [change: (session: Session) => object, reason: string][] = [
+    [() => ({ is_blocked: true }), 'This session is locked.'],
+    [() => ({ in_flight: true }), 'A round of this session runs.'],
+    [() => ({ current_status: 'failed' }), 'The last round failed.'],
+    [
+      ({ rounds }) => ({ rounds: rounds.map((round) => ({ ...round, statuses: round.statuses.slice(0, -1) })) }),
+      'No round has completed yet.',
+    ],
+  ]
+  for (const [change, reason] of states) {
+    await changeSession(page, request, change)
+    await open(page, made)
+    await expect(page.getByText(reason)).toBeVisible()
+    await expect(page.getByRole('button', { name: 'Merge…' })).toHaveCount(0)
+    await page.unrouteAll()
+  }
+  await expectAccessible(page)
+})
+
+test('links to no address but one of the web', async ({ page, request }) => {
+  await changeSession(page, request, ({ rounds }) => ({
+    rounds: rounds.map((round) => ({
+      ...round,
+      pull_requests: [{ provider: 'GITHUB', number: 9, url: 'javascript:alert(1)' }],
+    })),
+  }))
+  await open(page, made)
+  await expect(page.getByRole('heading', { name: /Pull request 9 at GitHub/ })).toContainText('javascript:alert(1)')
+  await expect(page.getByRole('link', { name: /Pull request 9/ })).toHaveCount(0)
+})
+
+test('merges after a confirmation, and remembers it', async ({ page }) => {
+  await open(page, made)
+  await page.getByRole('button', { name: 'Merge…' }).click()
+  await expect(page.getByRole('dialog')).toContainText('This changes the repository, not the cloud.')
+  await expectAccessible(page)
+  await page.getByRole('dialog').getByRole('button', { name: 'Merge', exact: true }).click()
+  await expect(page.getByText('Merged', { exact: true })).toBeVisible({ timeout: 30_000 })
+  await page.reload()
+  await expect(page.getByText('Merged', { exact: true })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Merge…' })).toHaveCount(0)
+})

@@ -1,0 +1,172 @@
+import type { APIRequestContext, Page } from '@playwright/test'
+import type { Session } from '../../../console/api/types.ts'
+import { expect, expectAccessible, test } from './fixtures.ts'
+import { readSession, resetSample, runExample } from './world.ts'
+
+test.describe.configure({ mode: 'serial' })
+
+/** Made by the first test, and applied by the second. */
+let applied = ''
+
+const open = (page: Page, id: string) => page.goto(`/console/sessions/${id}/seal`)
+const checks = (page: Page) => page.getByRole('list', { name: 'Checks of the seal' }).getByRole('listitem')
+
+/** Changes what the API says about the session. */
+async function changeSession(page: Page, request: APIRequestContext, change: (session: Session) => object) {
+  await page.route(/\/api\/v1\/sessions\?/, async (route) => {
+    const session = await (await request.get(new URL(route.request().url()).toString())).json()
+    await route.fulfill({ json: { ...session, ...change(session) } })
+  })
+}
+
+/** Hands in another document in the place of an artifact. */
+const handIn = (page: Page, path: RegExp, json: unknown) =>
+  page.route(path, (route) => route.fulfill({ json, headers: { 'access-control-allow-origin': '*' } }))
+
+test('says what is sealed, and verifies it with six checks in words', async ({ page, request }) => {
+  await resetSample(request, 'apply')
+  const { uuid, seal } = await runExample(request, 'apply')
+  applied = uuid
+  await open(page, uuid)
+  const facts = page.getByRole('region', { name: 'What is sealed' })
+  await expect(facts).toContainText(seal?.plan_sha256.slice(0, 16) ?? 'none')
+  await expect(facts).toContainText(seal?.engine?.version ?? 'none')
+  await expect(facts).toContainText('valid')
+  await expect(checks(page)).toHaveCount(6)
+  await expect(checks(page).first()).toContainText('not looked at')
+  await page.getByRole('button', { name: 'Verify now' }).click()
+  await expect(checks(page).filter({ hasText: 'holds' })).toHaveCount(5)
+  await expect(checks(page).filter({ hasText: 'unknown' })).toContainText('encrypted copy')
+  await expectAccessible(page)
+})
+
+test('asks for a typed confirmation where something critical goes away', async ({ page, request }) => {
+  const bodies: unknown[] = []
+  await page.route('**/api/v1/iac/apply', (route) => {
+    bodies.push(route.request().postDataJSON())
+    return route.fulfill({ status: 409, json: { detail: 'Session is blocked; apply is not allowed.' } })
+  })
+  const lost = (address: string, is_critical: boolean) => ({ address, deposed: null, action: 'delete', is_critical })
+  const resources = [lost('aws_db.orders', true), lost('aws_x.<b>y</b>', false)]
+  await handIn(page, /\/plans\/[^/]+\.json/, { summary: { delete: 2 }, resources })
+  await open(page, applied)
+  await page.getByRole('button', { name: 'Apply the sealed plan' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Apply the sealed plan?' })
+  await expect(dialog).toContainText('2 resources will be destroyed or replaced, 1 of them critical')
+  await expect(dialog).toContainText('aws_x.<b>y</b>')
+  await expectAccessible(page)
+  await dialog.getByLabel('Type 2 to confirm').fill('3')
+  await dialog.getByRole('button', { name: 'Apply', exact: true }).click()
+  await expect(dialog.getByRole('alert')).toContainText('This is not 2. Nothing was applied.')
+  expect(bodies).toEqual([])
+  await dialog.getByLabel('Type 2 to confirm').fill('2')
+  await page.keyboard.press('Enter')
+  await expect(dialog).toContainText('Session is blocked; apply is not allowed.')
+  expect(bodies).toEqual([{ session_id: applied }])
+  await page.keyboard.press('Escape')
+  await expect(dialog).toBeHidden()
+})
+
+test('wants a typed word where the plan cannot be read, so that nobody knows what goes away', async ({ page }) => {
+  await page.route(/\/plans\/[^/]+\.json/, (route) => route.abort())
+  await open(page, applied)
+  await page.getByRole('button', { name: 'Apply the sealed plan' }).click()
+  await expect(page.getByRole('dialog').getByLabel('Type apply to confirm')).toBeVisible()
+})
+
+test('applies the sealed plan end to end, and says that the seal is used', async ({ page, request }) => {
+  await open(page, applied)
+  await expect(page.getByText('It will create 3.')).toBeVisible()
+  await page.getByRole('button', { name: 'Apply the sealed plan' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Apply', exact: true }).click()
+  await expect(page.getByText('Applied', { exact: true })).toBeVisible({ timeout: 30_000 })
+  const progress = page.getByRole('list', { name: 'Progress of each resource' }).getByRole('listitem')
+  await expect(progress).toHaveCount(3)
+  await expect(progress.filter({ hasText: 'done' })).toHaveCount(3)
+  await expect(page.getByText('3 of 3 steps done.')).toBeVisible()
+  await expect(page.getByText('The seal is used')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Apply the sealed plan' })).toHaveCount(0)
+  expect((await readSession(request, applied)).seal?.reason).toBe('used')
+  await expectAccessible(page)
+})
+
+const change = (name: string, action: string, error: string | null = null) => ({
+  resource_type: 'aws_x',
+  resource_name: name,
+  action,
+  status: action === 'no_change' || error ? 'failed' : 'success',
+  details: 'Details.',
+  error_message: error,
+})
+const report = (status: string, resource_changes: object[]) => ({
+  status,
+  summary: { total_resources: resource_changes.length, created: 1, updated: 0, destroyed: 0, failed: 1 },
+  execution_summary: 'In words.\u202e <script>alert(1)</script>',
+  resource_changes,
+  recommendations: ['Look at <b>it</b>.'],
+})
+const OUTCOMES: [title: string, document: object, advice: RegExp][] = [
+  ['Applied in part', report('Partial', [change('a', 'created'), change('b', 'no_change')]), /plans what is left/],
+  ['The apply failed', report('Failed', [change('a', 'created', 'Error: no quota')]), /mend the cause/],
+  ['Nothing was applied', report('Failed', [change('a', 'no_change')]), /The cloud is as it was/],
+  ['Nobody knows what was applied', report('Failed', []), /Look at the cloud/],
+]
+
+for (const [title, document, advice] of OUTCOMES)
+  test(`tells what to do: ${title}`, async ({ page }) => {
+    await handIn(page, /\/reports\/apply-/, document)
+    await open(page, applied)
+    await expect(page.getByText(title, { exact: true })).toBeVisible()
+    await expect(page.getByText(advice)).toBeVisible()
+    await expect(page.getByText('In words.⟨U+202E⟩ <script>alert(1)</script>')).toBeVisible()
+    await expect(page.getByText('Look at <b>it</b>.')).toBeVisible()
+    await expectAccessible(page)
+  })
+
+test('a report that is damaged or cannot be read is said to be so', async ({ page }) => {
+  await handIn(page, /\/reports\/apply-/, { status: 'Fine' })
+  await open(page, applied)
+  await expect(page.getByText('The report cannot be read')).toBeVisible()
+})
+
+test('follows an apply that runs, resource by resource', async ({ page, request }) => {
+  await changeSession(page, request, ({ rounds }) => ({
+    in_flight: true,
+    current_status: 'apply',
+    rounds: rounds.map((round) =>
+      round.number === 2 ? { ...round, reports: [], statuses: [{ ...round.statuses[1], status: 'apply' }] } : round,
+    ),
+  }))
+  const lines = 'a.one: Creating...\na.one: Creation complete after 3s\na.two: Creating...\n'
+  const data = { id: 1, round: 2, type: 'lines', step: 'apply', stream: 'stdout', job_id: 'j', text: lines, at: '' }
+  await page.route('**/events/output/**', (route) =>
+    route.fulfill({ contentType: 'text/event-stream', body: `id: 1\nevent: lines\ndata: ${JSON.stringify(data)}\n\n` }),
+  )
+  await open(page, applied)
+  const progress = page.getByRole('list', { name: 'Progress of each resource' }).getByRole('listitem')
+  await expect(progress.nth(0)).toContainText(/done.*create.*a\.one.*3s/)
+  await expect(progress.nth(1)).toContainText(/under way.*create.*a\.two/)
+  await expect(page.getByText('A round of this session runs.')).toBeVisible()
+})
+
+test('refuses with the reason: locked, of somebody else, failed', async ({ page, request }) => {
+  const { uuid, is_blocked } = await runExample(request, 'blocked')
+  expect(is_blocked).toBe(true)
+  const seal = { ...(await readSession(request, applied)).seal, valid: true, reason: null, explanation: null }
+  await changeSession(page, request, () => ({ seal }))
+  await open(page, uuid)
+  await expect(page.getByText('This session is locked.')).toBeVisible()
+  await expect(page.getByRole('link', { name: 'Locked sessions' }).last()).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Apply the sealed plan' })).toHaveCount(0)
+  await expectAccessible(page)
+  await page.unrouteAll()
+  await changeSession(page, request, () => ({ seal, is_blocked: false, current_status: 'failed' }))
+  await open(page, uuid)
+  await expect(page.getByText('The last round failed.')).toBeVisible()
+})
+
+test('says that nothing is sealed in a session that never sealed a plan', async ({ page, request }) => {
+  const { uuid } = await runExample(request, 'declined')
+  await open(page, uuid)
+  await expect(page.getByText('Nothing is sealed')).toBeVisible()
+})
