@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { parseRange } from '../address-ranges.ts'
+import { consoleExamples } from '../console-examples.ts'
 import { flag, text, textList } from '../fields.ts'
 import type { Source } from '../source.ts'
 import type { HttpConfig } from '../types.ts'
-import { consoleExamples } from './console-examples.ts'
 
 export const httpSchema = v.object({
   cors_origins: textList(['http://localhost']),

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { Session } from '../api/types.ts'
 import { endText, mayNotify } from './notify.ts'
 import { usePlatform, useStore } from './platform.ts'
-import { refreshSession } from './use-session.ts'
+import { refreshSession } from './sessions/use-session.ts'
 
 /** A hidden page follows no stream, so it asks now and then; browsers let it do so once a minute at the latest. */
 const ASK_EVERY_MS = 10_000

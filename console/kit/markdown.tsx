@@ -1,6 +1,6 @@
 import type { ComponentChildren, ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { visibleText } from './text.ts'
+import { visibleText } from './words/text.ts'
 
 /** A longer text stays plain, because to take it apart would hold up the page. */
 const MAX_LENGTH = 50_000

@@ -1,5 +1,5 @@
 import type { Round } from '../api/types.ts'
-import { shorten, visibleText } from './text.ts'
+import { shorten, visibleText } from './words/text.ts'
 
 interface RoundPickerProps {
   rounds: readonly Round[]

@@ -1,6 +1,6 @@
 import { usePlatform, useStore } from '../data/platform.ts'
 import { Button } from '../kit/button.tsx'
-import { Elapsed } from '../kit/time.tsx'
+import { Elapsed } from '../kit/time/time.tsx'
 
 /** What concerns every screen: no connection, and a sign-in that ended. What was typed stays where it is. */
 export function Banners() {

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks'
-import { visibleText } from '../text.ts'
+import { visibleText } from '../words/text.ts'
 import { UnifiedRow } from './code-rows.tsx'
 import { CodeTable } from './code-table.tsx'
 import { useColours } from './colours/use-colours.ts'

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Button } from '../button.tsx'
-import { formatNumber, plural } from '../format.ts'
 import { keepInSight } from '../keep-in-sight.ts'
-import { visibleText } from '../text.ts'
+import { formatNumber, plural } from '../words/format.ts'
+import { visibleText } from '../words/text.ts'
 import type { LineLinks } from './line-link.ts'
 import { blockAround, foldLines, type Piece } from './lines/fold.ts'
 

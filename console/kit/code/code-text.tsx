@@ -1,5 +1,5 @@
-import { formatNumber } from '../format.ts'
-import { visibleText } from '../text.ts'
+import { formatNumber } from '../words/format.ts'
+import { visibleText } from '../words/text.ts'
 import type { Row } from './lines/rows.ts'
 import { markTokens, type Token } from './lines/segments.ts'
 import type { Range } from './lines/words.ts'

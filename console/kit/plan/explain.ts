@@ -1,6 +1,6 @@
 import type { PlannedResource } from '../../api/types.ts'
-import { plural } from '../format.ts'
-import { shorten, visibleText } from '../text.ts'
+import { plural } from '../words/format.ts'
+import { shorten, visibleText } from '../words/text.ts'
 
 /** The engine's words for why, in sentences. */
 const REASONS: Record<string, string> = {

@@ -1,5 +1,5 @@
 import type { PlannedResource } from '../../api/types.ts'
-import { shorten, visibleText } from '../text.ts'
+import { shorten, visibleText } from '../words/text.ts'
 
 export type PlannedAttribute = PlannedResource['attributes'][number]
 /** One side of a change: an attribute of a resource, or an output. */

@@ -1,6 +1,6 @@
-import { formatSeconds } from '../format.ts'
-import { shorten, visibleText } from '../text.ts'
 import { VirtualList } from '../virtual-list.tsx'
+import { formatSeconds } from '../words/format.ts'
+import { shorten, visibleText } from '../words/text.ts'
 import { FollowEnd } from './follow-end.tsx'
 import { Lines } from './lanes.tsx'
 import type { ActivityLine } from './types.ts'

@@ -1,7 +1,7 @@
 import type { AttemptResult } from '../../api/types.ts'
 import { Badge } from '../badge.tsx'
-import { plural } from '../format.ts'
-import { shorten, visibleText } from '../text.ts'
+import { plural } from '../words/format.ts'
+import { shorten, visibleText } from '../words/text.ts'
 import { stepName } from './words.ts'
 
 type Diagnostic = AttemptResult['diagnostics'][number]

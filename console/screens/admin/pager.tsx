@@ -1,5 +1,5 @@
 import { Button } from '../../kit/button.tsx'
-import { plural } from '../../kit/format.ts'
+import { plural } from '../../kit/words/format.ts'
 
 interface PagerProps {
   /** Counted from 1. */

@@ -1,5 +1,5 @@
 import type { Round } from '../../api/types.ts'
-import { useArtifact } from '../../data/use-artifact.ts'
+import { useArtifact } from '../../data/sessions/use-artifact.ts'
 import { CodeDiff } from '../../kit/code/code-diff.tsx'
 import { CodeFile } from '../../kit/code/code-file.tsx'
 import { ErrorNotice, Skeleton } from '../../kit/notice.tsx'

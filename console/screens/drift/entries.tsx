@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Round } from '../../api/types.ts'
 import { Button } from '../../kit/button.tsx'
-import { formatNumber } from '../../kit/format.ts'
+import { formatNumber } from '../../kit/words/format.ts'
 import { EntryCard } from './entry.tsx'
 import type { DriftReport, Entry, Fate } from './report.ts'
 import type { DriftDraft } from './use-drift-draft.ts'

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { Round } from '../../api/types.ts'
-import { useArtifact } from '../../data/use-artifact.ts'
-import { plural } from '../../kit/format.ts'
+import { useArtifact } from '../../data/sessions/use-artifact.ts'
 import { ErrorNotice, Skeleton } from '../../kit/notice.tsx'
-import { shorten, visibleText } from '../../kit/text.ts'
+import { plural } from '../../kit/words/format.ts'
+import { shorten, visibleText } from '../../kit/words/text.ts'
 import { useOpenSession } from '../session/context.ts'
 
 const MAX_SHOWN = 200_000

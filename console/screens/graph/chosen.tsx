@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { PlannedResource } from '../../api/types.ts'
 import { ActionBadge, Badge } from '../../kit/badge.tsx'
 import { Button } from '../../kit/button.tsx'
-import { plural } from '../../kit/format.ts'
+import { plural } from '../../kit/words/format.ts'
 import { byUrgency, changes, type Graph, isCriticalLoss, keyOf } from './model.ts'
 import { shownAddress } from './names.ts'
 

@@ -1,5 +1,5 @@
 import type { PlannedResource } from '../../api/types.ts'
-import { shorten, visibleText } from '../../kit/text.ts'
+import { shorten, visibleText } from '../../kit/words/text.ts'
 
 const LONGEST = 300
 

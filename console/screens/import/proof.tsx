@@ -1,9 +1,9 @@
 import type { PlanDocument, Round } from '../../api/types.ts'
-import { useArtifact, useJsonArtifact } from '../../data/use-artifact.ts'
+import { useArtifact, useJsonArtifact } from '../../data/sessions/use-artifact.ts'
 import { Origin } from '../../kit/badge.tsx'
-import { plural } from '../../kit/format.ts'
 import { Notice, Skeleton } from '../../kit/notice.tsx'
-import { visibleText } from '../../kit/text.ts'
+import { plural } from '../../kit/words/format.ts'
+import { visibleText } from '../../kit/words/text.ts'
 import { useOpenSession } from '../session/context.ts'
 import { countChanges, saysNoChanges } from './report.ts'
 

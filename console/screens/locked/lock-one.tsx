@@ -6,7 +6,7 @@ import { usePlatform } from '../../data/platform.ts'
 import { Button } from '../../kit/button.tsx'
 import { Confirm } from '../../kit/confirm.tsx'
 import { Field } from '../../kit/field.tsx'
-import { repositoryName, shorten, visibleText } from '../../kit/text.ts'
+import { repositoryName, shorten, visibleText } from '../../kit/words/text.ts'
 import { useSetLock } from './use-set-lock.ts'
 
 const ID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/i

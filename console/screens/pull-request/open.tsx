@@ -3,10 +3,10 @@ import { calls } from '../../api/calls.ts'
 import { ApiError } from '../../api/errors.ts'
 import type { Session } from '../../api/types.ts'
 import { usePlatform } from '../../data/platform.ts'
-import { hasEnded, useRefreshSession } from '../../data/use-session.ts'
+import { hasEnded, useRefreshSession } from '../../data/sessions/use-session.ts'
 import { Button } from '../../kit/button.tsx'
 import { ErrorNotice, Notice } from '../../kit/notice.tsx'
-import { Elapsed } from '../../kit/time.tsx'
+import { Elapsed } from '../../kit/time/time.tsx'
 import { type Opened, roundsSince } from './merge-readiness.ts'
 
 interface Props {

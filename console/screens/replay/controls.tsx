@@ -1,7 +1,7 @@
 import type { ActivityEvent, Round } from '../../api/types.ts'
 import { Button } from '../../kit/button.tsx'
 import { Copy } from '../../kit/copy.tsx'
-import { formatNumber, formatSeconds } from '../../kit/format.ts'
+import { formatNumber, formatSeconds } from '../../kit/words/format.ts'
 import { useOpenSession } from '../session/context.ts'
 import type { Timeline } from './timeline.ts'
 import { type Player, SPEEDS } from './use-player.ts'

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { Round, Session } from '../../api/types.ts'
 import { Empty } from '../../kit/notice.tsx'
-import { shorten, visibleText } from '../../kit/text.ts'
+import { shorten, visibleText } from '../../kit/words/text.ts'
 import { useOpenSession } from '../session/context.ts'
 import { useSelectedRound } from '../session/selected-round.ts'
 import { CodePart } from './code/code-part.tsx'

@@ -1,5 +1,5 @@
 import type { Round, Session } from '../../api/types.ts'
-import { hasEnded } from '../../data/use-session.ts'
+import { hasEnded } from '../../data/sessions/use-session.ts'
 
 export type Mode = 'generate' | 'drift' | 'import' | 'apply'
 

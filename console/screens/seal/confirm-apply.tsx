@@ -5,8 +5,8 @@ import { ActionBadge, Badge } from '../../kit/badge.tsx'
 import { Button } from '../../kit/button.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
 import { Field } from '../../kit/field.tsx'
-import { plural } from '../../kit/format.ts'
-import { shorten, visibleText } from '../../kit/text.ts'
+import { plural } from '../../kit/words/format.ts'
+import { shorten, visibleText } from '../../kit/words/text.ts'
 import { confirmationFor, isConfirmed, type Losses } from './readiness.ts'
 
 interface Props {

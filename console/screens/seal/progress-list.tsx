@@ -1,10 +1,10 @@
 import type { OutputEvent } from '../../api/types.ts'
-import type { RoundEvents } from '../../data/use-events.ts'
+import type { RoundEvents } from '../../data/sessions/use-events.ts'
 import { Badge, type Tone } from '../../kit/badge.tsx'
-import { formatNumber, plural } from '../../kit/format.ts'
 import { Notice } from '../../kit/notice.tsx'
-import { shorten, visibleText } from '../../kit/text.ts'
 import { VirtualList } from '../../kit/virtual-list.tsx'
+import { formatNumber, plural } from '../../kit/words/format.ts'
+import { shorten, visibleText } from '../../kit/words/text.ts'
 import { countSteps, type Progress, type Step } from './progress.ts'
 
 interface Props {

@@ -4,9 +4,9 @@ import { useState } from 'preact/hooks'
 import type { Session } from '../../api/types.ts'
 import { Badge, Origin, type Tone } from '../../kit/badge.tsx'
 import { Button } from '../../kit/button.tsx'
-import { formatNumber } from '../../kit/format.ts'
 import { Notice } from '../../kit/notice.tsx'
-import { shorten, visibleText } from '../../kit/text.ts'
+import { formatNumber } from '../../kit/words/format.ts'
+import { shorten, visibleText } from '../../kit/words/text.ts'
 import { type ApplyReport, type Outcome, outcomeOf } from './outcome.ts'
 
 const WORDS: Record<Outcome, [tone: Tone, title: string, advice: string]> = {

@@ -4,10 +4,10 @@ import type { Seal } from '../../api/types.ts'
 import { Badge, Origin } from '../../kit/badge.tsx'
 import { Button } from '../../kit/button.tsx'
 import { Copy } from '../../kit/copy.tsx'
-import { formatMoment, plural } from '../../kit/format.ts'
-import { Term } from '../../kit/term.tsx'
-import { shorten, visibleText } from '../../kit/text.ts'
-import { Ago } from '../../kit/time.tsx'
+import { Ago } from '../../kit/time/time.tsx'
+import { formatMoment, plural } from '../../kit/words/format.ts'
+import { Term } from '../../kit/words/term.tsx'
+import { shorten, visibleText } from '../../kit/words/text.ts'
 
 /** What is sealed. */
 export function SealFacts({ sessionId, seal }: { sessionId: string; seal: Seal }) {

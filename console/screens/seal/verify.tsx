@@ -2,13 +2,13 @@ import { useMutation } from '@tanstack/preact-query'
 import { calls } from '../../api/calls.ts'
 import type { Seal, Session } from '../../api/types.ts'
 import { usePlatform } from '../../data/platform.ts'
+import { useRefreshSession } from '../../data/sessions/use-session.ts'
 import { hasPanelRole, useMe } from '../../data/use-me.ts'
-import { useRefreshSession } from '../../data/use-session.ts'
 import { Badge, type Tone } from '../../kit/badge.tsx'
 import { Button } from '../../kit/button.tsx'
 import { ErrorNotice } from '../../kit/notice.tsx'
-import { visibleText } from '../../kit/text.ts'
-import { Ago } from '../../kit/time.tsx'
+import { Ago } from '../../kit/time/time.tsx'
+import { visibleText } from '../../kit/words/text.ts'
 
 type Check = Seal['checks'][number]
 

@@ -4,7 +4,7 @@ import type { Status } from '../../api/types.ts'
 import type { Address } from '../../data/use-address.ts'
 import { statusName } from '../../kit/badge.tsx'
 import { Button } from '../../kit/button.tsx'
-import { CLOUDS, MODES } from '../../kit/names.ts'
+import { CLOUDS, MODES } from '../../kit/words/names.ts'
 import { countFilters, type FilterName, filtersOf, type View } from './filters.ts'
 
 const STATUSES: readonly Status[] = [

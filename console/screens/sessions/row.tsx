@@ -1,9 +1,9 @@
 import { memo } from 'preact/compat'
 import type { SessionSummary } from '../../api/types.ts'
 import { Badge, StatusBadge } from '../../kit/badge.tsx'
-import { formatAgo, formatMoment, formatMoney } from '../../kit/format.ts'
-import { CLOUDS, MODES } from '../../kit/names.ts'
-import { repositoryName, shorten, visibleText } from '../../kit/text.ts'
+import { formatAgo, formatMoment, formatMoney } from '../../kit/words/format.ts'
+import { CLOUDS, MODES } from '../../kit/words/names.ts'
+import { repositoryName, shorten, visibleText } from '../../kit/words/text.ts'
 
 const LONGEST = 200
 

@@ -4,7 +4,7 @@ import { useMe } from '../../data/use-me.ts'
 import { Badge } from '../../kit/badge.tsx'
 import { Button } from '../../kit/button.tsx'
 import { ErrorNotice, Skeleton } from '../../kit/notice.tsx'
-import { visibleText } from '../../kit/text.ts'
+import { visibleText } from '../../kit/words/text.ts'
 
 const OPERATION: Record<User['operation_role'], string> = {
   developer: 'May ask for changes and imports, open and merge pull requests, and apply. May not ask for drift.',

@@ -4,7 +4,7 @@ import { usePlatform, useStore } from '../../data/platform.ts'
 import type { Settings } from '../../data/settings.ts'
 import { Notice } from '../../kit/notice.tsx'
 import { Page } from '../../kit/page.tsx'
-import { Term } from '../../kit/term.tsx'
+import { Term } from '../../kit/words/term.tsx'
 import { Account } from './account.tsx'
 import { Choice } from './choice.tsx'
 

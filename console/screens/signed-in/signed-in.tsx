@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { messageOf } from '../../api/errors.ts'
 import { usePlatform, useStore } from '../../data/platform.ts'
 import { Button } from '../../kit/button.tsx'
-import { visibleText } from '../../kit/text.ts'
+import { visibleText } from '../../kit/words/text.ts'
 
 /** Where the identity provider leads back to. */
 export function Screen() {

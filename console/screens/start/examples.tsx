@@ -2,7 +2,7 @@ import { useRef } from 'preact/hooks'
 import { type Example, usePlatform } from '../../data/platform.ts'
 import { useMe } from '../../data/use-me.ts'
 import { Button } from '../../kit/button.tsx'
-import { repositoryName, visibleText } from '../../kit/text.ts'
+import { repositoryName, visibleText } from '../../kit/words/text.ts'
 import { MODES, modeOfExample } from './modes.ts'
 import { idOf } from './use-request.ts'
 

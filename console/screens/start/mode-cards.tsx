@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ComponentChildren } from 'preact'
 import { useMe } from '../../data/use-me.ts'
-import { Term } from '../../kit/term.tsx'
+import { Term } from '../../kit/words/term.tsx'
 import { MODES, type Mode, type ModeName } from './modes.ts'
 
 interface ModeCardsProps {

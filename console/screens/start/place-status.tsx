@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { ApiError, messageOf } from '../../api/errors.ts'
 import { Button } from '../../kit/button.tsx'
 import { Notice } from '../../kit/notice.tsx'
-import { visibleText } from '../../kit/text.ts'
+import { visibleText } from '../../kit/words/text.ts'
 import { rootOf, toSentence } from './form.ts'
 import type { Place } from './use-place.ts'
 

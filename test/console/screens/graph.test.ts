@@ -96,12 +96,7 @@ describe('the drawing', () => {
     expect(draw(few, everything(MOST_BOXES), NOTHING_OPEN).boxes).toHaveLength(MOST_BOXES)
     const graph = many(400, (index) => `module.m${index % 4}`)
     const drawing = draw(graph, everything(400), NOTHING_OPEN)
-    expect(drawing.boxes.map(({ group }) => group?.title)).toEqual([
-      'module.m0',
-      'module.m1',
-      'module.m2',
-      'module.m3',
-    ])
+    expect(drawing.boxes.map(({ group }) => group?.title)).toEqual(['module.m0', 'module.m1', 'module.m2', 'module.m3'])
     expect(drawing.ties).toHaveLength(4)
     const opened = draw(graph, everything(400), { open: new Set(['mmodule.m0']), apart: 5 })
     expect(opened.boxes).toHaveLength(100 + 3 + 1)
@@ -118,7 +113,11 @@ describe('the drawing', () => {
   })
 
   it('draws no more than a few hundred boxes of ten thousand resources, each in exactly one', () => {
-    for (const module of [() => null, (index: number) => `module.a["${index}"]`, (index: number) => `module.m${index}`]) {
+    for (const module of [
+      () => null,
+      (index: number) => `module.a["${index}"]`,
+      (index: number) => `module.m${index}`,
+    ]) {
       const graph = many(10_000, module)
       const { boxes, ties } = draw(graph, everything(10_000), NOTHING_OPEN)
       expect(boxes.length).toBeLessThanOrEqual(MOST_BOXES)

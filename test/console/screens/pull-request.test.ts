@@ -38,7 +38,9 @@ describe('the pull requests of a session', () => {
     expect(reason(session(done, { is_blocked: true, in_flight: true }))).toMatch(/locked/)
     expect(reason(session(done, { in_flight: true }))).toMatch(/runs/)
     expect(reason(session(done, { current_status: 'failed' }))).toMatch(/failed/)
-    expect(reason(session([round(1, 'uncompleted'), round(2, 'completed', [], true)]))).toMatch(/No round has completed/)
+    expect(reason(session([round(1, 'uncompleted'), round(2, 'completed', [], true)]))).toMatch(
+      /No round has completed/,
+    )
   })
 
   it('advises by what the platform answered', () => {

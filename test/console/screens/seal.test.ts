@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { OutputEvent, PlanDocument, Session } from '../../../console/api/types.ts'
-import { type ApplyReport, endWithoutReport, isApplyRound, outcomeOf, readReport } from '../../../console/screens/seal/outcome.ts'
+import {
+  type ApplyReport,
+  endWithoutReport,
+  isApplyRound,
+  outcomeOf,
+  readReport,
+} from '../../../console/screens/seal/outcome.ts'
 import { countPlanned, countSteps, readProgress } from '../../../console/screens/seal/progress.ts'
 import { confirmationFor, findLosses, findRefusal, isConfirmed } from '../../../console/screens/seal/readiness.ts'
 
@@ -60,7 +66,9 @@ describe('the progress of an apply', () => {
 })
 
 const plan = (rows: [address: string, action: string, is_critical: boolean][]) =>
-  ({ resources: rows.map(([address, action, is_critical]) => ({ address, action, is_critical })) }) as unknown as PlanDocument
+  ({
+    resources: rows.map(([address, action, is_critical]) => ({ address, action, is_critical })),
+  }) as unknown as PlanDocument
 
 describe('the confirmation of an apply', () => {
   it('has to be typed where data or access goes away, and when nobody knows what does', () => {

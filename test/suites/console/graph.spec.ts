@@ -61,7 +61,9 @@ test('shows the blast radius of what is chosen by the keyboard alone', async ({ 
   await page.keyboard.press('Enter')
   await expect(page).toHaveURL(/resource=net\.vpc/)
   const chosen = page.getByRole('region', { name: 'net.vpc' })
-  await expect(chosen).toContainText('3 resources depend on it, directly or through others. This plan changes 2 of them.')
+  await expect(chosen).toContainText(
+    '3 resources depend on it, directly or through others. This plan changes 2 of them.',
+  )
   await page.getByLabel('Find a resource').fill('')
   const hits = table.getByRole('row').filter({ hasText: 'yes' })
   await expect(hits).toHaveCount(3)

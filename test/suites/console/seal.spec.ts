@@ -40,7 +40,7 @@ test('says what is sealed, and verifies it with six checks in words', async ({ p
   await expectAccessible(page)
 })
 
-test('asks for a typed confirmation where something critical goes away', async ({ page, request }) => {
+test('asks for a typed confirmation where something critical goes away', async ({ page }) => {
   const bodies: unknown[] = []
   await page.route('**/api/v1/iac/apply', (route) => {
     bodies.push(route.request().postDataJSON())

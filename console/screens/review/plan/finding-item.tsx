@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { Badge, type Tone } from '../../../kit/badge.tsx'
 import { Copy } from '../../../kit/copy.tsx'
-import { shorten, visibleText } from '../../../kit/text.ts'
+import { shorten, visibleText } from '../../../kit/words/text.ts'
 import type { Finding } from './filter.ts'
 
 export const SEVERITY_TONES: Record<Finding['severity'], Tone> = {

@@ -1,5 +1,5 @@
 import { Origin } from '../../../kit/badge.tsx'
-import { shorten, visibleText } from '../../../kit/text.ts'
+import { shorten, visibleText } from '../../../kit/words/text.ts'
 import { formatAmount, type GenerateReport } from './generate-report.ts'
 import { Prose } from './prose.tsx'
 

@@ -1,6 +1,6 @@
 import { Badge, Origin, type Tone } from '../../../kit/badge.tsx'
-import { formatNumber } from '../../../kit/format.ts'
-import { shorten, visibleText } from '../../../kit/text.ts'
+import { formatNumber } from '../../../kit/words/format.ts'
+import { shorten, visibleText } from '../../../kit/words/text.ts'
 import { Prose } from './prose.tsx'
 import { objectOf, textOf } from './reading.ts'
 

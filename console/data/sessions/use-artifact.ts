@@ -1,6 +1,6 @@
 import { type QueryClient, useQueries, useQuery, useQueryClient } from '@tanstack/preact-query'
-import { type Artifact, LinkExpired, readArtifact } from '../api/artifacts.ts'
-import { type Platform, usePlatform } from './platform.ts'
+import { type Artifact, LinkExpired, readArtifact } from '../../api/artifacts.ts'
+import { type Platform, usePlatform } from '../platform.ts'
 import { sessionKey } from './use-session.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Cloud, SessionSummary } from '../api/types.ts'
+import type { Cloud, SessionSummary } from '../../api/types.ts'
 
 type Mode = SessionSummary['operation'] | 'apply'
 

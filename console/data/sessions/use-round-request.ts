@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/preact-query'
-import { calls } from '../api/calls.ts'
-import type { RoundBody } from '../api/types.ts'
-import { usePlatform } from './platform.ts'
+import { calls } from '../../api/calls.ts'
+import type { RoundBody } from '../../api/types.ts'
+import { usePlatform } from '../platform.ts'
 import { type ReadSession, refreshSession, sessionKey } from './use-session.ts'
 
 /** A further round of a session. `kind` only tells the buttons apart, so that one of them shows that it is busy. */

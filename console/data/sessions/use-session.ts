@@ -1,10 +1,10 @@
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/preact-query'
-import { calls } from '../api/calls.ts'
-import type { Api } from '../api/client.ts'
-import { ApiError } from '../api/errors.ts'
-import type { Round, Session, Status } from '../api/types.ts'
-import { usePlatform } from './platform.ts'
-import { useMe } from './use-me.ts'
+import { calls } from '../../api/calls.ts'
+import type { Api } from '../../api/client.ts'
+import { ApiError } from '../../api/errors.ts'
+import type { Round, Session, Status } from '../../api/types.ts'
+import { usePlatform } from '../platform.ts'
+import { useMe } from '../use-me.ts'
 
 /** A session, and by which right it is read: as its owner, or through the panel. */
 export interface ReadSession {

@@ -1,6 +1,6 @@
 import { useContext, useEffect, useState } from 'preact/hooks'
+import { formatAgo, formatMoment, formatSeconds } from '../words/format.ts'
 import { ClockContext } from './clock.ts'
-import { formatAgo, formatMoment, formatSeconds } from './format.ts'
 
 /** The present time, again every `everyMs` milliseconds; 0 stops it. */
 export function useNow(everyMs: number): number {

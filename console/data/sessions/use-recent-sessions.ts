@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/preact-query'
-import { calls } from '../api/calls.ts'
-import { usePlatform } from './platform.ts'
+import { calls } from '../../api/calls.ts'
+import { usePlatform } from '../platform.ts'
 
 /** How many sessions are looked at for the repositories that somebody used lately. */
 const LOOKED_AT = 50

@@ -1,11 +1,11 @@
 import { useQueryClient } from '@tanstack/preact-query'
 import { useEffect, useState } from 'preact/hooks'
-import { STREAMS } from '../api/calls.ts'
-import { followStream, type StreamState } from '../api/stream.ts'
-import type { Status } from '../api/types.ts'
-import { usePlatform } from './platform.ts'
+import { STREAMS } from '../../api/calls.ts'
+import { followStream, type StreamState } from '../../api/stream.ts'
+import type { Status } from '../../api/types.ts'
+import { usePlatform } from '../platform.ts'
+import { useVisible } from '../use-visible.ts'
 import { refreshSession } from './use-session.ts'
-import { useVisible } from './use-visible.ts'
 
 /** What the status stream said last. */
 export interface LiveStatus {

@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { STREAMS } from '../api/calls.ts'
-import { messageOf } from '../api/errors.ts'
-import { followStream, type StreamState } from '../api/stream.ts'
-import type { ActivityEvent, OutputEvent } from '../api/types.ts'
-import { usePlatform } from './platform.ts'
-import { useVisible } from './use-visible.ts'
+import { STREAMS } from '../../api/calls.ts'
+import { messageOf } from '../../api/errors.ts'
+import { followStream, type StreamState } from '../../api/stream.ts'
+import type { ActivityEvent, OutputEvent } from '../../api/types.ts'
+import { usePlatform } from '../platform.ts'
+import { useVisible } from '../use-visible.ts'
 
 export interface RoundEvents<Event> {
   /** In their order, each once. */

@@ -1,4 +1,4 @@
-import type { PlanDocument, Round } from '../api/types.ts'
+import type { PlanDocument, Round } from '../../api/types.ts'
 import { useJsonArtifact } from './use-artifact.ts'
 
 /** Whether a round has a plan that can be read as data. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import * as format from '../../../console/kit/format.ts'
-import { repositoryName, shorten, visibleText } from '../../../console/kit/text.ts'
+import * as format from '../../../../console/kit/words/format.ts'
+import { repositoryName, shorten, visibleText } from '../../../../console/kit/words/text.ts'
 
 describe('formats', () => {
   it.each([

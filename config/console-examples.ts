@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { ConsoleExample } from '../types.ts'
+import type { ConsoleExample } from './types.ts'
 
 const shape = (issue: { expected: string | null }) =>
   issue.expected === 'Object' ? 'must be a mapping' : 'is required'
