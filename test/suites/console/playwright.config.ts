@@ -2,13 +2,19 @@ import { defineConfig } from '@playwright/test'
 
 const { CHROMIUM, CONSOLE_URL, CI = '' } = process.env
 
+const SAMPLES = ['drift.spec.ts', 'import.spec.ts', 'modes.spec.ts', 'seal.spec.ts']
+
 export default defineConfig({
   testDir: '.',
-  testMatch: '*.spec.ts',
   outputDir: '../../../.platform/console-results',
   snapshotPathTemplate: '{testDir}/snapshots/{arg}{ext}',
   reporter: [['list']],
   workers: 2,
+  projects: [
+    // These give the samples their past again, so they go one after the other.
+    { name: 'samples', testMatch: SAMPLES, workers: 1 },
+    { name: 'screens', testMatch: '*.spec.ts', testIgnore: SAMPLES },
+  ],
   fullyParallel: false,
   timeout: 60_000,
   expect: { timeout: 10_000 },

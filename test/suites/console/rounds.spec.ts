@@ -321,13 +321,10 @@ test('who may not stop a round or ask for drift is told so', async ({ page }) =>
   await expect(page.getByText('Drift needs the operation role devops')).toBeVisible()
   await expect(page.getByRole('button', { name: 'Ask', exact: true })).toBeDisabled()
   await pretendToRun(page)
-  await page.route('**/api/v1/admin/sessions?*', async (route) => {
-    const response = await route.fetch()
-    const session = await response.json()
-    session.in_flight = true
-    session.rounds[0].statuses.length = 3
-    await route.fulfill({ response, json: session })
-  })
+  const running = structuredClone(finished)
+  running.in_flight = true
+  if (running.rounds[0]) running.rounds[0].statuses.length = 3
+  await page.route('**/api/v1/admin/sessions?*', (route) => route.fulfill({ json: running }))
   await page.route('**/api/v1/sessions?*', (route) => route.fulfill({ status: 403, json: { detail: 'Not yours.' } }))
   await page.reload()
   await expect(page.getByText('Its owner or a panel editor can stop it.')).toBeVisible()

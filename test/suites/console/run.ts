@@ -2,11 +2,13 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { request } from '@playwright/test'
 import { buildConsole } from '../../../console/build/build.ts'
 import { createSampleStates } from '../../../dev/sample-state/prepare.ts'
 import { ROOTS_AT_START } from '../../../dev/sample-state/samples.ts'
 import { startStack } from '../../../dev/stack/start-stack.ts'
 import { findChromium } from './chromium.ts'
+import { findOrRunExample } from './world.ts'
 
 const HELP = `Drives the console in a real browser against the embedded stack.
 
@@ -20,6 +22,9 @@ Environment
   CONSOLE_URL    an embedded stack that runs already, http://127.0.0.1:8000 for example; none is started then
   CONSOLE_DATA   data folder of that stack
   CONSOLE_PICTURES  true: the pictures of docs/console are made anew`
+
+/** The sessions that more than one file of tests looks at. */
+const SHARED = ['generate', 'exhausted', 'blocked', 'full-drift', 'import-preview'] as const
 
 async function main(args: string[]): Promise<number> {
   if (args.includes('--help')) {
@@ -36,8 +41,12 @@ async function main(args: string[]): Promise<number> {
     await built
     if (stack.git_host) {
       const states = await createSampleStates(folder, stack.git_host.repositories)
-      for (const root of ROOTS_AT_START) await states.prepare(root, new AbortController().signal)
+      for (const root of ROOTS_AT_START) await states.prepare(root)
     }
+    process.env.CONSOLE_DATA = folder
+    const api = await request.newContext({ baseURL: stack.url })
+    // What several files look at is made once, before any of them gives a sample its past again.
+    for (const name of SHARED) await findOrRunExample(api, name)
     return await play(args, { CHROMIUM: chromium, CONSOLE_URL: stack.url, CONSOLE_DATA: folder })
   } finally {
     await stack.stop()

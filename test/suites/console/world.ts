@@ -66,10 +66,10 @@ export async function waitForEnd(request: APIRequestContext, id: string): Promis
 /** The id of a session in which a recorded request has been worked on; runs it when there is none yet. */
 export async function findOrRunExample(request: APIRequestContext, name: ExampleName): Promise<string> {
   const { request: q }: Example = EXAMPLES[name]
-  const list = await request.get(`${API}/sessions/list`, { params: { search: q, page_size: 1 } })
+  const list = await request.get(`${API}/sessions/list`, { params: { search: q, page_size: 20 } })
   const found: { items: { uuid: string; in_flight: boolean }[] } = await list.json()
-  const [session] = found.items
-  if (session && !session.in_flight) return session.uuid
+  const session = found.items.find(({ in_flight }) => !in_flight)
+  if (session) return session.uuid
   if (EXAMPLES[name].route !== 'generate') await resetSample(request, name)
   return (await runExample(request, name)).uuid
 }
