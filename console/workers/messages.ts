@@ -1,4 +1,4 @@
-/** What the layout worker is asked: boxes with their sizes in pixels, and ties by the places of the boxes in the list. */
+/** What the layout worker is asked: boxes with their sizes in pixels, and ties by the places of boxes in the list. */
 export interface LayoutRequest {
   sizes: readonly { width: number; height: number }[]
   ties: readonly (readonly [from: number, to: number])[]

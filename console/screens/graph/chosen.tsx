@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { PlannedResource } from '../../api/types.ts'
 import { ActionBadge, Badge } from '../../kit/badge.tsx'
 import { Button } from '../../kit/button.tsx'
-import { plural } from '../../kit/words/format.ts'
+import { formatNumber, plural } from '../../kit/words/format.ts'
 import { byUrgency, changes, type Graph, isCriticalLoss, keyOf } from './model.ts'
 import { shownAddress } from './names.ts'
 
@@ -68,7 +68,7 @@ function describeBlast(graph: Graph, blast: ReadonlySet<number>): string {
   const depend = blast.size === 1 ? '1 resource depends' : `${plural(blast.size, 'resource')} depend`
   return [
     `${depend} on it, directly or through others.`,
-    changed === 0 ? 'None of them changes in this plan.' : `This plan changes ${changed} of them.`,
+    changed === 0 ? 'None of them changes in this plan.' : `This plan changes ${formatNumber(changed)} of them.`,
     lost > 0 ? `${plural(lost, 'critical resource')} among them would be destroyed or replaced.` : '',
   ].join(' ')
 }

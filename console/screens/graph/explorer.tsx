@@ -20,7 +20,7 @@ interface Props {
   round: number
 }
 
-/** The drawing of a plan and the table beside it. On a phone the table comes first, and the drawing when it is asked. */
+/** The drawing of a plan and the table beside it. On a phone the table comes first, the drawing when it is wanted. */
 export function Explorer({ graph, sessionId, round }: Props) {
   const view = useView(graph)
   const narrow = useNarrow()

@@ -51,7 +51,7 @@ export function Screen() {
         >
           {session.in_flight
             ? 'It appears here as soon as the engine has made one.'
-            : 'No round of this session made a plan that can be read. Ask for a change, or see why the last round ended.'}
+            : 'No round of this session made a plan that can be read. Ask for a change, or see how the last one ended.'}
         </Empty>
       )}
     </section>

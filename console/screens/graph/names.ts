@@ -3,7 +3,7 @@ import { shorten, visibleText } from '../../kit/words/text.ts'
 
 const LONGEST = 300
 
-/** The address as text that may be shown, with what tells a left-over object apart from the one that has its address. */
+/** The address as text that may be shown, and what tells a left-over object from the one that has its address. */
 export const shownAddress = ({ address, deposed }: PlannedResource): string =>
   shorten(visibleText(address), LONGEST) +
   (deposed === null ? '' : ` (left over, ${shorten(visibleText(deposed), 20)})`)

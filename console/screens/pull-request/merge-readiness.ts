@@ -67,7 +67,10 @@ export function adviseOnMerge(status: number, message: string): string {
   if (status === 404 && /is (merged|closed|completed)/i.test(message)) return 'There is nothing left to do here.'
   if (status === 404) return 'Open a pull request first.'
   if (status === 409 && /not reviewed/.test(message))
-    return 'Somebody pushed to the branch. Ask for a further round, which reviews what is there; or, if the platform itself pushed just now, merge again in a moment.'
+    return (
+      'Somebody pushed to the branch. Ask for a further round, which reviews what is there; or, if the platform ' +
+      'itself pushed just now, merge again in a moment.'
+    )
   if (status === 409) return 'Nothing was merged. Mend what it names, then merge again.'
   if (status === 400)
     return 'The git host refuses it, for example because of a conflict or a missing approval: look there.'

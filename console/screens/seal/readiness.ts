@@ -44,7 +44,7 @@ export function findRefusal(session: Session, isOwn: boolean): Refusal | null {
     return {
       reason: 'This session is locked.',
       advice:
-        'Somebody with the panel role editor has to look at it and unlock it, or a further round has to pass the checks.',
+        'Somebody with the panel role editor has to look and unlock it, or a further round has to pass the checks.',
       remedy: 'locked',
     }
   if (!seal.valid) {

@@ -14,13 +14,13 @@ const WORDS: Record<Outcome, [tone: Tone, title: string, advice: string]> = {
   partial: [
     'warn',
     'Applied in part',
-    'Some of the plan was carried out, and the state knows which. The plan is used up: ask for a further round, which ' +
-      'plans what is left, and apply that.',
+    'Some of the plan was carried out, and the state knows which. The plan is used up: ask for a further round, ' +
+      'which plans what is left, and apply that.',
   ],
   failed: [
     'bad',
     'The apply failed',
-    'The engine began, and completed nothing. The plan is used up: mend the cause with a further round, and apply that.',
+    'The engine began, and completed nothing. The plan is used up: mend the cause in a further round and apply that.',
   ],
   nothing: [
     'warn',

@@ -130,7 +130,14 @@ describe('the drawing', () => {
 describe('the layout', () => {
   const size = { width: 100, height: 50 }
   it('puts what is needed to the left, bears cycles, and keeps loose boxes apart from the others', () => {
-    const places = arrange({ sizes: [size, size, size, size], ties: [[0, 1], [1, 2], [2, 1]] }) // biome-ignore format: pairs
+    const places = arrange({
+      sizes: [size, size, size, size],
+      ties: [
+        [0, 1],
+        [1, 2],
+        [2, 1],
+      ],
+    })
     const [a, b, , loose] = places
     expect(a?.x).toBeLessThan(b?.x ?? 0)
     expect(loose?.y).toBeGreaterThan(Math.max(...places.slice(0, 3).map(({ y }) => y + size.height)))
@@ -138,7 +145,11 @@ describe('the layout', () => {
   })
 
   it('moves to the next box in a direction, and stays at the edge', () => {
-    const places = [{ x: 0, y: 0 }, { x: 300, y: 0 }, { x: 300, y: 80 }] // biome-ignore format: points
+    const places = [
+      { x: 0, y: 0 },
+      { x: 300, y: 0 },
+      { x: 300, y: 80 },
+    ]
     expect(nextPlace(places, 0, 'right')).toBe(1)
     expect(nextPlace(places, 1, 'down')).toBe(2)
     expect(nextPlace(places, 2, 'left')).toBe(0)

@@ -26,7 +26,10 @@ describe('the pull requests of a session', () => {
       round(4, 'completed', [], true),
     ])
     const listed = listPullRequests(given)
-    expect(listed.map(({ pull_request, round }) => [pull_request.number, round])).toEqual([[4, 2], [5, 1]]) // biome-ignore format: pairs
+    expect(listed.map(({ pull_request, round }) => [pull_request.number, round])).toEqual([
+      [4, 2],
+      [5, 1],
+    ])
     expect(listed.map((opened) => roundsSince(given, opened))).toEqual([1, 2])
   })
 

@@ -60,7 +60,11 @@ describe('the progress of an apply', () => {
   })
 
   it('counts a replacement as two steps', () => {
-    const document = plan([['a.b', 'replace', false], ['a.c', 'create', false], ['a.d', 'read', false]]) // biome-ignore format: rows
+    const document = plan([
+      ['a.b', 'replace', false],
+      ['a.c', 'create', false],
+      ['a.d', 'read', false],
+    ])
     expect(countPlanned(document.resources)).toBe(3)
   })
 })
@@ -76,7 +80,12 @@ describe('the confirmation of an apply', () => {
     expect(typedFor([['a.b', 'delete', false]])).toBeNull()
     expect(typedFor([['a.b', 'update', true]])).toBeNull()
     expect(typedFor([['a.b', 'delete', true]])).toBe('a.b')
-    expect(typedFor([['a.b', 'replace', true], ['a.c', 'delete', false]])).toBe('2') // biome-ignore format: rows
+    expect(
+      typedFor([
+        ['a.b', 'replace', true],
+        ['a.c', 'delete', false],
+      ]),
+    ).toBe('2')
     expect(typedFor([['a.b["\u202e"]', 'delete', true]])).toBe('1')
     expect(confirmationFor(null)).toBe('apply')
   })

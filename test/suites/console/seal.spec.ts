@@ -163,6 +163,12 @@ test('refuses with the reason: locked, of somebody else, failed', async ({ page,
   await changeSession(page, request, () => ({ seal, is_blocked: false, current_status: 'failed' }))
   await open(page, uuid)
   await expect(page.getByText('The last round failed.')).toBeVisible()
+  await page.unrouteAll()
+  const isForeign = { status: 403, json: { detail: 'Not yours.' } }
+  await page.route(/\/api\/v1\/sessions\?/, (route) => route.fulfill(isForeign))
+  await open(page, applied)
+  await expect(page.getByText('This is the session of somebody else.')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Verify now' })).toBeVisible()
 })
 
 test('says that nothing is sealed in a session that never sealed a plan', async ({ page, request }) => {

@@ -54,7 +54,8 @@ function Flow({ placed, ...props }: CanvasProps & { placed: Placed }) {
   )
   const edges = useMemo(() => toEdges(drawing, chosenBox, blast), [drawing, chosenBox, blast])
   useEffect(() => {
-    const near = chosenBox === null ? undefined : { nodes: nearTo(drawing, chosenBox, blast), maxZoom: 1 }
+    const near =
+      chosenBox === null ? undefined : { nodes: nearTo(drawing, chosenBox, blast), maxZoom: 1, minZoom: READABLE }
     void fitView({ padding: 0.1, maxZoom: 1, ...near })
   }, [drawing, chosenBox])
   const move = (event: KeyboardEvent) => {
@@ -113,7 +114,9 @@ function toEdges({ boxes, ties }: Drawing, chosenBox: string | null, blast: Read
   })
 }
 
-const MOST_IN_SIGHT = 40
+const MOST_IN_SIGHT = 20
+/** What is further away cannot be read. */
+const READABLE = 0.5
 
 /** A box, what is tied to it and, unless that is too much for one look, its blast radius. */
 function nearTo({ boxes, ties }: Drawing, id: string, blast: ReadonlySet<number>): { id: string }[] {
@@ -123,7 +126,7 @@ function nearTo({ boxes, ties }: Drawing, id: string, blast: ReadonlySet<number>
     if (from === id) near.add(to)
     if (to === id) near.add(from)
   }
-  return [...near].map((other) => ({ id: other }))
+  return (near.size <= MOST_IN_SIGHT ? [...near] : [id]).map((other) => ({ id: other }))
 }
 
 function Zoom() {
