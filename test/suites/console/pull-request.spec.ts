@@ -1,11 +1,23 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
 import type { APIRequestContext, Page } from '@playwright/test'
 import type { Session } from '../../../console/api/types.ts'
+import { EXAMPLES } from '../../../dev/scripted-model/examples.ts'
 import { expect, expectAccessible, test } from './fixtures.ts'
 import { readSession, runExample } from './world.ts'
 
 test.describe.configure({ mode: 'serial' })
 
 let made = ''
+
+/** The default branch of the sample repository. What is merged into it would be there for every later test. */
+function mainBranch(...change: string[]): string {
+  const folder = process.env.CONSOLE_DATA
+  if (!folder) throw new Error('CONSOLE_DATA has to name the data folder of the stack')
+  const repository = join(folder, 'git-host/repositories/samples', `${EXAMPLES.generate.sample}.git`)
+  const [command, ...rest] = change.length > 0 ? ['update-ref', 'refs/heads/main', ...change] : ['rev-parse', 'main']
+  return execFileSync('git', ['-C', repository, command as string, ...rest], { encoding: 'utf8' }).trim()
+}
 
 const open = (page: Page, id: string) => page.goto(`/console/sessions/${id}/pull-request`)
 
@@ -99,8 +111,14 @@ test('merges after a confirmation, and remembers it', async ({ page }) => {
   await page.getByRole('button', { name: 'Merge…' }).click()
   await expect(page.getByRole('dialog')).toContainText('This changes the repository, not the cloud.')
   await expectAccessible(page)
-  await page.getByRole('dialog').getByRole('button', { name: 'Merge', exact: true }).click()
-  await expect(page.getByText('Merged', { exact: true })).toBeVisible({ timeout: 30_000 })
+  const before = mainBranch()
+  try {
+    await page.getByRole('dialog').getByRole('button', { name: 'Merge', exact: true }).click()
+    await expect(page.getByText('Merged', { exact: true })).toBeVisible({ timeout: 30_000 })
+    expect(mainBranch()).not.toBe(before)
+  } finally {
+    mainBranch(before)
+  }
   await page.reload()
   await expect(page.getByText('Merged', { exact: true })).toBeVisible()
   await expect(page.getByRole('button', { name: 'Merge…' })).toHaveCount(0)

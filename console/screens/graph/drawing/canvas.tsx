@@ -108,7 +108,6 @@ function toEdges({ boxes, ties }: Drawing, chosenBox: string | null, blast: Read
       source: from,
       target: to,
       className: spreads ? 'graph-tie graph-tie-hit' : 'graph-tie',
-      zIndex: spreads ? 1 : 0,
       markerEnd: { type: MarkerType.ArrowClosed, color: spreads ? 'var(--warn)' : 'var(--line-strong)' },
     }
   })
@@ -126,7 +125,9 @@ function nearTo({ boxes, ties }: Drawing, id: string, blast: ReadonlySet<number>
     if (from === id) near.add(to)
     if (to === id) near.add(from)
   }
-  return (near.size <= MOST_IN_SIGHT ? [...near] : [id]).map((other) => ({ id: other }))
+  // Among groups the neighbours stand far apart.
+  const isWide = near.size > MOST_IN_SIGHT || boxes.some(({ group }) => group !== null)
+  return (isWide ? [id] : [...near]).map((other) => ({ id: other }))
 }
 
 function Zoom() {
