@@ -67,6 +67,8 @@ test('a look lists the scope by kind; the queues are ticked and imported; an emp
 })
 
 test('everything at once, beside what a sentence names', async ({ page, request }) => {
+  // Two imports, one resource after the other.
+  test.setTimeout(150_000)
   await resetSample(request, 'full-import')
   const { uuid } = await runExample(request, 'import-preview')
   await open(page, uuid)
@@ -75,14 +77,14 @@ test('everything at once, beside what a sentence names', async ({ page, request 
   const named = page.waitForRequest('**/iac/import')
   await page.getByRole('button', { name: 'Import what is named' }).click()
   expect((await named).postDataJSON()).toMatchObject({ is_partial: true })
-  await expect(result(page).getByText('2 resources imported, 0 refused')).toBeVisible({ timeout: 30_000 })
+  await expect(result(page).getByText('2 resources imported, 0 refused')).toBeVisible({ timeout: 60_000 })
   await result(page).getByText('4 resources were not part of it').click()
   await expect(result(page).getByText('Not selected by the request.').first()).toBeVisible()
   await waitForEnd(request, uuid)
   const everything = page.waitForRequest('**/iac/import')
   await page.getByRole('button', { name: 'Import everything' }).click()
   expect((await everything).postDataJSON()).not.toHaveProperty('is_partial')
-  await expect(result(page).getByText('4 resources imported, 0 refused')).toBeVisible({ timeout: 30_000 })
+  await expect(result(page).getByText('4 resources imported, 0 refused')).toBeVisible({ timeout: 60_000 })
   await expect(result(page).getByText('Proof: the last plan is empty')).toBeVisible()
 })
 

@@ -2,7 +2,7 @@ import { defineConfig } from '@playwright/test'
 
 const { CHROMIUM, CONSOLE_URL, CI = '' } = process.env
 
-const SAMPLES = ['drift.spec.ts', 'import.spec.ts', 'modes.spec.ts', 'seal.spec.ts']
+const SAMPLES = ['drift.spec.ts', 'import.spec.ts', 'modes.spec.ts', 'pull-request.spec.ts', 'seal.spec.ts']
 
 export default defineConfig({
   testDir: '.',
@@ -16,7 +16,7 @@ export default defineConfig({
     { name: 'screens', testMatch: '*.spec.ts', testIgnore: SAMPLES },
   ],
   fullyParallel: false,
-  timeout: 60_000,
+  timeout: 90_000,
   expect: { timeout: 10_000 },
   retries: CI === '' || CI === 'false' ? 0 : 1,
   use: {
