@@ -6,7 +6,9 @@ import { ApiError } from './api/errors.ts'
 import type { AuthConfig } from './auth/session.ts'
 import { createSignIn } from './auth/session.ts'
 import { type ConsoleConfig, type Platform, PlatformProvider } from './data/platform.ts'
+import { sessionQuery } from './data/sessions/use-session.ts'
 import { loadSettings } from './data/settings.ts'
+import { meQuery } from './data/use-me.ts'
 import { ClockContext } from './kit/time/clock.ts'
 import { routeTree } from './routes.tsx'
 import { trustOwnScripts } from './scripts.ts'
@@ -19,11 +21,12 @@ const BASE = '/console'
 async function readConfig(): Promise<ConsoleConfig> {
   const response = await fetch(`${BASE}/config.json`)
   if (!response.ok) throw new Error('no configuration')
-  const { api_url, examples = [] } = (await response.json()) as Partial<ConsoleConfig>
-  return { api_url: (api_url || '/api/v1').replace(/\/+$/, ''), examples }
+  const { api_url, examples = [], auth } = (await response.json()) as Partial<ConsoleConfig>
+  return { api_url: (api_url || '/api/v1').replace(/\/+$/, ''), examples, auth }
 }
 
-async function readAuth({ api_url }: ConsoleConfig): Promise<AuthConfig> {
+async function readAuth({ api_url, auth }: ConsoleConfig): Promise<AuthConfig> {
+  if (auth) return auth
   const response = await fetch(`${api_url}/auth/config`)
   if (!response.ok) throw new Error('no sign-in configuration')
   return (await response.json()) as AuthConfig
@@ -59,20 +62,34 @@ const createClient = (platform: Platform) => {
   return client
 }
 
+const SESSION = /^\/console\/sessions\/([0-9a-f-]{36})(?:\/|$)/
+
+/** Asks for what the first screen needs while its script is still on its way. */
+function askAhead({ api, signIn }: Platform, client: QueryClient): void {
+  if (!['open', 'in'].includes(signIn.state.get())) return
+  void client.prefetchQuery(meQuery(api))
+  const [, id] = SESSION.exec(location.pathname) ?? []
+  if (id) void client.prefetchQuery(sessionQuery(api, client, id))
+}
+
 async function start(): Promise<void> {
   const page = document.getElementById('app') as HTMLElement
+  const router = createRouter({ routeTree, basepath: BASE, defaultPreload: 'intent', scrollRestoration: true })
+  // The screen's script comes while the configuration does. A part that cannot be loaded is told by the router later.
+  router.load().catch(() => {})
   let platform: Platform
   try {
     platform = await createPlatform()
   } catch {
     return render(<Unavailable />, page)
   }
-  const router = createRouter({ routeTree, basepath: BASE, defaultPreload: 'intent', scrollRestoration: true })
+  const client = createClient(platform)
+  askAhead(platform, client)
   page.replaceChildren()
   render(
     <PlatformProvider value={platform}>
       <ClockContext.Provider value={platform.api.now}>
-        <QueryClientProvider client={createClient(platform)}>
+        <QueryClientProvider client={client}>
           <SignInGate>
             <RouterProvider router={router as never} />
           </SignInGate>

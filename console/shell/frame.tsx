@@ -16,10 +16,11 @@ interface Entry {
 const ENTRIES: readonly Entry[] = [
   { to: '/', name: 'New request' },
   { to: '/sessions', name: 'Sessions' },
+  { to: '/settings', name: 'Settings' },
+  { to: '/help', name: 'Help' },
+  // These come when it is known who is signed in; behind the others they move nothing.
   { to: '/locked', name: 'Locked', panel: true },
   { to: '/admin', name: 'Administration', panel: true },
-  { to: '/help', name: 'Help' },
-  { to: '/settings', name: 'Settings' },
 ]
 
 /** What stands around every screen: navigation, who is signed in, and what is wrong with the connection. */

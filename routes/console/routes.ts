@@ -3,6 +3,7 @@ import { createGate } from '../../src/base/gate.ts'
 import { type ConsoleFile, type ConsoleFiles, isHashedPath, readKeptFile } from '../../src/data/console-files.ts'
 import type { CoreContext } from '../context.ts'
 import type { AppEnv } from '../env.ts'
+import { signInConfig } from '../v1/auth/config.get.ts'
 import { chooseEncoding, wantsPage } from './encoding.ts'
 import { createPolicy } from './policy.ts'
 
@@ -31,7 +32,11 @@ export function createConsoleRoutes(context: CoreContext, files: ConsoleFiles): 
   const routes = new Hono<AppEnv>()
   const policy = createPolicy(context)
   const gate = createGate(OLD_FILES)
-  const settings = JSON.stringify({ api_url: '/api/v1', examples: context.config.http.console_examples })
+  const settings = JSON.stringify({
+    api_url: '/api/v1',
+    examples: context.config.http.console_examples,
+    auth: signInConfig(context),
+  })
   const page = async (c: Context<AppEnv>, file: ConsoleFile) =>
     answer(c, file, { ...PAGE_HEADERS, 'content-security-policy': await policy() })
 

@@ -125,10 +125,11 @@ describe('GET /console/', () => {
     }
   })
 
-  it('says where the API is and which requests it offers', async () => {
+  it('says where the API is, how to sign in, and which requests it offers', async () => {
     const answer = await get('/console/config.json')
     expect(answer.headers.get('cache-control')).toBe('no-store')
-    expect(await answer.json()).toMatchObject({ api_url: '/api/v1', examples: [{ mode: 'drift' }] })
+    const auth = await (await get('/api/v1/auth/config')).json()
+    expect(await answer.json()).toMatchObject({ api_url: '/api/v1', examples: [{ mode: 'drift' }], auth })
   })
 })
 

@@ -4,7 +4,7 @@ import type { Api } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
 import type { Round, Session, Status } from '../../api/types.ts'
 import { usePlatform } from '../platform.ts'
-import { useMe } from '../use-me.ts'
+import { meQuery } from '../use-me.ts'
 
 /** A session, and by which right it is read: as its owner, or through the panel. */
 export interface ReadSession {
@@ -22,24 +22,27 @@ export const sessionKey = (id: string) => ['session', id] as const
  */
 export function useSession(id: string) {
   const { api } = usePlatform()
-  const me = useMe()
-  const canSeeAll = me.data?.panel_role != null
+  const client = useQueryClient()
   return useQuery({
-    queryKey: sessionKey(id),
-    queryFn: ({ signal }) => readSession(api, id, canSeeAll, signal),
-    enabled: me.isFetched,
+    ...sessionQuery(api, client, id),
     // Somebody else may ask for the next round; while one runs, its stream tells every change.
-    refetchInterval: ({ state }) => (state.data?.session.in_flight ? false : IDLE_MS),
+    refetchInterval: ({ state }: { state: { data?: ReadSession } }) =>
+      state.data?.session.in_flight ? false : IDLE_MS,
   })
 }
 
-async function readSession(api: Api, id: string, canSeeAll: boolean, signal: AbortSignal): Promise<ReadSession> {
+export const sessionQuery = (api: Api, client: QueryClient, id: string) => ({
+  queryKey: sessionKey(id),
+  queryFn: ({ signal }: { signal: AbortSignal }) => readSession(api, client, id, signal),
+})
+
+async function readSession(api: Api, client: QueryClient, id: string, signal: AbortSignal): Promise<ReadSession> {
   const query = { id, include_history: true }
   try {
     return { session: await calls.getSession(api, { query, signal }), is_own: true }
   } catch (error) {
     const isForeign = error instanceof ApiError && (error.status === 403 || error.status === 404)
-    if (!isForeign || !canSeeAll) throw error
+    if (!isForeign || (await client.ensureQueryData(meQuery(api))).panel_role === null) throw error
     return { session: await calls.getAnySession(api, { query, signal }), is_own: false }
   }
 }

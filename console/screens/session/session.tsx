@@ -24,7 +24,8 @@ export function Screen() {
   useEndNotification(session)
   if (!session || !read.data)
     return (
-      <Page title="Session">
+      // The lines that come later have their room already, so that the heading does not move.
+      <Page wide title="Session" kicker={<>&nbsp;</>} lead={<>&nbsp;</>}>
         {read.error ? (
           <Unreadable error={read.error} what="session" retry={() => void read.refetch()} />
         ) : (

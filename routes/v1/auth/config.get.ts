@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
+import type { CoreContext } from '../../context.ts'
 import { endpoint } from '../../endpoint.ts'
 import { errors, json } from '../../openapi/answers.ts'
 
@@ -22,6 +23,12 @@ export const AuthConfig = z
     },
   })
 
+/** What a public client needs to sign in. */
+export function signInConfig({ config, storage }: Pick<CoreContext, 'config' | 'storage'>): z.input<typeof AuthConfig> {
+  const { issuer_url, client_id, audience, scope } = config.oidc
+  return { issuer_url, client_id, audience, scope, artifact_metadata_header_prefix: storage.metadataPrefix }
+}
+
 export const getAuthConfig = endpoint({
   route: createRoute({
     method: 'get',
@@ -34,15 +41,7 @@ export const getAuthConfig = endpoint({
   }),
   gates: [],
   handle: async (c) => {
-    const { config, storage } = c.var.platform
-    const { issuer_url, client_id, audience, scope } = config.oidc
-    const answer: z.input<typeof AuthConfig> = {
-      issuer_url,
-      client_id,
-      audience,
-      scope,
-      artifact_metadata_header_prefix: storage.metadataPrefix,
-    }
+    const answer = signInConfig(c.var.platform)
     return c.json(answer)
   },
 })

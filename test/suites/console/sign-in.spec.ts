@@ -121,7 +121,7 @@ test('tells in the middle of the work that the sign-in ended, loses nothing, and
 test('signs out at the provider, too, and leaves nothing in the tab', async ({ page }) => {
   await signIn(page, 'settings')
   await page.evaluate(() => sessionStorage.setItem('platform.draft.test', '"a secret"'))
-  await button(page, 'Sign out').click()
+  await page.getByRole('banner').getByRole('button', { name: 'Sign out' }).click()
   await page.getByRole('button', { name: 'Yes' }).click()
   await expect(button(page, 'Sign in')).toBeVisible()
   expect(new URL(page.url()).pathname).toBe('/console/')
