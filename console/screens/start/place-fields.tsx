@@ -3,6 +3,7 @@ import { Field } from '../../kit/field.tsx'
 import { Term } from '../../kit/words/term.tsx'
 import { visibleText } from '../../kit/words/text.ts'
 import { CLOUDS, type FieldName, NO_PASSWORD, type Typed } from './form.ts'
+import { useHold } from './use-hold.ts'
 import type { Place } from './use-place.ts'
 import { idOf } from './use-request.ts'
 
@@ -28,6 +29,7 @@ export function PlaceFields(props: PlaceFieldsProps) {
 function Repository({ place, typed, change, errorOf }: PlaceFieldsProps) {
   const { fields, repositories, address } = place
   const isLast = typed.repo_uri === undefined && fields.repo_uri !== ''
+  const hold = useHold('repo_uri', typed, fields.repo_uri, change)
   return (
     <Field
       id={idOf('repo_uri')}
@@ -39,6 +41,7 @@ function Repository({ place, typed, change, errorOf }: PlaceFieldsProps) {
         <>
           <input
             {...control}
+            {...hold}
             type="url"
             inputMode="url"
             list="start-repositories"
@@ -62,8 +65,9 @@ function Repository({ place, typed, change, errorOf }: PlaceFieldsProps) {
 
 const MOST_ROOTS = 6
 
-function Root({ place, change, errorOf }: PlaceFieldsProps) {
+function Root({ place, typed, change, errorOf }: PlaceFieldsProps) {
   const { fields, roots } = place
+  const hold = useHold('iac_path', typed, fields.iac_path, change)
   const found = roots.data ?? []
   return (
     <Field
@@ -91,6 +95,7 @@ function Root({ place, change, errorOf }: PlaceFieldsProps) {
         <>
           <input
             {...control}
+            {...hold}
             list="start-roots"
             autocomplete="off"
             autocapitalize="off"
@@ -145,7 +150,8 @@ function CloudField({ place, typed, change, errorOf }: PlaceFieldsProps) {
 function Scope({ place, typed, change, errorOf }: PlaceFieldsProps) {
   const { fields, known, mapping } = place
   const what = CLOUDS.find(([cloud]) => cloud === fields.engine_providers)?.[2]
-  const isOther = typed.scope_id !== undefined && known.scope_id !== '' && typed.scope_id !== known.scope_id
+  const isOther = !!typed.scope_id && known.scope_id !== '' && typed.scope_id !== known.scope_id
+  const hold = useHold('scope_id', typed, fields.scope_id, change)
   return (
     <Field
       id={idOf('scope_id')}
@@ -167,6 +173,7 @@ function Scope({ place, typed, change, errorOf }: PlaceFieldsProps) {
       {(control) => (
         <input
           {...control}
+          {...hold}
           autocomplete="off"
           autocapitalize="off"
           spellcheck={false}

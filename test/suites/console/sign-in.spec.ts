@@ -34,7 +34,7 @@ const asked = (what: string) => issuer.asked.filter((entry) => entry === what).l
 async function signIn(page: Page, path = '') {
   await page.goto(`${platform.url}/console/${path}`)
   await button(page, 'Sign in').click()
-  await expect(button(page, 'Sign out')).toBeVisible()
+  await expect(page.getByRole('banner').getByRole('button', { name: 'Sign out' })).toBeVisible()
 }
 
 test('shows the gate, signs in by code and PKCE, and comes back to where one was', async ({ page }) => {
@@ -47,7 +47,7 @@ test('shows the gate, signs in by code and PKCE, and comes back to where one was
   await expect(navigation(page)).toBeHidden()
   await expectAccessible(page)
   await button(page, 'Sign in').click()
-  await expect(button(page, 'Sign out')).toBeVisible()
+  await expect(page.getByRole('banner').getByRole('button', { name: 'Sign out' })).toBeVisible()
   const address = new URL(page.url())
   expect(address.pathname).toBe('/console/sessions')
   expect(address.searchParams.get('search')).toBe('a b')
@@ -61,7 +61,7 @@ test('shows the gate, signs in by code and PKCE, and comes back to where one was
   const kept = await page.evaluate(() => [JSON.stringify({ ...localStorage }), document.cookie].join())
   expect(kept).not.toContain('access_token')
   await page.reload()
-  await expect(button(page, 'Sign out')).toBeVisible()
+  await expect(page.getByRole('banner').getByRole('button', { name: 'Sign out' })).toBeVisible()
   expect(starts).toHaveLength(1)
 })
 
@@ -112,7 +112,7 @@ test('tells in the middle of the work that the sign-in ended, loses nothing, and
   await expectAccessible(page)
   Object.assign(issuer, { lifetime: 300, person: { name: 'ada', agrees: true } })
   await button(page, 'Sign in again').click()
-  await expect(button(page, 'Sign out')).toBeVisible()
+  await expect(page.getByRole('banner').getByRole('button', { name: 'Sign out' })).toBeVisible()
   await expect(banner).toBeHidden()
   expect(page.url()).toContain('/console/sessions?search=kept')
   expect(await page.evaluate(() => sessionStorage.getItem('platform.draft.test'))).toBe('"a sentence"')
@@ -142,7 +142,7 @@ test('tells that the provider refused, in its words as text, and tries again fro
   await expectAccessible(page)
   issuer.person.agrees = true
   await button(page, 'Sign in again').click()
-  await expect(button(page, 'Sign out')).toBeVisible()
+  await expect(page.getByRole('banner').getByRole('button', { name: 'Sign out' })).toBeVisible()
   expect(page.url()).toContain('/console/help?topic=plans')
 })
 
@@ -151,7 +151,7 @@ test('takes no answer that belongs to no sign-in of this tab', async ({ page }) 
   await expect(page.getByRole('alert')).toContainText('belongs to no sign-in that was begun in this tab')
   expect(asked('POST /token')).toBe(0)
   await button(page, 'Sign in again').click()
-  await expect(button(page, 'Sign out')).toBeVisible()
+  await expect(page.getByRole('banner').getByRole('button', { name: 'Sign out' })).toBeVisible()
   expect(new URL(page.url()).pathname).toBe('/console/')
 })
 
@@ -164,7 +164,7 @@ test('tells that the provider is away, and signs in once it is back', async ({ p
   for (const fault of faults.splice(0)) expect(fault).toContain('CORS policy')
   issuer.down = false
   await button(page, 'Sign in').click()
-  await expect(button(page, 'Sign out')).toBeVisible()
+  await expect(page.getByRole('banner').getByRole('button', { name: 'Sign out' })).toBeVisible()
 })
 
 for (const hours of [-5, 5])
@@ -172,12 +172,12 @@ for (const hours of [-5, 5])
     await page.clock.setSystemTime(Date.now() + hours * 3_600_000)
     await signIn(page, 'sessions')
     await page.reload()
-    await expect(button(page, 'Sign out')).toBeVisible()
+    await expect(page.getByRole('banner').getByRole('button', { name: 'Sign out' })).toBeVisible()
     // Somebody sets it right while the page is open: the token looks expired, or good for hours.
     await page.clock.setSystemTime(Date.now() + 2 * hours * 3_600_000)
     await page.getByRole('link', { name: 'Help' }).click()
     await page.reload()
-    await expect(button(page, 'Sign out')).toBeVisible()
+    await expect(page.getByRole('banner').getByRole('button', { name: 'Sign out' })).toBeVisible()
     await expect(page.getByText('Your sign-in has ended')).toBeHidden()
   })
 
@@ -187,8 +187,8 @@ test('every role sees what it may', async ({ page }) => {
     for (const panel of [null, 'viewer', 'editor', 'admin']) {
       await platform.sql`UPDATE users SET operation_role = ${operation}, panel_role = ${panel} WHERE subject = 'ada'`
       await page.reload()
-      await expect(button(page, 'Sign out')).toBeVisible()
-      const entries = ['New request', 'Sessions', ...(panel ? ['Locked', 'Administration'] : []), 'Help', 'Settings']
+      await expect(page.getByRole('banner').getByRole('button', { name: 'Sign out' })).toBeVisible()
+      const entries = ['New request', 'Sessions', 'Settings', 'Help', ...(panel ? ['Locked', 'Administration'] : [])]
       await expect(navigation(page).getByRole('link')).toHaveText(entries)
     }
 })
