@@ -6,10 +6,8 @@ import { expect, expectAccessible, test } from './fixtures.ts'
 import { findOrRunExample } from './world.ts'
 
 /** Pictures change with every run, so those of the documentation are only made when they are asked for. */
-const { CONSOLE_PICTURES } = process.env
-const PICTURES = CONSOLE_PICTURES
-  ? join(import.meta.dirname, '../../../docs/console')
-  : join(import.meta.dirname, '../../../.platform/console-pictures')
+const LOOKED_AT = join(import.meta.dirname, '../../../.platform/console-pictures')
+const PICTURES = process.env.CONSOLE_PICTURES ? join(import.meta.dirname, '../../../docs/console') : LOOKED_AT
 
 interface Screen {
   /** Of its picture in `docs/console/`. */
@@ -51,19 +49,19 @@ for (const { name, path, example } of SCREENS)
     await page.goto(`/console/${path.replace('{session}', session)}`)
     await settle(page)
     await expectAccessible(page)
-    await takePicture(page, name)
+    await takePicture(page, PICTURES, name)
     // A page of 1440 pixels at 200 % has room for 720; phones have 390.
     for (const width of [720, 390]) {
       await page.setViewportSize({ width, height: 844 })
       await expectNoSidewaysScroll(page)
     }
-    await takePicture(page, `${name}-phone`)
+    await takePicture(page, LOOKED_AT, `${name}-phone`)
     await expectAccessible(page)
   })
 
-async function takePicture(page: Page, name: string): Promise<void> {
-  await mkdir(PICTURES, { recursive: true })
-  await page.screenshot({ path: join(PICTURES, `${name}.png`) })
+async function takePicture(page: Page, folder: string, name: string): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  await page.screenshot({ path: join(folder, `${name}.png`) })
 }
 
 /** Waits until nothing is being loaded any more. */
