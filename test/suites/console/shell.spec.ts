@@ -18,3 +18,21 @@ test('every screen of the navigation opens by its address', async ({ page }) => 
     await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
   }
 })
+
+test('moves nothing for whoever asked their system for little motion', async ({ page }) => {
+  const motion = () =>
+    page.evaluate(() => {
+      const spinner = document.createElement('span')
+      spinner.className = 'spinner'
+      document.body.append(spinner)
+      const { animationDuration, animationIterationCount } = getComputedStyle(spinner)
+      spinner.remove()
+      return { seconds: Number.parseFloat(animationDuration), count: animationIterationCount }
+    })
+  await page.goto('/console/')
+  expect(await motion()).toEqual({ seconds: 0.8, count: 'infinite' })
+  await page.emulateMedia({ reducedMotion: 'reduce' })
+  const still = await motion()
+  expect(still.count).toBe('1')
+  expect(still.seconds).toBeLessThan(0.001)
+})
