@@ -1,5 +1,5 @@
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, parse } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
@@ -98,23 +98,26 @@ async function writePages(folder: string, { outputs }: Metafile): Promise<string
     return found
   }
   const [main] = built('main.tsx')
-  const initial = withImports(main, outputs).map(nameOf)
+  const first = withImports(main, outputs)
+  const initial = first.map(nameOf)
+  const addressOf = (output: string) => `/console/${nameOf(output)}`
   const icon = Object.keys(outputs).find((path) => path.endsWith('.svg')) ?? ''
   const values: Record<string, string> = {
-    main: nameOf(main),
-    theme: nameOf(built('theme.ts')[0]),
-    silent: nameOf(built('silent.ts')[0]),
-    styles: nameOf(built('styles/main.css')[0]),
-    icon: nameOf(icon),
+    main: addressOf(main),
+    theme: addressOf(built('theme.ts')[0]),
+    silent: addressOf(built('silent.ts')[0]),
+    styles: addressOf(built('styles/main.css')[0]),
+    icon: addressOf(icon),
     // Nothing tells a script the address of a worker that is built beside it.
-    layout_worker: nameOf(built('workers/layout.ts')[0]),
+    layout_worker: addressOf(built('workers/layout.ts')[0]),
+    screens: JSON.stringify(screenScripts(outputs, first, addressOf)),
   }
   for (const page of ['index.html', 'silent.html']) {
     const template = await readFile(join(ROOT, page), 'utf8')
     const preloads = initial.slice(1).map((path) => `<link rel="modulepreload" href="/console/${path}">`)
     const text = template
       .replace('<!-- preloads -->', preloads.join('\n'))
-      .replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => `/console/${values[name]}`)
+      .replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? '')
     await writeFile(join(folder, page), text)
   }
   return initial
@@ -128,6 +131,23 @@ function withImports(script: string, outputs: Metafile['outputs']): string[] {
       if (kind === 'import-statement') found.add(imported)
   return [...found]
 }
+
+/** By name of each screen: the scripts that it needs beyond those of every page. */
+const screenScripts = (outputs: Metafile['outputs'], first: string[], addressOf: (output: string) => string) =>
+  Object.fromEntries(
+    Object.entries(outputs).flatMap(([path, { entryPoint = '' }]) =>
+      entryPoint.startsWith('screens/')
+        ? [
+            [
+              parse(entryPoint).name,
+              withImports(path, outputs)
+                .filter((script) => !first.includes(script))
+                .map(addressOf),
+            ],
+          ]
+        : [],
+    ),
+  )
 
 /** For a console that does not stand beside its core: to be renamed to `config.json`, with the address of the API. */
 const EXAMPLE_CONFIG = { api_url: 'https://platform.example.com/api/v1', examples: [] }

@@ -1,7 +1,8 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, join, parse } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { screensAt } from '../../console/ahead.ts'
 import { type Built, buildConsole } from '../../console/build/build.ts'
 import { isHashedPath } from '../../src/data/console-files.ts'
 import { readConsoleFiles } from '../../src/runtime/console-files.ts'
@@ -91,6 +92,21 @@ describe('the pages of the build', () => {
   it('ask for every first script at once', async () => {
     const html = await read('index.html')
     for (const path of built.initial) expect(html).toContain(`/console/${path}`)
+  })
+
+  it('know the scripts of every screen by its address, so that they are asked for at once', async () => {
+    const html = await read('index.html')
+    const scripts = JSON.parse(/data-screens='([^']*)'/.exec(html)?.[1] ?? '') as Record<string, string[]>
+    const table = await readFile(new URL('../../console/routes.tsx', import.meta.url), 'utf8')
+    const rows = [...table.matchAll(/(screen|part)\('([^']*)', \(\) => import\('\.\/screens\/([^']*)'/g)]
+    expect(rows.length).toBeGreaterThan(10)
+    for (const [, kind, path, module = ''] of rows) {
+      const names = screensAt(`/console${kind === 'part' ? '/sessions/0' : ''}${path}`)
+      expect(names).toEqual(kind === 'part' ? ['session', parse(module).name] : [parse(module).name])
+      for (const name of names) expect(scripts[name]?.[0]).toMatch(new RegExp(`^/console/assets/${name}-`))
+    }
+    for (const address of new Set(Object.values(scripts).flat()))
+      expect(isHashedPath(address.replace('/console/', ''))).toBe(true)
   })
 
   it('and the styles name no other host', async () => {

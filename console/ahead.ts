@@ -1,0 +1,17 @@
+/** Names of modules in `screens` that draw an address of the console; `routes.tsx` says the same for the router. */
+export function screensAt(pathname: string): string[] {
+  const [first = '', second = '', third = ''] = pathname.replace(/^\/console\/?/, '').split('/')
+  if (first === 'sessions' && second) return ['session', third || 'rounds']
+  if (first === 'admin') return [second || 'overview']
+  return [first || 'start']
+}
+
+/**
+ * Asks for the scripts of the first screen together with those of every page, instead of when the router gets there.
+ * @param scripts addresses of each screen's scripts
+ */
+export function loadAhead(scripts: Record<string, string[]>, { head } = document, { pathname } = location): void {
+  for (const name of screensAt(pathname))
+    for (const href of Object.hasOwn(scripts, name) ? (scripts[name] ?? []) : [])
+      head.append(Object.assign(document.createElement('link'), { rel: 'modulepreload', href }))
+}
