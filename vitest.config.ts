@@ -2,7 +2,7 @@ import { configDefaults, defineConfig, type TestProjectInlineConfiguration } fro
 import { RepeatedTests } from './test/helpers/repeated-tests.ts'
 import { AttackOutcomes } from './test/suites/security/outcomes.ts'
 
-const { CI = '', REDIS_INSTALLATION, AZURITE } = process.env
+const { CI = '', REDIS_INSTALLATION, AZURITE, WORLD_PART } = process.env
 const IN_CI = CI !== '' && CI !== 'false'
 
 /** One round of every mode. `npm test` runs them as well, because they show soonest that the parts fit. */
@@ -48,6 +48,17 @@ if (AZURITE)
     project('azurite', 2, 1, {
       include: ['test/suites/azurite/*.azurite.ts'],
       provide: { azurite: JSON.parse(AZURITE) },
+    }),
+  )
+
+// The checks of one part of `npm run world`, which installs and starts its counterpart before.
+if (WORLD_PART)
+  projects.push(
+    project('world', 2, 1, {
+      include: [`test/suites/world/${WORLD_PART}/*.world.ts`],
+      testTimeout: 300_000,
+      hookTimeout: 300_000,
+      retry: 0,
     }),
   )
 

@@ -1,0 +1,4 @@
+import type { Part } from './part.ts'
+
+/** The table of contents, in the order of a whole run. */
+export const PARTS: Record<string, () => Promise<{ part: Part }>> = {}

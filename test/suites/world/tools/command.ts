@@ -1,0 +1,37 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { Unavailable } from '../part.ts'
+
+interface Options {
+  cwd?: string
+  env?: Record<string, string>
+  minutes?: number
+}
+
+const LAST_LINES = 12
+
+/**
+ * Output of a program.
+ * @throws Unavailable with the last lines of what it said, when it is missing, fails or takes too long
+ */
+export async function output(
+  program: string,
+  args: string[],
+  { cwd, env, minutes = 5 }: Options = {},
+): Promise<string> {
+  try {
+    const { stdout } = await promisify(execFile)(program, args, {
+      cwd,
+      env: { ...process.env, ...env },
+      timeout: minutes * 60_000,
+      maxBuffer: 256 * 1024 * 1024,
+    })
+    return stdout
+  } catch (error) {
+    const { stderr = '', code, killed } = error as { stderr?: string; code?: number | string; killed?: boolean }
+    if (code === 'ENOENT') throw new Unavailable(`${program} is not installed`)
+    const why = killed ? `took more than ${minutes} minutes` : `failed (${code})`
+    const last = stderr.trim().split('\n').slice(-LAST_LINES).join(' ')
+    throw new Unavailable(`${program} ${args[0] ?? ''} ${why}: ${last}`)
+  }
+}

@@ -1,0 +1,67 @@
+import { cp, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { type Tools, Unavailable } from '../part.ts'
+import { output } from './command.ts'
+import { withLock } from './lock.ts'
+
+/** A program that is built from source with Go. */
+export interface GoProgram {
+  name: string
+  /** For the name of its folder, and as the table tells it. */
+  version: string
+  /** Where its source comes from: a version of a module, by the proxy and its checksum, or a commit of a repository. */
+  source: { module: string; version: string } | { repository: string; tag: string; commit: string }
+  /** Package below the source, for example `./cmd/tofu`. */
+  package: string
+  ldflags?: string
+  env?: Record<string, string>
+  minutes?: number
+}
+
+/**
+ * Path of the program in the cache, built when it is not there yet. One build at a time runs on a machine, because each
+ * takes all of its cores and much of its memory.
+ * @throws Unavailable without Go, without the source, or when it does not build
+ */
+export async function buildGo(program: GoProgram, { cache, say }: Pick<Tools, 'cache' | 'say'>): Promise<string> {
+  const built = join(cache, `${program.name}-${program.version}`, program.name)
+  const isThere = () => stat(built).catch(() => null)
+  if (await isThere()) return built
+  return withLock(cache, 'go', async () => {
+    if (await isThere()) return built
+    say(`building ${program.name} ${program.version} with Go`)
+    const folder = await mkdtemp(join(cache, '.build-'))
+    try {
+      const source = join(folder, 'source')
+      await bring(program, source)
+      await mkdir(dirname(built), { recursive: true })
+      const made = join(folder, basename(built))
+      const flags = ['-mod=mod', '-trimpath', '-buildvcs=false', '-ldflags', `-s -w ${program.ldflags ?? ''}`]
+      await output('go', ['build', ...flags, '-o', made, program.package], {
+        cwd: source,
+        env: { CGO_ENABLED: '0', GOTOOLCHAIN: 'auto', ...program.env },
+        minutes: program.minutes ?? 30,
+      })
+      await rename(made, built)
+      return built
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
+}
+
+/** A writable copy of the source. */
+async function bring({ source }: GoProgram, folder: string): Promise<void> {
+  if ('module' in source) {
+    // Outside of any module, so that the version is the one that is named.
+    const told = await output('go', ['mod', 'download', '-json', `${source.module}@${source.version}`], { cwd: '/' })
+    const { Dir } = JSON.parse(told) as { Dir: string }
+    await cp(Dir, folder, { recursive: true })
+    await output('chmod', ['-R', 'u+w', folder])
+    return
+  }
+  const { repository, tag, commit } = source
+  await output('git', ['clone', '--quiet', '--depth', '1', '--branch', tag, repository, folder], { minutes: 10 })
+  const got = (await output('git', ['rev-parse', 'HEAD'], { cwd: folder })).trim()
+  if (got !== commit) throw new Unavailable(`${tag} of ${repository} is ${got}, expected ${commit}`)
+}
