@@ -6,7 +6,8 @@ import { ApiError } from './api/errors.ts'
 import type { AuthConfig } from './auth/session.ts'
 import { createSignIn } from './auth/session.ts'
 import { type ConsoleConfig, type Platform, PlatformProvider } from './data/platform.ts'
-import { sessionQuery } from './data/sessions/use-session.ts'
+import { askForPlan } from './data/sessions/use-plan-document.ts'
+import { type ReadSession, sessionKey, sessionQuery } from './data/sessions/use-session.ts'
 import { loadSettings } from './data/settings.ts'
 import { meQuery } from './data/use-me.ts'
 import { ClockContext } from './kit/time/clock.ts'
@@ -62,21 +63,24 @@ const createClient = (platform: Platform) => {
   return client
 }
 
-const SESSION = /^\/console\/sessions\/([0-9a-f-]{36})(?:\/|$)/
+const SESSION = /^\/console\/sessions\/([0-9a-f-]{36})(?:\/([\w-]*)|$)/
+/** Parts of a session that begin with the plan of its newest round. */
+const WITH_PLAN = new Set(['review', 'graph', 'seal'])
 
 /** Asks for what the first screen needs while its script is still on its way. */
-function askAhead({ api, signIn }: Platform, client: QueryClient): void {
+async function askAhead(platform: Platform, client: QueryClient): Promise<void> {
+  const { api, signIn } = platform
   if (!['open', 'in'].includes(signIn.state.get())) return
   void client.prefetchQuery(meQuery(api))
-  const [, id] = SESSION.exec(location.pathname) ?? []
-  if (id) void client.prefetchQuery(sessionQuery(api, client, id))
+  const [, id, part = ''] = SESSION.exec(location.pathname) ?? []
+  if (!id) return
+  await client.prefetchQuery(sessionQuery(api, client, id))
+  const read = client.getQueryData<ReadSession>(sessionKey(id))
+  if (read && WITH_PLAN.has(part)) askForPlan(platform, client, read.session)
 }
 
 async function start(): Promise<void> {
   const page = document.getElementById('app') as HTMLElement
-  const router = createRouter({ routeTree, basepath: BASE, defaultPreload: 'intent', scrollRestoration: true })
-  // The screen's script comes while the configuration does. A part that cannot be loaded is told by the router later.
-  router.load().catch(() => {})
   let platform: Platform
   try {
     platform = await createPlatform()
@@ -84,7 +88,10 @@ async function start(): Promise<void> {
     return render(<Unavailable />, page)
   }
   const client = createClient(platform)
-  askAhead(platform, client)
+  void askAhead(platform, client)
+  // It is made while the answers are on their way. A part that cannot be loaded is told by the router later.
+  const router = createRouter({ routeTree, basepath: BASE, defaultPreload: 'intent', scrollRestoration: true })
+  router.load().catch(() => {})
   page.replaceChildren()
   render(
     <PlatformProvider value={platform}>

@@ -1,13 +1,13 @@
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { basename, dirname, join, parse } from 'node:path'
+import { basename, dirname, join, parse, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { type BuildOptions, build, type Metafile } from 'esbuild'
+import { buildScripts, type Script, withImports } from './scripts.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 export const DIST = join(ROOT, 'dist')
-const REACT = 'preact/compat'
 
 /** One file of the built console. */
 export interface BuiltFile {
@@ -21,7 +21,8 @@ export interface Built {
   files: BuiltFile[]
   /** Paths of the scripts that the first screen needs, without what is loaded later. */
   initial: string[]
-  meta: Metafile
+  /** The modules in each script of the application, by its path. */
+  modules: Record<string, string[]>
 }
 
 interface Options {
@@ -39,29 +40,31 @@ export async function buildConsole({ outdir = DIST, minify = true }: Options = {
   const folder = await mkdtemp(join(dirname(outdir), '.console-'))
   try {
     const common = options(folder, minify)
-    const [modules, script] = await Promise.all([
-      build({ ...common, entryPoints: ENTRIES, splitting: true, format: 'esm' }),
+    const [scripts, alone, page] = await Promise.all([
+      buildScripts('main.tsx', { root: ROOT, minify }),
+      build({ ...common, entryPoints: ALONE, format: 'esm' }),
       // It runs before the page is drawn, which a module cannot.
       build({ ...common, entryPoints: ['theme.ts'], format: 'iife' }),
     ])
-    const metafile = {
-      inputs: { ...script.metafile.inputs, ...modules.metafile.inputs },
-      outputs: { ...modules.metafile.outputs, ...script.metafile.outputs },
-    }
-    const initial = await writePages(folder, metafile)
-    const files = await compressAll(folder, metafile)
+    await Promise.all(scripts.map(({ name, text }) => writeFile(join(folder, 'assets', name), text)))
+    const single = { ...alone.metafile.outputs, ...page.metafile.outputs }
+    const initial = await writePages(folder, scripts, single)
+    const names = [...scripts.map(({ name }) => name), ...Object.keys(single).map((path) => basename(path))]
+    const paths = [...names.map((name) => `assets/${name}`), 'index.html', 'silent.html']
+    const files = await Promise.all(paths.map((path) => compress(folder, path)))
     await writeFile(join(folder, 'config.example.json'), `${JSON.stringify(EXAMPLE_CONFIG, null, 2)}\n`)
     await rm(outdir, { recursive: true, force: true })
     await rename(folder, outdir)
-    return { files, initial, meta: metafile }
+    const modules = Object.fromEntries(scripts.map((script) => [`assets/${script.name}`, script.modules]))
+    return { files, initial, modules }
   } catch (error) {
     await rm(folder, { recursive: true, force: true })
     throw error
   }
 }
 
-const ENTRIES = [
-  { in: 'main.tsx', out: 'main' },
+/** What shares no file with the application. */
+const ALONE = [
   { in: 'silent.ts', out: 'silent' },
   { in: 'styles/main.css', out: 'styles' },
   { in: 'public/icon.svg', out: 'icon' },
@@ -73,89 +76,59 @@ const options = (folder: string, minify: boolean) =>
     absWorkingDir: ROOT,
     outdir: join(folder, 'assets'),
     entryNames: '[name]-[hash]',
-    chunkNames: '[name]-[hash]',
     bundle: true,
     target: ['chrome125', 'firefox128', 'safari17.5'],
     minify,
     metafile: true,
     legalComments: 'none',
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
-    alias: { react: REACT, 'react-dom': REACT, 'react/jsx-runtime': 'preact/jsx-runtime' },
-    define: { 'process.env.NODE_ENV': minify ? '"production"' : '"development"' },
     loader: { '.svg': 'copy' },
     logLevel: 'warning',
   }) satisfies BuildOptions & { metafile: true }
 
 /** Writes the pages with the names of the built files in them, and answers the scripts that are loaded first. */
-async function writePages(folder: string, { outputs }: Metafile): Promise<string[]> {
-  const nameOf = (output: string) => `assets/${basename(output)}`
+async function writePages(folder: string, scripts: Script[], single: Metafile['outputs']): Promise<string[]> {
+  const addressOf = (name: string) => `/console/assets/${basename(name)}`
   const built = (source: string) => {
-    const found = Object.entries(outputs).find(
-      ([path, { entryPoint }]) => entryPoint === source && !path.endsWith('.map'),
-    )
+    const found = Object.entries(single).find(([, { entryPoint }]) => entryPoint === source)
     if (!found) throw new Error(`${source} was not built`)
-    return found
+    return addressOf(found[0])
   }
-  const [main] = built('main.tsx')
-  const first = withImports(main, outputs)
-  const initial = first.map(nameOf)
-  const addressOf = (output: string) => `/console/${nameOf(output)}`
-  const icon = Object.keys(outputs).find((path) => path.endsWith('.svg')) ?? ''
+  const main = scripts.find(({ module }) => module && relative(ROOT, module) === 'main.tsx')
+  if (!main) throw new Error('main.tsx was not built')
+  const first = withImports(main, scripts)
   const values: Record<string, string> = {
-    main: addressOf(main),
-    theme: addressOf(built('theme.ts')[0]),
-    silent: addressOf(built('silent.ts')[0]),
-    styles: addressOf(built('styles/main.css')[0]),
-    icon: addressOf(icon),
+    main: addressOf(main.name),
+    theme: built('theme.ts'),
+    silent: built('silent.ts'),
+    styles: built('styles/main.css'),
+    icon: addressOf(Object.keys(single).find((path) => path.endsWith('.svg')) ?? ''),
     // Nothing tells a script the address of a worker that is built beside it.
-    layout_worker: addressOf(built('workers/layout.ts')[0]),
-    screens: JSON.stringify(screenScripts(outputs, first, addressOf)),
+    layout_worker: built('workers/layout.ts'),
+    screens: JSON.stringify(screenScripts(scripts, first, addressOf)),
   }
+  const preloads = first.slice(1).map(({ name }) => `<link rel="modulepreload" href="${addressOf(name)}">`)
   for (const page of ['index.html', 'silent.html']) {
     const template = await readFile(join(ROOT, page), 'utf8')
-    const preloads = initial.slice(1).map((path) => `<link rel="modulepreload" href="/console/${path}">`)
     const text = template
       .replace('<!-- preloads -->', preloads.join('\n'))
       .replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? '')
     await writeFile(join(folder, page), text)
   }
-  return initial
-}
-
-/** A script with everything that is loaded together with it, itself first. */
-function withImports(script: string, outputs: Metafile['outputs']): string[] {
-  const found = new Set([script])
-  for (const path of found)
-    for (const { kind, path: imported } of outputs[path]?.imports ?? [])
-      if (kind === 'import-statement') found.add(imported)
-  return [...found]
+  return first.map(({ name }) => `assets/${name}`)
 }
 
 /** By name of each screen: the scripts that it needs beyond those of every page. */
-const screenScripts = (outputs: Metafile['outputs'], first: string[], addressOf: (output: string) => string) =>
+const screenScripts = (scripts: Script[], first: Script[], addressOf: (name: string) => string) =>
   Object.fromEntries(
-    Object.entries(outputs).flatMap(([path, { entryPoint = '' }]) =>
-      entryPoint.startsWith('screens/')
-        ? [
-            [
-              parse(entryPoint).name,
-              withImports(path, outputs)
-                .filter((script) => !first.includes(script))
-                .map(addressOf),
-            ],
-          ]
-        : [],
-    ),
+    scripts.flatMap((script) => {
+      if (!script.module || !relative(ROOT, script.module).startsWith('screens/')) return []
+      const own = withImports(script, scripts).filter((each) => !first.includes(each))
+      return [[parse(script.module).name, own.map(({ name }) => addressOf(name))]]
+    }),
   )
 
 /** For a console that does not stand beside its core: to be renamed to `config.json`, with the address of the API. */
 const EXAMPLE_CONFIG = { api_url: 'https://platform.example.com/api/v1', examples: [] }
-
-async function compressAll(folder: string, { outputs }: Metafile): Promise<BuiltFile[]> {
-  const paths = [...Object.keys(outputs).map((path) => `assets/${basename(path)}`), 'index.html', 'silent.html']
-  return Promise.all(paths.map((path) => compress(folder, path)))
-}
 
 const toBrotli = promisify(brotliCompress)
 const toGzip = promisify(gzip)

@@ -12,7 +12,8 @@ export interface ConsoleFile {
 export type ConsoleFiles = ReadonlyMap<string, ConsoleFile>
 
 /** Whether a path has the form in which the build names files by their content. */
-export const isHashedPath = (path: string): boolean => /^assets\/[\w-]{1,60}-[0-9A-Z]{8}\.(?:css|js|svg)$/.test(path)
+export const isHashedPath = (path: string): boolean =>
+  /^assets\/[\w-]{1,60}-(?:[0-9A-Z]{8}|[0-9a-z]{8})\.(?:css|js|svg)$/.test(path)
 
 /** How long a file is kept that no core has in its build any more. */
 const KEPT_DAYS = 30

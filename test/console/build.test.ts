@@ -1,6 +1,6 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join, parse } from 'node:path'
+import { join, parse } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { screensAt } from '../../console/ahead.ts'
 import { type Built, buildConsole } from '../../console/build/build.ts'
@@ -35,19 +35,15 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 const sizeOf = (paths: string[]) =>
   built.files.filter(({ path }) => paths.includes(path)).reduce((sum, { gzip_bytes }) => sum + gzip_bytes, 0)
 const read = (path: string) => readFile(join(dist, path), 'utf8')
-/** Packages whose code is in an output, and how many bytes of it. */
-const packagesIn = (path: string): string[] => {
-  const [, output] = Object.entries(built.meta.outputs).find(([name]) => basename(name) === basename(path)) ?? []
-  return Object.entries(output?.inputs ?? {}).flatMap(([input, { bytesInOutput }]) =>
-    bytesInOutput > 0 ? (/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.slice(1) ?? []) : [],
-  )
-}
+/** Packages whose code is in a script. */
+const packagesIn = (path: string): string[] =>
+  (built.modules[path] ?? []).flatMap((id) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id)?.slice(1) ?? [])
 
 describe('the budget of the build, gzipped', () => {
   it('first scripts: 65 kB, with the one that sets the theme', () => {
     const theme = built.files.flatMap(({ path }) => (path.startsWith('assets/theme-') ? [path] : []))
     expect(theme).toHaveLength(1)
-    expect(built.initial.length).toBeGreaterThan(1)
+    expect(built.initial.length).toBeGreaterThan(0)
     expect(sizeOf([...built.initial, ...theme])).toBeLessThanOrEqual(FIRST_SCRIPTS)
   })
 

@@ -45,7 +45,8 @@ it('lets several cores store the same build at once', async () => {
 it.each([
   ['assets/main-1A2B3C4D.js', true],
   ['assets/layout-worker-1A2B3C4D.js', true],
-  ['assets/main-1a2b3c4d.js', false],
+  ['assets/main-1a2b3c4d.js', true],
+  ['assets/main-1a2B3c4d.js', false],
   ['assets/main-1A2B3C4D.html', false],
   ['assets/../main-1A2B3C4D.js', false],
   ['assets/main-1A2B3C4D.js\n', false],

@@ -293,7 +293,7 @@ describe('files of earlier builds', () => {
       return core.context.sql(strings, ...values)
     }, core.context.sql) as never
     const call = callOf(await core.another({ context: { sql } }))
-    for (const path of ['assets/x.js', 'assets/x-5E6F7G8H.php', 'assets/x-5e6f7g8h.js', 'assets/a/b-5E6F7G8H.js'])
+    for (const path of ['assets/x.js', 'assets/x-5E6F7G8H.php', 'assets/x-5e6F7g8h.js', 'assets/a/b-5E6F7G8H.js'])
       expect((await call('GET', `/console/${path}`)).status).toBe(404)
     expect(texts).toEqual([])
     await call('GET', '/console/assets/x-5E6F7G8H.js')

@@ -20,7 +20,8 @@ export function useArtifacts(sessionId: string, urls: readonly string[]) {
   return useQueries({ queries: urls.map((url) => artifactQuery(auth, client, sessionId, url)) })
 }
 
-const artifactQuery = (auth: Platform['auth'], client: QueryClient, sessionId: string, url: string | null) => ({
+/** The query of a document; see `useArtifact`. */
+export const artifactQuery = (auth: Platform['auth'], client: QueryClient, sessionId: string, url: string | null) => ({
   queryKey: ['artifact', withoutSignature(url)],
   queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Artifact> => {
     try {

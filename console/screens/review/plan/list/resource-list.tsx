@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { PlanDocument, PlannedResource, Round } from '../../../../api/types.ts'
+import { afterPaint } from '../../../../kit/after-paint.ts'
 import { Button } from '../../../../kit/button.tsx'
 import { Empty, Notice } from '../../../../kit/notice.tsx'
 import { useReviewAddress } from '../../use-review.ts'
@@ -145,6 +146,10 @@ function useLinkedRow({ shown, linked, open, rows, keys, change }: Linked) {
     keys.setActive(index)
     open.setOpen(address, opens)
     if (opens) seen.current = address
-    if (opens || linked === address) change({ resource: opens ? address : undefined, finding: undefined })
+    const page = location.pathname
+    if (opens || linked === address)
+      afterPaint(() => {
+        if (location.pathname === page) change({ resource: opens ? address : undefined, finding: undefined })
+      })
   }
 }

@@ -1,0 +1,99 @@
+import { rolldown } from 'rolldown'
+
+/** A script of the build, and what is loaded with it. */
+export interface Script {
+  /** `main-1a2b3c4d.js` */
+  name: string
+  text: string
+  /** The module that it was made for; null: it holds what several share. */
+  module: string | null
+  /** Names of the scripts that are loaded before it runs. */
+  imports: string[]
+  /** Paths of the modules in it that left something behind. */
+  modules: string[]
+}
+
+const REACT = 'preact/compat'
+const TARGETS = ['chrome125', 'firefox128', 'safari17.5']
+/**
+ * Code that several screens share is kept in files of about this size before it is minified, also where a screen then
+ * loads some of it in vain: in a slow network each file costs more than a few kilobytes.
+ */
+const SHARED_BYTES = 30_000
+
+interface Options {
+  /** Folder of the console. */
+  root: string
+  minify: boolean
+}
+
+/** The scripts of the application: one for the beginning, one for each screen, and few that they share. */
+export async function buildScripts(entry: string, { root, minify }: Options): Promise<Script[]> {
+  const bundle = await rolldown({
+    cwd: root,
+    input: { main: entry },
+    platform: 'browser',
+    tsconfig: false,
+    preserveEntrySignatures: false,
+    moduleTypes: { '.css': 'text' },
+    resolve: { alias: { react: REACT, 'react-dom': REACT, 'react/jsx-runtime': 'preact/jsx-runtime' } },
+    transform: {
+      target: TARGETS,
+      jsx: { runtime: 'automatic', importSource: 'preact' },
+      define: { 'process.env.NODE_ENV': minify ? '"production"' : '"development"' },
+    },
+    // "use client" means nothing in a browser.
+    checks: { moduleLevelDirective: false },
+  })
+  try {
+    const { output } = await bundle.generate({
+      format: 'es',
+      minify,
+      comments: false,
+      hashCharacters: 'base36',
+      entryFileNames: '[name]-[hash].js',
+      chunkFileNames: ({ isDynamicEntry }) => (isDynamicEntry ? '[name]-[hash].js' : 'shared-[hash].js'),
+      codeSplitting: {
+        groups: [
+          { name: 'main', tags: ['$initial'], priority: 2 },
+          {
+            name: 'shared',
+            minShareCount: 2,
+            entriesAware: true,
+            entriesAwareMergeThreshold: SHARED_BYTES,
+            priority: 1,
+          },
+        ],
+      },
+    })
+    return output.flatMap((chunk) =>
+      chunk.type === 'chunk'
+        ? [
+            {
+              name: chunk.fileName,
+              text: chunk.code,
+              module: chunk.facadeModuleId,
+              imports: chunk.imports,
+              modules: Object.entries(chunk.modules).flatMap(([id, { renderedLength }]) =>
+                renderedLength > 0 ? [id] : [],
+              ),
+            },
+          ]
+        : [],
+    )
+  } finally {
+    await bundle.close()
+  }
+}
+
+/** A script with everything that is loaded together with it, itself first. */
+export function withImports(script: Script, scripts: readonly Script[]): Script[] {
+  const found = new Set([script])
+  for (const { imports } of found) {
+    for (const name of imports) {
+      const imported = scripts.find((each) => each.name === name)
+      if (imported) found.add(imported)
+    }
+  }
+  return [...found]
+}
