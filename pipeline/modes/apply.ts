@@ -37,6 +37,8 @@ interface ApplyState {
   /** Null when the directory of the pin is not, or no longer, on this disk. */
   directory: PinnedDirectory | null
   progress: ApplyProgress
+  /** Whether the iac service said that the job is over, so that nothing uses the directory any more. */
+  over: boolean
 }
 
 async function handle(run: BareRun): Promise<Outcome | Parked> {
@@ -72,11 +74,11 @@ async function loadApplyState({ run, secrets }: BareKit): Promise<ApplyState> {
   const { context, round } = run
   const progress = await readApplyProgress(context.sql, round.id)
   const pin = await findPin(context.sql, round.session.id)
-  if (!pin || !progress.intended) return { seal: pin?.seal ?? null, directory: null, progress }
+  if (!pin || !progress.intended) return { seal: pin?.seal ?? null, directory: null, progress, over: false }
   const pinned = await findPinned(context.config.paths, round.session, pin.seal.plan_sha256)
   const directory = typeof pinned === 'string' ? null : pinned
   secrets.add(directory ? await readMasks(directory.clone) : await readArchivedMasks(run, pin.seal))
-  return { seal: pin.seal, directory, progress }
+  return { seal: pin.seal, directory, progress, over: false }
 }
 
 /**
@@ -91,7 +93,9 @@ async function startApply(kit: BareKit, state: ApplyState): Promise<ApplyResult 
   const jobId = await submitOnce(kit.run, seal, directory, () => {
     state.progress = { ...state.progress, intended: true }
   })
-  return await recordResult(kit.run, seal, await waitForApply(kit, jobId))
+  const result = await waitForApply(kit, jobId)
+  state.over = true
+  return await recordResult(kit.run, seal, result)
 }
 
 /** The kit for what comes before the job is submitted, which is aborted when the round is cancelled. */
@@ -134,13 +138,15 @@ async function prepareApply(
  * Goes on after an attempt that was about to submit the job, or did submit it. The job is waited for and never
  * submitted again; where the attempt left no job id, the result is `unknown`.
  */
-async function resumeApply(kit: BareKit, { seal, directory, progress }: ApplyState): Promise<ApplyResult> {
+async function resumeApply(kit: BareKit, state: ApplyState): Promise<ApplyResult> {
+  const { seal, directory } = state
   await kit.status.show('apply', 'Applying infrastructure changes.')
-  const { job_id } = progress
+  const { job_id } = state.progress
   const result: ApplyResult =
     job_id === null
       ? { kind: 'unknown', reason: 'the worker was interrupted while it handed the job to the iac service.' }
       : await waitForApply(kit, job_id)
+  state.over = result.kind !== 'unknown'
   if (seal === null) return result
   if (result.kind !== 'unknown' || directory === null) return await recordResult(kit.run, seal, result)
   const trace = await describeStateTrace(kit.run, seal, directory)
@@ -163,7 +169,7 @@ async function recordResult<Result extends ApplyResult>(
  */
 async function concludeFailedApply(
   kit: BareKit,
-  { seal, directory, progress }: ApplyState,
+  { seal, directory, progress, over }: ApplyState,
   error: unknown,
 ): Promise<void> {
   const { run } = kit
@@ -173,12 +179,19 @@ async function concludeFailedApply(
       const trace = seal && directory ? await describeStateTrace(run, seal, directory) : ''
       await writeApplyReport(kit, { kind: 'unknown', reason: `${words}${trace}` }, seal?.changes ?? [], { fails: true })
     }
-    await discardPin(run, seal, { inUse: progress.intended })
+    await discardPin(run, seal, { inUse: progress.intended && !over && !saysItIsOver(error) })
   } catch (fault) {
     if (fault instanceof LeaseLost || run.signal.aborted) throw fault
     run.log.error('a failed apply could not be told completely', { error: fault })
   }
 }
+
+/**
+ * Whether an error is the word of the iac service that the engine has ended. With 503 it says that it was interrupted
+ * itself, and an engine of its earlier life may still work.
+ */
+const saysItIsOver = (error: unknown): boolean =>
+  error instanceof PlatformError && error.code === 'IacJobFailed' && error.status !== 503
 
 /** Finishes a round that was interrupted too often to be tried again: writes the report and discards the pin. */
 async function giveUp(run: BareRun): Promise<void> {

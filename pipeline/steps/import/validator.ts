@@ -1,15 +1,16 @@
 import { importAddresses } from '../../../src/chains/import-addresses.ts'
 import { actionOf } from '../../../src/plan/changes.ts'
 import { identityOf } from '../../../src/plan/imports/identifiers.ts'
-import { checkPairs, type Failure, importFeedback, type Pair } from '../../../src/plan/imports/pairs.ts'
+import { checkPairs, type Failure, findUnplanned, importFeedback, type Pair } from '../../../src/plan/imports/pairs.ts'
 import { changesByAddress, isCreated, stateIdentifiers } from '../../../src/plan/imports/planned.ts'
 import { describesCode, type Plan } from '../../../src/plan/plan.ts'
 import { limitTargets } from '../../../src/plan/targets/complete.ts'
+import { findUnplannedBlocks } from '../../../src/plan/targets/unknown.ts'
 import type { Finding } from '../../kit/attempts/findings.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
 import type { Validation } from '../generator/generate-and-validate.ts'
-import { planTargets, type ValidPlan } from '../plan/plan.ts'
+import { type PlanResult, planTargets, type ValidPlan } from '../plan/plan.ts'
 import { chooseSessionTargets } from '../plan/session-targets.ts'
 import type { TargetChoice } from '../plan/target-choice.ts'
 import { importPairs } from './import-pairs.ts'
@@ -22,19 +23,26 @@ import type { Ledger } from './ledger.ts'
  */
 export function createImportValidator(kit: Kit, ledger: Ledger): () => Promise<Validation<ValidPlan>> {
   const session = chooseSessionTargets(kit)
-  const choice = { ...session, choose: async () => addImportedTargets(await session.choose(), ledger) }
-  return () => validateImports(kit, ledger, choice)
+  /** What was to be imported to although the targets did not hold it. */
+  const named = new Set<string>()
+  const choose = async () => addNamed(addImportedTargets(await session.choose(), ledger), named)
+  return () => validateImports(kit, ledger, { ...session, choose }, named)
 }
 
-async function validateImports(kit: Kit, ledger: Ledger, choice: TargetChoice): Promise<Validation<ValidPlan>> {
-  const result = await planTargets(kit, choice)
-  if (!result.ok) {
-    const { text, targets, feedback, step } = result
-    return { ok: false, text, targets, feedback, step }
-  }
+async function validateImports(
+  kit: Kit,
+  ledger: Ledger,
+  choice: TargetChoice,
+  named: Set<string>,
+): Promise<Validation<ValidPlan>> {
+  const first = await planTargets(kit, choice)
+  if (!first.ok) return toInvalid(first)
+  const { destroyed, proposals } = await kit.attempts.step('check', () => compare(kit, ledger, first.plan))
+  const result = await planWider(kit, { ledger, choice, named, proposals, planned: first })
+  if (!result.ok) return toInvalid(result)
+  const pairs = await kit.attempts.step('check', async () => check(kit, ledger, result.plan, proposals))
+  const { text } = result
   const { targets } = result.reference
-  const { plan, text } = result
-  const { destroyed, pairs } = await kit.attempts.step('check', () => compare(kit, ledger, plan))
   const failures = await importAll(kit, ledger, pairs.pairs)
   for (const failure of pairs.refused) ledger.fail(failure)
   const attempt = { imported: ledger.imported(), failures: [...pairs.refused, ...failures], lost: destroyed }
@@ -53,13 +61,50 @@ async function validateImports(kit: Kit, ledger: Ledger, choice: TargetChoice): 
     : { ok: false, text, targets, feedback: importFeedback({ ...attempt, unaddressed }), value: result, plan: result }
 }
 
+const toInvalid = ({ text, targets, feedback, step }: Extract<PlanResult, { ok: false }>) =>
+  ({ ok: false, text, targets, feedback, step }) as const
+
 /** Compares the plan with the state, and proposes what is imported next. */
-async function compare(kit: Kit, ledger: Ledger, plan: Plan) {
+async function compare(kit: Kit, ledger: Ledger, plan: Plan): Promise<{ destroyed: Pair[]; proposals: Pair[] }> {
   await compareWithState(kit, ledger, plan)
   const destroyed = ledger.imported().filter(({ address }) => isDestroyed(plan, address))
   // Code that would destroy what was imported is corrected first, before anything else is imported.
-  const pairs = destroyed.length > 0 ? { pairs: [], refused: [] } : await proposePairs(kit, ledger, plan)
-  return { destroyed, pairs }
+  const proposals = destroyed.length > 0 ? [] : await proposePairs(kit, ledger, plan)
+  return { destroyed, proposals }
+}
+
+interface Widening {
+  ledger: Ledger
+  choice: TargetChoice
+  named: Set<string>
+  proposals: readonly Pair[]
+  planned: ValidPlan
+}
+
+/** Plans again with what the proposals name besides the targets, where the code declares it. */
+async function planWider(
+  kit: Kit,
+  { ledger, choice, named, proposals, planned }: Widening,
+): Promise<ValidPlan | PlanResult> {
+  if (planned.reference.targets.length === 0) return planned
+  const outside = findUnplanned(proposals, checkContext(kit, ledger, planned.plan))
+  if (outside.length === 0) return planned
+  kit.run.log.info('the targets were widened to what is imported', { addresses: outside })
+  for (const address of outside) named.add(address)
+  return planTargets(kit, choice)
+}
+
+const checkContext = (kit: Kit, ledger: Ledger, plan: Plan) => ({
+  pending: ledger.pending(),
+  plan,
+  identity: identityOf(kit.run.round.session.provider),
+})
+
+function check(kit: Kit, ledger: Ledger, plan: Plan, proposals: readonly Pair[]) {
+  const checked = checkPairs(proposals, checkContext(kit, ledger, plan))
+  if (checked.foreign > 0)
+    kit.run.log.warn('addresses were named for identifiers that are not to be imported', { count: checked.foreign })
+  return checked
 }
 
 /** Imports the pairs; without any, the step of the attempt is left out. */
@@ -114,30 +159,30 @@ async function compareWithState(kit: Kit, ledger: Ledger, plan: Plan): Promise<v
   }
 }
 
+/** Blocks beside the targets that a model is told of. */
+const MAX_UNPLANNED = 200
+
+/** Targets with these; none, which means the whole root, stay none. */
+const addNamed = (targets: string[], named: ReadonlySet<string>): string[] =>
+  targets.length === 0 || named.size === 0 ? targets : limitTargets([...targets, ...named])
+
 const isDestroyed = (plan: Plan, address: string) => {
   const change = changesByAddress(plan).get(address)
   return change !== undefined && actionOf(change.change.actions) === 'delete'
 }
 
 /**
- * Asks a model for the address of each pending identifier, and checks its answer. The model is not asked when the plan
- * creates nothing that could be imported to.
+ * Asks a model for the address of each pending identifier. It is not asked when there is nothing that could be imported
+ * to: neither does the plan create anything, nor does the code declare anything beside its targets.
  */
-async function proposePairs(
-  kit: Kit,
-  ledger: Ledger,
-  plan: Plan,
-): Promise<Omit<ReturnType<typeof checkPairs>, 'foreign'>> {
+async function proposePairs(kit: Kit, ledger: Ledger, plan: Plan): Promise<Pair[]> {
   const pending = ledger.pending()
-  const addresses = [...changesByAddress(plan).values()].filter(isCreated).map(({ address }) => address)
-  if (pending.length === 0 || (addresses.length === 0 && describesCode(plan))) return { pairs: [], refused: [] }
-  const proposals = await runChain(kit, importAddresses, {
+  const created = [...changesByAddress(plan).values()].filter(isCreated).map(({ address }) => address)
+  const addresses = [...created, ...findUnplannedBlocks(plan).slice(0, MAX_UNPLANNED)]
+  if (pending.length === 0 || (addresses.length === 0 && describesCode(plan))) return []
+  return runChain(kit, importAddresses, {
     pendingIds: pending,
     addresses,
     diff: await kit.run.workspace.branchDiff(),
   })
-  const checked = checkPairs(proposals, { pending, plan, identity: identityOf(kit.run.round.session.provider) })
-  if (checked.foreign > 0)
-    kit.run.log.warn('addresses were named for identifiers that are not to be imported', { count: checked.foreign })
-  return checked
 }

@@ -1,5 +1,6 @@
-import { stripBackticks } from '../addresses.ts'
+import { stripBackticks, withoutIndexes } from '../addresses.ts'
 import { describesCode, type Plan, type ResourceChange } from '../plan.ts'
+import { findUnplannedBlocks } from '../targets/unknown.ts'
 import { isArgument } from './identifiers.ts'
 import { changesByAddress, isCreated, stateIdentifiers } from './planned.ts'
 
@@ -81,6 +82,22 @@ const MAX_SHOWN = 200
 const toShortLine = (text: string) => {
   const line = text.toWellFormed().replaceAll(/\p{Cc}+/gu, ' ')
   return line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…`.toWellFormed() : line
+}
+
+/**
+ * Blocks that a model named for identifiers that wait, which the code declares although the plan does not hold them: a
+ * plan of some targets says nothing about the rest, but its configuration is that of the whole root.
+ */
+export function findUnplanned(
+  proposals: readonly Pair[],
+  context: { pending: readonly string[]; plan: Plan; identity: (id: string) => string },
+): string[] {
+  const pending = new Set(context.pending.map((id) => context.identity(id)))
+  const blocks = new Set(findUnplannedBlocks(context.plan))
+  const named = proposals
+    .filter(({ resource_id }) => pending.has(context.identity(resource_id.trim())))
+    .map(({ address }) => withoutIndexes(stripBackticks(address)))
+  return [...new Set(named)].filter((address) => blocks.has(address))
 }
 
 /** The result of one attempt to import. */

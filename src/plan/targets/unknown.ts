@@ -1,5 +1,6 @@
 import { isJsonObject, itemsOf, type Json, memberOf } from '../../base/json.ts'
 import { withoutIndexes } from '../addresses.ts'
+import { stateIdentifiers } from '../imports/planned.ts'
 import type { Plan } from '../plan.ts'
 import { covers, plannedAddresses } from './targets.ts'
 
@@ -21,11 +22,35 @@ export function findUnknownTargets(plan: Plan, targets: readonly string[]): stri
 
 /** Blocks and modules of a module of the configuration, without indexes. */
 function declaredAddresses(module: Json | undefined, prefix: string): string[] {
-  const own = itemsOf(memberOf(module, 'resources')).map((resource) => `${prefix}${memberOf(resource, 'address')}`)
+  const called = moduleCalls(module, prefix).flatMap(([address, inner]) => [
+    address,
+    ...declaredAddresses(inner, `${address}.`),
+  ])
+  return [...blocksOf(module, prefix).map(([address]) => address), ...called]
+}
+
+const blocksOf = (module: Json | undefined, prefix: string): [address: string, block: Json][] =>
+  itemsOf(memberOf(module, 'resources')).map((block) => [`${prefix}${memberOf(block, 'address')}`, block])
+
+function moduleCalls(module: Json | undefined, prefix: string): [address: string, module: Json | undefined][] {
   const calls = memberOf(module, 'module_calls')
-  const called = Object.entries(isJsonObject(calls ?? null) ? (calls as object) : {}).flatMap(([name, call]) => {
-    const address = `${prefix}module.${name}`
-    return [address, ...declaredAddresses(memberOf(call, 'module'), `${address}.`)]
-  })
-  return [...own, ...called]
+  return Object.entries(isJsonObject(calls ?? null) ? (calls as Record<string, Json>) : {}).map(([name, call]) => [
+    `${prefix}module.${name}`,
+    memberOf(call, 'module'),
+  ])
+}
+
+/**
+ * Resource blocks that the code declares and of which neither the state nor the plan knows anything: a plan of some
+ * targets leaves out what is new beside them. None when the document does not say what the code declares.
+ */
+export function findUnplannedBlocks(plan: Plan): string[] {
+  const known = new Set([...plannedAddresses(plan), ...stateIdentifiers(plan).keys()].map(withoutIndexes))
+  const collect = (module: Json | undefined, prefix: string): string[] => [
+    ...blocksOf(module, prefix)
+      .filter(([address, block]) => memberOf(block, 'mode') === 'managed' && !known.has(address))
+      .map(([address]) => address),
+    ...moduleCalls(module, prefix).flatMap(([address, inner]) => collect(inner, `${address}.`)),
+  ]
+  return collect(memberOf(plan.document.configuration, 'root_module'), '')
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parsePlan } from '../../../src/plan/plan.ts'
-import { findUnknownTargets } from '../../../src/plan/targets/unknown.ts'
+import { findUnknownTargets, findUnplannedBlocks } from '../../../src/plan/targets/unknown.ts'
 
 const plan = parsePlan(
   JSON.stringify({
@@ -54,5 +54,34 @@ describe('findUnknownTargets', () => {
       expect(
         findUnknownTargets(parsePlan(JSON.stringify({ format_version: '1.2', configuration })), ['x.nowhere']),
       ).toEqual([])
+  })
+})
+
+describe('findUnplannedBlocks', () => {
+  it('names the blocks of the code that neither the plan nor the state has, in modules as well', () => {
+    const resource = (address: string, mode = 'managed') => ({ address, mode })
+    const partial = parsePlan(
+      JSON.stringify({
+        format_version: '1.2',
+        resource_changes: [{ address: 'x.planned[0]', mode: 'managed', change: { actions: ['create'] } }],
+        prior_state: {
+          values: { root_module: { resources: [{ address: 'x.kept', mode: 'managed', values: { id: 'i' } }] } },
+        },
+        configuration: {
+          root_module: {
+            resources: [
+              ...['x.planned', 'x.kept', 'x.beside'].map((name) => resource(name)),
+              resource('data.y.z', 'data'),
+            ],
+            module_calls: { m: { module: { resources: [resource('x.in')] } } },
+          },
+        },
+      }),
+    )
+    expect(findUnplannedBlocks(partial)).toEqual(['x.beside', 'module.m.x.in'])
+  })
+
+  it('is silent where the plan does not say what the code declares', () => {
+    expect(findUnplannedBlocks(parsePlan(JSON.stringify({ format_version: '1.2', resource_changes: [] })))).toEqual([])
   })
 })

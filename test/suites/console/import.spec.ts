@@ -54,7 +54,7 @@ test('a look lists the scope by kind; the queues are ticked and imported; an emp
     resource_ids: QUEUES,
   })
   await expect(page.getByText('Round 2 was accepted.')).toBeVisible()
-  await expect(result(page).getByText('2 resources imported, 0 refused')).toBeVisible({ timeout: 30_000 })
+  await expect(result(page).getByText('2 resources imported, 0 refused')).toBeVisible({ timeout: 90_000 })
   await expect(result(page).getByText('Proof: the last plan is empty')).toBeVisible()
   for (const queue of QUEUES) await expect(result(page).getByRole('rowheader', { name: queue })).toBeVisible()
   await expect(result(page).getByRole('link', { name: 'The code that was written' })).toHaveAttribute(
@@ -68,7 +68,7 @@ test('a look lists the scope by kind; the queues are ticked and imported; an emp
 
 test('everything at once, beside what a sentence names', async ({ page, request }) => {
   // Two imports, one resource after the other.
-  test.setTimeout(150_000)
+  test.setTimeout(300_000)
   await resetSample(request, 'full-import')
   const { uuid } = await runExample(request, 'import-preview')
   await open(page, uuid)
@@ -77,14 +77,14 @@ test('everything at once, beside what a sentence names', async ({ page, request 
   const named = page.waitForRequest('**/iac/import')
   await page.getByRole('button', { name: 'Import what is named' }).click()
   expect((await named).postDataJSON()).toMatchObject({ is_partial: true })
-  await expect(result(page).getByText('2 resources imported, 0 refused')).toBeVisible({ timeout: 60_000 })
+  await expect(result(page).getByText('2 resources imported, 0 refused')).toBeVisible({ timeout: 90_000 })
   await result(page).getByText('4 resources were not part of it').click()
   await expect(result(page).getByText('Not selected by the request.').first()).toBeVisible()
   await waitForEnd(request, uuid)
   const everything = page.waitForRequest('**/iac/import')
   await page.getByRole('button', { name: 'Import everything' }).click()
   expect((await everything).postDataJSON()).not.toHaveProperty('is_partial')
-  await expect(result(page).getByText('4 resources imported, 0 refused')).toBeVisible({ timeout: 60_000 })
+  await expect(result(page).getByText('4 resources imported, 0 refused')).toBeVisible({ timeout: 90_000 })
   await expect(result(page).getByText('Proof: the last plan is empty')).toBeVisible()
 })
 
@@ -268,5 +268,5 @@ test('without a preview the screen offers one', async ({ page, request }) => {
   await open(page, (await runExample(request, 'question')).uuid)
   await expect(page.getByText('Nobody has looked into the scope in this session')).toBeVisible()
   await page.getByRole('button', { name: 'Look what exists' }).click()
-  await expect(inventory(page).getByText('Not managed')).toBeVisible({ timeout: 30_000 })
+  await expect(inventory(page).getByText('Not managed')).toBeVisible({ timeout: 90_000 })
 })

@@ -4,7 +4,7 @@ import { expect, test } from './fixtures.ts'
 import { exampleBody, readSession, resetSample, waitForEnd } from './world.ts'
 
 // The samples have one state each, so these rounds go one after the other.
-test.describe.configure({ mode: 'serial', timeout: 90_000 })
+test.describe.configure({ mode: 'serial', timeout: 240_000 })
 
 /** Fills in the form of the first screen, sends it, and answers the id of the session that opens. */
 async function ask(page: Page, request: APIRequestContext, name: ExampleName, card?: string): Promise<string> {
@@ -24,7 +24,7 @@ async function ask(page: Page, request: APIRequestContext, name: ExampleName, ca
 
 async function expectEnd(page: Page, request: APIRequestContext, id: string, status: string): Promise<void> {
   await waitForEnd(request, id)
-  await expect(page.locator('header').getByText(status).first()).toBeVisible({ timeout: 20_000 })
+  await expect(page.locator('header').getByText(status).first()).toBeVisible({ timeout: 90_000 })
 }
 
 const open = (page: Page, name: string) =>
@@ -42,7 +42,7 @@ test('generate: from a sentence to a reviewed plan, a sealed plan and an open pu
   await expect(page.getByRole('button', { name: /Verify/ })).toBeVisible()
   await open(page, 'Pull request')
   await page.getByRole('button', { name: /Open (a|the) pull request/i }).click()
-  await expect(page.getByRole('link', { name: /#\d+|pull request \d+/i }).first()).toBeVisible({ timeout: 50_000 })
+  await expect(page.getByRole('link', { name: /#\d+|pull request \d+/i }).first()).toBeVisible({ timeout: 90_000 })
   const { rounds } = await readSession(request, id)
   expect(rounds.flatMap(({ pull_requests }) => pull_requests)).toHaveLength(1)
 })
@@ -60,7 +60,7 @@ test('apply: exactly the reviewed plan', async ({ page, request }) => {
     .getByRole('dialog')
     .getByRole('button', { name: /^Apply/ })
     .click()
-  await expect(page.getByText(/applied/i).first()).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByText(/applied/i).first()).toBeVisible({ timeout: 90_000 })
   const session = await waitForEnd(request, id)
   expect(session.seal?.reason).toBe('used')
 })

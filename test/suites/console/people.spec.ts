@@ -15,7 +15,7 @@ test('two people see the same round: one asks, the other watches it begin and en
   }
   await request.post('/api/v1/iac/generate', { data: { session_id, q: 'How many queues are there?' } })
   for (const page of [asking, watching])
-    await expect(page.getByText(/Round 2/).first()).toBeVisible({ timeout: 20_000 })
+    await expect(page.getByText(/Round 2/).first()).toBeVisible({ timeout: 90_000 })
   await waitForEnd(request, session_id)
   for (const page of [asking, watching]) await page.close()
 })

@@ -16,7 +16,7 @@ export default defineConfig({
     { name: 'screens', testMatch: '*.spec.ts', testIgnore: SAMPLES },
   ],
   fullyParallel: false,
-  timeout: 90_000,
+  timeout: 240_000,
   expect: { timeout: 10_000 },
   retries: CI === '' || CI === 'false' ? 0 : 1,
   use: {

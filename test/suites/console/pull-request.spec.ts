@@ -114,7 +114,7 @@ test('merges after a confirmation, and remembers it', async ({ page }) => {
   const before = mainBranch()
   try {
     await page.getByRole('dialog').getByRole('button', { name: 'Merge', exact: true }).click()
-    await expect(page.getByText('Merged', { exact: true })).toBeVisible({ timeout: 30_000 })
+    await expect(page.getByText('Merged', { exact: true })).toBeVisible({ timeout: 90_000 })
     expect(mainBranch()).not.toBe(before)
   } finally {
     mainBranch(before)

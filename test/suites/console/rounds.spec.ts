@@ -62,7 +62,7 @@ test('a round is followed live from its start to its end', async ({ page, reques
   await expect(main.getByRole('heading', { level: 2, name: 'Round 1' })).toBeVisible()
   await expect(main.getByRole('heading', { name: 'Attempt 1 of 5' })).toBeVisible()
   await expect(main.getByRole('heading', { name: 'Attempt 2 of 5' })).toBeVisible()
-  await expect(main.getByText('Completed').first()).toBeVisible({ timeout: 20_000 })
+  await expect(main.getByText('Completed').first()).toBeVisible({ timeout: 90_000 })
   const lane = (number: number) =>
     main
       .getByRole('listitem')
@@ -167,7 +167,7 @@ test('asking further makes a second round, and stopping it ends it', async ({ pa
   await page.getByRole('button', { name: 'Stop', exact: true }).click()
   await expect(page.getByRole('dialog')).toContainText('sealed plan stay as they were')
   await page.getByRole('button', { name: 'Stop the round' }).click()
-  await expect(page.getByText(/Cancelled by/).first()).toBeVisible({ timeout: 20_000 })
+  await expect(page.getByText(/Cancelled by/).first()).toBeVisible({ timeout: 90_000 })
   const ended = await waitForEnd(request, uuid)
   expect(ended.rounds[1]?.statuses.at(-1)?.status).toBe('uncompleted')
   // The session goes on, and each round opens by its address.

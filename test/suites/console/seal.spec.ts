@@ -79,7 +79,7 @@ test('applies the sealed plan end to end, and says that the seal is used', async
   await expect(page.getByText('It will create 3.')).toBeVisible()
   await page.getByRole('button', { name: 'Apply the sealed plan' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Apply', exact: true }).click()
-  await expect(page.getByText('Applied', { exact: true })).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByText('Applied', { exact: true })).toBeVisible({ timeout: 90_000 })
   const progress = page.getByRole('list', { name: 'Progress of each resource' }).getByRole('listitem')
   await expect(progress).toHaveCount(3)
   await expect(progress.filter({ hasText: 'done' })).toHaveCount(3)

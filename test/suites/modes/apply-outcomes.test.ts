@@ -1,5 +1,7 @@
+import { readdirSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { gatewayTimeout, notFound, unavailable } from '../../../src/base/errors.ts'
+import { gatewayTimeout, notFound, PlatformError, unavailable } from '../../../src/base/errors.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { MASK } from '../../../src/base/masking.ts'
 import type { Context } from '../../../src/context.ts'
@@ -22,7 +24,7 @@ import {
   withNotifications,
 } from './apply-world.ts'
 import { ADDED, done, MAIN, targets, write } from './scripts.ts'
-import { engineBeside, firstRound, nextRound, startStack } from './stack.ts'
+import { engineBeside, firstRound, nextRound, pinnedPath, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
@@ -278,11 +280,26 @@ describe('after the engine has applied', () => {
 })
 
 describe('a fault of the sidecar', () => {
-  it.each<[string, (iac: IacClient) => Partial<IacClient>, string]>([
+  /** An engine that may still work keeps its directory; one that has ended leaves no plan and no keys behind. */
+  const IN_USE = [expect.stringMatching(/^ended-/)]
+  it.each<[string, (iac: IacClient) => Partial<IacClient>, string, unknown[]]>([
     [
       'that takes no job',
       () => ({ submit: async () => Promise.reject(unavailable('iac service unreachable')) }),
       'iac service unreachable',
+      IN_USE,
+    ],
+    [
+      'that says that the engine failed',
+      () => ({ wait: async () => Promise.reject(new PlatformError('IacJobFailed', 500, 'The engine was killed.')) }),
+      'The engine was killed.',
+      [],
+    ],
+    [
+      'that was interrupted itself',
+      () => ({ wait: async () => Promise.reject(new PlatformError('IacJobFailed', 503, 'The service stopped.')) }),
+      'The service stopped.',
+      IN_USE,
     ],
     [
       'that takes too long',
@@ -293,8 +310,9 @@ describe('a fault of the sidecar', () => {
         },
       }),
       'did not finish within 1s.',
+      IN_USE,
     ],
-  ])('%s: failed, nothing stays pinned, the report says that the outcome is not known', async (_, change, text) => {
+  ])('%s: failed, nothing stays pinned, the report says that the outcome is not known', async (_, change, text, left) => {
     const { context, sent } = withNotifications(contextOf(stack))
     const { uuid } = await pinned(stack, context)
     const session = await applyRound(stack, { ...context, iac: { ...context.iac, ...change(context.iac) } }, uuid)
@@ -309,6 +327,7 @@ describe('a fault of the sidecar', () => {
     // The frame tells of the failed round; nothing is told twice.
     expect(sent).toEqual([])
     expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+    expect(readdirSync(dirname(pinnedPath(stack, uuid)))).toEqual(left)
     expect(session.in_flight).toBe(false)
   })
 

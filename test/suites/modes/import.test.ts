@@ -104,6 +104,29 @@ describe('a full import', () => {
     expect(said(llm.of('task_complete')[0])).not.toContain('Forbidden actions')
   })
 
+  it('imports to a block that the code had before, which the targets do not hold: they are widened', async () => {
+    const repo_uri = await stack.repository({ 'main.tf': MAIN + blocks('waiting') })
+    const llm = scriptedLlm(
+      importRound({
+        import_addresses: addresses(['terraform_data.a', 'id-a'], ['terraform_data.waiting', 'id-b']),
+        task_complete: [write('imported.tf', blocks('a')), done('One block was there already.')],
+        generate_engine_targets: targets('terraform_data.a'),
+      }),
+    )
+    const iac = withScope(stack, ['id-a', 'id-b'])
+    const session = await firstRound(stack, stack.context(llm, { iac }), { repo_uri, query: QUERY, mode: 'import' })
+    expect(session.failures).toEqual([])
+    expect(session.messages.at(-1)).toBe('IMPORT')
+    expect(iac.imports()).toEqual([
+      ['terraform_data.a', 'id-a'],
+      ['terraform_data.waiting', 'id-b'],
+    ])
+    expect(llm.of('import_addresses')).toHaveLength(1)
+    // It writes and says that it is done, once.
+    expect(llm.of('task_complete')).toHaveLength(2)
+    expect((await importReport(stack, session.uuid)).summary).toEqual({ selected: 2, imported: 2, failed: 0 })
+  })
+
   it('leaves pin, lock and the plan of an earlier generate round alone', async () => {
     const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const iac = withScope(stack, ['id-a', 'id-b'])
