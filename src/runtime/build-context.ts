@@ -6,6 +6,7 @@ import type { Logger } from '../base/log.ts'
 import type { Context } from '../context.ts'
 import { connectCache } from '../data/cache/connect.ts'
 import type { Cache } from '../data/cache/types.ts'
+import { exclusively } from '../data/db/exclusive.ts'
 import { migrate } from '../data/db/migrate.ts'
 import { connect } from '../data/db/pool.ts'
 import type { Sql } from '../data/db/types.ts'
@@ -54,7 +55,11 @@ export async function buildContext(
     const cache = await initialize('redis', () => openCache({ config, log, fetch, metrics, closers }))
     const stores = createStores(config, log)
     await initialize('object storage', () => stores.storage.ensureBuckets())
-    const prompts = await openPrompts(config, role, { fetch, log })
+    const prompts = await openPrompts(config, role, {
+      fetch,
+      log,
+      alone: (work) => exclusively(sql, 'seed_prompts', work),
+    })
     const queue = await initialize('queue', () => startSendingQueue(sql, log))
     closers.push(() => queue.close())
     watchQueue(metrics.registry, sql)

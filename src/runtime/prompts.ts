@@ -19,6 +19,8 @@ import type { HostResolver } from '../repository/remote.ts'
 export interface PromptDeps {
   fetch: Fetch
   log: Logger
+  /** Keeps other cores from writing prompts while the work is done. Default: nobody else is there. */
+  alone?: <T>(work: () => Promise<T>) => Promise<T>
   /** Waits between two attempts to reach the registry; tests replace it. */
   pause?: (ms: number) => Promise<void>
 }
@@ -40,12 +42,14 @@ async function seedRegistry(
   registry: PromptRegistry,
   name: string,
   tag: Config['environment'],
-  { log, pause }: PromptDeps,
+  { log, pause, alone = (work) => work() }: PromptDeps,
 ): Promise<void> {
   try {
     const shipped = await readSeedPrompts()
     await waitForRegistry(registry, name, pause)
-    log.info('prompts seeded', { registry: name, ...(await seedPrompts(registry, shipped, tag)) })
+    // Of two cores that boot together on an empty registry, the second one finds what the first one wrote.
+    const counts = await alone(() => seedPrompts(registry, shipped, tag))
+    log.info('prompts seeded', { registry: name, ...counts })
   } catch (cause) {
     throw new Error(
       `Failed to seed prompts into ${name}: ${cause instanceof Error ? cause.message : 'unknown error'}`,

@@ -3,8 +3,11 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { type Collector, startCollector } from '../../dev/collector/start.ts'
 import { listen, type Running } from '../../dev/server.ts'
 import { createLogger } from '../../src/base/log.ts'
+import { exclusively } from '../../src/data/db/exclusive.ts'
+import { connect } from '../../src/data/db/pool.ts'
 import { openPrompts, readSeedPrompts } from '../../src/runtime/prompts.ts'
 import { configOf } from '../helpers/core.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
 
 const closers: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -49,6 +52,41 @@ describe('the prompts of a core', () => {
     expect(second.lines).toMatchObject([{ created: 0, present: shipped.size, repaired: 0 }])
     const third = await open(collector_url, { environment: 'staging' })
     expect(await (await third.prompts).body(name)).toBe(shipped.get(name)?.body)
+  })
+
+  it('are written once when two cores boot together, and by the second one when the first one dies', async () => {
+    const { collector_url, prompts: store }: Collector = started(await startCollector())
+    const shipped = await readSeedPrompts()
+    const database = await createTestDatabase()
+    closers.push(database.drop)
+    const boot = async (url: string) => {
+      const sql = connect(url)
+      closers.push(() => sql.end({ timeout: 1 }))
+      const lines: Record<string, unknown>[] = []
+      await openPrompts(await configOf(`telemetry: {collector_url: "${collector_url}"}`), 'core', {
+        fetch,
+        log: createLogger({ write: (line) => lines.push(JSON.parse(line)) }),
+        alone: (work) => exclusively(sql, 'seed_prompts', work),
+      })
+      return lines[0]
+    }
+    // One that has the lock is cut off from the database before it has written anything.
+    const dying = connect(database.url, { max: 1 })
+    const held = Promise.withResolvers<number>()
+    const died = exclusively(dying, 'seed_prompts', async () => {
+      const [row] = await database.sql<{ pid: number }[]>`
+        SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted`
+      held.resolve(row?.pid ?? 0)
+      return new Promise<never>(() => {})
+    })
+    died.catch(() => {})
+    const pid = await held.promise
+    const boots = [boot(database.url), boot(database.url)]
+    await database.sql`SELECT pg_terminate_backend(${pid})`
+    const counts = await Promise.all(boots)
+    await dying.end({ timeout: 1 })
+    expect(counts.map((one) => one?.created).sort()).toEqual([0, shipped.size].sort())
+    for (const name of shipped.keys()) expect(store.versionsOf(name)).toHaveLength(1)
   })
 
   it('are the shipped ones without a registry', async () => {

@@ -1,3 +1,4 @@
+import { LOCKS } from './exclusive.ts'
 import { createTables } from './steps/0001-tables.ts'
 import { createSessionLists } from './steps/0002-session-lists.ts'
 import { createPins } from './steps/0003-pins.ts'
@@ -35,16 +36,13 @@ const STEPS: readonly { number: number; name: string; run: (tx: Transaction) => 
   { number: 15, name: 'console files', run: createConsoleFiles },
 ]
 
-/** The key of the advisory lock. Any constant would do; these four bytes spell "plat". */
-const LOCK = 0x706c_6174
-
 /**
  * Brings the schema of the database up to date. All missing steps run in one transaction under one lock: of
  * several processes that start together only one runs them, and after a failure the schema is as it was before.
  */
 export async function migrate(sql: Sql): Promise<void> {
   await sql.begin(async (tx) => {
-    await tx`SELECT pg_advisory_xact_lock(${LOCK})`
+    await tx`SELECT pg_advisory_xact_lock(${LOCKS.migrate})`
     await tx`CREATE TABLE IF NOT EXISTS schema_steps (
       number integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`
     const applied = await tx<{ number: number }[]>`SELECT number FROM schema_steps`
