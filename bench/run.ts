@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { addEngineForStack } from '../dev/engine/provide.ts'
 import { benchConsole } from './console.ts'
 import { benchDemo } from './demo.ts'
 import { benchEnqueue } from './enqueue.ts'
@@ -57,6 +58,7 @@ if (values.help || unknown.length > 0) {
   console.log(HELP)
   process.exit(values.help ? 0 : 2)
 }
+await addEngineForStack()
 
 const sections: Section[] = []
 for (const name of names) {

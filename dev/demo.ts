@@ -23,7 +23,10 @@ async function run(options: DemoOptions): Promise<number> {
   }
   let own: Stack | null = null
   try {
-    const connection = await findStack(options, display, within(START_LIMIT_S, 'The start of the stack'))
+    const connection = await findStack(options, display, {
+      interrupted: interruption.signal,
+      limit: () => within(START_LIMIT_S, 'The start of the stack'),
+    })
     own = connection.own
     const limitS = options.limitS ?? (connection.stack.model.scripted ? LIMIT_S.scripted : LIMIT_S.real)
     const gone = own ? [createEndSignal(own)] : []

@@ -1,6 +1,7 @@
 import { relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { buildConsole } from '../console/build/build.ts'
+import { addEngineForStack } from './engine/provide.ts'
 import { createSampleStates } from './sample-state/prepare.ts'
 import { ROOTS_AT_START } from './sample-state/samples.ts'
 import { EXAMPLES, type Example, type ExampleName } from './scripted-model/examples.ts'
@@ -18,9 +19,9 @@ Usage: npm start [-- options]
   --data <dir>   folder of all data (default .platform)
   --help
 
-Needs git and an engine (tofu or terraform) on PATH; IAC_BINARY names another one, IAC_DOWNLOAD=true
-lets the iac sidecar fetch a pinned release. PLATFORM_PORT sets the core's port (default 8000, or the
-next free one).
+Needs git. The engine is tofu or terraform on PATH, or the one that IAC_BINARY names; where none is, a pinned
+release of OpenTofu is fetched, which IAC_DOWNLOAD=false forbids. PLATFORM_PORT sets the core's port (default
+8000, or the next free one).
 
 ${CHOICE_HELP}
 
@@ -155,6 +156,7 @@ async function main(): Promise<number> {
     const text = formatLogLine(name, line, colours)
     if (text !== null) console.log(text)
   }
+  await addEngineForStack(cancel.signal)
   // The core reads the built files when it starts, long after this is done; a build that fails costs the console alone.
   const built = buildConsole().catch((error: unknown) =>
     console.error(`The console could not be built: ${error instanceof Error ? error.message : error}`),

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { addEngineForStack } from '../dev/engine/provide.ts'
 import { PROJECT_ROOT } from '../dev/stack/data-folder.ts'
 import { onInterrupt } from '../dev/stack/interrupts.ts'
 import { fits } from '../src/intent/glob.ts'
@@ -62,6 +63,7 @@ async function measure(options: EvalOptions, suite: Suite & { endpoint: HandEndp
   const folder = resolve(PROJECT_ROOT, options.data?.trim() || '.platform/eval')
   let stack: EvalStack | null = null
   try {
+    await addEngineForStack(signal)
     console.error('starting the embedded stack')
     stack = await startEvalStack({
       folder,

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { addEngineForStack } from '../engine/provide.ts'
 import { dataFolder, type ReadyStack, runningStack } from '../stack/data-folder.ts'
 import { formatLogLine } from '../stack/log-lines.ts'
 import { type Stack, startStack } from '../stack/start-stack.ts'
@@ -6,13 +7,18 @@ import type { Display } from './display.ts'
 import { DemoError } from './errors.ts'
 import type { DemoOptions } from './options.ts'
 
-/** Finds the stack that runs on the data folder; starts one when there is none. */
+/**
+ * Finds the stack that runs on the data folder; starts one when there is none.
+ * @param limits makes the signal that ends a wait for a start; what has to be fetched before may take as long as it needs
+ */
 export async function findStack(
   options: DemoOptions,
   display: Display,
-  signal: AbortSignal,
+  { interrupted, limit }: { interrupted: AbortSignal; limit(): AbortSignal },
 ): Promise<{ stack: ReadyStack; own: Stack | null }> {
   const folder = dataFolder(options.data)
+  if (!runningStack(folder)) await addEngineForStack(interrupted)
+  const signal = limit()
   for (let waiting = false; ; waiting = true) {
     const record = runningStack(folder)
     if (!record) break

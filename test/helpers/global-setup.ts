@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
+import { addEngineToPath, NoEngine } from '../../dev/engine/provide.ts'
 import { isAlive, stopLeftover } from '../../dev/postgres/leftover.ts'
 import { startPostgres } from '../../dev/postgres.ts'
 import { silentLogger } from '../../src/base/log.ts'
@@ -19,8 +20,13 @@ declare module 'vitest' {
 /** Copied for every test file. */
 const TEMPLATE = 'platform_template'
 
-/** One server per run; runs side by side do not meet. */
+/** One server per run; runs side by side do not meet. The workers inherit the PATH on which an engine is. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await addEngineToPath().catch((error: unknown) => {
+    // Many tests run none, and somebody may want those alone.
+    if (error instanceof NoEngine) console.error(error.message)
+    else throw error
+  })
   const base = join(tmpdir(), `platform-test-${process.getuid?.() ?? 0}`)
   await mkdir(base, { recursive: true, mode: 0o755 })
   await removeLeftovers(base)

@@ -14,10 +14,10 @@ export interface PinnedRelease {
 
 /** The release that `IAC_DOWNLOAD=true` fetches. With a new version come new checksums, from its SHA256SUMS. */
 export const PINNED_OPENTOFU: PinnedRelease = {
-  version: '1.10.6',
+  version: '1.12.6',
   checksums: {
-    linux_amd64: '15b7bed76420b50da3e121769c43341df8cd57d751ca14e6dbe9c850124c6dac',
-    linux_arm64: 'a32f653d686a8cad9b9be82101eb5b5e834fbfa8d095842fa1820c5d27fad967',
+    linux_amd64: '5dc43da4f750f33873dc25e94587128709e819e544b7be9016b255316153c3a8',
+    linux_arm64: 'e573979ba68a17fe7b881752051a694a7efcd970e39521f6a25775197861ed4d',
   },
 }
 const RELEASES = 'https://github.com/opentofu/opentofu/releases/download'

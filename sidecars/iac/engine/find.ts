@@ -27,6 +27,12 @@ async function findOnPath(name: string, path: string): Promise<string | null> {
   return null
 }
 
+/** Absolute path of `tofu` on PATH, else of `terraform`; null where neither is there. */
+export async function findInstalledEngine(path: string, platform = process.platform): Promise<string | null> {
+  const suffix = platform === 'win32' ? '.exe' : ''
+  return (await findOnPath(`tofu${suffix}`, path)) ?? (await findOnPath(`terraform${suffix}`, path))
+}
+
 /**
  * Absolute path of the engine: `binary` where it is set, else `tofu` on PATH, else `terraform` on PATH, else what
  * `download` fetches. Errors: `SettingsError`, which says what to install.
@@ -42,7 +48,7 @@ export async function findEngine(options: {
     if (program) return program
     throw new SettingsError(`IAC_BINARY '${binary}' is neither an executable file nor a program on PATH`)
   }
-  const installed = (await findOnPath('tofu', path)) ?? (await findOnPath('terraform', path))
+  const installed = await findInstalledEngine(path)
   if (installed) return installed
   if (download) return download()
   throw new SettingsError(

@@ -7,9 +7,9 @@ import { AwsClient } from 'aws4fetch'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startObjectStore } from '../../../dev/object-store.ts'
 import type { Running } from '../../../dev/server.ts'
+import { engineOnPath } from '../../helpers/engine.ts'
 
 const run = promisify(execFile)
-const BINARY = process.env.IAC_BINARY ?? 'terraform'
 let folder: string
 let store: Running
 const client = new AwsClient({
@@ -33,7 +33,7 @@ afterAll(async () => {
 const engine = async (...args: string[]) => {
   const env = { PATH: process.env.PATH, HOME: folder, TF_CLI_CONFIG_FILE: '/dev/null', CHECKPOINT_DISABLE: '1' }
   const [command = '', ...rest] = args
-  return run(BINARY, [command, '-no-color', ...rest], { cwd: folder, env })
+  return run(await engineOnPath(), [command, '-no-color', ...rest], { cwd: folder, env })
 }
 
 const configuration = (skip_checksum: boolean, size: number) => `

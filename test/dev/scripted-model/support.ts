@@ -7,6 +7,7 @@ import { startScriptedModel } from '../../../dev/scripted-model/start.ts'
 import { fileTools } from '../../../pipeline/tools/edit.ts'
 import { inspectionTools } from '../../../pipeline/tools/look.ts'
 import { createFileAccess } from '../../../pipeline/workspace/files/access.ts'
+import { engineOnPath } from '../../helpers/engine.ts'
 import { siteConfig } from '../../pipeline/workspace/support.ts'
 
 const run = promisify(execFile)
@@ -130,8 +131,8 @@ export async function startScripted(sample: string, iac_path = '.'): Promise<Scr
       }
       throw new Error(`no ${sentinel} within ten turns: ${called.join(', ')}`)
     },
-    engine: (...args) =>
-      run(process.env.IAC_BINARY || 'terraform', args, {
+    engine: async (...args) =>
+      run(await engineOnPath(), args, {
         cwd: folder,
         env: { ...process.env, TF_CLI_CONFIG_FILE: '/dev/null' },
       }).catch((error: Error & { stdout: string; stderr: string }) => ({ stdout: error.stdout, stderr: error.stderr })),

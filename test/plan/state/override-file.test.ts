@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { StorageConfig } from '../../../config/types.ts'
 import { overrideFile, quote } from '../../../src/plan/state/managed-state.ts'
+import { engineOnPath } from '../../helpers/engine.ts'
 
 const storage = (changes: Partial<StorageConfig>): StorageConfig => ({
   provider: 'BUNDLED',
@@ -142,13 +143,6 @@ describe('override file', () => {
   })
 })
 
-/** The first engine on PATH. */
-async function findEngine(): Promise<string> {
-  for (const name of ['tofu', 'terraform'])
-    if (await promisify(execFile)(name, ['version']).catch(() => null)) return name
-  throw new Error('neither tofu nor terraform is on PATH')
-}
-
 describe('quoted values', () => {
   let folder: string
   beforeAll(async () => {
@@ -157,7 +151,7 @@ describe('quoted values', () => {
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
   it('are read back unchanged by the engine', async () => {
-    const engine = await findEngine()
+    const engine = await engineOnPath()
     const values = [
       'plain',
       'a"b',

@@ -1,10 +1,11 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { chmod, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { startCache } from '../../../dev/cache.ts'
+import { engineOnPath } from '../../helpers/engine.ts'
 import type { Stack } from '../modes/stack.ts'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
@@ -121,7 +122,7 @@ function configuration({ config }: Stack, iacUrl: string, concurrency: number) {
 
 /** The real engine. The first one that the gate names says that it waits, and goes on when the gate is gone. */
 async function waitingEngine(folder: string, files: { gate: string; mark: string; calls: string }): Promise<string> {
-  const real = execFileSync('sh', ['-c', 'command -v tofu || command -v terraform'], { encoding: 'utf8' }).trim()
+  const real = await engineOnPath()
   const path = join(folder, 'engine')
   const { gate, mark, calls } = files
   await writeFile(

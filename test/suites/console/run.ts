@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { request } from '@playwright/test'
 import { buildConsole } from '../../../console/build/build.ts'
+import { addEngineForStack } from '../../../dev/engine/provide.ts'
 import { createSampleStates } from '../../../dev/sample-state/prepare.ts'
 import { ROOTS_AT_START } from '../../../dev/sample-state/samples.ts'
 import { startStack } from '../../../dev/stack/start-stack.ts'
@@ -34,6 +35,7 @@ async function main(args: string[]): Promise<number> {
   const chromium = await findChromium()
   const running = process.env.CONSOLE_URL
   if (running) return play(args, { CHROMIUM: chromium, CONSOLE_URL: running })
+  await addEngineForStack()
   const folder = await mkdtemp(join(tmpdir(), 'console-test-'))
   const built = buildConsole()
   const stack = await startStack({ folder, env: process.env, embedded: true, before_core: built })

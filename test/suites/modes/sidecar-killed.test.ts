@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'
+import { engineOnPath } from '../../helpers/engine.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { recordedJobs } from './apply-world.ts'
@@ -28,9 +29,7 @@ afterAll(async () => {
 
 /** The real engine, whose first plan says that it runs and then hangs. */
 async function hangingEngine(mark: string): Promise<string> {
-  const real = execFileSync('sh', ['-c', 'command -v tofu || command -v terraform'], {
-    encoding: 'utf8',
-  }).trim()
+  const real = await engineOnPath()
   const path = join(folder, 'engine')
   await writeFile(
     path,

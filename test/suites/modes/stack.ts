@@ -28,6 +28,7 @@ import { acceptRound } from '../../../src/sessions/accept.ts'
 import { type CancelWatch, startCancelWatch } from '../../../src/sessions/cancel/watch.ts'
 import { findSession } from '../../../src/sessions/find.ts'
 import type { RoundRequest } from '../../../src/sessions/types.ts'
+import { engineOnPath } from '../../helpers/engine.ts'
 import { memoryCache } from '../../helpers/memory-cache.ts'
 import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
 import { createUser, openSession } from '../../helpers/sessions.ts'
@@ -256,8 +257,8 @@ export async function engineBeside(
   const cwd = join(directory, 'clone')
   const session = { scope_id: 'acme-test', workspace: { uri: repo_uri, branch: '', root_path: null } }
   await writeOverride(stack.config, session, cwd, silentLogger)
-  const engine = (...args: string[]) =>
-    run('terraform', args, { cwd, env: { PATH: process.env.PATH, HOME: directory } })
+  const binary = await engineOnPath()
+  const engine = (...args: string[]) => run(binary, args, { cwd, env: { PATH: process.env.PATH, HOME: directory } })
   await engine('init', '-no-color', '-input=false')
   return {
     apply: async () => {

@@ -1,4 +1,6 @@
 import type { Part } from './part.ts'
 
 /** The table of contents, in the order of a whole run. */
-export const PARTS: Record<string, () => Promise<{ part: Part }>> = {}
+export const PARTS: Record<string, () => Promise<{ part: Part }>> = {
+  opentofu: () => import('./opentofu/part.ts'),
+}

@@ -1,11 +1,11 @@
 import { dirname } from 'node:path'
+import { OPENTOFU } from '../../../../dev/engine/release.ts'
 import type { Tools } from '../part.ts'
 import { buildGo } from './go.ts'
 
-/** The newest release, which is the engine that the checks run with unless they say otherwise. */
-export const OPENTOFU = '1.12.6'
+export { OPENTOFU }
 
-/** Folder of `tofu`, built from its Go module, whose checksum Go verifies. */
+/** Folder of `tofu` in the newest release, built from its Go module, whose checksum Go verifies. */
 export async function installOpenTofu(tools: Tools): Promise<string> {
   const tofu = await buildGo(
     {

@@ -1,0 +1,125 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { unzip } from '../../sidecars/iac/zip.ts'
+import type { Release, Target } from './release.ts'
+import { verifySignature } from './signature.ts'
+import { fetchFile, type Progress, type Transfer } from './transfer.ts'
+
+const MAX_LIST = 1024 * 1024
+const MAX_ARCHIVE = 256 * 1024 * 1024
+const MAX_PROGRAM = 1024 * 1024 * 1024
+const LEFT_BEHIND_MS = 24 * 3_600_000
+const INCOMING = 'incoming-'
+
+export interface Download extends Transfer {
+  release: Release
+  target: Target
+  /** Folder that keeps engines between runs. */
+  cache: string
+  progress?: Progress
+}
+
+/** Folder of a release in the cache. */
+const folderOf = ({ cache, release, target }: Download): string =>
+  join(cache, `opentofu-${release.version}-${target.name}`)
+
+/**
+ * Folder of the engine that an earlier call has fetched; null when there is none or when its program is not what was
+ * unpacked then, for example because the disk was full.
+ */
+export async function keptEngine(download: Download): Promise<string | null> {
+  const folder = folderOf(download)
+  const program = join(folder, download.target.program)
+  const expected = await readFile(`${program}.sha256`, 'utf8').catch(() => null)
+  if (expected === null) return null
+  const actual = await sha256OfFile(program).catch(() => null)
+  return actual === expected.trim() ? folder : null
+}
+
+/**
+ * Fetches a release of the engine into the cache: its list of checksums, which must be signed with the key of the
+ * project, and the archive, which must be the one that the list names. The folder appears as a whole, so that a process
+ * that is killed leaves nothing that could be taken for an engine, and two processes do not meet.
+ * @returns the folder of the program
+ * @throws Error with a reason that completes "could not be fetched"
+ */
+export async function downloadEngine(download: Download): Promise<string> {
+  const { target, cache } = download
+  const archive = await fetchArchive(download)
+  const program = unzip(archive, (name) => name === target.program, MAX_PROGRAM)?.get(target.program)
+  if (!program) throw new Error(`the archive for ${target.name} holds no ${target.program}`)
+  await mkdir(cache, { recursive: true })
+  await removeLeftovers(cache)
+  const incoming = join(cache, `${INCOMING}${randomUUID()}`)
+  try {
+    await mkdir(incoming)
+    await writeFile(join(incoming, target.program), program, { mode: 0o755 })
+    await writeFile(join(incoming, `${target.program}.sha256`), `${sha256(program)}\n`)
+    return await putInPlace(incoming, download)
+  } finally {
+    await rm(incoming, { recursive: true, force: true })
+  }
+}
+
+async function fetchArchive(download: Download): Promise<Buffer> {
+  const { version, baseUrl, publicKey } = download.release
+  const base = `${baseUrl.replace(/\/+$/, '')}/v${version}`
+  const list = `tofu_${version}_SHA256SUMS`
+  const sums = await fetchFile(`${base}/${list}`, MAX_LIST, download)
+  const signature = await fetchFile(`${base}/${list}.gpgsig`, MAX_LIST, download)
+  await verifySignature(sums, signature, publicKey).catch((error: unknown) => {
+    throw new Error(`the signature of ${list} is not one of the project (${(error as Error).message})`)
+  })
+  const name = `tofu_${version}_${download.target.name}.zip`
+  const expected = checksumOf(new TextDecoder().decode(sums), name)
+  if (expected === null) throw new Error(`${list} does not list ${name}`)
+  const archive = Buffer.from(await fetchFile(`${base}/${name}`, MAX_ARCHIVE, download, download.progress))
+  const actual = sha256(archive)
+  if (actual !== expected) throw new Error(`${name} has the checksum ${actual} instead of ${expected}`)
+  return archive
+}
+
+/** What a list in the form of `sha256sum` says about a file. */
+function checksumOf(list: string, name: string): string | null {
+  for (const line of list.split('\n')) {
+    const [, checksum = '', file] = /^([0-9a-f]{64}) [ *](\S+)\s*$/.exec(line) ?? []
+    if (file === name) return checksum
+  }
+  return null
+}
+
+/** Another process may have been faster; what it has put there is as good when it is whole. */
+async function putInPlace(incoming: string, download: Download): Promise<string> {
+  const folder = folderOf(download)
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await rename(incoming, folder)
+      return folder
+    } catch (error) {
+      if (await keptEngine(download)) return folder
+      if (attempt > 2) throw new Error(`${basename(folder)} could not be written (${(error as Error).message})`)
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+/** What processes that were killed have left. */
+async function removeLeftovers(cache: string): Promise<void> {
+  for (const name of await readdir(cache)) {
+    if (!name.startsWith(INCOMING)) continue
+    const found = await stat(join(cache, name)).catch(() => null)
+    if (found && Date.now() - found.mtimeMs > LEFT_BEHIND_MS)
+      await rm(join(cache, name), { recursive: true, force: true })
+  }
+}
+
+const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
+
+async function sha256OfFile(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(path), hash)
+  return hash.digest('hex')
+}

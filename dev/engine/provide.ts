@@ -1,0 +1,108 @@
+import { readFile } from 'node:fs/promises'
+import { setGlobalProxyFromEnv } from 'node:http'
+import { homedir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { findInstalledEngine } from '../../sidecars/iac/engine/find.ts'
+import type { Fetch } from '../../src/base/http.ts'
+import { type Download, downloadEngine, keptEngine } from './download.ts'
+import { createProgressLine } from './progress-line.ts'
+import { OPENTOFU, RELEASES, targetOf } from './release.ts'
+
+/** No engine can be had. The text is one sentence that says what to do. */
+export class NoEngine extends Error {
+  override name = 'NoEngine'
+}
+
+export interface Wanted {
+  env: Readonly<Record<string, string | undefined>>
+  /** Where the line of progress goes. */
+  output: Pick<NodeJS.WriteStream, 'write'> & { isTTY?: boolean }
+  signal?: AbortSignal
+  platform?: NodeJS.Platform
+  architecture?: NodeJS.Architecture
+  fetch?: Fetch
+  /** OpenPGP key in its text form, in the place of the project's own. */
+  publicKey?: string
+  stallMs?: number
+}
+
+const STALL_MS = 30_000
+const INSTALL = 'install OpenTofu (tofu) or Terraform (terraform) on PATH, or name one in IAC_BINARY'
+
+/**
+ * Folder of an engine for PATH: one that was fetched before, else the pinned release, which is fetched now. Null when
+ * an engine is on PATH already.
+ * @throws NoEngine where none can be had, or `IAC_DOWNLOAD=false` forbids to fetch one
+ */
+export async function provideEngine(wanted: Wanted): Promise<string | null> {
+  const { env, output, signal, platform = process.platform, architecture = process.arch } = wanted
+  if (await findInstalledEngine(env.PATH ?? '', platform)) return null
+  // Whatever else somebody has written there was hardly meant as a permission.
+  const permission = env.IAC_DOWNLOAD?.trim().toLowerCase() || 'true'
+  if (permission !== 'true')
+    throw new NoEngine(`No engine is on PATH and IAC_DOWNLOAD=${permission} forbids to fetch one: ${INSTALL}.`)
+  const target = targetOf(platform, architecture)
+  if (!target)
+    throw new NoEngine(`No engine is on PATH and none is published for ${platform} ${architecture}: ${INSTALL}.`)
+  const download: Download = {
+    release: {
+      version: OPENTOFU,
+      baseUrl: env.IAC_DOWNLOAD_URL?.trim() || RELEASES,
+      publicKey: wanted.publicKey ?? (await readFile(join(import.meta.dirname, 'opentofu.asc'), 'utf8')),
+    },
+    target,
+    cache: cacheFolder(env, platform),
+    fetch: wanted.fetch ?? globalThis.fetch,
+    stallMs: wanted.stallMs ?? STALL_MS,
+    signal,
+  }
+  return (await keptEngine(download)) ?? (await fetchEngine(download, env, output))
+}
+
+async function fetchEngine(download: Download, env: Wanted['env'], output: Wanted['output']): Promise<string> {
+  const { version, baseUrl } = download.release
+  const line = createProgressLine(output, `No engine is on PATH: fetching OpenTofu ${version} from ${hostOf(baseUrl)}`)
+  const withoutProxy = useProxy(env)
+  try {
+    return await downloadEngine({ ...download, progress: line.update })
+  } catch (error) {
+    download.signal?.throwIfAborted()
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new NoEngine(`No engine is on PATH and OpenTofu ${version} could not be fetched (${reason}): ${INSTALL}.`)
+  } finally {
+    withoutProxy()
+    line.end()
+  }
+}
+
+/**
+ * Puts an engine on the PATH of this process and of those that it starts, unless there is one.
+ * @throws NoEngine
+ */
+export async function addEngineToPath(signal?: AbortSignal): Promise<void> {
+  const folder = await provideEngine({ env: process.env, output: process.stderr, signal })
+  if (folder !== null) process.env.PATH = [folder, process.env.PATH].filter(Boolean).join(delimiter)
+}
+
+/** As `addEngineToPath`, for the stack, whose engine `IAC_BINARY` may name. */
+export async function addEngineForStack(signal?: AbortSignal): Promise<void> {
+  if (!process.env.IAC_BINARY?.trim()) await addEngineToPath(signal)
+}
+
+/** Where the user's programs keep what they can fetch again. */
+function cacheFolder(env: Wanted['env'], platform: NodeJS.Platform): string {
+  const home = env.HOME || env.USERPROFILE || homedir()
+  if (env.XDG_CACHE_HOME) return join(env.XDG_CACHE_HOME, 'platform-engine')
+  if (platform === 'darwin') return join(home, 'Library', 'Caches', 'platform-engine')
+  if (platform === 'win32') return join(env.LOCALAPPDATA || join(home, 'AppData', 'Local'), 'platform-engine')
+  return join(home, '.cache', 'platform-engine')
+}
+
+/** For this download alone: what else this process calls is on this machine. */
+function useProxy(env: Wanted['env']): () => void {
+  const { http_proxy, https_proxy, no_proxy, HTTP_PROXY, HTTPS_PROXY, NO_PROXY } = env
+  if (!(http_proxy || https_proxy || HTTP_PROXY || HTTPS_PROXY)) return () => {}
+  return setGlobalProxyFromEnv({ http_proxy, https_proxy, no_proxy, HTTP_PROXY, HTTPS_PROXY, NO_PROXY })
+}
+
+const hostOf = (url: string): string => URL.parse(url)?.host ?? url

@@ -1,0 +1,42 @@
+import { delimiter } from 'node:path'
+import type { Command, Part } from '../part.ts'
+import { output } from '../tools/command.ts'
+import { installOpenTofu } from '../tools/engine.ts'
+
+const OWN: Command = {
+  title: 'what differs',
+  kind: 'vitest',
+  args: ['--project', 'world'],
+  env: { WORLD_PART: 'opentofu' },
+}
+
+/** Those of the ordinary tests that run an engine, short enough for continuous integration. */
+const SHORT: Command = {
+  title: 'tests that run an engine',
+  kind: 'vitest',
+  args: ['--project', 'code', '--project', 'rounds', 'test/sidecars/iac', 'test/plan', 'test/suites/modes'],
+}
+
+const WHOLE: Command[] = [
+  { title: 'npm test', kind: 'vitest', args: ['--project', 'code', '--project', 'rounds'] },
+  { title: 'npm run test:modes', kind: 'vitest', args: ['--project', 'modes'] },
+]
+
+const DEMO: Command = { title: 'every mode of the demo', kind: 'node', args: ['dev/demo.ts', '--mode', 'all'] }
+
+/** The newest OpenTofu in the place of Terraform. */
+export const part: Part = {
+  name: 'opentofu',
+  about: 'the newest OpenTofu as the engine of all tests, of every mode and of the demo',
+  ci: true,
+  async install(tools) {
+    const folder = await installOpenTofu(tools)
+    const version = (await output(`${folder}/tofu`, ['version'])).split('\n', 1)[0] ?? ''
+    const demo: Command = { ...DEMO, args: [...DEMO.args, '--data', tools.folder, '--embedded'] }
+    return {
+      version: version.replace(' v', ' '),
+      env: { PATH: [folder, process.env.PATH].join(delimiter), IAC_BINARY: '' },
+      commands: tools.ci ? [OWN, SHORT, demo] : [OWN, ...WHOLE, demo],
+    }
+  },
+}
