@@ -55,14 +55,23 @@ const OVERRIDE_FILE = /^(?:.*_)?override\.(?:tf|tofu)(?:\.json)?$/
  */
 const setsBackend = (text: string) => /\bterraform\b/.test(text) && /\b(?:backend|cloud)\b/.test(text)
 
+/** Of two files with these names OpenTofu reads only the second, and so not the platform's own. */
+const shadowOf = (ownName: string): string => ownName.replace(/\.tf$/, '.tofu')
+
 /**
  * Refuses an override file of the repository that sets a state backend: the engine might use it instead of the
- * platform's own and store the state elsewhere.
+ * platform's own and store the state elsewhere. One that takes the place of the platform's own is refused whatever it
+ * says.
  * Errors: 500 with the name of the file.
  */
 export async function assertNoForeignBackend(iacRoot: string, ownName: string): Promise<void> {
   const names = (await readdir(iacRoot).catch(() => [])).filter((name) => name !== ownName && OVERRIDE_FILE.test(name))
   for (const name of names) {
+    if (name === shadowOf(ownName))
+      throw internal(
+        `OpenTofu reads the file '${name}' of the repository instead of '${ownName}', with which the platform manages ` +
+          'the state: rename it.',
+      )
     const text = await readFile(join(iacRoot, name), 'utf8').catch(() => '')
     if (setsBackend(name.endsWith('.json') ? normaliseJson(text) : text))
       throw internal(

@@ -28,6 +28,7 @@ export function plannedChanges(plan: Plan): PlannedChange[] {
     address: addressOf(resource),
     type: resource.type,
     action,
+    ...(action === 'recreate' && !resource.change.actions.includes('delete') && { keeps_old: true as const }),
   }))
 }
 

@@ -44,6 +44,8 @@ export interface PlannedChange {
   address: string
   type: string
   action: Exclude<ChangeAction, 'none'>
+  /** Of a replacement: the old object is only removed from the state, and stays where it is. */
+  keeps_old?: true
 }
 
 export type PlanCounts = {

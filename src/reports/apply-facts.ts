@@ -17,7 +17,13 @@ const EFFECTS_OF: Record<PlannedChange['action'], readonly Effect[]> = {
   recreate: ['destroyed', 'created'],
 }
 
+const effectsPlanned = ({ action, keeps_old }: PlannedChange): readonly Effect[] =>
+  keeps_old ? ['created'] : EFFECTS_OF[action]
+
 const DONE: Record<Effect, string> = { created: 'Created.', updated: 'Changed in place.', destroyed: 'Destroyed.' }
+
+const doneText = ({ keeps_old }: PlannedChange, effect: Effect): string =>
+  keeps_old ? `${DONE[effect]} The object before it was removed from the state and still exists.` : DONE[effect]
 
 const PLANNED: Record<Effect, string> = { created: 'creation', updated: 'change in place', destroyed: 'destruction' }
 
@@ -71,17 +77,17 @@ function entriesOf(
   const done = effectsOf(change, output)
   const error = allDone ? null : errorOf(change, planned, output)
   const identity = { resource_type: change.type, resource_name: nameOf(change) }
-  return EFFECTS_OF[change.action].map((effect, index, effects): Entry => {
+  return effectsPlanned(change).map((effect, index, effects): Entry => {
     const isLast = index === effects.length - 1
     if (allDone || done.has(effect)) {
       // An error may name a resource whose change was completed, for example when a check after it fails.
       if (error === null || !isLast)
-        return { ...identity, action: effect, status: 'success', details: DONE[effect], error_message: null }
+        return { ...identity, action: effect, status: 'success', details: doneText(change, effect), error_message: null }
       return {
         ...identity,
         action: effect,
         status: 'failed',
-        details: `${DONE[effect]} An error followed.`,
+        details: `${doneText(change, effect)} An error followed.`,
         error_message: error.text,
       }
     }
@@ -153,7 +159,7 @@ function countsOf(planned: readonly PlannedChange[], output: ApplyOutput, allDon
   const counts = { created: 0, updated: 0, destroyed: 0 }
   for (const change of planned) {
     const done = effectsOf(change, output)
-    for (const effect of EFFECTS_OF[change.action]) if (allDone || done.has(effect)) counts[effect]++
+    for (const effect of effectsPlanned(change)) if (allDone || done.has(effect)) counts[effect]++
   }
   return counts
 }
@@ -171,7 +177,7 @@ function nothingApplied(
   recommendations: string[],
 ): ApplyReport {
   const resourceChanges = planned.flatMap((change) =>
-    EFFECTS_OF[change.action].map(
+    effectsPlanned(change).map(
       (effect): Entry => ({
         resource_type: change.type,
         resource_name: nameOf(change),

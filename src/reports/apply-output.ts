@@ -27,7 +27,9 @@ export interface ApplyOutput {
 
 const DONE = /^(.+?): (Creation|Modifications|Destruction) complete after \S+/
 const BEGUN = /^(.+?): (Creating|Modifying|Destroying)\.\.\./
-const CLOSING = /^Apply complete! Resources: (?:\d+ imported, )?(\d+) added, (\d+) changed, (\d+) destroyed\./
+/** OpenTofu also counts what was removed from the state alone. */
+const CLOSING =
+  /^Apply complete! Resources: (?:\d+ imported, )?(\d+) added, (\d+) changed, (\d+) destroyed(?:, \d+ forgotten)?\./
 const EFFECTS: Record<string, Effect> = {
   Creation: 'created',
   Modifications: 'updated',

@@ -67,11 +67,15 @@ const HAPPENS: Record<PlannedChange['action'], string> = {
   recreate: 'Will be destroyed and created again.',
 }
 
+const happens = ({ action, keeps_old }: PlannedChange): string =>
+  keeps_old ? 'Will be created again; the old object is removed from the state and stays.' : HAPPENS[action]
+
 function settleChanges(narrated: readonly Entry[], changes: readonly PlannedChange[]): Entry[] {
-  return changes.map(({ address, action }) => {
+  return changes.map((change) => {
+    const { address, action } = change
     const entry = findEntry(narrated, address)
-    if (!entry) return { name: address, action, notes: '', summary: HAPPENS[action], details: '' }
-    return { ...entry, name: address, action, summary: entry.summary || HAPPENS[action] }
+    if (!entry) return { name: address, action, notes: '', summary: happens(change), details: '' }
+    return { ...entry, name: address, action, summary: entry.summary || happens(change) }
   })
 }
 

@@ -50,23 +50,25 @@ function rejectOnAbort(signal: AbortSignal): Promise<never> {
   })
 }
 
-const MARKER_FILES = new Set(['main.tf', 'provider.tf', 'providers.tf', 'backend.tf', 'terraform.tf', 'versions.tf'])
+/** OpenTofu reads `.tofu` files as well. */
+const CODE = /\.(?:tf|tofu)$/
+const MARKER = /^(?:main|providers?|backend|terraform|versions)\.(?:tf|tofu)$/
 const NEVER_ROOTS = new Set(['modules', 'examples', 'example', '.terraform'])
 const VARIABLE_SUFFIXES = ['.tfvars', '.tfvars.json']
 /** The files that decide what is a root module. */
-const ENGINE_SUFFIXES = ['.tf', ...VARIABLE_SUFFIXES]
+const ENGINE_SUFFIXES = ['.tf', '.tofu', ...VARIABLE_SUFFIXES]
 
 /** What the answer may name, in directories and in characters of their paths together. */
 const MAX_DIRECTORIES = 20_000
 const MAX_CHARACTERS = 2 * 1024 * 1024
 
 /**
- * Selects the directories that hold engine root modules, by the names of files alone. A directory with `.tf` files is
+ * Selects the directories that hold engine root modules, by the names of files alone. A directory with code is
  * a root module when it has a marker file like `main.tf`, or when neither a directory above it is a root module nor
- * one below it has `.tf` files.
+ * one below it has code.
  * @param files POSIX paths relative to the repository root
  * @returns sorted by code point, the repository root as `.`
- * Errors: a plain one when more directories than can be answered have `.tf` files; the reason of the slices' signal.
+ * Errors: a plain one when more directories than can be answered have code; the reason of the slices' signal.
  */
 export async function selectRootModules(files: readonly string[], slices = createSlices()): Promise<string[]> {
   const found = await findDirectories(files, slices)
@@ -82,14 +84,14 @@ export async function selectRootModules(files: readonly string[], slices = creat
   return await sortByCodePoint(roots, slices)
 }
 
-/** The directories that have `.tf` files and may be roots, and the directories that have a marker. */
+/** The directories that have code and may be roots, and the directories that have a marker. */
 async function findDirectories(files: readonly string[], slices: Slices) {
   const [engine, candidates, marked] = [new Set<string>(), new Set<string>(), new Set<string>()]
   for (const [index, file] of files.entries()) {
     const slash = file.lastIndexOf('/')
     const directory = slash < 0 ? '.' : file.slice(0, slash)
     const name = file.slice(slash + 1)
-    if (name.endsWith('.tf') && !engine.has(directory)) {
+    if (CODE.test(name) && !engine.has(directory)) {
       engine.add(directory)
       if (!directory.split('/').some((segment) => NEVER_ROOTS.has(segment))) candidates.add(directory)
     }
@@ -100,7 +102,7 @@ async function findDirectories(files: readonly string[], slices: Slices) {
 }
 
 const isMarker = (name: string): boolean =>
-  MARKER_FILES.has(name) || VARIABLE_SUFFIXES.some((suffix) => name.endsWith(suffix))
+  MARKER.test(name) || VARIABLE_SUFFIXES.some((suffix) => name.endsWith(suffix))
 
 /**
  * Which directories have a candidate below them, and which candidates have a marked one above them. Each directory is

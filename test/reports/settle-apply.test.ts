@@ -83,6 +83,33 @@ describe('an apply that went through', () => {
     })
   })
 
+  it('counts what OpenTofu removed from the state alone as nothing that was destroyed', () => {
+    const planned: PlannedChange[] = [{ ...change('aws_instance.web', 'recreate'), keeps_old: true }]
+    const stdout = [
+      'aws_instance.web: Creating...',
+      'aws_instance.web: Creation complete after 1s [id=i-2]',
+      '',
+      'Apply complete! Resources: 1 added, 0 changed, 0 destroyed, 2 forgotten.',
+      '',
+      'Outputs:',
+      '',
+      'note = "Apply complete! Resources: 9 added, 9 changed, 9 destroyed."',
+    ].join('\n')
+    for (const text of [stdout, ''])
+      expect(applyFacts(ran(0, text), planned)).toMatchObject({
+        summary: { total_resources: 1, created: 1, updated: 0, destroyed: 0, failed: 0 },
+        execution_summary: 'The plan was applied: 1 created, 0 updated, 0 destroyed.',
+        resource_changes: [
+          {
+            action: 'created',
+            details: 'Created. The object before it was removed from the state and still exists.',
+          },
+        ],
+      })
+    const imported = 'Apply complete! Resources: 1 imported, 3 added, 2 changed, 1 destroyed, 1 forgotten.'
+    expect(applyFacts(ran(0, imported), []).summary).toMatchObject({ created: 3, updated: 2, destroyed: 1 })
+  })
+
   it('with imports, without changes', () => {
     const imported = applyFacts(ran(0, 'Apply complete! Resources: 1 imported, 0 added, 0 changed, 0 destroyed.'), [])
     expect(imported).toMatchObject({

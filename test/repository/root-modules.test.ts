@@ -12,6 +12,7 @@ describe('root modules', () => {
       ['a/main.tf', 'b/provider.tf', 'c/providers.tf', 'd/backend.tf', 'e/terraform.tf', 'f/versions.tf'],
       ['a', 'b', 'c', 'd', 'e', 'f'],
     ],
+    ['roots in files of OpenTofu', ['a/main.tofu', 'a/part/x.tf', 'b/net.tofu', 'c/main.tofu.json'], ['a', 'b']],
     ['a marker wherever it stands among its directory', ['a/b/x.tf', 'a/dns.tf', 'a/main.tf', 'a/zone.tf'], ['a']],
     ['variable files as markers', ['a/x.tf', 'a/prod.tfvars', 'b/x.tf', 'b/auto.tfvars.json'], ['a', 'b']],
     ['no directory with variables alone', ['a/prod.tfvars', 'b/x.tf'], ['b']],

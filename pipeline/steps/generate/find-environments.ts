@@ -77,6 +77,6 @@ function concern(path: string, text: string, { files, names, before }: VariableC
 
 /** Whether a file lies in a folder below the root that has code of its own, such as a module or another root. */
 const isOfOtherRoot = (path: string, files: readonly SurveyedFile[]): boolean =>
-  path.includes('/') && files.some((file) => file.path.endsWith('.tf') && folderOf(file.path) === folderOf(path))
+  path.includes('/') && files.some((file) => /\.(?:tf|tofu)$/.test(file.path) && folderOf(file.path) === folderOf(path))
 
 const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1)

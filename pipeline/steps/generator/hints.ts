@@ -59,6 +59,6 @@ const folderOf = (file: string) => file.slice(0, Math.max(0, file.lastIndexOf('/
 
 /** @param folder relative to the engine root, perhaps with `..` in it; one outside of the root is refused */
 async function readFolder(files: FileAccess, folder: string): Promise<Declarations> {
-  const names = (await files.list(folder)).filter((name) => name.endsWith('.tf'))
+  const names = (await files.list(folder)).filter((name) => /\.(?:tf|tofu)$/.test(name))
   return readDeclarations(await Promise.all(names.slice(0, MAX_FILES).map((name) => files.read(name))))
 }

@@ -103,7 +103,7 @@ const MAX_BYTES = 256 * 1024
 async function readCode({ run }: Kit): Promise<CodeFile[]> {
   const access = createFileAccess(run.context.config, run.workspace)
   const paths = (await access.survey(run.signal))
-    .filter(({ path, bytes }) => path.endsWith('.tf') && bytes <= MAX_BYTES)
+    .filter(({ path, bytes }) => /\.(?:tf|tofu)$/.test(path) && bytes <= MAX_BYTES)
     .map(({ path }) => path)
   const files: CodeFile[] = []
   const waiting = paths.values()

@@ -75,7 +75,7 @@ const callsIn = (folders: Blocks): ModuleCall[] =>
     blocks.filter(({ kind }) => kind === 'module').map((block) => callOf(folder, block)),
   )
 
-const isCode = (path: string | null): path is string => path?.endsWith('.tf') === true
+const isCode = (path: string | null): path is string => /\.(?:tf|tofu)$/.test(path ?? '')
 
 /** Blocks that were added, changed or removed in the files of the diff, by folder. */
 function changedBlocks(patches: readonly FilePatch[], files: readonly CodeFile[]): Changed[] {

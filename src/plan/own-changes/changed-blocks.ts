@@ -40,7 +40,7 @@ export function readChangedBlocks(diff: string): ChangedBlocks {
   for (const file of readDiffFiles(diff)) {
     const directory = file.path.split('/').slice(0, -1).join('/')
     if (file.path.endsWith('.tfvars')) collectValues(file, blockOf(directory, 'tfvars'))
-    else if (file.path.endsWith('.tf')) collectBlocks(file, (label) => blockOf(directory, label))
+    else if (/\.(?:tf|tofu)$/.test(file.path)) collectBlocks(file, (label) => blockOf(directory, label))
   }
   return { find: (directory, label) => blocks.get(`${directory}\n${label}`) }
 }

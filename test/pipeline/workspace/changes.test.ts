@@ -430,7 +430,7 @@ describe('the backend override', () => {
   const foreign: Record<string, string> = {
     'zz_override.tf': 'terraform {\n  backend /* x */ "http" {}\n}',
     'override.tf': 'terraform { cloud {} }',
-    'backend_override.tofu': 'terraform { backend "local" {} }',
+    'y_override.tofu': 'terraform { backend "local" {} }',
     'a_override.tf.json': '{"terraform":{"\\u0062ackend":{"local":{}}}}',
   }
   for (const [name, text] of Object.entries(foreign))
@@ -443,6 +443,13 @@ describe('the backend override', () => {
       await write(workspace, { engine_state_bucket: '' })
       await workspace.dispose()
     })
+
+  it('refuses a file that OpenTofu would read in its place, whatever it says', async () => {
+    const { workspace, at } = await opened({ 'main.tf': 'x', 'backend_override.tofu': '# nothing\n' })
+    await expect(write(workspace, {})).rejects.toThrow("OpenTofu reads the file 'backend_override.tofu'")
+    await expect(stat(at('backend_override.tf'))).rejects.toThrow()
+    await workspace.dispose()
+  })
 
   it('leaves other override files of the repository alone', async () => {
     const { workspace, at } = await opened({

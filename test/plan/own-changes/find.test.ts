@@ -38,6 +38,7 @@ describe('a deletion is own', () => {
   it('when the diff takes the block away', () => {
     expect(own([deleted('a.gone')], {}, change('main.tf', block))).toEqual(['a.gone'])
     expect(own([deleted('a.gone["x"]'), deleted('a.gone[1]')], {}, change('main.tf', block))).toHaveLength(2)
+    expect(own([deleted('a.gone')], {}, change('main.tofu', block))).toEqual(['a.gone'])
   })
 
   it('when a later round takes away what an earlier one added, which only the diff of the run shows', () => {

@@ -34,6 +34,14 @@ it('hides what code and variable files declare sensitive, in both spellings', as
   )
 })
 
+it('hides what files of OpenTofu declare sensitive', async () => {
+  const secrets = await maskerFor({
+    'main.tofu': 'variable "a" {\n  sensitive = true\n  default   = "literal-a2"\n}\n',
+    'more.tofu.json': '{"variable": {"c": {"sensitive": true, "default": "literal-c2"}}}',
+  })
+  expect(secrets.text('literal-a2 literal-c2')).toBe(`${MASK} ${MASK}`)
+})
+
 it('goes on when nothing can be searched', async () => {
   const { kit } = await steps.world()
   kit.run.workspace = { ...kit.run.workspace, iacRoot: join(folder, 'gone') }
