@@ -1,6 +1,6 @@
-# One image for core, worker and sidecars; the command decides which it is. Another engine, such as
-# OpenTofu, comes from the image and path given with
-#   --build-arg ENGINE_IMAGE=<image>:<full version> --build-arg ENGINE_PATH=/usr/local/bin/tofu
+# One image for core, worker and sidecars; the command decides which it is. The engine comes from the image and path
+# that two arguments name. With OpenTofu:
+#   --build-arg ENGINE_IMAGE=ghcr.io/opentofu/opentofu:1.12.6-minimal --build-arg ENGINE_PATH=/usr/local/bin/tofu
 ARG ENGINE_IMAGE=hashicorp/terraform:1.11.4
 ARG ENGINE_PATH=/bin/terraform
 

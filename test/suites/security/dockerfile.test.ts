@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { OPENTOFU } from '../../../dev/engine/release.ts'
 import { attack } from './attack.ts'
 import { readShipped } from './shipped-files.ts'
 
@@ -55,6 +56,14 @@ test('of the console the image has the built files alone, and no packages that o
     '--from=dependencies /app/node_modules node_modules',
     '--from=console /app/console/dist console/dist',
   ])
+})
+
+test('the image can be built with either engine, in the release that the tests run on', async () => {
+  expect(all('ARG')).toEqual(expect.arrayContaining(['ENGINE_PATH=/bin/terraform', 'ENGINE_PATH']))
+  expect(all('COPY')).toContain('--from=engine ${ENGINE_PATH} /usr/local/bin/')
+  expect(await readShipped('Dockerfile')).toContain(
+    `--build-arg ENGINE_IMAGE=ghcr.io/opentofu/opentofu:${OPENTOFU}-minimal --build-arg ENGINE_PATH=/usr/local/bin/tofu\n`,
+  )
 })
 
 test('the image has what the sandbox of engine commands needs', () => {
