@@ -82,7 +82,13 @@ function entriesOf(
     if (allDone || done.has(effect)) {
       // An error may name a resource whose change was completed, for example when a check after it fails.
       if (error === null || !isLast)
-        return { ...identity, action: effect, status: 'success', details: doneText(change, effect), error_message: null }
+        return {
+          ...identity,
+          action: effect,
+          status: 'success',
+          details: doneText(change, effect),
+          error_message: null,
+        }
       return {
         ...identity,
         action: effect,

@@ -129,7 +129,7 @@ describe('a machine without an engine', () => {
     ['win32', {}, 'AppData/Local/platform-engine'],
     ['win32', { LOCALAPPDATA: 'elsewhere' }, 'elsewhere/platform-engine'],
   ] as const)('keeps it on %s where the user has what can be fetched again: %o', async (platform, env, path) => {
-    const given = 'LOCALAPPDATA' in env ? { LOCALAPPDATA: join(home, env.LOCALAPPDATA) } : {}
+    const given: Record<string, string> = 'LOCALAPPDATA' in env ? { LOCALAPPDATA: join(home, env.LOCALAPPDATA) } : {}
     const folder = await machine({ platform, architecture: 'arm64', env: given }).provide()
     expect(folder?.startsWith(join(home, path))).toBe(true)
   })

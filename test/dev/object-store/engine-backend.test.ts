@@ -95,13 +95,16 @@ test('a lock that somebody holds stops the engine, and releasing it lets it go o
 test('workspaces are listed and deleted', async () => {
   const list = async () =>
     (
-      await run(BINARY, ['workspace', 'list'], {
+      await run(await engineOnPath(), ['workspace', 'list'], {
         cwd: folder,
         env: { ...process.env, TF_CLI_CONFIG_FILE: '/dev/null' },
       })
     ).stdout
-  const workspace = (...args: string[]) =>
-    run(BINARY, ['workspace', ...args], { cwd: folder, env: { ...process.env, TF_CLI_CONFIG_FILE: '/dev/null' } })
+  const workspace = async (...args: string[]) =>
+    run(await engineOnPath(), ['workspace', ...args], {
+      cwd: folder,
+      env: { ...process.env, TF_CLI_CONFIG_FILE: '/dev/null' },
+    })
   await workspace('new', 'side')
   expect(await list()).toMatch(/default\s+\* side/)
   await workspace('select', 'default')

@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { OPENTOFU } from '../../../../dev/engine/release.ts'
-import { parseDiagnostics } from '../../../../src/plan/diagnostics/parse.ts'
+import { createMasker } from '../../../../src/base/masking.ts'
 import { listChanges } from '../../../../src/plan/change-list.ts'
 import { plannedChanges } from '../../../../src/plan/changes.ts'
+import { parseDiagnostics } from '../../../../src/plan/diagnostics/parse.ts'
 import { parsePlan } from '../../../../src/plan/plan.ts'
 import { readApplyOutput } from '../../../../src/reports/apply-output.ts'
-import { createMasker } from '../../../../src/base/masking.ts'
 import { startTestService, type TestService } from '../../../sidecars/iac/service.ts'
 
 let service: TestService
