@@ -76,10 +76,13 @@ function* constantsOf(module: Json | undefined): Generator<Json | undefined> {
   }
 }
 
+/** The engines write values of ephemeral variables into the plan JSON as they are, though they never store them. */
+const MARKS = ['sensitive', 'ephemeral']
+
 function declaredSensitive(module: Json | undefined): string[] {
   const variables = memberOf(module, 'variables')
   if (!isJsonObject(variables)) return []
-  return Object.keys(variables).filter((name) => memberOf(variables[name], 'sensitive') === true)
+  return Object.keys(variables).filter((name) => MARKS.some((mark) => memberOf(variables[name], mark) === true))
 }
 
 const rootModule = (document: JsonObject) => memberOf(document.configuration, 'root_module')

@@ -16,8 +16,8 @@ export async function learnDeclaredSecrets({ run, secrets }: Kit): Promise<void>
     const files = createFileAccess(run.context.config, run.workspace)
     const search = (query: string, pattern: string) => readMatchingFiles(files, query, pattern, run.signal)
     const [code, json] = await Promise.all([
-      search('^\\s*sensitive\\s*=\\s*true|\\bsensitive\\s*\\(', '*.{tf,tofu}'),
-      search('"sensitive"\\s*:', '*.{tf,tofu}.json'),
+      search('^\\s*(sensitive|ephemeral)\\s*=\\s*true|\\bsensitive\\s*\\(', '*.{tf,tofu}'),
+      search('"(sensitive|ephemeral)"\\s*:', '*.{tf,tofu}.json'),
     ])
     const declared = [...code.map(findDeclaredSecrets), ...json.map(findDeclaredSecretsInJson)]
     secrets.add(declared.flatMap(({ literals }) => literals))

@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
 
 /**
  * Finds the literal values that code declares sensitive, so that they can be masked before the first plan is made:
- * defaults of variables with `sensitive = true` and constant arguments of `sensitive()`.
+ * defaults of variables with `sensitive = true` or `ephemeral = true` and constant arguments of `sensitive()`.
  * @param code text of `.tf` files
  * @returns names of the sensitive variables, and the values as they would appear in a text
  */
@@ -11,7 +11,7 @@ export function findDeclaredSecrets(code: string): { names: string[]; literals: 
   const literals: string[] = []
   for (const match of code.matchAll(/^[ \t]*variable[ \t]+"?([\w-]+)"?[ \t]*\{/gm).take(MAX_BLOCKS)) {
     const body = blockAt(code, match.index + match[0].length)
-    if (!/^[ \t]*sensitive[ \t]*=[ \t]*true\b/m.test(body)) continue
+    if (!/^[ \t]*(?:sensitive|ephemeral)[ \t]*=[ \t]*true\b/m.test(body)) continue
     names.push(match[1] ?? '')
     const value = /^[ \t]*default[ \t]*=[ \t]*/m.exec(body)
     if (value) literals.push(...literalsAt(body.slice(value.index + value[0].length)))
@@ -85,7 +85,9 @@ export function findDeclaredSecretsInJson(code: string): { names: string[]; lite
   for (const root of objectsOf(parseJson(code))) {
     for (const variables of objectsOf(memberOf(root, 'variable'))) {
       for (const [name, declaration] of Object.entries(variables)) {
-        const blocks = objectsOf(declaration).filter((block) => isTrue(memberOf(block, 'sensitive')))
+        const blocks = objectsOf(declaration).filter((block) =>
+          ['sensitive', 'ephemeral'].some((mark) => isTrue(memberOf(block, mark))),
+        )
         if (blocks.length > 0) names.push(name)
         for (const block of blocks) literals.push(...textsIn(memberOf(block, 'default')))
       }

@@ -60,7 +60,9 @@ test('of the console the image has the built files alone, and no packages that o
 
 test('the image can be built with either engine, in the release that the tests run on', async () => {
   expect(all('ARG')).toEqual(expect.arrayContaining(['ENGINE_PATH=/bin/terraform', 'ENGINE_PATH']))
-  expect(all('COPY').filter((line) => /^--from=engine \$\{ENGINE_PATH\} \/usr\/local\/bin\/$/.test(line))).toHaveLength(1)
+  expect(all('COPY').filter((line) => /^--from=engine \$\{ENGINE_PATH\} \/usr\/local\/bin\/$/.test(line))).toHaveLength(
+    1,
+  )
   expect(await readShipped('Dockerfile')).toContain(
     `--build-arg ENGINE_IMAGE=ghcr.io/opentofu/opentofu:${OPENTOFU}-minimal --build-arg ENGINE_PATH=/usr/local/bin/tofu\n`,
   )

@@ -52,6 +52,14 @@ refused(
   { files: { 'main.tf': module(`"../../${open}var.x}"`) } },
   'climbs out',
 )
+for (const source of [`./${open}var.x}`, `./a/${open}var.x}/b`, `https://${open}var.x}/m.zip`, `git::${open}var.x}`])
+  refused(
+    MODULES,
+    `a source with a variable that says where it leads: ${source}`,
+    () => service,
+    { files: { 'main.tf': module(`"${source}"`) } },
+    'literally',
+  )
 refused(
   MODULES,
   'in JSON',

@@ -49,14 +49,20 @@ const FORCED = /^([A-Za-z0-9]+)::/
 /** Ways to fetch a module that come from another machine and are understood here. */
 const GETTERS = ['git', 'http', 'https', 's3', 'gcs', 'oci']
 const SCHEMES = ['git', 'ssh', 'git+ssh', 'http', 'https', 'oci', 's3', 'gcs']
+/** The beginning of a source that says from which host it comes, whatever stands behind it. */
+const NAMES_ITS_HOST =
+  /^(?![./])(?:[A-Za-z0-9]+::)*(?:[a-z][a-z0-9+.-]*:\/\/[^/?#]+[/?#]|[^@/\s]+@[^:/\s]+:|[^:/\s]+\/)/i
 const SCP = /^(?:[^@/\s]+@)([^:/\s]+):/
 
 /** What a source would reach beyond the repository; null for one inside, and for one of a public host. */
 function sourceReach(node: ConfigNode & { kind: 'string' }, place: Place): string | null {
   let source = node.value.trim()
   if (source === '') return node.whole ? null : NOT_LITERAL
+  // OpenTofu puts variables into a source before it reads the module: the text before them must say where it leads.
+  const open = node.whole || NAMES_ITS_HOST.test(source) ? null : NOT_LITERAL
   if (localFolder(source, place.folder) !== null)
-    return pathReach({ ...node, value: source.replaceAll('\\', '/') }, place, place.folder)
+    return pathReach({ ...node, value: source.replaceAll('\\', '/') }, place, place.folder) ?? open
+  if (open !== null) return open
   for (let forced = FORCED.exec(source); forced; forced = FORCED.exec(source)) {
     const getter = (forced[1] ?? '').toLowerCase()
     if (!GETTERS.includes(getter))

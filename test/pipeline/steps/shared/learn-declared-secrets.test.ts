@@ -42,6 +42,16 @@ it('hides what files of OpenTofu declare sensitive', async () => {
   expect(secrets.text('literal-a2 literal-c2')).toBe(`${MASK} ${MASK}`)
 })
 
+it('hides what is declared ephemeral, which no plan and no state holds', async () => {
+  const secrets = await maskerFor({
+    'main.tf':
+      'variable "a" {\n  ephemeral = true\n  default   = "literal-a3"\n}\nvariable "b" {\n  ephemeral = true\n}\n',
+    'more.tf.json': '{"variable": {"c": {"ephemeral": true, "default": "literal-c3"}}}',
+    'terraform.tfvars': 'b = "literal-b3"\n',
+  })
+  expect(secrets.text('literal-a3 literal-b3 literal-c3')).toBe(`${MASK} ${MASK} ${MASK}`)
+})
+
 it('goes on when nothing can be searched', async () => {
   const { kit } = await steps.world()
   kit.run.workspace = { ...kit.run.workspace, iacRoot: join(folder, 'gone') }

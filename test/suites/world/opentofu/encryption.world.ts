@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { deriveProjectId, readManagedState } from '../../../../src/plan/state/managed-state.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
-import { scriptedLlm } from '../../../pipeline/steps/scripted-llm.ts'
+import { said, scriptedLlm } from '../../../pipeline/steps/scripted-llm.ts'
 import { applyReports, applyRound, contextOf, pinned } from '../../modes/apply-world.ts'
 import { textsOf } from '../../modes/artifacts.ts'
-import { GATES, goodRound, MAIN } from '../../modes/scripts.ts'
+import { done, GATES, goodRound, MAIN, write } from '../../modes/scripts.ts'
 import { engineBeside, firstRound, startStack } from '../../modes/stack.ts'
 
 const stack = startOnce(startStack)
@@ -80,4 +80,26 @@ describe.each([
     for (const kind of ['plan', 'report', 'check'] as const)
       expect((await textsOf(stack, session.uuid, kind)).join('\n')).not.toContain(PASSPHRASE)
   })
+})
+
+it('a round whose code no longer opens the state ends with what is wrong, without the passphrase', async () => {
+  const context = contextOf(stack)
+  const { uuid, repo_uri } = await pinned(stack, context, { 'main.tf': MAIN, 'encryption.tf': encryption(false) })
+  await applyRound(stack, context, uuid)
+  const llm = scriptedLlm(
+    goodRound({
+      task_complete: [
+        write('encryption.tf', encryption(false, 'another-passphrase-of-it')),
+        done('Changed.'),
+        done('Nothing else to do.'),
+        done('Nothing else to do.'),
+      ],
+    }),
+  )
+  const session = await firstRound(stack, stack.context(llm, { orchestration: GATES }), { repo_uri })
+  expect(session.statuses.slice(-2)).toEqual(['validating', 'failed'])
+  expect(session.messages.at(-1)).toBe('runner failed: Validation loop exceeded.')
+  const told = said(llm.of('task_complete').at(-1))
+  expect(told).toContain('decryption failed')
+  expect(told.replace(encryption(false), '')).not.toContain('another-passphrase-of-it')
 })
