@@ -108,6 +108,10 @@ describe('sensitive values of less common places', () => {
         },
       },
     ],
+    [
+      'a default of an ephemeral variable',
+      { root_module: { variables: { t: { ephemeral: true, default: 'SECRET-VALUE' } } } },
+    ],
     ['a root default', { root_module: { variables: { t: { sensitive: true, default: { a: ['SECRET-VALUE'] } } } } }],
   ])('%s', (_, configuration) => {
     expect(sensitiveLiterals(planOf([], { configuration }))).toEqual(new Set(['SECRET-VALUE']))

@@ -14,7 +14,17 @@ const OWN: Command = {
 const SHORT: Command = {
   title: 'tests that run an engine',
   kind: 'vitest',
-  args: ['--project', 'code', '--project', 'rounds', 'test/sidecars/iac', 'test/plan', 'test/suites/modes'],
+  args: [
+    ...['--project', 'code', '--project', 'rounds'],
+    ...['apply', 'drift', 'gates', 'generate', 'import'].map((mode) => `test/suites/modes/${mode}.test.ts`),
+    'test/services/iac/end-to-end.test.ts',
+    'test/dev/object-store/engine-backend.test.ts',
+    'test/dev/scripted-model',
+    'test/plan/state/override-file.test.ts',
+    'test/sidecars/iac/schema/job.test.ts',
+    'test/sidecars/iac/jobs/execute.test.ts',
+    'test/sidecars/iac/format/job.test.ts',
+  ],
 }
 
 const WHOLE: Command[] = [
