@@ -142,6 +142,13 @@ describe('JSON syntax', () => {
     expect(scanJson(source).complete).toBe(false)
   })
 
+  it('leaves a variable in a source alone where the text before it names the host', () => {
+    const open = '$' + '{var.x}'
+    const sources = [`git::https://example.com/m.git?ref=${open}`, `git@example.com:m/${open}.git`, `acme/${open}/aws`]
+    for (const source of sources)
+      expect(scanHcl(`module "m" {\n  source = "${source}"\n}\n`).findings, source).toEqual([])
+  })
+
   it('reports local module sources in both forms', () => {
     expect(scanJson('{"module": {"m": {"source": "./a"}, "n": {"source": "registry/x/y"}}}').modules).toEqual(['./a'])
     expect(

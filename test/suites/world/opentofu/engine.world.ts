@@ -323,6 +323,7 @@ describe('an encrypted state', () => {
   encryption {
     key_provider "pbkdf2" "main" {
       passphrase = "${passphrase}"
+      iterations = 200000
     }
     method "aes_gcm" "main" {
       keys = key_provider.pbkdf2.main
