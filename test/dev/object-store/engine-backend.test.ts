@@ -69,7 +69,8 @@ test.each([
   await engine('apply', '-input=false', '-auto-approve')
   const state = await client.fetch(`${store.url}/states/project/terraform.tfstate`)
   expect(state.status).toBe(200)
-  expect(await state.text()).toContain('"name": "one"')
+  const { resources } = (await state.json()) as { resources: { name: string }[] }
+  expect(resources.map(({ name }) => name)).toEqual(['one'])
   expect((await client.fetch(`${store.url}/states/project/terraform.tfstate.tflock`)).status).toBe(404)
 })
 
