@@ -44,7 +44,7 @@ async function assume(
   keys?: AwsCredentials,
 ): Promise<AwsCredentials> {
   const url = tools.stsUrl ?? `https://sts.${tools.region}.${domainOf(tools.region)}/`
-  const body = new URLSearchParams({ Action: action, Version: '2011-06-15', ...fields }).toString()
+  const body = encodeForm({ Action: action, Version: '2011-06-15', ...fields })
   const plain = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' }
   const headers = keys ? await signHeaders(tools, url, plain, body, keys) : plain
   const response = await send(tools.fetch, {
@@ -64,6 +64,13 @@ async function assume(
   }
   return parseXml(response) ?? failWithoutCredentials(action)
 }
+
+/**
+ * Fields as the vendor's own clients encode them: blanks and `*` by their numbers. A server that reads the fields and
+ * encodes them anew to check the signature, as emulators do, comes to the same text only so.
+ */
+const encodeForm = (fields: Record<string, string>) =>
+  new URLSearchParams(fields).toString().replaceAll('+', '%20').replaceAll('*', '%2A').replaceAll('%7E', '~')
 
 /** The `<Code>` element of the error document; empty when there is none. */
 const errorCode = (response: OutboundResponse) =>

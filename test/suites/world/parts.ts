@@ -3,4 +3,6 @@ import type { Part } from './part.ts'
 /** The table of contents, in the order of a whole run. */
 export const PARTS: Record<string, () => Promise<{ part: Part }>> = {
   opentofu: () => import('./opentofu/part.ts'),
+  aws: () => import('./aws/part.ts'),
+  'iac-eval': () => import('./iac-eval/part.ts'),
 }

@@ -1,8 +1,16 @@
-import { cp, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { type Tools, Unavailable } from '../part.ts'
 import { output } from './command.ts'
 import { withLock } from './lock.ts'
+
+/** A version of a module. */
+export interface GoModule {
+  module: string
+  version: string
+  /** Its hash as in `go.sum`, for a module that the public list of checksums may not have. */
+  sum?: { zip: string; mod: string }
+}
 
 /** A program that is built from source with Go. */
 export interface GoProgram {
@@ -10,12 +18,16 @@ export interface GoProgram {
   /** For the name of its folder, and as the table tells it. */
   version: string
   /** Where its source comes from: a version of a module, by the proxy and its checksum, or a commit of a repository. */
-  source: { module: string; version: string } | { repository: string; tag: string; commit: string }
+  source: GoModule | { repository: string; tag: string; commit: string }
   /** Package below the source, for example `./cmd/tofu`. */
   package: string
   ldflags?: string
   env?: Record<string, string>
   minutes?: number
+  /** Flags of the compiler for all packages, for example `-N -l`. */
+  gcflags?: string
+  /** Changes the source before it is built. */
+  prepare?(source: string): Promise<unknown>
 }
 
 /**
@@ -34,9 +46,11 @@ export async function buildGo(program: GoProgram, { cache, say }: Pick<Tools, 'c
     try {
       const source = join(folder, 'source')
       await bring(program, source)
+      await program.prepare?.(source)
       await mkdir(dirname(built), { recursive: true })
       const made = join(folder, basename(built))
       const flags = ['-mod=mod', '-trimpath', '-buildvcs=false', '-ldflags', `-s -w ${program.ldflags ?? ''}`]
+      if (program.gcflags) flags.push(`-gcflags=all=${program.gcflags}`)
       await output('go', ['build', ...flags, '-o', made, program.package], {
         cwd: source,
         env: { CGO_ENABLED: '0', GOTOOLCHAIN: 'auto', ...program.env },
@@ -53,8 +67,9 @@ export async function buildGo(program: GoProgram, { cache, say }: Pick<Tools, 'c
 /** A writable copy of the source. */
 async function bring({ source }: GoProgram, folder: string): Promise<void> {
   if ('module' in source) {
-    // Outside of any module, so that the version is the one that is named.
-    const told = await output('go', ['mod', 'download', '-json', `${source.module}@${source.version}`], { cwd: '/' })
+    // Outside of any module but one that holds the checksum, so that the version is the one that is named.
+    const cwd = source.sum ? await moduleWithSum(source, `${folder}-sum`) : '/'
+    const told = await output('go', ['mod', 'download', '-json', `${source.module}@${source.version}`], { cwd })
     const { Dir } = JSON.parse(told) as { Dir: string }
     await cp(Dir, folder, { recursive: true })
     await output('chmod', ['-R', 'u+w', folder])
@@ -64,4 +79,14 @@ async function bring({ source }: GoProgram, folder: string): Promise<void> {
   await output('git', ['clone', '--quiet', '--depth', '1', '--branch', tag, repository, folder], { minutes: 10 })
   const got = (await output('git', ['rev-parse', 'HEAD'], { cwd: folder })).trim()
   if (got !== commit) throw new Unavailable(`${tag} of ${repository} is ${got}, expected ${commit}`)
+}
+
+async function moduleWithSum({ module, version, sum }: GoModule, folder: string): Promise<string> {
+  await mkdir(folder)
+  await writeFile(join(folder, 'go.mod'), `module sum\n\nrequire ${module} ${version}\n`)
+  await writeFile(
+    join(folder, 'go.sum'),
+    `${module} ${version} ${sum?.zip}\n${module} ${version}/go.mod ${sum?.mod}\n`,
+  )
+  return folder
 }

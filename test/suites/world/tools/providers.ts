@@ -12,6 +12,8 @@ export interface Provider {
   version: string
   source: GoProgram['source']
   minutes?: number
+  /** How it is built from source, where that is not the plain way. */
+  build?: Partial<Pick<GoProgram, 'name' | 'ldflags' | 'gcflags' | 'prepare'>>
 }
 
 const REGISTRIES = ['registry.opentofu.org', 'registry.terraform.io']
@@ -50,12 +52,12 @@ export async function writeEngineConfig(mirror: string, { folder }: Tools): Prom
 }
 
 async function obtain(provider: Provider, tools: Tools): Promise<string> {
-  const { name, version, source, minutes } = provider
+  const { name, version, source, minutes, build } = provider
   const downloaded = await download(provider, tools).catch((error: Error) => error)
   if (typeof downloaded === 'string') return downloaded
   try {
     const program = { name: `terraform-provider-${name}`, version, source, package: '.', minutes }
-    return await buildGo({ ...program, ldflags: `-X main.version=${version}` }, tools)
+    return await buildGo({ ...program, ldflags: `-X main.version=${version}`, ...build }, tools)
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error
     throw new Unavailable(`no registry (${downloaded.message}), and not built: ${error.message}`)
