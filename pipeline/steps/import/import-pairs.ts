@@ -1,6 +1,8 @@
 import { PlatformError } from '../../../src/base/errors.ts'
 import { awsImportId } from '../../../src/plan/imports/aws-import-id.ts'
 import type { Failure, Pair } from '../../../src/plan/imports/pairs.ts'
+import { providerRegion } from '../../../src/plan/imports/provider-region.ts'
+import type { Plan } from '../../../src/plan/plan.ts'
 import type { EngineResult } from '../../../src/services/iac/types.ts'
 import { runWhenStateIsFree } from '../../kit/engine.ts'
 import type { Kit } from '../../kit/kit.ts'
@@ -12,16 +14,20 @@ const MAX_ROWS = 20
 
 /**
  * Imports one pair after the other, records each in the ledger, and answers the failures. An import may fail after it
- * has written the state, so the state is listed before a failure counts.
+ * has written the state, so the state is listed before a failure counts. `plan` is the one that creates the addresses.
  * Errors: `StateNotListed`; 504 when the state stays locked; those of the iac client when the state cannot be asked.
  */
-export async function importPairs(kit: Kit, ledger: Ledger, pairs: readonly Pair[]): Promise<Failure[]> {
+export async function importPairs(
+  kit: Kit,
+  ledger: Ledger,
+  { plan, pairs }: { plan: Plan; pairs: readonly Pair[] },
+): Promise<Failure[]> {
   const commit = await kit.run.workspace.head()
   const failures: Failure[] = []
   const step = Math.max(1, Math.ceil(pairs.length / MAX_ROWS))
   for (const [index, pair] of pairs.entries()) {
     await ledger.begin(pair, commit)
-    const { error, isCertain } = await importOne(kit, pair)
+    const { error, isCertain } = await importOne(kit, plan, pair)
     if (error === null) await ledger.succeed(pair.resource_id)
     else failures.push({ ...pair, error })
     // When the answer of the engine was lost, the state shows whether the import took place.
@@ -50,13 +56,20 @@ interface ImportAttempt {
  * Imports one resource by the identifier that the inventory has for it. When the provider of AWS refuses that form, for
  * example an ARN, the import is repeated with the form that the resource type takes.
  */
-async function importOne(kit: Kit, pair: Pair): Promise<ImportAttempt> {
+async function importOne(kit: Kit, plan: Plan, pair: Pair): Promise<ImportAttempt> {
   const first = await importAs(kit, pair)
-  const other = kit.run.round.session.provider === 'aws' ? awsImportId(pair.address, pair.resource_id) : null
+  const region = providerRegion(plan, pair.address)
+  const other = kit.run.round.session.provider === 'aws' ? awsImportId(pair.address, pair.resource_id, region) : null
   if (first.error === null || !first.isCertain || other === null || !REFUSED_FORM.test(first.error)) return first
   const second = await importAs(kit, { ...pair, resource_id: other })
-  return second.error === null ? second : { ...second, error: `${first.error}\n${second.error}` }
+  const hint = region === null && /@[a-z0-9-]+$/.test(other) ? `\n${NO_REGION}` : ''
+  return second.error === null ? second : { ...second, error: `${first.error}\n${second.error}${hint}` }
 }
+
+/** For versions of the provider before 6, which do not understand a region in an identifier. */
+const NO_REGION =
+  'The identifier names the region, which only version 6 of the provider understands, because the code does not say ' +
+  'in which region the provider of this block works: set its `region` in the code.'
 
 /**
  * How providers and clouds say that they do not know an identifier or do not accept its form. Any other failure would

@@ -43,7 +43,7 @@ async function validateImports(
   const pairs = await kit.attempts.step('check', async () => check(kit, ledger, result.plan, proposals))
   const { text } = result
   const { targets } = result.reference
-  const failures = await importAll(kit, ledger, pairs.pairs)
+  const failures = await importAll(kit, ledger, { plan: result.plan, pairs: pairs.pairs })
   for (const failure of pairs.refused) ledger.fail(failure)
   const attempt = { imported: ledger.imported(), failures: [...pairs.refused, ...failures], lost: destroyed }
   const failedIds = new Set(attempt.failures.map(({ resource_id }) => resource_id))
@@ -108,12 +108,12 @@ function check(kit: Kit, ledger: Ledger, plan: Plan, proposals: readonly Pair[])
 }
 
 /** Imports the pairs; without any, the step of the attempt is left out. */
-const importAll = (kit: Kit, ledger: Ledger, pairs: readonly Pair[]): Promise<Failure[]> =>
-  pairs.length === 0
-    ? importPairs(kit, ledger, pairs)
+const importAll = (kit: Kit, ledger: Ledger, work: { plan: Plan; pairs: readonly Pair[] }): Promise<Failure[]> =>
+  work.pairs.length === 0
+    ? importPairs(kit, ledger, work)
     : kit.attempts.step(
         'import',
-        () => importPairs(kit, ledger, pairs),
+        () => importPairs(kit, ledger, work),
         ({ length }) => length === 0,
       )
 

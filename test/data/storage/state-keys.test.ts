@@ -20,11 +20,12 @@ function sourceOf(
   answer: () => Response | Promise<Response> = () => new Response(KEYS),
   jobTimeout = 3600,
 ) {
-  const asked: { url: string; form: Record<string, string>; authorization: string }[] = []
+  const asked: { url: string; body: string; form: Record<string, string>; authorization: string }[] = []
   const fetch: Fetch = async (input, init) => {
     const request = new Request(input, init)
-    const form = Object.fromEntries(new URLSearchParams(await request.text()))
-    asked.push({ url: request.url, form, authorization: request.headers.get('authorization') ?? '' })
+    const body = await request.text()
+    const form = Object.fromEntries(new URLSearchParams(body))
+    asked.push({ url: request.url, body, form, authorization: request.headers.get('authorization') ?? '' })
     return await answer()
   }
   const storage = storageConfig({ state_credentials: 'scoped', ...changes })
@@ -73,6 +74,14 @@ describe('keys for the state of one project', () => {
     expect(Statement[0].Resource[0]).toMatch(/^arn:aws-cn:s3:::platform-terraform-state\/a+\//)
     expect(Statement[3].Condition).toEqual({ StringEquals: { 'kms:ViaService': 's3.cn-north-1.amazonaws.com.cn' } })
     expect((asked[0]?.form.Policy ?? '').length).toBeLessThan(2048)
+  })
+
+  it('are asked for in a body that is encoded as the clients of AWS do, since a server may encode it anew', async () => {
+    const { source, asked } = sourceOf({ engine_state_filename: 'the state (1)~*.json' })
+    await source?.issue(PROJECT)
+    expect(asked[0]?.body).not.toMatch(/[+*]/)
+    expect(asked[0]?.body).toContain('the%20state%20%281%29~%2A.json')
+    expect(asked[0]?.form.Policy).toContain('the state (1)~*.json')
   })
 
   it('are asked for where the operator says', async () => {

@@ -26,6 +26,38 @@ describe('awsImportId', () => {
   })
 
   it.each([
+    ['aws_lambda_function.f', arn('lambda', 'function:resize'), 'resize'],
+    ['aws_cloudwatch_log_group.l', arn('logs', 'log-group:/aws/lambda/resize:*'), '/aws/lambda/resize'],
+    ['aws_kms_alias.a', arn('kms', 'alias/main'), 'alias/main'],
+    ['aws_dynamodb_table.t', arn('dynamodb', 'table/orders', 'eu-west-1'), 'orders@eu-west-1'],
+    ['aws_lambda_function.f', 'arn:aws:lambda::123456789012:function:resize', null],
+    ['aws_ssm_parameter.p', arn('ssm', 'parameter/app/db/url'), '/app/db/url'],
+    ['aws_ssm_parameter.p', arn('ssm', 'parameter/plain'), 'plain'],
+    ['aws_cloudwatch_event_rule.r', arn('events', 'rule/nightly'), 'nightly'],
+    ['aws_cloudwatch_event_rule.r', arn('events', 'rule/bus/nightly'), 'bus/nightly'],
+    ['aws_cloudwatch_dashboard.d', 'arn:aws:cloudwatch::123456789012:dashboard/main', 'main'],
+    ['aws_autoscaling_group.g', arn('autoscaling', 'autoScalingGroup:0f-1:autoScalingGroupName/a/b'), 'a/b'],
+    ['aws_autoscaling_group.g', arn('autoscaling', 'something-else'), null],
+    ['aws_ecs_service.s', arn('ecs', 'service/main/web'), 'main/web'],
+    ['aws_eks_node_group.n', arn('eks', 'nodegroup/main/workers/0f0f-1'), 'main:workers'],
+    ['aws_cloudformation_stack.s', arn('cloudformation', 'stack/net/0f0f-1'), 'net'],
+    ['aws_glue_catalog_database.d', arn('glue', 'database/lake'), '123456789012:lake'],
+    ['aws_keyspaces_keyspace.k', arn('cassandra', '/keyspace/orders/'), 'orders'],
+    ['aws_s3_access_point.p', arn('s3', 'accesspoint/reports'), '123456789012:reports'],
+    ['aws_codepipeline.p', arn('codepipeline', 'release'), 'release'],
+    ['aws_wafv2_web_acl.w', arn('wafv2', 'regional/webacl/shop/0f-1'), '0f-1/shop/REGIONAL'],
+    ['aws_wafv2_web_acl.w', arn('wafv2', 'global/webacl/shop/0f-1', 'us-east-1'), '0f-1/shop/CLOUDFRONT'],
+    ['aws_api_gateway_rest_api.a', 'arn:aws:apigateway:eu-central-1::/restapis/a1b2', 'a1b2'],
+    ['aws_cognito_user_pool.u', arn('cognito-idp', 'userpool/eu-central-1_aBc'), 'eu-central-1_aBc'],
+    ['aws_cognito_identity_pool.u', arn('cognito-identity', 'identitypool/eu-central-1:0f-1'), 'eu-central-1:0f-1'],
+    ['aws_rds_cluster_instance.i', arn('rds', 'db:main-1'), 'main-1'],
+    ['aws_opensearch_domain.d', arn('es', 'domain/logs'), 'logs'],
+    ['aws_mq_broker.b', arn('mq', 'broker:orders:b-0f-1'), 'b-0f-1'],
+  ])('%s takes %s as %s, where its provider works in eu-central-1', (address, id, expected) => {
+    expect(awsImportId(address, id, 'eu-central-1')).toBe(expected)
+  })
+
+  it.each([
     ['aws_lb.main', arn('elasticloadbalancing', 'loadbalancer/app/main/1')],
     ['aws_instance.web', 'i-0abc'],
     ['terraform_data.x', arn('sqs', 'orders')],

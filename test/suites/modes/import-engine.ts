@@ -15,6 +15,8 @@ export interface ImportEngine {
   state?: readonly string[] | Partial<EngineResult>
   /** More entries of `resource_changes`. */
   changes?: readonly Record<string, unknown>[]
+  /** `configuration` of every plan. */
+  configuration?: Record<string, unknown>
   /** Answers in place of a job. */
   answer?: (kind: string, body: Record<string, unknown>, number: number) => Partial<EngineResult> | undefined
 }
@@ -22,7 +24,7 @@ export interface ImportEngine {
 /** An engine that imports whatever it is given, with a state that plans are made from. */
 export function importEngine(given: ImportEngine): EngineScript & { imported: Map<string, string> } {
   const imported = new Map<string, string>()
-  const { code = [], scope = [], state = [], changes = [] } = given
+  const { code = [], scope = [], state = [], changes = [], configuration = {} } = given
   const listed = (list: readonly string[] | Partial<EngineResult>, more: readonly string[] = []) =>
     isList(list) ? ok(JSON.stringify([...list, ...more])) : list
   const script: EngineScript = ({ kind, body }, number) => {
@@ -31,7 +33,7 @@ export function importEngine(given: ImportEngine): EngineScript & { imported: Ma
     if (kind === 'scope_resource_ids') return listed(scope)
     if (kind === 'state_resource_ids') return listed(state, [...imported.values()])
     if (kind === 'import') imported.set(String(body.address), String(body.resource_id))
-    return kind === 'show' ? ok(JSON.stringify(documentOf(code, imported, changes))) : ok(`${kind} output`)
+    return kind === 'show' ? ok(JSON.stringify({ ...documentOf(code, imported, changes), configuration })) : ok(`${kind} output`)
   }
   return Object.assign(script, { imported })
 }

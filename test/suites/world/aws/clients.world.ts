@@ -80,7 +80,10 @@ describe('the token service', () => {
 
   it('exchanges a token of an identity provider', async () => {
     const made = await assumeWithToken(tools(`${open.url}/`), role('web'), 'header.payload.signature')
-    expect(made).toMatchObject({ access_key: expect.stringMatching(/^ASIA/), session_token: expect.stringMatching(/./) })
+    expect(made).toMatchObject({
+      access_key: expect.stringMatching(/^ASIA/),
+      session_token: expect.stringMatching(/./),
+    })
   })
 })
 
@@ -121,9 +124,11 @@ describe('the object store', () => {
   })
 
   it('of a bucket that is not there says so', async () => {
-    await expect(storeOf(strict, { bucket: 'not-there' }).put('k', 'x', { content_type: 'a/b' })).rejects.toMatchObject({
-      message: 'The object store refused the upload of k (404 NoSuchBucket).',
-    })
+    await expect(storeOf(strict, { bucket: 'not-there' }).put('k', 'x', { content_type: 'a/b' })).rejects.toMatchObject(
+      {
+        message: 'The object store refused the upload of k (404 NoSuchBucket).',
+      },
+    )
   })
 
   it('lets the configured origins read a bucket that it made', async () => {
@@ -177,7 +182,9 @@ describe('the inventory', () => {
   })
 
   it('names the service and its answer where there is no Resource Explorer, as in moto', async () => {
-    await expect(awsInventory(inventoryRequest(ACCOUNT, env()))).rejects.toThrow(/^\d{3} from AWS Resource Explorer: \S/)
+    await expect(awsInventory(inventoryRequest(ACCOUNT, env()))).rejects.toThrow(
+      /^\d{3} from AWS Resource Explorer: \S/,
+    )
   })
 
   it('reads a profile of the shared files that assumes a role', async () => {

@@ -25,7 +25,8 @@ export async function keepServices(source: string, wanted: readonly string[]): P
     text
       .split('\n')
       .filter((line) => {
-        const name = /internal\/service\/(\w+)"$/.exec(line)?.[1] ?? /^\t\t(\w+)\.ServicePackage\(ctx\),$/.exec(line)?.[1]
+        const name =
+          /internal\/service\/(\w+)"$/.exec(line)?.[1] ?? /^\t\t(\w+)\.ServicePackage\(ctx\),$/.exec(line)?.[1]
         return name === undefined || texts.has(name)
       })
       .join('\n'),
