@@ -65,9 +65,15 @@ export interface Stack {
  * @param options.state_credentials as in the configuration; `static` is the default
  * @param options.job_timeout seconds of an engine job
  * @param options.storeClock clock of the object store, which lets temporary keys run out
+ * @param options.sidecar more variables of the iac sidecar; what `IAC_EGRESS_ALLOW` names may be reached as well
  */
 export async function startStack(
-  options: { state_credentials?: StateCredentials; job_timeout?: number; storeClock?: () => Date } = {},
+  options: {
+    state_credentials?: StateCredentials
+    job_timeout?: number
+    storeClock?: () => Date
+    sidecar?: Record<string, string>
+  } = {},
 ): Promise<Stack> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'generate-test-')))
   const database = await createTestDatabase()
@@ -90,8 +96,9 @@ export async function startStack(
     PLATFORM_IAC_TOKEN: ENVIRONMENT.PLATFORM_IAC_TOKEN,
     IAC_DATA_DIR: join(folder, 'iac'),
     IAC_STOP_GRACE_SECONDS: '1',
+    ...options.sidecar,
     // The state lies in the store, which is on the loopback of this machine.
-    IAC_EGRESS_ALLOW: new URL(store.url).host,
+    IAC_EGRESS_ALLOW: [new URL(store.url).host, options.sidecar?.IAC_EGRESS_ALLOW].filter(Boolean).join(','),
   }
   const iac = await startService(iacService({ env, fetch }), readSettings(env), silentLogger)
   const config = await loadConfig({ ...ENVIRONMENT, PLATFORM_CONFIG: 'config.yaml' }, async () =>

@@ -83,7 +83,7 @@ async function bring({ source }: GoProgram, folder: string): Promise<void> {
 
 async function moduleWithSum({ module, version, sum }: GoModule, folder: string): Promise<string> {
   await mkdir(folder)
-  await writeFile(join(folder, 'go.mod'), `module sum\n\nrequire ${module} ${version}\n`)
+  await writeFile(join(folder, 'go.mod'), 'module sum\n\ngo 1.21\n')
   await writeFile(join(folder, 'go.sum'), `${module} ${version} ${sum?.zip}\n${module} ${version}/go.mod ${sum?.mod}\n`)
   return folder
 }

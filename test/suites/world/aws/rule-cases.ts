@@ -1,0 +1,298 @@
+/** A block of code that breaks a rule, and one that does not. Both have the same name: `bad` and `fine` stand for it. */
+export interface RuleCase {
+  rule: string
+  type: string
+  bad: string
+  fine: string
+}
+
+const policy = (statement: string) => `jsonencode({ Version = "2012-10-17", Statement = [{ ${statement} }] })`
+const allow = (action: string, resource: string) =>
+  policy(`Effect = "Allow", Action = ${JSON.stringify(action)}, Resource = ${JSON.stringify(resource)}`)
+const anyone = (condition = '') =>
+  policy(`Effect = "Allow", Principal = "*", Action = "sns:Publish", Resource = "*"${condition}`)
+const ofAccount = ', Condition = { StringEquals = { "aws:SourceAccount" = "123456789012" } }'
+const ofOffice = ', Condition = { IpAddress = { "aws:SourceIp" = "198.51.100.7" } }'
+const managed = (name: string) => `role       = "deploy"\npolicy_arn = "arn:aws:iam::aws:policy/${name}"`
+const opening = (cidr: string, from: number, to = from, protocol = 'tcp') =>
+  `ingress {\n  from_port = ${from}\n  to_port = ${to}\n  protocol = "${protocol}"\n  cidr_blocks = ["${cidr}"]\n}`
+const trust = (principal: string) => `assume_role_policy = ${policy(`Effect = "Allow", Action = "sts:AssumeRole", Principal = ${principal}`)}`
+const brokers = (access: string) => `cluster_name = "NAME"
+kafka_version = "3.6.0"
+number_of_broker_nodes = 3
+broker_node_group_info {
+  instance_type = "kafka.m5.large"
+  client_subnets = ["subnet-1", "subnet-2", "subnet-3"]
+  security_groups = ["sg-1"]
+  connectivity_info {
+    public_access {
+      type = "${access}"
+    }
+  }
+}`
+const cluster = (access: string) => `name = "NAME"
+role_arn = "arn:aws:iam::123456789012:role/eks"
+vpc_config {
+  subnet_ids = ["subnet-1", "subnet-2"]
+  ${access}
+}`
+const database = (more: string) =>
+  `engine = "postgres"\ninstance_class = "db.t3.micro"\nallocated_storage = 20\nusername = "u"\nmanage_master_user_password = true\n${more}`
+const port = (rule: string, bad: string, fine: string): RuleCase => ({
+  rule: `aws.network.${rule}`,
+  type: 'aws_security_group',
+  bad,
+  fine,
+})
+const rulePort = (rule: string, bad: string, fine: string): RuleCase => ({
+  rule: `aws.network.${rule}`,
+  type: 'aws_vpc_security_group_ingress_rule',
+  bad: `security_group_id = "sg-1"\n${bad}`,
+  fine: `security_group_id = "sg-1"\n${fine}`,
+})
+
+/** One for each rule of AWS that a plan of new resources can break; further ones where a rule reads several forms. */
+export const RULE_CASES: readonly RuleCase[] = [
+  {
+    rule: 'aws.compute.public-function-url',
+    type: 'aws_lambda_function_url',
+    bad: 'function_name = "f"\nauthorization_type = "NONE"',
+    fine: 'function_name = "f"\nauthorization_type = "AWS_IAM"',
+  },
+  {
+    rule: 'aws.database.public-brokers',
+    type: 'aws_msk_cluster',
+    bad: brokers('SERVICE_PROVIDED_EIPS'),
+    fine: brokers('DISABLED'),
+  },
+  {
+    rule: 'aws.database.public-instance',
+    type: 'aws_db_instance',
+    bad: database('publicly_accessible = true'),
+    fine: database(''),
+  },
+  {
+    rule: 'aws.database.public-search-domain',
+    type: 'aws_opensearch_domain',
+    bad: `domain_name = "NAME"\naccess_policies = ${anyone()}`,
+    fine: `domain_name = "NAME"\naccess_policies = ${anyone(ofOffice)}`,
+  },
+  {
+    rule: 'aws.encryption.disabled',
+    type: 'aws_db_instance',
+    bad: database('storage_encrypted = false'),
+    fine: database('storage_encrypted = true'),
+  },
+  {
+    rule: 'aws.encryption.disabled',
+    type: 'aws_kinesis_stream',
+    bad: 'name = "NAME"\nshard_count = 1\nencryption_type = "NONE"',
+    fine: 'name = "NAME"\nshard_count = 1\nencryption_type = "KMS"\nkms_key_id = "alias/aws/kinesis"',
+  },
+  {
+    rule: 'aws.encryption.disabled',
+    type: 'aws_sqs_queue',
+    bad: 'name = "NAME"\nsqs_managed_sse_enabled = false',
+    fine: 'name = "NAME"',
+  },
+  {
+    rule: 'aws.encryption.disabled',
+    type: 'aws_launch_template',
+    bad: 'name = "NAME"\nblock_device_mappings {\n  ebs {\n    encrypted = false\n  }\n}',
+    fine: 'name = "NAME"\nblock_device_mappings {\n  ebs {\n    volume_size = 8\n  }\n}',
+  },
+  {
+    rule: 'aws.encryption.missing',
+    type: 'aws_db_instance',
+    bad: database(''),
+    fine: database('storage_encrypted = true'),
+  },
+  {
+    rule: 'aws.encryption.missing',
+    type: 'aws_efs_file_system',
+    bad: 'creation_token = "NAME"',
+    fine: 'creation_token = "NAME"\nencrypted = true',
+  },
+  {
+    rule: 'aws.encryption.missing',
+    type: 'aws_kinesis_stream',
+    bad: 'name = "NAME"\nshard_count = 1',
+    fine: 'name = "NAME"\nshard_count = 1\nencryption_type = "KMS"\nkms_key_id = "alias/aws/kinesis"',
+  },
+  {
+    rule: 'aws.encryption.missing',
+    type: 'aws_ebs_volume',
+    bad: 'availability_zone = "eu-central-1a"\nsize = 1',
+    fine: 'availability_zone = "eu-central-1a"\nsize = 1\nencrypted = true',
+  },
+  {
+    rule: 'aws.encryption.missing',
+    type: 'aws_neptune_cluster',
+    bad: 'cluster_identifier = "NAME"\nskip_final_snapshot = true',
+    fine: 'cluster_identifier = "NAME"\nskip_final_snapshot = true\nstorage_encrypted = true',
+  },
+  {
+    rule: 'aws.encryption.missing',
+    type: 'aws_elasticache_replication_group',
+    bad: 'replication_group_id = "NAME"\ndescription = "d"\nnode_type = "cache.t3.micro"',
+    fine: 'replication_group_id = "NAME"\ndescription = "d"\nnode_type = "cache.t3.micro"\nat_rest_encryption_enabled = true',
+  },
+  { rule: 'aws.iam.access-key', type: 'aws_iam_access_key', bad: 'user = "u"', fine: 'user = "u"\nstatus = "Inactive"' },
+  {
+    rule: 'aws.iam.admin-attachment',
+    type: 'aws_iam_role_policy_attachment',
+    bad: managed('AdministratorAccess'),
+    fine: managed('ReadOnlyAccess'),
+  },
+  {
+    rule: 'aws.iam.broad-attachment',
+    type: 'aws_iam_role_policy_attachment',
+    bad: managed('PowerUserAccess'),
+    fine: managed('ReadOnlyAccess'),
+  },
+  {
+    rule: 'aws.iam.admin-policy',
+    type: 'aws_iam_policy',
+    bad: `name = "NAME"\npolicy = ${allow('*', '*')}`,
+    fine: `name = "NAME"\npolicy = ${allow('s3:GetObject', '*')}`,
+  },
+  {
+    rule: 'aws.iam.admin-policy',
+    type: 'aws_iam_policy',
+    bad: 'name = "NAME"\npolicy = data.aws_iam_policy_document.admin.json',
+    fine: 'name = "NAME"\npolicy = data.aws_iam_policy_document.narrow.json',
+  },
+  {
+    rule: 'aws.iam.not-action',
+    type: 'aws_iam_policy',
+    bad: `name = "NAME"\npolicy = ${policy('Effect = "Allow", NotAction = ["iam:*"], Resource = "*"')}`,
+    fine: `name = "NAME"\npolicy = ${policy('Effect = "Deny", NotAction = ["iam:*"], Resource = "*"')}`,
+  },
+  {
+    rule: 'aws.iam.service-wildcard',
+    type: 'aws_iam_role_policy',
+    bad: `role = "r"\npolicy = ${allow('s3:*', '*')}`,
+    fine: `role = "r"\npolicy = ${allow('s3:*', 'arn:aws:s3:::reports/*')}`,
+  },
+  {
+    rule: 'aws.iam.open-trust-policy',
+    type: 'aws_iam_role',
+    bad: trust('{ AWS = "*" }'),
+    fine: trust('{ AWS = "arn:aws:iam::123456789012:root" }'),
+  },
+  {
+    rule: 'aws.iam.public-lambda-permission',
+    type: 'aws_lambda_permission',
+    bad: 'function_name = "f"\naction = "lambda:InvokeFunction"\nprincipal = "*"',
+    fine: 'function_name = "f"\naction = "lambda:InvokeFunction"\nprincipal = "*"\nsource_account = "123456789012"',
+  },
+  {
+    rule: 'aws.iam.public-resource-policy',
+    type: 'aws_sns_topic_policy',
+    bad: `arn = "arn:aws:sns:eu-central-1:123456789012:t"\npolicy = ${anyone()}`,
+    fine: `arn = "arn:aws:sns:eu-central-1:123456789012:t"\npolicy = ${anyone(ofAccount)}`,
+  },
+  {
+    rule: 'aws.iam.public-resource-policy',
+    type: 'aws_sqs_queue',
+    bad: `name = "NAME"\npolicy = ${anyone()}`,
+    fine: `name = "NAME"\npolicy = ${anyone(ofAccount)}`,
+  },
+  port('open-admin-port', opening('0.0.0.0/0', 22), opening('198.51.100.0/24', 22)),
+  port('open-all-ports', opening('0.0.0.0/0', 0, 0, '-1'), opening('10.0.0.0/8', 0, 0, '-1')),
+  port('open-database-port', opening('0.0.0.0/0', 5432), opening('10.0.0.0/8', 5432)),
+  port('open-other-port', opening('0.0.0.0/0', 8080), opening('0.0.0.0/0', 443)),
+  rulePort(
+    'open-admin-port',
+    'cidr_ipv6 = "::/0"\nip_protocol = "tcp"\nfrom_port = 3389\nto_port = 3389',
+    'referenced_security_group_id = "sg-2"\nip_protocol = "tcp"\nfrom_port = 3389\nto_port = 3389',
+  ),
+  rulePort('open-all-ports', 'cidr_ipv4 = "0.0.0.0/0"\nip_protocol = "-1"', 'cidr_ipv4 = "10.0.0.0/8"\nip_protocol = "-1"'),
+  {
+    rule: 'aws.network.public-cluster-endpoint',
+    type: 'aws_eks_cluster',
+    bad: cluster('public_access_cidrs = ["0.0.0.0/0"]'),
+    fine: cluster('public_access_cidrs = ["198.51.100.0/24"]'),
+  },
+  {
+    rule: 'aws.stateful.backups-off',
+    type: 'aws_db_instance',
+    bad: database('backup_retention_period = 0'),
+    fine: database('backup_retention_period = 7'),
+  },
+  {
+    rule: 'aws.storage.force-destroy',
+    type: 'aws_s3_bucket',
+    bad: 'bucket = "world-NAME"\nforce_destroy = true',
+    fine: 'bucket = "world-NAME"',
+  },
+  {
+    rule: 'aws.storage.force-destroy',
+    type: 'aws_ecr_repository',
+    bad: 'name = "NAME"\nforce_delete = true',
+    fine: 'name = "NAME"',
+  },
+  {
+    rule: 'aws.storage.public-access-allowed',
+    type: 'aws_s3_bucket_public_access_block',
+    bad: 'bucket = "b"',
+    fine: 'bucket = "b"\nblock_public_acls = true\nblock_public_policy = true\nignore_public_acls = true\nrestrict_public_buckets = true',
+  },
+  {
+    rule: 'aws.storage.public-bucket-acl',
+    type: 'aws_s3_bucket_acl',
+    bad: 'bucket = "b"\nacl = "public-read"',
+    fine: 'bucket = "b"\nacl = "private"',
+  },
+  {
+    rule: 'aws.storage.public-bucket-acl',
+    type: 'aws_s3_bucket_acl',
+    bad: 'bucket = "b"\naccess_control_policy {\n  owner {\n    id = "o"\n  }\n  grant {\n    permission = "READ"\n    grantee {\n      type = "Group"\n      uri = "http://acs.amazonaws.com/groups/global/AllUsers"\n    }\n  }\n}',
+    fine: 'bucket = "b"\naccess_control_policy {\n  owner {\n    id = "o"\n  }\n  grant {\n    permission = "WRITE"\n    grantee {\n      type = "Group"\n      uri = "http://acs.amazonaws.com/groups/s3/LogDelivery"\n    }\n  }\n}',
+  },
+  {
+    rule: 'aws.storage.public-bucket-policy',
+    type: 'aws_s3_bucket_policy',
+    bad: `bucket = "b"\npolicy = ${anyone()}`,
+    fine: `bucket = "b"\npolicy = ${anyone(ofAccount)}`,
+  },
+  {
+    rule: 'aws.storage.public-snapshot',
+    type: 'aws_db_snapshot',
+    bad: 'db_instance_identifier = "d"\ndb_snapshot_identifier = "NAME"\nshared_accounts = ["all"]',
+    fine: 'db_instance_identifier = "d"\ndb_snapshot_identifier = "NAME"\nshared_accounts = ["210987654321"]',
+  },
+  {
+    rule: 'aws.storage.public-snapshot',
+    type: 'aws_ami_launch_permission',
+    bad: 'image_id = "ami-1"\ngroup = "all"',
+    fine: 'image_id = "ami-1"\naccount_id = "210987654321"',
+  },
+]
+
+const DOCUMENTS = `data "aws_iam_policy_document" "admin" {
+  statement {
+    actions   = ["*"]
+    resources = ["*"]
+  }
+}
+
+data "aws_iam_policy_document" "narrow" {
+  statement {
+    actions   = ["s3:GetObject"]
+    resources = ["arn:aws:s3:::reports/*"]
+  }
+}
+`
+
+const block = (type: string, name: string, body: string) =>
+  `resource "${type}" "${name}" {\n${body.replaceAll('NAME', name.replaceAll('_', '-'))}\n}\n`
+
+/** All cases as one root: `<type>.bad_<n>` and `<type>.fine_<n>`. */
+export const RULE_CODE: string = [
+  DOCUMENTS,
+  ...RULE_CASES.flatMap(({ type, bad, fine }, index) => [
+    block(type, `bad_${index}`, bad),
+    block(type, `fine_${index}`, fine),
+  ]),
+].join('\n')

@@ -1,0 +1,101 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parsePlan } from '../../../../src/plan/plan.ts'
+import { evaluateRules } from '../../../../src/rules/evaluate.ts'
+import { RULES } from '../../../../src/rules/index.ts'
+import { awsEnvironment, createEngine, type Engine, mirror, PROVIDER_BLOCK, versionsOf } from './engine.ts'
+import { type Moto, startMoto } from './moto.ts'
+import { PROVIDER } from './provider.ts'
+import { RULE_CASES, RULE_CODE } from './rule-cases.ts'
+
+let home: string
+let moto: Moto
+let engine: Engine
+
+beforeAll(async () => {
+  if (mirror === '') return
+  home = await mkdtemp(join(tmpdir(), 'world-rules-'))
+  moto = await startMoto(process.env.WORLD_MOTO ?? '', home)
+  engine = await createEngine(join(home, 'root'), awsEnvironment(moto.url))
+  await engine.write('versions.tf', versionsOf(PROVIDER) + PROVIDER_BLOCK)
+  await engine.must('init', '-input=false')
+}, 300_000)
+afterAll(async () => {
+  await moto?.service.stop()
+  if (home) await rm(home, { recursive: true, force: true })
+})
+
+/** Ids of the rules that found something, by address. */
+async function findings(): Promise<Map<string, string[]>> {
+  await engine.must('plan', '-input=false', '-out=rules.plan')
+  const plan = parsePlan(await engine.must('show', '-json', 'rules.plan'))
+  const found = new Map<string, string[]>()
+  for (const { resource, rule_id } of evaluateRules(plan, { targets: [], grades: {} }).findings) {
+    const address = String(resource)
+    found.set(address, [...(found.get(address) ?? []), rule_id])
+  }
+  return found
+}
+
+/** Rules that look at what goes away, so that something has to be there first. */
+const OF_DELETIONS = ['aws.storage.public-access-block-removed', 'aws.stateful.no-final-snapshot']
+
+const REMOVED = `resource "aws_s3_bucket" "x" {
+  bucket = "world-rules"
+}
+
+resource "aws_s3_bucket_public_access_block" "bad" {
+  bucket            = aws_s3_bucket.x.id
+  block_public_acls = true
+}
+
+resource "aws_rds_cluster" "bad" {
+  cluster_identifier          = "bad"
+  engine                      = "aurora-postgresql"
+  master_username             = "world"
+  manage_master_user_password = true
+  skip_final_snapshot         = true
+}
+
+resource "aws_rds_cluster" "fine" {
+  cluster_identifier          = "fine"
+  engine                      = "aurora-postgresql"
+  master_username             = "world"
+  manage_master_user_password = true
+  skip_final_snapshot         = false
+  final_snapshot_identifier   = "last"
+}
+`
+
+describe.skipIf(mirror === '')('the rules of AWS on plans of the provider itself', () => {
+  it('are all here', () => {
+    const own = RULES.filter(({ cloud }) => cloud === 'aws').map(({ id }) => id)
+    const covered = new Set([...RULE_CASES.map(({ rule }) => rule), ...OF_DELETIONS])
+    expect(own.filter((id) => !covered.has(id))).toEqual([])
+  })
+
+  it('find what breaks them and nothing where it does not', async () => {
+    await engine.write('main.tf', RULE_CODE)
+    const found = await findings()
+    const wrong = RULE_CASES.flatMap(({ rule, type }, index) => {
+      const has = (name: string) => (found.get(`${type}.${name}_${index}`) ?? []).includes(rule)
+      return [
+        ...(has('bad') ? [] : [`${rule} misses ${type}.bad_${index}: ${found.get(`${type}.bad_${index}`)}`]),
+        ...(has('fine') ? [`${rule} finds ${type}.fine_${index}`] : []),
+      ]
+    })
+    expect(wrong).toEqual([])
+  })
+
+  it('find what is deleted', async () => {
+    await engine.write('main.tf', REMOVED)
+    await engine.must('apply', '-input=false', '-auto-approve')
+    await engine.write('main.tf', '')
+    const found = await findings()
+    expect(found.get('aws_s3_bucket_public_access_block.bad')).toContain(OF_DELETIONS[0])
+    expect(found.get('aws_rds_cluster.bad')).toContain(OF_DELETIONS[1])
+    expect(found.get('aws_rds_cluster.fine') ?? []).not.toContain(OF_DELETIONS[1])
+  })
+})
