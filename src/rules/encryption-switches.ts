@@ -1,24 +1,28 @@
-import { encryptionRules } from './encryption.ts'
+import { encryptionRules, type Lacks } from './encryption.ts'
 import type { Rule, Subject } from './types.ts'
-import { isAbsent, textOf } from './view.ts'
+import { textOf } from './view.ts'
 
 // The attributes by which resource types of each cloud say whether they encrypt at rest.
 
 /** Whether a database is no copy. A replica and a restored snapshot take over the encryption of their source. */
-const isOriginal = (subject: Subject) =>
+const isOriginal = (_subject: Subject, lacks: Lacks) =>
   [
     'replicate_source_db',
     'replication_source_identifier',
     'snapshot_identifier',
     'global_cluster_identifier',
     'global_replication_group_id',
-  ].every((key) => isAbsent(subject, key))
+  ].every(lacks)
 /** Whether a volume is no copy of a snapshot, whose encryption it would take over. */
-const isNotFromSnapshot = (subject: Subject) => isAbsent(subject, 'snapshot_id')
+const isNotFromSnapshot = (_subject: Subject, lacks: Lacks) => lacks('snapshot_id')
 /** A queue with a key of its own needs no encryption with the key of the service. */
-const hasNoKey = (subject: Subject) => isAbsent(subject, 'kms_master_key_id')
+const hasNoKey = (_subject: Subject, lacks: Lacks) => lacks('kms_master_key_id')
 /** An instance of Aurora has no switch of its own: that of its cluster decides. */
-const isNoAuroraMember = (subject: Subject) => !textOf(subject, 'engine')?.startsWith('aurora') && isOriginal(subject)
+const isNoAuroraMember = (subject: Subject, lacks: Lacks) =>
+  !textOf(subject, 'engine')?.startsWith('aurora') && isOriginal(subject, lacks)
+/** Valkey encrypts by default, Redis does not. */
+const isNoValkey = (subject: Subject, lacks: Lacks) =>
+  textOf(subject, 'engine') !== 'valkey' && isOriginal(subject, lacks)
 
 /** S3, DynamoDB, FSx, MSK and others always encrypt, so they have no switch that could be off. */
 export const awsEncryptionRules: Rule[] = encryptionRules('aws', [
@@ -41,7 +45,7 @@ export const awsEncryptionRules: Rule[] = encryptionRules('aws', [
     type: 'aws_elasticache_replication_group',
     path: 'at_rest_encryption_enabled',
     offByDefault: true,
-    when: isOriginal,
+    when: isNoValkey,
   },
   { type: 'aws_opensearch_domain', path: 'encrypt_at_rest.enabled', offByDefault: true },
   { type: 'aws_elasticsearch_domain', path: 'encrypt_at_rest.enabled', offByDefault: true },

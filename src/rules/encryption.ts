@@ -1,5 +1,5 @@
 import type { Cloud, PlanContext, Rule, Subject, View } from './types.ts'
-import { blocksAt, flagOf, isAbsent, textOf } from './view.ts'
+import { blocksAt, flagOf, isAbsent, isUnknown, textOf } from './view.ts'
 
 /** The attribute by which a resource type says whether it encrypts at rest. */
 export interface EncryptionSwitch {
@@ -10,9 +10,12 @@ export interface EncryptionSwitch {
   off?: string
   /** Set where encryption is off as long as the code does not set the attribute. */
   offByDefault?: true
-  /** Restricts the switch to the resources for which this is true. */
-  when?: (subject: Subject) => boolean
+  /** Restricts the switch to the resources for which this is true. `lacks` says whether an argument has no value. */
+  when?: (subject: Subject, lacks: Lacks) => boolean
 }
+
+/** Whether an argument of a resource has no value. */
+export type Lacks = (key: string) => boolean
 
 const isOff = (view: View, key: string, { off }: EncryptionSwitch) =>
   off === undefined ? flagOf(view, key) === false : textOf(view, key)?.toUpperCase() === off
@@ -29,8 +32,10 @@ const holders = (subject: Subject, blocks: string) => (blocks === '' ? [subject]
  * type does not encrypt by default, one for encryption that the code does not switch on.
  */
 export function encryptionRules(cloud: Cloud, switches: readonly EncryptionSwitch[]): Rule[] {
-  const switchesOf = (subject: Subject) =>
-    switches.filter(({ type, when }) => type === subject.type && (when?.(subject) ?? true))
+  const switchesOf = (subject: Subject, context: PlanContext) => {
+    const lacks = lacksOf(subject, context)
+    return switches.filter(({ type, when }) => type === subject.type && (when?.(subject, lacks) ?? true))
+  }
   const optional = switches.filter((each) => each.offByDefault)
   const missing: Rule = {
     id: `${cloud}.encryption.missing`,
@@ -43,10 +48,10 @@ export function encryptionRules(cloud: Cloud, switches: readonly EncryptionSwitc
     cloud,
     types: [...new Set(optional.map(({ type }) => type))],
     check: (subject, context) =>
-      switchesOf(subject)
+      switchesOf(subject, context)
         .filter((each) => each.offByDefault)
         .filter(
-          (each) => isMissing(subject, each.path) || (isOffAt(subject, each) && isDefault(subject, each.path, context)),
+          (each) => isMissing(subject, each.path, context) || (isOffAt(subject, each) && isDefault(subject, each.path, context)),
         )
         .map(({ path }) => `${path} is not set and defaults to no encryption.`),
   }
@@ -59,7 +64,7 @@ export function encryptionRules(cloud: Cloud, switches: readonly EncryptionSwitc
     cloud,
     types: [...new Set(switches.map(({ type }) => type))],
     check: (subject, context) =>
-      switchesOf(subject)
+      switchesOf(subject, context)
         .filter((each) => isOffAt(subject, each) && !isDefault(subject, each.path, context))
         .map(({ path }) => `${path} switches encryption off.`),
   }
@@ -80,9 +85,21 @@ function isDefault({ address }: Subject, path: string, { expressionsOf }: PlanCo
   return !path.includes('.') && Object.keys(expressions).length > 0 && !Object.hasOwn(expressions, path)
 }
 
-function isMissing(subject: Subject, path: string): boolean {
+/**
+ * Whether an argument has no value. Providers plan an argument that the code does not set as known after the apply where
+ * the cloud answers it as well; what counts then is that the code does not set it.
+ */
+const lacksOf =
+  (subject: Subject, { expressionsOf }: PlanContext): Lacks =>
+  (key) => {
+    if (isAbsent(subject, key)) return true
+    const expressions = expressionsOf(subject.address)
+    return isUnknown(subject, key) && Object.keys(expressions).length > 0 && !Object.hasOwn(expressions, key)
+  }
+
+function isMissing(subject: Subject, path: string, context: PlanContext): boolean {
   const { blocks, key } = splitPath(path)
-  if (blocks === '') return isAbsent(subject, key)
+  if (blocks === '') return lacksOf(subject, context)(key)
   const [first = ''] = blocks.split('.')
   const blockViews = blocksAt(subject, blocks)
   return blockViews.length === 0 ? isAbsent(subject, first) : blockViews.some((holder) => isAbsent(holder, key))

@@ -10,6 +10,8 @@ const ARGUMENT = new RegExp(
   ].join('|')})(_wo)?$`,
   'i',
 )
+/** Tokens by which a cloud tells a repeated request from a new one. Everyone may know them. */
+const REQUEST_TOKEN = /(^|_)(creation|client_request|idempotency|opc_retry)_token$/i
 /** Arguments that carry a secret in resources of a certain type, although their names do not say so. */
 const BY_TYPE = new Map<string, readonly string[]>(
   Object.entries({
@@ -28,10 +30,10 @@ const SECRET_BLOCK = /(^|\.)secrets?\.value$/
 
 /** Whether an argument of a resource of this type holds a secret. */
 export const carriesSecret = (type: string, argument: string, path = argument): boolean =>
-  SECRET_BLOCK.test(path) || (BY_TYPE.get(type)?.includes(argument) ?? false) || ARGUMENT.test(argument)
+  SECRET_BLOCK.test(path) || (BY_TYPE.get(type)?.includes(argument) ?? false) || isSecretName(argument)
 
 /** Whether a variable or an input of a module holds a secret, by its name alone. */
-export const isSecretName = (name: string): boolean => ARGUMENT.test(name)
+export const isSecretName = (name: string): boolean => ARGUMENT.test(name) && !REQUEST_TOKEN.test(name)
 
 const ENVIRONMENT =
   /(passwords?|passwd|(^|[_.-])pwd|passphrase|secrets?|token|(api|private|access)[_.-]?key|credentials?)$/i

@@ -1,4 +1,4 @@
-import { bad, type Case, configured, constant, fine } from '../support.ts'
+import { bad, type Case, configured, constant, fine, reference } from '../support.ts'
 
 const policy = (statement: unknown) => JSON.stringify({ Version: '2012-10-17', Statement: statement })
 const allow = (Action: unknown, Resource: unknown, more = {}) =>
@@ -227,6 +227,64 @@ const encryption: Case[] = [
     'aws_kinesis_stream',
     { encryption_type: 'NONE' },
     { rest: configured('aws_kinesis_stream', { name: constant('x') }) },
+  ),
+  // As the provider plans what the code does not set and the cloud answers: known after the apply.
+  bad(
+    'aws.encryption.disabled',
+    'a database, with what the cloud answers unknown',
+    'aws_db_instance',
+    { engine: 'postgres', storage_encrypted: false, replicate_source_db: null },
+    {
+      after_unknown: { snapshot_identifier: true },
+      rest: configured('aws_db_instance', { storage_encrypted: constant(false) }),
+    },
+  ),
+  fine(
+    'aws.encryption.disabled',
+    'a database from a snapshot that is known later',
+    'aws_db_instance',
+    { engine: 'postgres', storage_encrypted: false },
+    {
+      after_unknown: { snapshot_identifier: true },
+      rest: configured('aws_db_instance', { snapshot_identifier: reference('aws_db_snapshot.x.id') }),
+    },
+  ),
+  bad(
+    'aws.encryption.missing',
+    'a database, with what the cloud answers unknown',
+    'aws_db_instance',
+    { engine: 'postgres', storage_encrypted: null },
+    { after_unknown: { snapshot_identifier: true }, rest: configured('aws_db_instance', { engine: constant('x') }) },
+  ),
+  bad(
+    'aws.encryption.missing',
+    'a disk whose code says nothing',
+    'aws_ebs_volume',
+    { size: 1 },
+    {
+      after_unknown: { encrypted: true, snapshot_id: true },
+      rest: configured('aws_ebs_volume', { size: constant(1) }),
+    },
+  ),
+  fine(
+    'aws.encryption.missing',
+    'a disk whose code takes it from elsewhere',
+    'aws_ebs_volume',
+    { size: 1 },
+    {
+      after_unknown: { encrypted: true },
+      rest: configured('aws_ebs_volume', { encrypted: reference('module.x.encrypted') }),
+    },
+  ),
+  fine(
+    'aws.encryption.missing',
+    'a cluster of Valkey',
+    'aws_elasticache_replication_group',
+    { engine: 'valkey' },
+    {
+      after_unknown: { at_rest_encryption_enabled: true },
+      rest: configured('aws_elasticache_replication_group', { engine: constant('valkey') }),
+    },
   ),
   fine('aws.encryption.missing', 'filled in later', 'aws_ebs_volume', {}, { after_unknown: { encrypted: true } }),
   fine(
