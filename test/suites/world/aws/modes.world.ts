@@ -56,6 +56,8 @@ beforeAll(async () => {
     sidecar: {
       ...awsEnvironment(moto.url),
       IAC_PROVIDER_MIRROR: mirror,
+      IAC_OFFLINE: 'true',
+      IAC_OFFLINE_HOSTS: new URL(moto.url).hostname,
       IAC_EGRESS_ALLOW: new URL(moto.url).host,
     },
   })

@@ -26,7 +26,11 @@ beforeAll(async () => {
   const env = {
     ...process.env,
     ...oracleVariables(oracle.url),
+    // Providers come from the mirror alone; the state of a root lies on this machine.
+    TF_CLI_CONFIG_FILE: undefined,
     IAC_PROVIDER_MIRROR: process.env.WORLD_AWS_MIRROR,
+    IAC_OFFLINE: 'true',
+    IAC_OFFLINE_HOSTS: '127.0.0.1,localhost',
   }
   stack = await startEvalStack({ folder, env, scripted: false, concurrency: 1, record_folder: null })
 }, 300_000)
@@ -51,12 +55,17 @@ describe('the evaluation', () => {
     const agreed: string[] = []
     const different: string[] = []
     const without: string[] = []
+    const used: { input_tokens: number; output_tokens: number; duration_s: number }[] = []
     for (const reference of references) {
-      const { passed, failures } = await judged(reference)
+      const { passed, failures, ...usage } = await judged(reference)
+      used.push(usage)
       const line = `${reference.scenario.name}: ${failures.join('; ').slice(0, 600)}`
       if (passed) agreed.push(reference.scenario.name)
       else (NEEDS_ACCOUNT.test(line) ? without : different).push(line)
     }
+    const mean = (key: 'input_tokens' | 'output_tokens' | 'duration_s') =>
+      Math.round(used.reduce((sum, each) => sum + each[key], 0) / used.length)
+    console.log(`a case: ${mean('input_tokens')} tokens in, ${mean('output_tokens')} out, ${mean('duration_s')} s`)
     console.log(`agreed ${agreed.length}\ndifferent:\n${different.join('\n')}\nwithout a plan:\n${without.join('\n')}`)
     expect(agreed.length / (agreed.length + different.length)).toBeGreaterThanOrEqual(AGREEMENT)
   }, 3_600_000)
