@@ -71,6 +71,13 @@ const literals: Case[] = [
       rest: configured('azurerm_linux_virtual_machine', { profile: [{ admin_password: constant('P4ss') }] }),
     },
   ),
+  fine(
+    'common.secrets.literal-argument',
+    'a token that tells a repeated request from a new one',
+    'aws_efs_file_system',
+    { creation_token: 'shared-files' },
+    { rest: configured('aws_efs_file_system', { creation_token: constant('shared-files') }) },
+  ),
   bad(
     'common.secrets.literal-argument',
     'by its type',
