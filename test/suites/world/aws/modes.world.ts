@@ -176,7 +176,7 @@ describe.skipIf(mirror === '')('rounds on AWS with the real provider', () => {
       ['aws_sns_topic.invoices', arn('sns', 'invoices')],
       ['aws_dynamodb_table.invoices', arn('dynamodb', 'table/invoices')],
     ]
-    const code = `resource "aws_sqs_queue" "invoices" {\n  name = "invoices"\n}
+    const code = `resource "aws_sqs_queue" "invoices" {\n  name             = "invoices"\n  max_message_size = 1048576\n}
 
 resource "aws_sns_topic" "invoices" {\n  name = "invoices"\n}
 
