@@ -1,6 +1,7 @@
-import { blocksOf, type ConfigTree, descendantsOf, entriesNamed, stringsOf } from '../config-tree.ts'
+import { blocksOf, type ConfigEntry, type ConfigTree, descendantsOf, entriesNamed, stringsOf } from '../config-tree.ts'
 import type { FileScan } from '../findings.ts'
 import { ADDRESS_WHY, addressReach, type Place, pathReach } from './place.ts'
+import { addressArguments, fileArguments } from './provider-files.ts'
 
 type Findings = FileScan['findings']
 
@@ -22,24 +23,6 @@ const FILE_FUNCTIONS = new Set([
   'templatefile',
 ])
 
-/** Types that read or write a file of the engine's machine, with the arguments that name it. */
-const FILE_TYPES: Record<string, string[] | undefined> = Object.assign(Object.create(null), {
-  archive_file: ['source_file', 'source_dir', 'output_path'],
-  aws_lambda_function: ['filename'],
-  aws_lambda_layer_version: ['filename'],
-  aws_s3_bucket_object: ['source'],
-  aws_s3_object: ['source'],
-  azurerm_storage_blob: ['source'],
-  azurerm_storage_share_file: ['source'],
-  google_storage_bucket_object: ['source'],
-  helm_release: ['chart', 'keyring', 'repository_ca_file', 'repository_cert_file', 'repository_key_file'],
-  helm_template: ['chart', 'keyring', 'repository_ca_file', 'repository_cert_file', 'repository_key_file'],
-  local_file: ['filename', 'source'],
-  local_sensitive_file: ['filename', 'source'],
-  oci_objectstorage_object: ['source'],
-  template_dir: ['source_dir', 'destination_dir'],
-  template_file: ['filename'],
-})
 const TYPED_BLOCKS = ['data', 'ephemeral', 'resource']
 
 /** Literal paths that leave the repository, in calls of functions and in arguments that name a file. */
@@ -77,13 +60,17 @@ const shown = (node: CallArgument): string =>
   node?.kind === 'string' ? JSON.stringify(node.value.replaceAll(PATH_MARK, (_mark, name) => `\${path.${name}}`)) : '…'
 
 function findPaths(type: string, body: ConfigTree['root'], place: Place): Findings {
-  return (FILE_TYPES[type] ?? []).flatMap((name) =>
-    entriesNamed(body, name).flatMap(({ line, value }) => {
+  return fileArguments(type).flatMap((path) =>
+    entriesAt(body, path.split('.')).flatMap(({ line, value }) => {
       const reach = pathReach(value, place)
-      return reach === null ? [] : [{ line, construct: name, reach }]
+      return reach === null ? [] : [{ line, construct: path, reach }]
     }),
   )
 }
+
+/** What stands in nested blocks is looked for at every depth, because `dynamic` puts blocks of its own around it. */
+const entriesAt = (body: ConfigTree['root'], [name = '', ...rest]: string[]): ConfigEntry[] =>
+  rest.length === 0 ? entriesNamed(body, name) : [...descendantsOf(body)].filter(({ key }) => key === rest.at(-1))
 
 /** The provisioner `file` copies from this machine to another. */
 function findCopies(body: ConfigTree['root'], place: Place): Findings {
@@ -95,16 +82,17 @@ function findCopies(body: ConfigTree['root'], place: Place): Findings {
   )
 }
 
-/** Requests of the provider `http`, which are made while a plan is drawn up. */
+/** Requests that providers make themselves, most of them while a plan is drawn up. */
 function findRequests(type: string, body: ConfigTree['root'], place: Place): Findings {
-  if (type !== 'http') return []
+  const names = addressArguments(type)
+  if (names.length === 0) return []
   return [...descendantsOf(body)].flatMap(({ key, line, value }) =>
-    key === 'url'
+    key !== null && names.includes(key)
       ? [...stringsOf(value)].flatMap(({ value: text }) => {
           const reach = addressReach(text, place)
           return reach === null || reach === 'a private network'
             ? []
-            : [{ line, construct: 'url', reach: ADDRESS_WHY(reach) }]
+            : [{ line, construct: key, reach: ADDRESS_WHY(reach) }]
         })
       : [],
   )
