@@ -29,7 +29,7 @@ export function renderTypes(schemas: readonly TypeSchema[], room: SchemaRoom): {
 interface Detail {
   /** Longest description of an attribute in characters; 0 leaves descriptions out. */
   description: number
-  /** Of nested blocks deeper than this only the names are listed. */
+  /** Of blocks at this depth only the names of what they hold are listed. Those below the type itself have depth 1. */
   depth: number
   /** Whether attributes that code cannot set are listed. */
   computed: boolean
@@ -38,7 +38,10 @@ const LEVELS: readonly Detail[] = [
   { description: 90, depth: 5, computed: true },
   { description: 0, depth: 5, computed: true },
   { description: 0, depth: 3, computed: false },
+  { description: 0, depth: 2, computed: false },
   { description: 0, depth: 1, computed: false },
+  // Every name is there still: one that is cut off does not exist for who reads the text.
+  { description: 0, depth: 0, computed: false },
 ]
 const CUT = '  … cut: the schema is longer'
 /** Every resource accepts these blocks, so they are not listed where a provider declares them. */
@@ -80,9 +83,27 @@ function attributeLines(name: string, attribute: Attribute, detail: Detail, dept
   const { nested_type } = attribute
   const type = nested_type ? `${nested_type.nesting_mode ?? 'single'} of object` : typeText(attribute.type)
   const facts = [type, ...flagsOf(attribute)].join(', ')
-  const line = `${indent(depth)}${name}: ${facts}${renderDescription(attribute, detail)}`
-  if (!nested_type?.attributes || depth >= detail.depth || !isSettable(attribute)) return [line]
-  return [line, ...blockLines({ attributes: nested_type.attributes }, detail, depth + 1)]
+  const description = renderDescription(attribute, detail)
+  const line = `${indent(depth)}${name}: ${facts}`
+  if (!nested_type?.attributes || !isSettable(attribute)) return [`${line}${description}`]
+  const inside = { attributes: nested_type.attributes }
+  if (depth < detail.depth) return [`${line}${description}`, ...blockLines(inside, detail, depth + 1)]
+  return [`${line}${namesInside(inside, detail, depth)}${description}`]
+}
+
+/** Names of what a block holds, on its own line; empty where even these are too much. */
+function namesInside({ attributes = {}, block_types = {} }: Block, detail: Detail, depth: number): string {
+  if (depth > detail.depth) return ''
+  const needed = [
+    ...Object.keys(attributes).filter((name) => attributes[name]?.required),
+    ...Object.keys(block_types).filter((name) => (block_types[name]?.min_items ?? 0) > 0),
+  ]
+  const others = [
+    ...Object.keys(attributes).filter((name) => detail.computed || isSettable(attributes[name] ?? {})),
+    ...Object.keys(block_types),
+  ].filter((name) => !needed.includes(name))
+  const names = [...needed.map((name) => `${name} (required)`), ...others]
+  return names.length > 0 ? ` { ${names.join(', ')} }` : ''
 }
 
 function flagsOf(attribute: Attribute): string[] {
@@ -117,8 +138,7 @@ function nestedLines(
   ]
   const line = `${indent(depth)}block ${name}: ${[nesting_mode ?? 'list', ...limits].join(', ')}`
   if (depth < detail.depth) return [line, ...blockLines(block, detail, depth + 1)]
-  const names = [...Object.keys(block.attributes ?? {}), ...Object.keys(block.block_types ?? {})]
-  return [names.length > 0 ? `${line} { ${names.join(', ')} }` : line]
+  return [`${line}${namesInside(block, detail, depth)}`]
 }
 
 const MAX_TYPE_DEPTH = 8

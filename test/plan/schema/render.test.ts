@@ -87,6 +87,26 @@ describe('a schema as text', () => {
     ).toBe(true)
   })
 
+  it('of a type as large as a cluster has the name of every block, and says what each needs', () => {
+    const inner = {
+      attributes: {
+        tier: attribute({ required: true }),
+        ...Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`size_${index}`, attribute({ optional: true })])),
+        status: attribute({ computed: true }),
+      },
+      block_types: { window: { nesting_mode: 'list', min_items: 1, block: {} } },
+    }
+    const names = Array.from({ length: 40 }, (_, index) => `part_${index}`)
+    const block_types = Object.fromEntries(names.map((name) => [name, { nesting_mode: 'list', block: inner }]))
+    const grant = { nested_type: { nesting_mode: 'set', attributes: inner.attributes }, optional: true }
+    const text = (limit: number) => renderType(schemaOf({ attributes: { grant }, block_types }), limit) ?? ''
+    expect(text(7_000)).toContain('  block part_39: list, optional { tier (required), window (required), size_0,')
+    expect(text(7_000)).toContain('  grant: set of object, optional { tier (required), size_0,')
+    expect(text(7_000)).not.toContain('status')
+    for (const name of names) expect(text(2_000)).toContain(`  block ${name}: list, optional`)
+    expect(text(2_000)).not.toContain('cut')
+  })
+
   it.each([null, 'rubbish', [], {}, { block: [] }, { block: 1 }])('is nothing for %j', (schema) => {
     expect(renderType({ ...schemaOf({}), schema }, 1000) ?? '').not.toContain(':')
   })
