@@ -5,4 +5,6 @@ export const PARTS: Record<string, () => Promise<{ part: Part }>> = {
   opentofu: () => import('./opentofu/part.ts'),
   aws: () => import('./aws/part.ts'),
   'iac-eval': () => import('./iac-eval/part.ts'),
+  providers: () => import('./providers/part.ts'),
+  schemas: () => import('./schemas/part.ts'),
 }

@@ -4,13 +4,16 @@ import { type Tools, Unavailable } from '../part.ts'
 import { output } from './command.ts'
 import { buildGo, type GoProgram } from './go.ts'
 
-/** A provider of an engine, by HashiCorp. */
+/** A provider of an engine. */
 export interface Provider {
-  /** Without `hashicorp/`. */
+  /** Default: `hashicorp`. */
+  namespace?: string
+  /** Without its namespace. */
   name: string
   /** Without `v`. */
   version: string
-  source: GoProgram['source']
+  /** What it is built from where no registry is reachable. Without one it is had from a registry or not at all. */
+  source?: GoProgram['source']
   minutes?: number
   /** How it is built from source, where that is not the plain way. */
   build?: Partial<Pick<GoProgram, 'name' | 'ldflags' | 'gcflags' | 'prepare'>>
@@ -23,13 +26,13 @@ const PLATFORM = `${process.platform === 'win32' ? 'windows' : process.platform}
 /**
  * Puts a provider into a mirror in the file system that both engines read, from the registry where it is reachable and
  * built from source elsewhere.
- * @returns the mirror's folder: `<host>/hashicorp/<name>/<version>/<os>_<arch>/terraform-provider-<name>_v<version>`
+ * @returns the mirror's folder: `<host>/<namespace>/<name>/<version>/<os>_<arch>/terraform-provider-<name>_v<version>`
  * @throws Unavailable when neither works
  */
 export async function installProvider(provider: Provider, tools: Tools): Promise<string> {
-  const { name, version } = provider
+  const { namespace = 'hashicorp', name, version } = provider
   const mirror = join(tools.cache, 'providers')
-  const folders = REGISTRIES.map((host) => join(mirror, host, 'hashicorp', name, version, PLATFORM))
+  const folders = REGISTRIES.map((host) => join(mirror, host, namespace, name, version, PLATFORM))
   const file = `terraform-provider-${name}_v${version}`
   if (await stat(join(folders[0] as string, file)).catch(() => null)) return mirror
   const program = await obtain(provider, tools)
@@ -55,6 +58,7 @@ async function obtain(provider: Provider, tools: Tools): Promise<string> {
   const { name, version, source, minutes, build } = provider
   const downloaded = await download(provider, tools).catch((error: Error) => error)
   if (typeof downloaded === 'string') return downloaded
+  if (!source) throw new Unavailable(`no registry has it for this machine (${downloaded.message})`)
   try {
     const program = { name: `terraform-provider-${name}`, version, source, package: '.', minutes }
     return await buildGo({ ...program, ldflags: `-X main.version=${version}`, ...build }, tools)
@@ -64,12 +68,12 @@ async function obtain(provider: Provider, tools: Tools): Promise<string> {
   }
 }
 
-async function download({ name, version }: Provider, { cache }: Tools): Promise<string> {
+async function download({ namespace = 'hashicorp', name, version }: Provider, { cache }: Tools): Promise<string> {
   const folder = await mkdtemp(join(cache, '.provider-'))
   try {
     await writeFile(
       join(folder, 'main.tf'),
-      `terraform {\n  required_providers {\n    ${name} = {\n      source  = "hashicorp/${name}"\n      version = "${version}"\n    }\n  }\n}\n`,
+      `terraform {\n  required_providers {\n    ${name} = {\n      source  = "${namespace}/${name}"\n      version = "${version}"\n    }\n  }\n}\n`,
     )
     const mirror = join(folder, 'mirror')
     const engine = await output('which', ['tofu']).then(

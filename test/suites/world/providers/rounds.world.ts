@@ -1,0 +1,96 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { iacService } from '../../../../sidecars/iac/main.ts'
+import { readSettings } from '../../../../sidecars/iac/settings.ts'
+import { startService } from '../../../../sidecars/shared/run-service.ts'
+import { silentLogger } from '../../../../src/base/log.ts'
+import { parsePlan } from '../../../../src/plan/plan.ts'
+import { readBlock } from '../../../../src/plan/schema/read.ts'
+import { sensitiveLiterals } from '../../../../src/plan/sensitive.ts'
+import { createIacClient } from '../../../../src/services/iac/client.ts'
+
+const folder = await realpath(await mkdtemp(join(tmpdir(), 'world-providers-')))
+const env = {
+  PATH: process.env.PATH,
+  HOME: folder,
+  PLATFORM_PORT: '0',
+  PLATFORM_HOST: '127.0.0.1',
+  PLATFORM_IAC_TOKEN: 'token-of-the-iac-sidecar',
+  IAC_DATA_DIR: join(folder, 'iac'),
+  IAC_PROVIDER_MIRROR: process.env.WORLD_MIRROR,
+  IAC_OFFLINE: 'true',
+}
+const sidecar = await startService(iacService({ env, fetch }), readSettings(env), silentLogger)
+const access = { endpoint: sidecar.url, token: env.PLATFORM_IAC_TOKEN, job_poll_interval: 1, job_timeout: 300 }
+const iac = createIacClient(access as Parameters<typeof createIacClient>[0], { fetch, log: silentLogger })
+afterAll(async () => {
+  await sidecar.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const NAMES = ['archive', 'http', 'local', 'null', 'random', 'time', 'tls']
+const REQUIREMENTS = `terraform {\n  required_providers {\n${NAMES.map(
+  (name) => `    ${name} = {\n      source = "hashicorp/${name}"\n    }\n`,
+).join('')}  }\n}\n`
+const MAIN = `
+variable "content" {
+  sensitive = true
+  default   = "planted-Zq7-very-secret"
+}
+resource "random_password" "database" {
+  length = 24
+}
+resource "tls_private_key" "deploy" {
+  algorithm = "ED25519"
+}
+resource "local_sensitive_file" "key" {
+  filename = "\${path.module}/out/key"
+  content  = var.content
+}
+resource "null_resource" "marker" {
+  triggers = { at = time_static.now.rfc3339 }
+}
+resource "time_static" "now" {}
+data "archive_file" "code" {
+  type                    = "zip"
+  source_content          = "exports.handler = 1"
+  source_content_filename = "index.js"
+  output_path             = "\${path.module}/code.zip"
+}
+`
+const workspaceWith = async (name: string, files: Record<string, string>) => {
+  const path = join(folder, name)
+  await mkdir(path)
+  for (const [file, text] of Object.entries(files)) await writeFile(join(path, file), text)
+  return path
+}
+const scoped = (workspace_path: string) => ({ workspace_path, scope_id: 'world', engine_provider: 'aws' as const })
+
+it('a plan of all of them is drawn up from the mirror alone, and what is sensitive in it is known', async () => {
+  const path = await workspaceWith('all', { 'versions.tf': REQUIREMENTS, 'main.tf': MAIN })
+  const init = await iac.run('init', scoped(path))
+  expect(init).toMatchObject({ exit_code: 0 })
+  expect(await iac.run('plan', { ...scoped(path), plan_file: 'plan.bin' })).toMatchObject({ exit_code: 0 })
+  const shown = await iac.run('show', { workspace_path: path, plan_file: 'plan.bin' })
+  const plan = parsePlan(shown.stdout)
+  expect([...sensitiveLiterals(plan)]).toContain('planted-Zq7-very-secret')
+  const parts = await iac.schema({ workspace_path: path, resource_types: ['tls_private_key', 'random_password'] })
+  const [tls] = Object.values(parts?.providers ?? {}).filter(({ resource_schemas }) => 'tls_private_key' in resource_schemas)
+  expect(readBlock(tls?.resource_schemas.tls_private_key)?.attributes).toMatchObject({
+    algorithm: { required: true },
+    private_key_pem: { computed: true, sensitive: true },
+  })
+})
+
+it.each([
+  ['data "http" "x" {\n  url = "http://127.0.0.1:1/"\n}\n', 'this machine'],
+  ['data "tls_certificate" "x" {\n  url = "https://127.0.0.1:1"\n}\n', 'this machine'],
+  ['resource "local_file" "x" {\n  filename = "/etc/x"\n  content = ""\n}\n', 'absolute'],
+])('what leaves the workspace is refused: %s', async (text, why) => {
+  const path = await workspaceWith(crypto.randomUUID(), { 'versions.tf': REQUIREMENTS, 'main.tf': text })
+  const { exit_code, stderr } = await iac.run('init', scoped(path))
+  expect(exit_code).not.toBe(0)
+  expect(stderr).toContain(why)
+})
