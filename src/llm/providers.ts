@@ -72,7 +72,7 @@ const PROVIDERS: readonly (PlainProvider | SpecialProvider)[] = [
   },
   {
     name: 'together_ai',
-    base_url: 'https://api.together.xyz/v1',
+    base_url: 'https://api.together.ai/v1',
     baseUrlVariables: ['TOGETHERAI_API_BASE'],
     keyVariables: ['TOGETHERAI_API_KEY', 'TOGETHER_API_KEY'],
     quirks: () => ({ finish: { eos: 'stop' } }),
