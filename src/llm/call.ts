@@ -45,6 +45,8 @@ export async function callModel<Answer>(options: CallOptions<Answer>): Promise<A
         throw inferenceError(model, error.message, error.status, secrets, error.cause)
       const failed = deployment
       deployment = route.next()
+      if (deployment === failed && !error.again_here)
+        throw inferenceError(model, error.message, error.status, secrets, error.cause)
       const backoffMs = Math.min(options.backoffMs * 2 ** (attempt - 1), MAX_WAIT_MS)
       // Another entry need not wait for this one: it is asked at once, or as soon as its own wait is over.
       const waitMs = (deployment === failed ? requestedWaitMs : route.remainingWaitMs(deployment)) ?? backoffMs
@@ -110,12 +112,22 @@ function toCallFailure(error: unknown, timeout: AbortSignal, timeoutS: number, c
 }
 
 function toStatusFailure(error: APIError, status: number): CallFailure {
+  const advice = error.headers?.get('x-should-retry')
   return new CallFailure(messageOf(error, status), status, {
-    retryable: isRetryable(status),
-    wait_ms: error.headers ? retryAfter(error.headers) : null,
+    retryable: advice === 'true' || isRetryable(status),
+    wait_ms: error.headers ? (retryAfterMs(error.headers) ?? retryAfter(error.headers)) : null,
+    // An exhausted budget has the status of a rate limit, but another attempt does not help. The providers' own clients
+    // obey this header too. Another entry of the same name may still have a budget.
+    again_here: advice !== 'false',
     parameter: error.param ?? null,
     cause: error,
   })
+}
+
+/** The wait in milliseconds by `retry-after-ms`, which is finer than `retry-after` beside it; null without it. */
+function retryAfterMs(headers: Headers): number | null {
+  const wait = Number(headers.get('retry-after-ms') || Number.NaN)
+  return Number.isFinite(wait) && wait >= 0 ? wait : null
 }
 
 /** The provider's own error text. In place of an HTML page of a gateway, the status alone. */

@@ -6,18 +6,27 @@ export class CallFailure extends Error {
   readonly retryable: boolean
   /** Milliseconds that the provider asks to wait (`Retry-After`); null when it says nothing. */
   readonly wait_ms: number | null
+  /** Whether another attempt on the same deployment is worth a call; false when the provider says that it is not. */
+  readonly again_here: boolean
   /** The parameter that the provider names in its error; null when it names none. */
   readonly parameter: string | null
   constructor(
     message: string,
     status: number,
-    options: { retryable: boolean; wait_ms?: number | null; parameter?: string | null; cause?: unknown },
+    options: {
+      retryable: boolean
+      wait_ms?: number | null
+      again_here?: boolean
+      parameter?: string | null
+      cause?: unknown
+    },
   ) {
     super(message, { cause: options.cause })
     this.name = 'CallFailure'
     this.status = status
     this.retryable = options.retryable
     this.wait_ms = options.wait_ms ?? null
+    this.again_here = options.again_here ?? true
     this.parameter = options.parameter ?? null
   }
 }

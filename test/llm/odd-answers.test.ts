@@ -31,10 +31,7 @@ const MODELS = {
     'https://bedrock-runtime.us-west-2.amazonaws.com',
     { model: 'bedrock/m', credentials: { AWS_BEARER_TOKEN_BEDROCK: 'key-of-mine' } },
   ],
-  together: [
-    'https://api.together.xyz',
-    { model: 'together_ai/m', credentials: { TOGETHERAI_API_KEY: 'key-of-mine' } },
-  ],
+  together: ['https://api.together.ai', { model: 'together_ai/m', credentials: { TOGETHERAI_API_KEY: 'key-of-mine' } }],
   deepseek: ['https://api.deepseek.com', { model: 'deepseek/m', credentials: { DEEPSEEK_API_KEY: 'key-of-mine' } }],
   openrouter: ['https://openrouter.ai', { model: 'openrouter/m', credentials: { OPENROUTER_API_KEY: 'key-of-mine' } }],
 } satisfies Record<string, [string, Partial<LlmConfig>]>
@@ -220,6 +217,18 @@ describe('errors in answers that claim success', () => {
       'gemini',
       { candidates: [{ content: {}, finishReason: 'MALFORMED_FUNCTION_CALL' }] },
       'MALFORMED_FUNCTION_CALL',
+    ],
+    [
+      'too many calls at once',
+      'gemini',
+      { candidates: [{ content: { role: 'model' }, finishReason: 'TOO_MANY_TOOL_CALLS' }] },
+      'TOO_MANY_TOOL_CALLS',
+    ],
+    [
+      'an answer that cannot be parsed',
+      'gemini',
+      { candidates: [{ content: {}, finishReason: 'MALFORMED_RESPONSE' }] },
+      'MALFORMED_RESPONSE',
     ],
     [
       'a broken tool use',

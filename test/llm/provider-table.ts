@@ -234,7 +234,7 @@ export const CASES: readonly Case[] = [
     },
     shown: 'Provider returned error: prompt is too long',
   }),
-  plain('together_ai/openai/gpt-oss-120b', 'TOGETHERAI_API_KEY', 'https://api.together.xyz/v1/chat/completions'),
+  plain('together_ai/openai/gpt-oss-120b', 'TOGETHERAI_API_KEY', 'https://api.together.ai/v1/chat/completions'),
   plain(
     'fireworks_ai/accounts/fireworks/models/kimi',
     'FIREWORKS_API_KEY',

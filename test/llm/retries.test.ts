@@ -66,6 +66,72 @@ describe('retries of model calls', () => {
     expect(lines.map((line) => JSON.parse(line).wait_ms)).toEqual([10])
   })
 
+  it('waits as many milliseconds as retry-after-ms asks, which is finer than Retry-After beside it', async () => {
+    const { llm, lines } = await setup(
+      script(failing(429, 'slow down', { 'retry-after': '2', 'retry-after-ms': '15' }), text('ok')),
+      {},
+      60_000,
+    )
+    expect((await llm.complete(request)).text).toBe('ok')
+    expect(lines.map((line) => JSON.parse(line).wait_ms)).toEqual([15])
+  })
+
+  it('does not repeat a call when the provider says that it does not help', async () => {
+    const { server, llm } = await setup(
+      script(failing(429, 'You exceeded your current quota', { 'x-should-retry': 'false' })),
+    )
+    await expect(llm.complete(request)).rejects.toMatchObject({
+      status: 429,
+      message: 'Inference call to openai/main-model failed: You exceeded your current quota',
+    })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  it('asks another entry of the name whose budget is not exhausted', async () => {
+    const { server: second } = await setup(script(text('from the second')))
+    const first = await serveModel(script(failing(429, 'quota', { 'x-should-retry': 'false' })))
+    const entry = (url: string) => ({
+      model_name: 'pair',
+      litellm_params: { model: 'openai/main-model', api_base: url, api_key: 'k' },
+    })
+    const { llm } = await setup(script(text('unused')), {
+      model: 'pair',
+      model_list: [entry(first.url), entry(second.url)],
+    })
+    for (let call = 0; call < 4; call++) expect((await llm.complete(request)).text).toBe('from the second')
+    expect(first.requests.length).toBeGreaterThan(0)
+  })
+
+  it('repeats a call when the provider says that it helps', async () => {
+    const { llm } = await setup(script(failing(400, 'try again', { 'x-should-retry': 'true' }), text('ok')))
+    expect((await llm.complete(request)).text).toBe('ok')
+  })
+
+  it('waits as long as Google asks in the body of the error', async () => {
+    const limited = (retryDelay: string): ModelReply => ({
+      status: 429,
+      body: [
+        {
+          error: {
+            code: 429,
+            message: 'You exceeded your current quota.',
+            status: 'RESOURCE_EXHAUSTED',
+            details: [
+              { '@type': 'type.googleapis.com/google.rpc.QuotaFailure', violations: [] },
+              { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay },
+            ],
+          },
+        },
+      ],
+    })
+    const minute = await setup(script(limited('0.025s'), text('ok')), {}, 60_000)
+    expect((await minute.llm.complete(request)).text).toBe('ok')
+    expect(minute.lines.map((line) => JSON.parse(line).wait_ms)).toEqual([25])
+    const day = await setup(script(limited('35640.9s')))
+    await expect(day.llm.complete(request)).rejects.toMatchObject({ status: 429 })
+    expect(day.server.requests).toHaveLength(1)
+  })
+
   it('gives each attempt a time budget of its own', async () => {
     const { server, llm } = await setup(script('hang'), { timeout: 0.05 })
     await expect(llm.complete(request)).rejects.toMatchObject({

@@ -7,6 +7,8 @@ export interface ProviderError {
   param: string | null
   /** The HTTP status that the error names or implies; null when it does neither. */
   status: number | null
+  /** Milliseconds to wait before another attempt; null when it says nothing. */
+  wait_ms: number | null
 }
 
 /** The HTTP status that an error type implies, for errors in a body that names no status. All of these may pass. */
@@ -33,7 +35,10 @@ const shape = v.object({
   status: word,
   param: v.nullish(v.string()),
   metadata: v.nullish(v.unknown()),
+  details: v.nullish(v.unknown()),
 })
+/** Google says how long to wait in the body, as seconds (`46s`, `5.7s`), and in no header. */
+const retryInfo = v.object({ retryDelay: v.pipe(v.string(), v.regex(/^\d+(\.\d+)?s$/)) })
 
 /**
  * Reads an error in any of these forms: `{error: {…}}`, `{error: "…"}`, a list whose first item is one of them,
@@ -43,16 +48,18 @@ export function readError(value: unknown): ProviderError | null {
   if (Array.isArray(value)) return value.length > 0 ? readError(value[0]) : null
   if (!isJsonObject(value)) return null
   if (typeof value.error === 'string' && value.error !== '')
-    return { message: value.error, param: null, status: statusOf([value.code, value.status]) }
+    return { message: value.error, param: null, status: statusOf([value.code, value.status]), wait_ms: null }
   if (isJsonObject(value.error)) return readErrorObject(value.error)
   const message = textOf(value.message) || textOf(value.Message) || textOf(value.detail)
-  return message === '' ? null : { message, param: null, status: statusOf([value.status_code, value.code, value.type]) }
+  if (message === '') return null
+  return { message, param: null, status: statusOf([value.status_code, value.code, value.type]), wait_ms: null }
 }
 
 function readErrorObject(error: Record<string, unknown>): ProviderError {
   const parsed = v.safeParse(shape, error)
-  if (!parsed.success) return { message: textOf(error.message) || 'unknown error', param: null, status: null }
-  const { message, type, code, status, param, metadata } = parsed.output
+  if (!parsed.success)
+    return { message: textOf(error.message) || 'unknown error', param: null, status: null, wait_ms: null }
+  const { message, type, code, status, param, metadata, details } = parsed.output
   const raw = isJsonObject(metadata) ? textOf(metadata.raw) : ''
   const own = textOf(message) || 'unknown error'
   return {
@@ -60,7 +67,16 @@ function readErrorObject(error: Record<string, unknown>): ProviderError {
     message: raw !== '' && /provider returned error/i.test(own) ? `${own}: ${raw}` : own,
     param: param ?? null,
     status: statusOf([code, status, type]),
+    wait_ms: waitOf(details),
   }
+}
+
+function waitOf(details: unknown): number | null {
+  for (const detail of Array.isArray(details) ? details : []) {
+    const parsed = v.safeParse(retryInfo, detail)
+    if (parsed.success) return Math.ceil(Number.parseFloat(parsed.output.retryDelay) * 1000)
+  }
+  return null
 }
 
 function statusOf(candidates: readonly unknown[]): number | null {

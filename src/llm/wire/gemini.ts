@@ -130,14 +130,21 @@ const answerSchema = v.object({
       promptTokenCount: count,
       candidatesTokenCount: count,
       thoughtsTokenCount: count,
+      toolUsePromptTokenCount: count,
       cachedContentTokenCount: count,
     }),
   ),
 })
 
 const FILTERED = ['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'LANGUAGE', 'IMAGE_SAFETY']
-/** Finish reasons that say the model called a tool in a form that cannot be used; another attempt may succeed. */
-const MALFORMED = ['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'MISSING_THOUGHT_SIGNATURE']
+/** Finish reasons that say the model answered in a form that cannot be used; another attempt may succeed. */
+const MALFORMED = [
+  'MALFORMED_FUNCTION_CALL',
+  'UNEXPECTED_TOOL_CALL',
+  'TOO_MANY_TOOL_CALLS',
+  'MALFORMED_RESPONSE',
+  'MISSING_THOUGHT_SIGNATURE',
+]
 
 function decode(answer: unknown): unknown {
   const parsed = v.safeParse(answerSchema, answer)
@@ -147,7 +154,7 @@ function decode(answer: unknown): unknown {
   if (!candidate && !promptFeedback?.blockReason) return answer
   const raw = candidate?.finishReason ?? ''
   if (MALFORMED.includes(raw))
-    return { error: { message: `the model called a tool in no readable form (${raw})`, code: 502 } }
+    return { error: { message: `the model answered in no readable form (${raw})`, code: 502 } }
   const parts = candidate?.content.parts ?? []
   const calls = parts.flatMap(({ functionCall: call, thoughtSignature }) =>
     call
@@ -166,7 +173,8 @@ function decode(answer: unknown): unknown {
     calls: calls.map(({ signature: _, ...call }) => call),
     finish_reason: candidate ? finishOf(raw, calls.length > 0) : 'content_filter',
     usage: {
-      input: used?.promptTokenCount ?? 0,
+      // What the provider's own tools, such as the search, put into the prompt is counted apart and paid for as well.
+      input: (used?.promptTokenCount ?? 0) + (used?.toolUsePromptTokenCount ?? 0),
       cached: used?.cachedContentTokenCount ?? 0,
       cache_write: 0,
       output: (used?.candidatesTokenCount ?? 0) + (used?.thoughtsTokenCount ?? 0),

@@ -133,6 +133,9 @@ function translateAnswer(wire: Wire, { response, text, value }: Answer): Respons
   return jsonResponse(response, wire.decode(value))
 }
 
+/** A longer wait is no limit of a minute but one of a day, which outlasts all attempts. */
+const LONGEST_LIMIT_MS = 3_600_000
+
 /** The answer for the library: an error in the form that it reads, everything else as it came. */
 function toLibraryForm({ response, text, value }: Answer): Response {
   if (value === undefined)
@@ -141,7 +144,14 @@ function toLibraryForm({ response, text, value }: Answer): Response {
       headers: withoutBodyHeaders(response.headers),
     })
   const error = response.ok ? null : readError(value)
-  return jsonResponse(response, error ? { error: { message: error.message, param: error.param, code: null } } : value)
+  if (!error) return jsonResponse(response, value)
+  const answer = jsonResponse(response, { error: { message: error.message, param: error.param, code: null } })
+  const { headers } = answer
+  // A wait in the body is passed on as the headers that `call.ts` reads; one in a header counts more.
+  if (error.wait_ms === null || headers.has('retry-after')) return answer
+  if (error.wait_ms > LONGEST_LIMIT_MS) headers.set('x-should-retry', 'false')
+  else headers.set('retry-after-ms', String(error.wait_ms))
+  return answer
 }
 
 const jsonResponse = (response: Response, value: unknown): Response => {

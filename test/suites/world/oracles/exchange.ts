@@ -39,7 +39,12 @@ export function interceptor() {
         const text = await request.text()
         const { method, url, headers } = request
         sent.push({ method, url, headers, text, body: text === '' ? null : JSON.parse(text) })
-        const { status = 200, headers: own, body, text: plain } = replies[Math.min(sent.length, replies.length) - 1] ?? {}
+        const {
+          status = 200,
+          headers: own,
+          body,
+          text: plain,
+        } = replies[Math.min(sent.length, replies.length) - 1] ?? {}
         return plain === undefined
           ? HttpResponse.json(body as object, { status, headers: own })
           : new HttpResponse(plain, { status, headers: own })

@@ -3,7 +3,7 @@ import { ANTHROPIC } from './clients/anthropic.ts'
 import { BEDROCK } from './clients/bedrock.ts'
 import { CHAT } from './clients/chat.ts'
 import { GOOGLE } from './clients/google.ts'
-import { MISTRAL_COHERE } from './clients/mistral-cohere.ts'
+import { MISTRAL } from './clients/mistral.ts'
 import type { Oracle } from './clients/types.ts'
 import { CALLS, OPENING, RESULTS, TOOLS } from './conversation.ts'
 import { differences, interceptor, ourClient, type Sent, understood } from './exchange.ts'
@@ -14,7 +14,9 @@ const serve = interceptor()
 const essence = ({ method, url, headers, body }: Sent, names: readonly string[]) => ({
   method,
   url,
-  headers: Object.fromEntries(['content-type', ...names].map((name) => [name, (headers.get(name) ?? '').split(';')[0]])),
+  headers: Object.fromEntries(
+    ['content-type', ...names].map((name) => [name, (headers.get(name) ?? '').split(';')[0]]),
+  ),
   ...body,
 })
 
@@ -35,32 +37,31 @@ function unexplained(ours: Sent[], theirs: Sent[], { headers, allowed }: Oracle)
   return { ...found, ...Object.fromEntries([...unused].map((pattern) => [pattern, 'is allowed but does not occur'])) }
 }
 
-describe.each([...CHAT, ...ANTHROPIC, ...GOOGLE, ...BEDROCK, ...MISTRAL_COHERE].map((one) => [one.name, one] as const))(
-  '%s',
-  (_, oracle) => {
-    it('is asked, answers and is told the results alike', async () => {
-      const theirSent = serve({ body: oracle.called })
-      const theirAnswer = await oracle.begin()
-      await oracle.goOn(theirAnswer)
+describe.each(
+  [...CHAT, ...ANTHROPIC, ...GOOGLE, ...BEDROCK, ...MISTRAL].map((one) => [one.name, one] as const),
+)('%s', (_, oracle) => {
+  it('is asked, answers and is told the results alike', async () => {
+    const theirSent = serve({ body: oracle.called })
+    const theirAnswer = await oracle.begin()
+    await oracle.goOn(theirAnswer)
 
-      const ourSent = serve({ body: oracle.called })
-      const client = ourClient(oracle.ours)
-      const answer = await client.complete({ role: 'main', messages: OPENING, tools: TOOLS })
-      await client.complete({
-        role: 'main',
-        tools: TOOLS,
-        messages: [
-          ...OPENING,
-          { role: 'assistant', content: answer.text, tool_calls: answer.tool_calls, carry: answer.carry },
-          ...CALLS.map(({ id }, index) => ({
-            role: 'tool' as const,
-            tool_call_id: answer.tool_calls[index]?.id ?? id,
-            content: RESULTS[index] ?? '',
-          })),
-        ],
-      })
-      expect(understood(answer)).toEqual(oracle.read(theirAnswer))
-      expect(unexplained(ourSent, theirSent, oracle)).toEqual({})
+    const ourSent = serve({ body: oracle.called })
+    const client = ourClient(oracle.ours)
+    const answer = await client.complete({ role: 'main', messages: OPENING, tools: TOOLS })
+    await client.complete({
+      role: 'main',
+      tools: TOOLS,
+      messages: [
+        ...OPENING,
+        { role: 'assistant', content: answer.text, tool_calls: answer.tool_calls, carry: answer.carry },
+        ...CALLS.map(({ id }, index) => ({
+          role: 'tool' as const,
+          tool_call_id: answer.tool_calls[index]?.id ?? id,
+          content: RESULTS[index] ?? '',
+        })),
+      ],
     })
-  },
-)
+    expect(understood(answer)).toEqual(oracle.read(theirAnswer))
+    expect(unexplained(ourSent, theirSent, oracle)).toEqual({})
+  })
+})

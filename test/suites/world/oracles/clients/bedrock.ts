@@ -11,7 +11,11 @@ const FINISH: Record<string, string> = {
   content_filtered: 'content_filter',
   guardrail_intervened: 'content_filter',
 }
-export const KEYS = { accessKeyId: 'AKIAEXAMPLEEXAMPLE', secretAccessKey: 'secret-of-aws', sessionToken: 'session+token/==' }
+export const KEYS = {
+  accessKeyId: 'AKIAEXAMPLEEXAMPLE',
+  secretAccessKey: 'secret-of-aws',
+  sessionToken: 'session+token/==',
+}
 const REGION = 'eu-central-1'
 
 export const readConverse = ({ output, stopReason, usage }: Loose) => ({
@@ -66,8 +70,7 @@ function converseOracle(name: string, modelId: string, key: string | null): Orac
     }),
   }
   const credentials = key === null ? undefined : { AWS_BEARER_TOKEN_BEDROCK: key }
-  const identity =
-    key === null ? {} : { token: async () => ({ token: key }), authSchemePreference: ['httpBearerAuth'] }
+  const identity = key === null ? {} : { token: async () => ({ token: key }), authSchemePreference: ['httpBearerAuth'] }
   const converse = (messages: object[], maxAttempts = 1) =>
     bedrockClient({ ...identity, maxAttempts }).send(
       new (sdk('@aws-sdk/client-bedrock-runtime').ConverseCommand)({

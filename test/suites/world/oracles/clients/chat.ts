@@ -91,7 +91,8 @@ function chatOracle({ name, ours, client, settings, thought = {}, callThought, h
   }
 }
 
-const openai = (baseURL: string) => (options: object) => new (sdk('openai').OpenAI)({ apiKey: 'key', baseURL, ...options })
+const openai = (baseURL: string) => (options: object) =>
+  new (sdk('openai').OpenAI)({ apiKey: 'key', baseURL, ...options })
 const plain = (model: string, variable: string, base_url: string, more: Partial<ChatCase> = {}): ChatCase => ({
   name: `${model} by the client of OpenAI`,
   ours: { model, credentials: { [variable]: 'key' } },

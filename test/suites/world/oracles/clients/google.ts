@@ -89,7 +89,8 @@ export const GOOGLE: readonly Oracle[] = [
     allowed: {
       '^url$': 'the client asks version `v1` since its own version 3; `v1beta` has all of it, and the search besides',
       '^systemInstruction\\.role$': 'the client writes a role; the interface says that this content has none',
-      '^contents\\[1\\]\\.parts': 'thoughts are shown to people; only the signatures are wanted back, and ours are there',
+      '^contents\\[1\\]\\.parts':
+        'thoughts are shown to people; only the signatures are wanted back, and ours are there',
     },
   },
 ]

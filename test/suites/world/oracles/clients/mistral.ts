@@ -60,4 +60,4 @@ const mistral: Oracle = {
   },
 }
 
-export const MISTRAL_COHERE: readonly Oracle[] = [mistral]
+export const MISTRAL: readonly Oracle[] = [mistral]
