@@ -7,4 +7,8 @@ export const PARTS: Record<string, () => Promise<{ part: Part }>> = {
   'iac-eval': () => import('./iac-eval/part.ts'),
   providers: () => import('./providers/part.ts'),
   schemas: () => import('./schemas/part.ts'),
+  oracles: () => import('./oracles/part.ts'),
+  'git-hosts': () => import('./git-hosts/part.ts'),
+  gitlab: async () => ({ part: (await import('./git-hosts/part.ts')).gitlab }),
+  'azure-devops': async () => ({ part: (await import('./git-hosts/part.ts')).azureDevops }),
 }

@@ -12,12 +12,12 @@ import { interceptor, ourClient, type Reply } from './exchange.ts'
 const serve = interceptor()
 afterEach(() => vi.unstubAllGlobals())
 
-/** Lets waits of a quarter of a second to two minutes pass at once, and notes them. */
+/** Lets waits of a quarter of a second to fifty seconds pass at once, and notes them. */
 function noteWaits(): number[] {
   const waits: number[] = []
   const real = globalThis.setTimeout
   vi.stubGlobal('setTimeout', (work: () => void, ms = 0, ...args: []) => {
-    const isWait = ms >= 250 && ms <= 120_000
+    const isWait = ms >= 250 && ms <= 50_000
     if (isWait) waits.push(ms)
     return real(work, isWait ? 0 : ms, ...args)
   })
@@ -28,7 +28,7 @@ interface Seen {
   status: number | undefined
   message: string
   repeated: boolean
-  first_wait: number | undefined
+  waits: number[]
 }
 
 async function seen(reply: Reply, call: () => Promise<unknown>): Promise<Seen> {
@@ -49,7 +49,7 @@ async function seen(reply: Reply, call: () => Promise<unknown>): Promise<Seen> {
     status: status ?? statusCode ?? $metadata?.httpStatusCode,
     message,
     repeated: sent.length > 1,
-    first_wait: waits[0],
+    waits,
   }
 }
 
@@ -78,8 +78,8 @@ describe('an error of the documentation', () => {
       else if (differs) expect(ours.repeated, differs).toBe(!theirs.repeated)
       else expect(ours.repeated).toBe(theirs.repeated)
       if (waits !== undefined) {
-        expect(ours.first_wait).toBe(waits)
-        if (!never_repeats) expect(theirs.first_wait).toBe(waits)
+        expect(ours.waits).toContain(waits)
+        if (!never_repeats) expect(theirs.waits).toContain(waits)
       }
     },
     60_000,

@@ -70,6 +70,7 @@ export function ourClient({ model, credentials = {}, params }: Ours, log: Logger
     small_model: name,
     model_list: params ? [entry] : [],
     credentials,
+    timeout: 600,
     ...MODEL_SETTINGS,
   })
   return createLlmClient(config, { fetch: (...args) => fetch(...args), log })

@@ -7,8 +7,7 @@ export const ORACLES = process.env.ORACLES ?? ''
 const require = createRequire(join(ORACLES, 'package.json'))
 
 /**
- * A client of a provider. It has no types here, because its package is not among those of the project; what we send is
- * checked against its types in `types.world.ts`.
+ * A client of a provider. It has no types here, because its package is not among those of the project.
  */
 // biome-ignore lint/suspicious/noExplicitAny: answers of seven clients are taken apart field by field
 export type Loose = any

@@ -1,0 +1,45 @@
+import { readFile } from 'node:fs/promises'
+import { expect, it } from 'vitest'
+import { createPullRequestHost } from '../../../../src/pull-requests/host-of.ts'
+import { configOf } from '../../../helpers/core.ts'
+import { recorded } from './faked.ts'
+import { createChecker } from './openapi.ts'
+
+const COMMIT = 'b60280bc6e62e2f880f1b63c1e24987664d3bda3'
+const USER = 'd6245f20-2af8-44f4-9451-8107cb2767db'
+const signal = new AbortController().signal
+/** As in `test/pull-requests/azure-devops.test.ts`. */
+const pull = {
+  pullRequestId: 22,
+  status: 'active',
+  mergeStatus: 'succeeded',
+  url: 'https://dev.azure.com/acme/My%20Project/_apis/git/repositories/Infra/pullrequests/22',
+  lastMergeSourceCommit: { commitId: COMMIT },
+}
+/** Who asks is told by an interface that all of the vendor's clients use and that no document describes. */
+const UNDOCUMENTED = 'no operation get /acme/_apis/connectionData'
+/** The examples beside the document answer a new pull request with 201, the document itself names 200 alone. */
+const CREATED = 'no answer 201 is documented'
+
+it('all that is said about a pull request is as Azure DevOps describes it', async () => {
+  const document = JSON.parse((await readFile(process.env.AZURE_OPENAPI ?? '', 'utf8')).replace(/^\uFEFF/, ''))
+  const config = await configOf('git: { provider: AZURE_DEVOPS }')
+  const host = createPullRequestHost(
+    { config, fetch: (input, init) => globalThis.fetch(input, init) },
+    'https://acme@dev.azure.com/acme/My%20Project/_git/Infra',
+  )
+  const answers = {
+    'POST /pullrequests': { status: 201, body: pull },
+    'GET /connectionData': { body: { authenticatedUser: { id: USER } } },
+    [`PUT /reviewers/${USER}`]: { body: { id: USER, vote: 10 } },
+    'GET /22': { body: pull },
+    'PATCH /22': { body: { ...pull, status: 'completed' } },
+  }
+  const exchanges = await recorded('https://dev.azure.com', answers, async () => {
+    await host.create({ title: 'Add a bucket', description: 'Why.', head: 'Platform/x', base: 'main' }, signal)
+    await host.merge(22, { commit: COMMIT, confirm: async () => {}, signal })
+  })
+  expect(exchanges).toHaveLength(6)
+  const check = createChecker(document)
+  expect([...new Set(exchanges.flatMap((exchange) => check(exchange)))]).toEqual([CREATED, UNDOCUMENTED])
+})
