@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { silentLogger } from '../../../../src/base/log.ts'
 import { DOCUMENTED } from './answers.ts'
 import { BEDROCK, converseAnswer } from './clients/bedrock.ts'
 import { GOOGLE, generated } from './clients/google.ts'
@@ -61,7 +62,7 @@ const BEDROCK_FATES: Record<string, Fate> = {
 async function fateOf(ours: Parameters<typeof ourClient>[0], body: object): Promise<string> {
   const sent = serve({ body })
   const controller = new AbortController()
-  const pending = ourClient(ours, { ...silent, warn: () => controller.abort() }).complete({
+  const pending = ourClient(ours, { ...silentLogger, warn: () => controller.abort() }).complete({
     role: 'main',
     messages: OPENING,
     signal: controller.signal,
@@ -71,7 +72,6 @@ async function fateOf(ours: Parameters<typeof ourClient>[0], body: object): Prom
     () => (controller.signal.aborted && sent.length === 1 ? 'repeated' : 'refused'),
   )
 }
-const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 describe('every reason that a client knows for an end', () => {
   const reasons = (values: object) => Object.values(values).map(String)
