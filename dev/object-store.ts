@@ -16,6 +16,8 @@ export interface ObjectStoreOptions {
   data_dir?: string
   access_key: string
   secret_key: string
+  /** The region that signatures must name. The default is any. */
+  region?: string
   /** Origins of web pages that may read. The default is every origin. */
   cors_origins?: string[]
   now?: () => Date

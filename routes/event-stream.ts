@@ -16,6 +16,19 @@ export const EVENT_STREAM_HEADERS = {
   'X-Accel-Buffering': 'no',
 }
 
+/** Describes one event of a stream, whose data is JSON. */
+export const serverSentEvent = (data: string | object) =>
+  z
+    .object({
+      id: z.string().optional(),
+      event: z.string().optional(),
+      data: z.string().openapi({
+        contentMediaType: 'application/json',
+        contentSchema: typeof data === 'string' ? { $ref: data } : data,
+      } as object),
+    })
+    .openapi({ description: 'One event.' })
+
 const eventId = (description: string) => optionalInteger({ min: 0, max: Number.MAX_SAFE_INTEGER, description })
 
 /** What a client of a journal stream sends. */
@@ -37,11 +50,10 @@ interface JournalInput {
 }
 
 /** The answers of a journal stream. */
-export const journalResponses = (event: z.ZodType, example: string) => ({
+export const journalResponses = (name: 'Activity' | 'Output', example: string) => ({
   200: {
-    description:
-      'The stream. The schema is that of the JSON in each `data:` line but the one of the last frame, `end`.',
-    content: { 'text/event-stream': { schema: event, example } },
+    description: `The stream. The JSON in each \`data:\` line but the one of the last frame, \`end\`, is \`${name}\`.`,
+    content: { 'text/event-stream': { schema: serverSentEvent(`#/components/schemas/${name}`), example } },
   },
   ...errors(
     401,

@@ -72,7 +72,9 @@ function listObjects(disk: Disk, { bucket, query }: Call): Answer {
   const v2 = query.get('list-type') === '2'
   const prefix = query.get('prefix') ?? ''
   const delimiter = query.get('delimiter') ?? ''
-  const limit = Math.min(Number(query.get('max-keys') ?? 1000) || 0, 1000)
+  const asked = query.get('max-keys') ?? '1000'
+  if (!/^\d{1,10}$/.test(asked)) throw new S3Error(400, 'InvalidArgument', 'max-keys must be a number from 0 on.')
+  const limit = Math.min(Number(asked), 1000)
   const token = query.get('continuation-token')
   const after = v2
     ? token

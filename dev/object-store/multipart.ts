@@ -1,6 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { S3Error } from './errors.ts'
 
+/** Each part but the last has at least this many bytes. */
+const MIN_PART_BYTES = 5 * 1024 * 1024
+
 interface Upload {
   bucket: string
   key: string
@@ -34,6 +37,8 @@ export function createUploads() {
     /** Joins the parts to the whole object. The caller ends the upload with `abort` when the object is stored. */
     assemble(id: string, bucket: string, key: string, list: readonly { number: number; etag: string }[]) {
       const upload = find(id, bucket, key)
+      if (list.some(({ number }, index) => number <= (list[index - 1]?.number ?? 0)))
+        throw new S3Error(400, 'InvalidPartOrder', 'The list of parts was not in ascending order.')
       const parts = list.map(({ number, etag }) => {
         const part = upload.parts.get(number)
         if (part?.md5.toString('hex') !== etag.replaceAll('"', ''))
@@ -41,6 +46,8 @@ export function createUploads() {
         return part
       })
       if (parts.length === 0) throw new S3Error(400, 'MalformedXML', 'The XML you provided was not well-formed.')
+      if (parts.slice(0, -1).some(({ body }) => body.length < MIN_PART_BYTES))
+        throw new S3Error(400, 'EntityTooSmall', 'Your proposed upload is smaller than the minimum allowed object size.')
       const md5 = createHash('md5').update(Buffer.concat(parts.map((part) => part.md5)))
       const etag = `${md5.digest('hex')}-${parts.length}`
       return { body: Buffer.concat(parts.map((part) => part.body)), headers: upload.headers, etag }

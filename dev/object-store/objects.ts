@@ -71,9 +71,8 @@ async function readObject(disk: Disk, call: Call): Promise<Answer> {
     'accept-ranges': 'bytes',
     'content-length': String(object.size),
   }
-  const { 'if-match': match, 'if-none-match': none } = call.headers
-  if (match !== undefined && !matchesTag(match, object)) throw preconditionFailed()
-  if (none !== undefined && matchesTag(none, object)) return { status: 304, headers: { etag: headers.etag ?? '' } }
+  assertReadable(call.headers, object)
+  if (isUnchanged(call.headers, object)) return { status: 304, headers: { etag: headers.etag ?? '' } }
   const range = parseRange(call.headers.range, object.size)
   if (range) {
     headers['content-length'] = String(range.end - range.start + 1)
@@ -81,6 +80,25 @@ async function readObject(disk: Disk, call: Call): Promise<Answer> {
   }
   const body = call.method === 'HEAD' ? undefined : await disk.read(call.bucket, call.key, range ?? undefined)
   return { status: range ? 206 : 200, headers, body }
+}
+
+const secondsOf = (date: string): number => Math.floor(Date.parse(date) / 1000)
+
+/** Conditions of a read that fail with 412. A tag counts more than a time. Errors: `S3Error`. */
+function assertReadable(headers: Call['headers'], object: StoredObject): void {
+  const { 'if-match': match, 'if-unmodified-since': since } = headers
+  const isChanged =
+    match !== undefined
+      ? !matchesTag(match, object)
+      : since !== undefined && secondsOf(object.last_modified) > secondsOf(since)
+  if (isChanged) throw preconditionFailed()
+}
+
+/** Whether the reader has the object as it is now, so that 304 is enough. */
+function isUnchanged(headers: Call['headers'], object: StoredObject): boolean {
+  const { 'if-none-match': none, 'if-modified-since': since } = headers
+  if (none !== undefined) return matchesTag(none, object)
+  return since !== undefined && secondsOf(object.last_modified) <= secondsOf(since)
 }
 
 /** Reads a range of bytes. Any other form of the header is ignored, as the HTTP standard allows. */

@@ -11,6 +11,8 @@ export interface SignedRequest {
 export interface Credentials {
   access_key: string
   secret_key: string
+  /** The only region in which signatures hold; any, when there is none. */
+  region?: string
 }
 
 /** What the check of the body needs from the accepted signature. */
@@ -126,6 +128,12 @@ function compare(request: SignedRequest, claim: Claim, credentials: Credentials)
     throw new S3Error(403, 'InvalidAccessKeyId', 'The AWS Access Key Id you provided does not exist in our records.')
   if (service !== claim.service || end !== 'aws4_request' || !claim.timestamp.startsWith(date))
     throw new S3Error(400, 'AuthorizationHeaderMalformed', 'The credential scope is malformed.')
+  if (credentials.region !== undefined && region !== credentials.region)
+    throw new S3Error(
+      400,
+      'AuthorizationHeaderMalformed',
+      `The authorization header is malformed; the region is wrong; expecting '${credentials.region}'.`,
+    )
   if (!claim.signed.split(';').includes('host')) throw denied('The host header is not signed')
   const scope = `${date}/${region}/${service}/${end}`
   const text = `AWS4-HMAC-SHA256\n${claim.timestamp}\n${scope}\n${sha256(canonical(request, claim))}`

@@ -61,6 +61,7 @@ function readToken(owner: Credentials, access_key: string, token: string, now: D
   return {
     access_key,
     secret_key: sign(owner, 'secret', body),
+    ...(owner.region === undefined ? {} : { region: owner.region }),
     isOwner: false,
     policy: claims.policy === null ? null : policy,
   }

@@ -1,6 +1,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { Endpoint } from '../endpoint.ts'
 import { planDocumentJsonSchema } from '../schemas/plan-document.ts'
+import { Activity, Output } from '../schemas/round-event.ts'
 
 const DESCRIPTION =
   'Turns a request in plain words and a git repository into infrastructure code, a validated plan and ' +
@@ -20,6 +21,9 @@ export function describeApi(endpoints: readonly Endpoint[], version: string): st
   })
   // No route answers it: it is fetched from the object store, at `rounds[].plans[].document_url`.
   app.openAPIRegistry.registerComponent('schemas', 'PlanDocument', planDocumentJsonSchema())
+  // What the streams of events carry as JSON inside of their frames.
+  app.openAPIRegistry.register('Activity', Activity)
+  app.openAPIRegistry.register('Output', Output)
   for (const { route } of endpoints) app.openAPIRegistry.registerPath(route)
   const document = app.getOpenAPI31Document({
     openapi: '3.1.0',
@@ -34,5 +38,23 @@ export function describeApi(endpoints: readonly Endpoint[], version: string): st
       { name: 'Notifications', description: 'Messages of users to those who run the platform.' },
     ],
   })
-  return JSON.stringify(document)
+  return JSON.stringify(nullableReferences(document))
+}
+
+/**
+ * Writes references that may be null as alternatives. The library writes them as `allOf` of the reference and a type
+ * with null, which null does not satisfy.
+ */
+function nullableReferences(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(nullableReferences)
+  if (typeof part !== 'object' || part === null) return part
+  const { allOf, ...own } = Object.fromEntries(
+    Object.entries(part).map(([key, value]) => [key, nullableReferences(value)]),
+  )
+  if (!Array.isArray(allOf)) return allOf === undefined ? own : { ...own, allOf }
+  const [reference, { type, ...rest } = { type: undefined }] = allOf as Record<string, unknown>[]
+  const isNullable = allOf.length === 2 && reference?.$ref !== undefined && Array.isArray(type) && type.includes('null')
+  return isNullable && !('properties' in rest)
+    ? { ...own, ...rest, anyOf: [reference, { type: 'null' }] }
+    : { ...own, allOf }
 }

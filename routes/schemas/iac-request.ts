@@ -4,6 +4,7 @@ import { PREVIEW_FIRST } from '../../src/sessions/previews/chosen.ts'
 import {
   boolean,
   filledListOf,
+  OPTIONAL_BOOLEAN,
   optional,
   repositoryPath,
   repositoryUri,
@@ -19,10 +20,12 @@ const iacFields = {
     example: 'Add a private bucket for build logs.',
   }),
   repo_uri: optional(repositoryUri()).openapi({
+    type: ['string', 'null'],
     description: 'First call only.',
     example: 'https://github.com/acme/infrastructure.git',
   }),
   scope_id: optional(text({ min: 1, max: 1016 })).openapi({
+    type: ['string', 'null'],
     description: 'First call: required. Subscription, project, account or compartment; any stable name for kubernetes.',
     example: 'acme-production',
   }),
@@ -31,10 +34,14 @@ const iacFields = {
     example: 'aws',
   }),
   iac_path: optional(repositoryPath()).openapi({
+    type: ['string', 'null'],
     description: 'First call only: the engine root inside the repository. Default: the repository root.',
     example: 'live/network',
   }),
-  session_id: optional(uuid()).openapi({ description: 'Continues this session; instead of `repo_uri`.' }),
+  session_id: optional(uuid()).openapi({
+    type: ['string', 'null'],
+    description: 'Continues this session; instead of `repo_uri`.',
+  }),
 }
 
 interface IacKeys {
@@ -66,17 +73,45 @@ const EXAMPLE = {
   iac_path: 'live/network',
 }
 
-export const GenerateRequest = withRule(z.object(iacFields), iacRule).openapi('GenerateRequest', { example: EXAMPLE })
+/** `iacRule` in the words of the description: null means the same as an absent key. */
+const FORMS = {
+  oneOf: [
+    {
+      title: 'First call',
+      required: ['repo_uri', 'scope_id', 'engine_providers'],
+      properties: {
+        repo_uri: { type: 'string' },
+        scope_id: { type: 'string' },
+        engine_providers: { type: 'string' },
+        session_id: { type: 'null' },
+      },
+    },
+    {
+      title: 'A session goes on',
+      required: ['session_id'],
+      properties: {
+        session_id: { type: 'string' },
+        repo_uri: { type: 'null' },
+        iac_path: { type: ['string', 'null'], maxLength: 0 },
+      },
+    },
+  ],
+} as { oneOf: [] }
+
+export const GenerateRequest = withRule(z.object(iacFields), iacRule).openapi('GenerateRequest', {
+  ...FORMS,
+  example: EXAMPLE,
+})
 
 const partialFields = {
   ...iacFields,
   is_partial: optional(boolean())
     .transform((value) => value ?? false)
-    .openapi({ type: 'boolean', default: false, description: 'Only what `q` names, instead of the whole root.' }),
+    .openapi({ ...OPTIONAL_BOOLEAN, default: false, description: 'Only what `q` names, instead of the whole root.' }),
   preview: optional(boolean())
     .transform((value) => value ?? false)
     .openapi({
-      type: 'boolean',
+      ...OPTIONAL_BOOLEAN,
       default: false,
       description:
         'Only look: neither code nor state is changed, nothing is pushed, and lock and pinned plan stay as they are.',
@@ -90,7 +125,7 @@ const MAX_IDENTIFIER = 4_096
 const importFields = {
   ...partialFields,
   resource_ids: optional(filledListOf(text({ min: 1, max: MAX_IDENTIFIER }), MAX_CHOSEN)).openapi({
-    type: 'array',
+    type: ['array', 'null'],
     items: { type: 'string', minLength: 1, maxLength: MAX_IDENTIFIER },
     minItems: 1,
     maxItems: MAX_CHOSEN,
@@ -135,7 +170,7 @@ const driftRule = ({ is_partial, q }: PartialKeys) =>
 export const DriftRequest = withRule(
   withBlankRule(z.object(partialFields), (body) => (body.q === '' ? driftRule(body) : null)),
   (body) => iacRule(body) ?? driftRule(body),
-).openapi('DriftRequest', { example: { ...EXAMPLE, q: 'Check the log buckets.', is_partial: true } })
+).openapi('DriftRequest', { ...FORMS, example: { ...EXAMPLE, q: 'Check the log buckets.', is_partial: true } })
 
 function importRule({ is_partial, q, repo_uri, scope_id }: PartialKeys): string | null {
   if (is_partial && isBlank(q)) return 'Partial import requires a non-empty `q`.'
@@ -147,4 +182,4 @@ function importRule({ is_partial, q, repo_uri, scope_id }: PartialKeys): string 
 export const ImportRequest = withRule(
   withBlankRule(z.object(importFields), (body) => (body.q === '' || body.scope_id === '' ? importRule(body) : null)),
   (body) => iacRule(body) ?? importRule(body) ?? chosenRule(body),
-).openapi('ImportRequest', { example: { ...EXAMPLE, q: 'Import all the infrastructure', is_partial: false } })
+).openapi('ImportRequest', { ...FORMS, example: { ...EXAMPLE, q: 'Import all the infrastructure', is_partial: false } })

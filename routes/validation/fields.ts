@@ -30,7 +30,7 @@ export const text = (limits: { min?: number; max?: number } = {}) =>
       if (length < min) tooShort(ctx, min)
       if (length > max) tooLong(ctx, max)
     })
-    .openapi({ type: 'string', minLength: limits.min, maxLength: limits.max })
+    .openapi({ type: 'string', minLength: limits.min, maxLength: limits.max, pattern: '^[^\\u0000]*$' })
 
 /** How many characters a text has. One that is certainly longer than the limit is not counted. */
 function characters(value: string, max: number): number {
@@ -93,7 +93,7 @@ export const pathInteger = () =>
         return fail(ctx, 'less_than_equal', `Input should be less than or equal to ${MAX_INTEGER}`, { le: MAX_INTEGER })
       return number
     })
-    .openapi({ type: 'integer', example: 7 })
+    .openapi({ type: 'integer', minimum: -MAX_INTEGER, maximum: MAX_INTEGER, example: 7 })
 
 /** An integer in the query string. */
 export const queryInteger = (options: { fallback: number; min: number; max?: number; description: string }) =>
@@ -103,7 +103,7 @@ export const queryInteger = (options: { fallback: number; min: number; max?: num
     .openapi({
       type: 'integer',
       minimum: options.min,
-      maximum: options.max,
+      maximum: options.max ?? MAX_INTEGER,
       default: options.fallback,
       description: options.description,
     })
@@ -112,7 +112,12 @@ export const queryInteger = (options: { fallback: number; min: number; max?: num
 export const optionalInteger = (options: { min: number; max?: number; description: string }) =>
   integerText(options)
     .optional()
-    .openapi({ type: 'integer', minimum: options.min, maximum: options.max, description: options.description })
+    .openapi({
+      type: 'integer',
+      minimum: options.min,
+      maximum: options.max ?? MAX_INTEGER,
+      description: options.description,
+    })
 
 const integerText = (options: { min: number; max?: number }) =>
   z.string().transform((value, ctx) => {
@@ -130,13 +135,28 @@ const integerText = (options: { min: number; max?: number }) =>
 
 const TRUE = ['true', 't', 'yes', 'y', 'on', '1']
 const FALSE = ['false', 'f', 'no', 'n', 'off', '0']
+const inAnyCase = (word: string) =>
+  [...word].map((letter) => (/[a-z]/.test(letter) ? `[${letter}${letter.toUpperCase()}]` : letter)).join('')
+/** How `boolean` is described. */
+const SPELLINGS = [
+  { type: 'boolean' },
+  { type: 'string', pattern: `^(${[...TRUE, ...FALSE].map(inAnyCase).join('|')})$`, description: 'The same in words.' },
+  { type: 'integer', enum: [0, 1], description: 'The same as a number.' },
+]
+export const BOOLEAN = { anyOf: SPELLINGS } as { anyOf: [] }
+/** How `boolean` is described where null means the same as an absent key. */
+export const OPTIONAL_BOOLEAN = { anyOf: [...SPELLINGS, { type: 'null' }] } as { anyOf: [] }
 
-/** A text without line breaks of any kind. */
+/** A text without line breaks of any kind and without other control characters, as subjects of messages have to be. */
 export const line = (limits: { min: number; max: number }) =>
-  text(limits).superRefine((value, ctx) => {
-    if (/[\n\r\v\f\u0085\u2028\u2029]/.test(value))
-      ctx.addIssue({ code: 'custom', message: 'the text must be a single line.' })
-  })
+  text(limits)
+    .superRefine((value, ctx) => {
+      if (/[\n\r\v\f\u0085\u2028\u2029]/.test(value))
+        ctx.addIssue({ code: 'custom', message: 'the text must be a single line.' })
+      else if (/\p{Cc}/u.test(value.replaceAll('\0', '')))
+        ctx.addIssue({ code: 'custom', message: 'the text must not contain control characters.' })
+    })
+    .openapi({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$' })
 
 const DATE_TIME = /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d+))?([Zz]|[+-]\d\d:\d\d)$/
 
@@ -167,7 +187,13 @@ export const webAddress = (max: number) =>
       if (!/^https?:\/\/[^\s/\\?#]/i.test(value) || /[\s\p{Cc}\\]/u.test(value) || !URL.canParse(value))
         ctx.addIssue({ code: 'custom', message: 'the address must be an absolute http or https URL.' })
     })
-    .openapi({ type: 'string', format: 'uri', minLength: 1, maxLength: max })
+    .openapi({
+      type: 'string',
+      format: 'uri',
+      pattern: '^[hH][tT][tT][pP][sS]?://[^\\s/?#]',
+      minLength: 1,
+      maxLength: max,
+    })
 
 /** A boolean in any of its usual spellings: true, "true", "yes", "on", 1. */
 export const boolean = () =>
@@ -183,11 +209,13 @@ export const boolean = () =>
         ? false
         : fail(ctx, 'bool_parsing', 'Input should be a valid boolean, unable to interpret input')
     })
-    .openapi({ type: 'boolean' })
+    .openapi(BOOLEAN)
 
 /** A filter of a list, where a blank text means the same as none. */
 export const blankIsAbsent = <T extends z.ZodType>(schema: T) =>
-  z.preprocess((value) => (typeof value === 'string' && value.trim() === '' ? undefined : value), schema.optional())
+  z
+    .preprocess((value) => (typeof value === 'string' && value.trim() === '' ? undefined : value), schema.optional())
+    .openapi({ param: { allowEmptyValue: true } })
 
 /** One of a set of names in any letter case, because the event stream shows the same names in upper case. */
 export const anyCase = <T extends z.ZodType>(schema: T) =>
@@ -212,17 +240,20 @@ export const repositoryUri = () =>
       type: 'string',
       format: 'uri',
       maxLength: MAX_URI,
+      pattern: '^[hH][tT][tT][pP][sS]://',
       description: '`https://` with a host; a user name is allowed, a password or token is not.',
     })
 
 /** A path inside the repository, with forward slashes; an empty text means the same as none. */
 export const repositoryPath = () =>
-  text({ max: MAX_PATH }).transform((value, ctx) => {
-    const checked = checkIacPath(value)
-    if (checked.ok) return checked.path ?? undefined
-    ctx.addIssue({ code: 'custom', message: checked.text })
-    return z.NEVER
-  })
+  text({ max: MAX_PATH })
+    .transform((value, ctx) => {
+      const checked = checkIacPath(value)
+      if (checked.ok) return checked.path ?? undefined
+      ctx.addIssue({ code: 'custom', message: checked.text })
+      return z.NEVER
+    })
+    .openapi({ pattern: '^(?!/|[A-Za-z]:|(.*/)?\\.\\.(/|$))[^\\u0000-\\u001f\\u007f\\\\]*$' })
 
 /** Adds a rule about several keys, which answers its error text or null. It runs only when every key is valid. */
 export const withRule = <T extends z.ZodType>(schema: T, rule: (value: z.output<T>) => string | null) =>

@@ -11,16 +11,15 @@ export function createSidecarApp(options: { token: string; log: Logger }): Hono 
   const app = new Hono()
   app.onError((error) => answerUnexpected(error, options.log))
   app.notFound(() => problemResponse(404, 'Not Found'))
+  const refuseMethod = methodNotAllowed({
+    app,
+    onMethodNotAllowed: (_c, methods) =>
+      problemResponse(405, 'Method Not Allowed', undefined, { allow: methods.join(', ') }),
+  })
+  app.use('/healthz', refuseMethod)
   app.get('/healthz', (c) => c.json({ status: 'ok' }))
   app.use('/v1/*', requireBearer(options.token))
-  app.use(
-    '/v1/*',
-    methodNotAllowed({
-      app,
-      onMethodNotAllowed: (_c, methods) =>
-        problemResponse(405, 'Method Not Allowed', undefined, { allow: methods.join(', ') }),
-    }),
-  )
+  app.use('/v1/*', refuseMethod)
   return app
 }
 

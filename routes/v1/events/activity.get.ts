@@ -3,7 +3,6 @@ import { endpoint } from '../../endpoint.ts'
 import { answerJournal, journalRequest, journalResponses } from '../../event-stream.ts'
 import { requireUser } from '../../middleware/gates.ts'
 import { signedIn } from '../../openapi/answers.ts'
-import { Activity } from '../../schemas/round-event.ts'
 
 const EXAMPLE =
   ': keepalive\n\nid: 7\nevent: tool.called\ndata: {"id":7,"round":1,"at":"2026-03-01T14:25:30.123456Z",' +
@@ -25,7 +24,7 @@ export const getActivity = endpoint({
       'Events are kept for 30 days. For the owner and for every holder of a panel role.',
     security: signedIn,
     request: journalRequest,
-    responses: journalResponses(Activity, EXAMPLE),
+    responses: journalResponses('Activity', EXAMPLE),
   }),
   gates: [requireUser],
   handle: (c, input) => answerJournal(c, 'activity', input),

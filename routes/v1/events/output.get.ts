@@ -3,7 +3,6 @@ import { endpoint } from '../../endpoint.ts'
 import { answerJournal, journalRequest, journalResponses } from '../../event-stream.ts'
 import { requireUser } from '../../middleware/gates.ts'
 import { signedIn } from '../../openapi/answers.ts'
-import { Output } from '../../schemas/round-event.ts'
 
 const EXAMPLE =
   ': keepalive\n\nid: 9\nevent: lines\ndata: {"id":9,"round":1,"at":"2026-03-01T14:25:31.123456Z","type":"lines",' +
@@ -23,7 +22,7 @@ export const getOutput = endpoint({
       'described there. Events are kept for 30 days. For the owner and for every holder of a panel role.',
     security: signedIn,
     request: journalRequest,
-    responses: journalResponses(Output, EXAMPLE),
+    responses: journalResponses('Output', EXAMPLE),
   }),
   gates: [requireUser],
   handle: (c, input) => answerJournal(c, 'output', input),

@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { createSessionStream } from '../../../src/sessions/events/stream.ts'
 import { requireReadableSession } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
-import { EVENT_STREAM_HEADERS } from '../../event-stream.ts'
+import { EVENT_STREAM_HEADERS, serverSentEvent } from '../../event-stream.ts'
 import { requireUser } from '../../middleware/gates.ts'
 import { errors, signedIn } from '../../openapi/answers.ts'
 import { uuid } from '../../validation/fields.ts'
@@ -26,7 +26,11 @@ export const subscribe = endpoint({
         description: 'The stream. `status_msg` is the status in upper case.',
         content: {
           'text/event-stream': {
-            schema: z.string(),
+            schema: serverSentEvent({
+              type: 'object',
+              required: ['status_msg', 'detail'],
+              properties: { status_msg: { type: 'string' }, detail: { type: 'object' } },
+            }),
             example: ': keepalive\n\ndata: {"status_msg":"GENERATING","detail":{"message":"Writing code"}}\n\n',
           },
         },

@@ -12,9 +12,26 @@ export const NotificationRequest = z
   .strictObject({
     kind: text({ min: 1, max: 128 }).openapi({ description: 'Dotted lower case by convention.' }),
     severity: z.enum(SEVERITIES),
-    subject: line({ min: 1, max: 256 }).openapi({ description: 'A single line.' }),
+    subject: line({ min: 1, max: 256 }).openapi({ description: 'A single line, without control characters.' }),
     body: text({ min: 1, max: 16_384 }).openapi({ description: 'Markdown permitted.' }),
-    links: optional(listOf(Link, 32)),
+    links: optional(listOf(Link, 32)).openapi({
+      type: ['array', 'null'],
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['label', 'url'],
+        properties: {
+          label: { type: 'string', minLength: 1, maxLength: 128 },
+          url: {
+            type: 'string',
+            format: 'uri',
+            pattern: '^[hH][tT][tT][pP][sS]?://[^\\s/?#]',
+            minLength: 1,
+            maxLength: 2048,
+          },
+        },
+      },
+    }),
     context: optional(z.record(z.string(), z.unknown())).openapi({ description: 'Any facts that help.' }),
   })
   .openapi('NotificationRequest', {

@@ -6,7 +6,7 @@ import { endpoint } from '../../endpoint.ts'
 import { requireUser } from '../../middleware/gates.ts'
 import { errors, json, STORE_ERROR, signedIn } from '../../openapi/answers.ts'
 import { SessionAggregate } from '../../schemas/session.ts'
-import { boolean, uuid } from '../../validation/fields.ts'
+import { BOOLEAN, boolean, uuid } from '../../validation/fields.ts'
 
 export const DetailQuery = z.object({
   id: uuid().openapi({ description: 'The session.' }),
@@ -14,7 +14,7 @@ export const DetailQuery = z.object({
     .optional()
     .transform((value) => value ?? false)
     .openapi({
-      type: 'boolean',
+      ...BOOLEAN,
       default: false,
       description: 'With the conversation; reads the database, never the cache.',
     }),

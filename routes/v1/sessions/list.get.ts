@@ -8,6 +8,7 @@ import { toPage } from '../../page.ts'
 import { SessionPage } from '../../schemas/session.ts'
 import {
   anyCase,
+  BOOLEAN,
   blankIsAbsent,
   boolean,
   queryInteger,
@@ -54,7 +55,7 @@ export const sessionFilters = {
     maxLength: 2048,
     description: 'The whole address of the repository, in upper or lower case.',
   }),
-  locked: blankIsAbsent(boolean()).openapi({ type: 'boolean', description: 'Whether apply and merge are locked.' }),
+  locked: blankIsAbsent(boolean()).openapi({ ...BOOLEAN, description: 'Whether apply and merge are locked.' }),
   created_after: blankIsAbsent(timestamp()).openapi({
     type: 'string',
     format: 'date-time',
@@ -80,7 +81,7 @@ export const listQuery = {
       description: 'By `created_at` or by `updated_at`, the latest first.',
     }),
   include_cost: blankIsAbsent(boolean()).openapi({
-    type: 'boolean',
+    ...BOOLEAN,
     default: false,
     description: 'Whether each entry has `cost_usd`.',
   }),

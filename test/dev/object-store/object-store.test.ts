@@ -117,27 +117,6 @@ describe('objects', () => {
     expect(await code(await client().fetch(`${store.url}/nothing/key`))).toBe('NoSuchBucket')
   })
 
-  test('a multipart upload appears when it is completed', async () => {
-    const at = (query: string) => `${store.url}/box/parts?${query}`
-    const started = await (await client().fetch(at('uploads'), { method: 'POST', body: '' })).text()
-    const id = /<UploadId>(.*?)</.exec(started)?.[1]
-    const tags: string[] = []
-    for (const [index, body] of ['first-', 'second'].entries()) {
-      const part = await client().fetch(at(`partNumber=${index + 1}&uploadId=${id}`), { method: 'PUT', body })
-      tags.push(part.headers.get('etag') ?? '')
-    }
-    expect((await get('parts')).status).toBe(404)
-    const xml = tags
-      .map((tag, index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>${tag}</ETag></Part>`)
-      .join('')
-    const done = await client().fetch(at(`uploadId=${id}`), {
-      method: 'POST',
-      body: `<CompleteMultipartUpload>${xml}</CompleteMultipartUpload>`,
-    })
-    expect(done.status).toBe(200)
-    expect(await (await get('parts')).text()).toBe('first-second')
-  })
-
   test('objects outlive the process', async () => {
     await put('kept', 'still here', { 'x-amz-meta-type': 'drift' })
     const again = await startObjectStore({ ...keys, data_dir: folder })

@@ -99,6 +99,9 @@ describe('mapping sidecar', () => {
   it('answers methods and paths it does not have as problems', async () => {
     expect((await app().request('/v1/resolve')).status).toBe(405)
     expect((await app().request('/v1/other')).headers.get('content-type')).toBe('application/problem+json')
+    const health = await app().request('/healthz', { method: 'DELETE' })
+    expect([health.status, health.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+    expect((await app().request('/healthz', { method: 'HEAD' })).status).toBe(200)
   })
 })
 

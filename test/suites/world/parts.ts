@@ -11,4 +11,6 @@ export const PARTS: Record<string, () => Promise<{ part: Part }>> = {
   'git-hosts': () => import('./git-hosts/part.ts'),
   gitlab: async () => ({ part: (await import('./git-hosts/part.ts')).gitlab }),
   'azure-devops': async () => ({ part: (await import('./git-hosts/part.ts')).azureDevops }),
+  minio: () => import('./minio/part.ts'),
+  schemathesis: () => import('./schemathesis/part.ts'),
 }

@@ -1,0 +1,86 @@
+/** What exists, so that generated requests meet it. */
+export interface Known {
+  sessions?: string[]
+  users?: number[]
+  repositories?: string[]
+  workspaces?: string[]
+}
+
+/** Where known values are put, by kind, and how often. */
+const PLACES: Record<keyof Known, [string, number][]> = {
+  sessions: [
+    ['path.session_id', 0.8],
+    ['query.id', 0.8],
+    ['query.session_id', 0.5],
+    ['body.session_id', 0.8],
+  ],
+  users: [['path.user_id', 0.7]],
+  repositories: [['body.repo_uri', 0.8]],
+  workspaces: [['body.workspace_path', 0.8]],
+}
+
+/** Answers that are right at these operations although the tool cannot know it. */
+const EXPECTED: { why: string; operations: string[]; check: string; statuses?: (number | string)[] }[] = [
+  {
+    why: 'a body that is too large is refused before it is read, whatever else is wrong with it',
+    operations: ['fmt', 'plan'],
+    check: 'negative_data_rejection',
+    statuses: [400, 401, 403, 404, 405, 406, 409, 413, 415, 422, '5xx'],
+  },
+  {
+    why: 'DELETE stops a job, whose result stays available for an hour',
+    operations: ['cancel', 'job', 'output'],
+    check: 'use_after_free',
+  },
+  {
+    why: 'a repository that does not exist is refused with 400',
+    operations: ['postGenerate', 'postDrift', 'postParse'],
+    check: 'positive_data_acceptance',
+    statuses: ['2xx', 400, 401, 403, 404, 409],
+  },
+  {
+    why: 'the same, and resources that no preview has listed are refused with 422, like a partial import of blanks',
+    operations: ['postImport'],
+    check: 'positive_data_acceptance',
+    statuses: ['2xx', 400, 401, 403, 404, 409, 422],
+  },
+  {
+    why: 'the git host refuses a pull request of a branch that was never pushed, with its own status',
+    operations: ['putPullRequest', 'putMerge'],
+    check: 'positive_data_acceptance',
+    statuses: ['2xx', 400, 401, 403, 404, 405, 409, 422],
+  },
+  {
+    why: 'the texts have no bounds here (the contract), and the sidecar refuses what is too long or empty for it',
+    operations: ['postAuthorize'],
+    check: 'not_a_server_error',
+    statuses: ['2xx', '4xx', 502],
+  },
+]
+
+/** The configuration of a run. */
+export function configOf(known: Known, operations: readonly string[]): string {
+  const kinds = Object.entries(known) as [keyof Known, (string | number)[]][]
+  const exceptions = EXPECTED.flatMap((one) => {
+    const here = one.operations.filter((name) => operations.includes(name))
+    return here.length === 0 ? [] : [{ ...one, operations: here }]
+  })
+  return [
+    // A stream of events goes on; its first is enough to see what it is.
+    'max-stream-events = 1',
+    'request-timeout = 30',
+    ...kinds.map(([kind, values]) => `[dictionaries.${kind}]\nvalues = ${JSON.stringify(values)}`),
+    '[parameters]',
+    ...kinds.flatMap(([kind]) =>
+      PLACES[kind].map(
+        ([place, probability]) => `${JSON.stringify(place)} = { dictionary = "${kind}", probability = ${probability} }`,
+      ),
+    ),
+    ...exceptions.map(
+      ({ why, operations: names, check, statuses }) =>
+        `# ${why}\n[[operations]]\ninclude-operation-id = ${JSON.stringify(names)}\n` +
+        `checks.${check} = ${statuses ? `{ expected-statuses = ${JSON.stringify(statuses)} }` : '{ enabled = false }'}`,
+    ),
+    '',
+  ].join('\n')
+}
