@@ -16,15 +16,17 @@ export const EVENT_STREAM_HEADERS = {
   'X-Accel-Buffering': 'no',
 }
 
-/** Describes one event of a stream, whose data is JSON. */
-export const serverSentEvent = (data: string | object) =>
+const END = { title: 'End', type: 'object', required: ['status'], properties: { status: { type: 'string' } } }
+
+/** Describes one event of a stream, whose data is JSON of this schema. */
+export const serverSentEvent = (data: object) =>
   z
     .object({
       id: z.string().optional(),
       event: z.string().optional(),
       data: z.string().openapi({
         contentMediaType: 'application/json',
-        contentSchema: typeof data === 'string' ? { $ref: data } : data,
+        contentSchema: data,
       } as object),
     })
     .openapi({ description: 'One event.' })
@@ -52,8 +54,8 @@ interface JournalInput {
 /** The answers of a journal stream. */
 export const journalResponses = (name: 'Activity' | 'Output', example: string) => ({
   200: {
-    description: `The stream. The JSON in each \`data:\` line but the one of the last frame, \`end\`, is \`${name}\`.`,
-    content: { 'text/event-stream': { schema: serverSentEvent(`#/components/schemas/${name}`), example } },
+    description: `The stream. The JSON in each \`data:\` line is \`${name}\`, in that of the last frame, \`end\`, the status.`,
+    content: { 'text/event-stream': { schema: serverSentEvent({ anyOf: [{ $ref: `#/components/schemas/${name}` }, END] }), example } },
   },
   ...errors(
     401,

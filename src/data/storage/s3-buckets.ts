@@ -1,5 +1,6 @@
 import type { StorageConfig } from '../../../config/types.ts'
 import { internal } from '../../base/errors.ts'
+import type { OutboundResponse } from '../../base/http.ts'
 import type { Logger } from '../../base/log.ts'
 import type { S3Address } from './addresses.ts'
 import { errorCode, type StoreCall, storeError } from './call.ts'
@@ -19,7 +20,7 @@ export async function ensureBucket(tools: S3Tools, bucket: string): Promise<bool
   const head = await signedCall(tools, 'HEAD', url)
   if (head.status === 200) return false
   if (head.status >= 500) throw storeError(head, `a look at bucket ${bucket}`)
-  if (head.status !== 404) throw bucketRefused(bucket, head.status, head.headers.get('x-amz-bucket-region'))
+  if (head.status !== 404) throw await bucketRefused(tools, bucket, head)
   const created = await signedCall(tools, 'PUT', url, locationConstraint(tools.config))
   if (created.status === 200) {
     tools.log.info('bucket created', { bucket })
@@ -30,9 +31,17 @@ export async function ensureBucket(tools: S3Tools, bucket: string): Promise<bool
   throw storeError(created, `the creation of bucket ${bucket}`)
 }
 
-function bucketRefused(bucket: string, status: number, region: string | null) {
-  const elsewhere = region ? `; it is in region ${region}` : ''
-  return internal(`The object store refuses access to bucket ${bucket} (${status}${elsewhere}).`)
+/**
+ * The error for a bucket that may not be looked at. Answers to HEAD have no text, so a GET asks for the reason, unless
+ * it is the region. Some stores name their region in every answer, so it is told only where it is another one.
+ */
+async function bucketRefused(tools: S3Tools, bucket: string, { status, headers }: OutboundResponse) {
+  const region = headers.get('x-amz-bucket-region') ?? tools.config.region
+  if (region !== tools.config.region)
+    return internal(`The object store refuses access to bucket ${bucket} (${status}; it is in region ${region}).`)
+  const told = await signedCall(tools, 'GET', `${tools.address.internal(bucket)}?location=`)
+  const answer = [status, told.status >= 400 ? errorCode(told) : ''].filter(Boolean).join(' ')
+  return internal(`The object store refuses access to bucket ${bucket} (${answer}).`)
 }
 
 /** The body that names the region of a new bucket. Only S3 itself requires it, and refuses it for `us-east-1`. */
@@ -74,7 +83,7 @@ export async function allowBrowsers(
 
 const XMLNS = 'http://s3.amazonaws.com/doc/2006-03-01/'
 
-async function signedCall(tools: S3Tools, method: 'HEAD' | 'PUT', url: string, text?: string) {
+async function signedCall(tools: S3Tools, method: 'GET' | 'HEAD' | 'PUT', url: string, text?: string) {
   const body = text === undefined ? undefined : new TextEncoder().encode(text)
   const contentHeaders: Record<string, string> = body
     ? { 'content-type': 'application/xml', 'x-amz-checksum-sha256': await sha256Base64(body) }

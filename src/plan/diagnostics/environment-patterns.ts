@@ -73,11 +73,14 @@ export const BACKEND: readonly RegExp[] = [
   /^(failed to get existing workspaces|error loading state|failed to load state|error refreshing state)/i,
   /^(error configuring (the )?(\w+ )?backend|error inspecting states|failed to (save|upload|retrieve) state)/i,
   /^(error acquiring the state lock|unable to (list|access) objects? in S3 bucket)/i,
+  // The second half of an error about a bucket that does not exist, which the engine prints as one of its own.
+  /^operation error S3: ListObjectsV2\b/,
 ]
 
 /** The store of the state refuses, or does not exist; to be looked for in errors that `BACKEND` matches. */
 export const BACKEND_REFUSED: readonly RegExp[] = [
   /\bAccessDenied\b|\bAccess Denied\b|\bAuthorization(PermissionMismatch|Failure)\b|\bForbidden\b|\b403\b/i,
+  /\bAuthorizationHeaderMalformed\b|\bSignatureDoesNotMatch\b/,
   /\bNoSuchBucket\b|S3 bucket .* does not exist|\bcontainer .*(not found|does not exist)/i,
   /\bStatusCode: ?(0|301|401|403|404|50\d)\b/i,
 ]

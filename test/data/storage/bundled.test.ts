@@ -130,7 +130,7 @@ describe('a bundled store that checks signatures', () => {
     })
     await expect(store.ensureBuckets()).rejects.toMatchObject({
       status: 500,
-      message: 'The object store refuses access to bucket platform-artifacts (403).',
+      message: 'The object store refuses access to bucket platform-artifacts (403 SignatureDoesNotMatch).',
     })
   })
 })

@@ -128,6 +128,17 @@ describe('the S3 service', () => {
     ])
   })
 
+  it('says why a bucket is refused, also where the store names its region in every answer', async () => {
+    const seen = record('https://platform-artifacts.s3.eu-west-1.amazonaws.com', ({ method }) => {
+      const body = method === 'HEAD' ? null : '<Error><Code>InvalidAccessKeyId</Code></Error>'
+      return new HttpResponse(body, { status: 403, headers: { 'x-amz-bucket-region': 'eu-west-1' } })
+    })
+    await expect(storeOf().ensureBuckets()).rejects.toThrow(
+      'The object store refuses access to bucket platform-artifacts (403 InvalidAccessKeyId).',
+    )
+    expect(seen.map(({ line }) => line)).toEqual(['HEAD /', 'GET /'])
+  })
+
   it('says where a bucket of another region is', async () => {
     record(
       'https://platform-artifacts.s3.eu-west-1.amazonaws.com',

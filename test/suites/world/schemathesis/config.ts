@@ -2,7 +2,6 @@
 export interface Known {
   sessions?: string[]
   users?: number[]
-  repositories?: string[]
   workspaces?: string[]
 }
 
@@ -12,12 +11,13 @@ const PLACES: Record<keyof Known, [string, number][]> = {
     ['path.session_id', 0.8],
     ['query.id', 0.8],
     ['query.session_id', 0.5],
-    ['body.session_id', 0.8],
   ],
   users: [['path.user_id', 0.7]],
-  repositories: [['body.repo_uri', 0.8]],
   workspaces: [['body.workspace_path', 0.8]],
 }
+
+/** Operations that go on with a session and take nothing else. In others the key excludes further ones. */
+const CONTINUING = ['postApply', 'postCancel', 'postVerifySeal', 'putPullRequest', 'putMerge']
 
 /** Answers that are right at these operations although the tool cannot know it. */
 const EXPECTED: { why: string; operations: string[]; check: string; statuses?: (number | string)[] }[] = [
@@ -76,6 +76,12 @@ export function configOf(known: Known, operations: readonly string[]): string {
         ([place, probability]) => `${JSON.stringify(place)} = { dictionary = "${kind}", probability = ${probability} }`,
       ),
     ),
+    ...(known.sessions && operations.includes('postApply')
+      ? [
+          `[[operations]]\ninclude-operation-id = ${JSON.stringify(CONTINUING)}\n` +
+            'parameters = { "body.session_id" = { dictionary = "sessions", probability = 0.8 } }',
+        ]
+      : []),
     ...exceptions.map(
       ({ why, operations: names, check, statuses }) =>
         `# ${why}\n[[operations]]\ninclude-operation-id = ${JSON.stringify(names)}\n` +

@@ -15,6 +15,7 @@ import { type Outside, prWriter, startOutside } from '../../../routes/outside.ts
 
 const ISSUER = 'https://issuer.example.org'
 const TOKEN = 'token-of-the-sidecars'
+const EXAMPLE = '/acme/infrastructure.git'
 const HOURS_4 = 4 * 3_600
 const WORK_MS = 250
 
@@ -22,7 +23,7 @@ export interface RunningCore {
   url: string
   /** Values of the header Authorization by who sends them; null sends none. */
   callers: Record<string, string | null>
-  known: { sessions: string[]; users: number[]; repositories: string[] }
+  known: { sessions: string[]; users: number[] }
   /** Lines of the log with level `error` since the last call. */
   faults(): Record<string, unknown>[]
   close(): Promise<void>
@@ -43,12 +44,18 @@ export async function startCore(): Promise<RunningCore> {
       return Response.json(
         url.pathname === '/keys' ? { keys: issuer.keys } : { issuer: ISSUER, jwks_uri: `${ISSUER}/keys` },
       )
+    // The repository that the examples of the description name.
+    if (url.origin === 'https://github.com' && url.pathname.startsWith(EXAMPLE)) {
+      const target = new URL(new URL(outside.repository).pathname + url.pathname.slice(EXAMPLE.length) + url.search, outside.host.url)
+      const authorization = `Basic ${btoa('bot:token-of-the-bot')}`
+      return globalThis.fetch(target, { ...init, headers: { ...Object.fromEntries(request.headers), authorization } })
+    }
     const sidecar = sidecars[url.hostname]
     return sidecar ? await sidecar.fetch(request) : await globalThis.fetch(input, init)
   }
   const core = await createTestCore({ yaml: yamlOf(outside), env: { T: TOKEN }, context: { fetch, llm: prWriter() } })
   const callers: RunningCore['callers'] = { nobody: null, garbage: 'Bearer x.y.z' }
-  const known = { sessions: [] as string[], users: [] as number[], repositories: [outside.repository] }
+  const known = { sessions: [] as string[], users: [] as number[] }
   for (const [name, roles] of Object.entries(ROLES)) {
     const user = await createUser(core.context.sql, name, roles)
     known.users.push(user.id)
