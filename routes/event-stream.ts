@@ -55,7 +55,12 @@ interface JournalInput {
 export const journalResponses = (name: 'Activity' | 'Output', example: string) => ({
   200: {
     description: `The stream. The JSON in each \`data:\` line is \`${name}\`, in that of the last frame, \`end\`, the status.`,
-    content: { 'text/event-stream': { schema: serverSentEvent({ anyOf: [{ $ref: `#/components/schemas/${name}` }, END] }), example } },
+    content: {
+      'text/event-stream': {
+        schema: serverSentEvent({ anyOf: [{ $ref: `#/components/schemas/${name}` }, END] }),
+        example,
+      },
+    },
   },
   ...errors(
     401,

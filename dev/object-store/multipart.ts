@@ -47,7 +47,11 @@ export function createUploads() {
       })
       if (parts.length === 0) throw new S3Error(400, 'MalformedXML', 'The XML you provided was not well-formed.')
       if (parts.slice(0, -1).some(({ body }) => body.length < MIN_PART_BYTES))
-        throw new S3Error(400, 'EntityTooSmall', 'Your proposed upload is smaller than the minimum allowed object size.')
+        throw new S3Error(
+          400,
+          'EntityTooSmall',
+          'Your proposed upload is smaller than the minimum allowed object size.',
+        )
       const md5 = createHash('md5').update(Buffer.concat(parts.map((part) => part.md5)))
       const etag = `${md5.digest('hex')}-${parts.length}`
       return { body: Buffer.concat(parts.map((part) => part.body)), headers: upload.headers, etag }

@@ -139,6 +139,26 @@ describe('errors that no change of the code can mend', () => {
   })
 
   it.each([
+    [
+      'another region',
+      'Error: Failed to get existing workspaces: Unable to list objects in S3 bucket "states" with prefix "env:/": ' +
+        'operation error S3: ListObjectsV2, https response error StatusCode: 400, RequestID: 18EA, HostID: df9c, ' +
+        'api error AuthorizationHeaderMalformed: The authorization header is malformed; the region is wrong; ' +
+        "expecting 'us-east-1'.",
+    ],
+    [
+      'a bucket that does not exist',
+      'Error: Failed to get existing workspaces: S3 bucket "states" does not exist.\n\n' +
+        'The referenced S3 bucket must have been previously created. If the S3 bucket\n' +
+        'was created within the last minute, please wait for a minute or two and try\nagain.\n\n' +
+        'Error: operation error S3: ListObjectsV2, https response error StatusCode: 404, RequestID: 18EA, HostID: ' +
+        'df9c, NoSuchBucket: \n',
+    ],
+  ])('of the state store: %s', (_, text) => {
+    expect(why(text)).toContain('The engine state cannot be read.')
+  })
+
+  it.each([
     'registry-unreachable.txt',
     'backend-credentials.txt',
     'backend-unreachable.txt',

@@ -97,7 +97,11 @@ describe('the object store of the platform on MinIO', () => {
       await store.put('small', 'kept', TEXT)
       await writeFile(join(folder, 'ballast'), new Uint8Array(36 * 1024 * 1024))
       const refused = await store.put('big', new Uint8Array(8 * 1024 * 1024), TEXT).catch((error: Error) => error)
-      expect(refused).toMatchObject({ message: expect.stringMatching(/^The object store refused the upload of big \((500 InternalError|507 \w+)\)\.$/) })
+      expect(refused).toMatchObject({
+        message: expect.stringMatching(
+          /^The object store refused the upload of big \((500 InternalError|507 \w+)\)\.$/,
+        ),
+      })
       expect(new TextDecoder().decode(await store.get('small'))).toBe('kept')
       await rm(join(folder, 'ballast'))
       await store.put('big', new Uint8Array(8 * 1024 * 1024), TEXT)

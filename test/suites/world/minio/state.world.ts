@@ -1,6 +1,6 @@
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AwsClient } from 'aws4fetch'
-import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../../../config/load.ts'
 import type { Config } from '../../../../config/types.ts'
@@ -97,7 +97,8 @@ describe.each(['static', 'scoped'] as const)('engine state in MinIO with %s keys
 
   it('larger than one part', async () => {
     const uri = uriOf('large')
-    const text = 'resource "terraform_data" "l" {\n  input = sensitive(join("", [for n in range(700) : format("%010000d", n)]))\n}\n'
+    const text =
+      'resource "terraform_data" "l" {\n  input = sensitive(join("", [for n in range(700) : format("%010000d", n)]))\n}\n'
     const workspace = await world.prepared(uri, { 'main.tf': text })
     await plan(workspace)
     expect(await apply(workspace)).toMatchObject({ exit_code: 0 })
@@ -121,7 +122,15 @@ describe.each(['static', 'scoped'] as const)('engine state in MinIO with %s keys
     const workspace = await world.prepared(uri)
     const project = await world.projectOf(uri)
     const key = `${project}/terraform.tfstate.tflock`
-    const info = { ID: 'id-1', Operation: 'OperationTypeApply', Info: '', Who: 'ada@laptop', Version: '1', Created: new Date(), Path: key }
+    const info = {
+      ID: 'id-1',
+      Operation: 'OperationTypeApply',
+      Info: '',
+      Who: 'ada@laptop',
+      Version: '1',
+      Created: new Date(),
+      Path: key,
+    }
     await world.stateStore.put(key, JSON.stringify(info), { content_type: 'application/json' })
     expect(await isStateLocked(world, project)).toBe(true)
     const result = await plan(workspace)

@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ENDPOINTS } from '../../../../routes/endpoints.ts'
 import { startBundled, startReceiver } from '../../../../contracts/conformance/bundled.ts'
 import type { ContractName } from '../../../../contracts/conformance/document.ts'
+import { ENDPOINTS } from '../../../../routes/endpoints.ts'
 import { configOf } from './config.ts'
 import { type RunningCore, startCore } from './core.ts'
 import { runSchemathesis, SEED, type Target } from './run.ts'
@@ -30,7 +30,10 @@ async function spend(name: string, share: number, target: Target, options: { pha
     const phases = options.phases ?? (round > 0 ? 'fuzzing,stateful' : undefined)
     const found = await runSchemathesis(target, { seed, examples, ...(phases ? { phases } : {}) })
     cases += found.cases
-    if (found.report !== '') expect.fail(`${name}, WORLD_SEED=${seed}\n${found.report}`)
+    if (found.report !== '') {
+      console.log(`${name}, WORLD_SEED=${seed}\n${found.report}`)
+      expect.fail(`${name} does not answer as described, WORLD_SEED=${seed}; see above`)
+    }
   }
   sent += cases
   console.log(`${name}: ${cases} requests, seed ${SEED}`)
@@ -77,7 +80,10 @@ describe('the sidecars answer as their contracts say', () => {
           url: service.url,
           headers: { Authorization: `Bearer ${TOKEN}`, ...headers },
           operations,
-          config: contract === 'iac' ? configOf({ workspaces: [join(folder, 'workspace')] }, ['fmt', 'plan', 'cancel', 'job', 'output']) : '',
+          config:
+            contract === 'iac'
+              ? configOf({ workspaces: [join(folder, 'workspace')] }, ['fmt', 'plan', 'cancel', 'job', 'output'])
+              : '',
         })
       } finally {
         await service.close()
