@@ -73,6 +73,8 @@ const EXAMPLE = {
   iac_path: 'live/network',
 }
 
+type Keys = Record<string, { type: 'string' | 'null' | ('string' | 'null')[]; maxLength?: number }>
+
 /** `iacRule` in the words of the description: null means the same as an absent key. */
 const FORMS = {
   oneOf: [
@@ -84,7 +86,7 @@ const FORMS = {
         scope_id: { type: 'string' },
         engine_providers: { type: 'string' },
         session_id: { type: 'null' },
-      },
+      } as Keys,
     },
     {
       title: 'A session goes on',
@@ -93,10 +95,10 @@ const FORMS = {
         session_id: { type: 'string' },
         repo_uri: { type: 'null' },
         iac_path: { type: ['string', 'null'], maxLength: 0 },
-      },
+      } as Keys,
     },
   ],
-} as { oneOf: [] }
+}
 
 export const GenerateRequest = withRule(z.object(iacFields), iacRule).openapi('GenerateRequest', {
   ...FORMS,

@@ -139,13 +139,17 @@ const inAnyCase = (word: string) =>
   [...word].map((letter) => (/[a-z]/.test(letter) ? `[${letter}${letter.toUpperCase()}]` : letter)).join('')
 /** How `boolean` is described. */
 const SPELLINGS = [
-  { type: 'boolean' },
-  { type: 'string', pattern: `^(${[...TRUE, ...FALSE].map(inAnyCase).join('|')})$`, description: 'The same in words.' },
-  { type: 'integer', enum: [0, 1], description: 'The same as a number.' },
+  { type: 'boolean' as const },
+  {
+    type: 'string' as const,
+    pattern: `^(${[...TRUE, ...FALSE].map(inAnyCase).join('|')})$`,
+    description: 'The same in words.',
+  },
+  { type: 'integer' as const, enum: [0, 1], description: 'The same as a number.' },
 ]
-export const BOOLEAN = { anyOf: SPELLINGS } as { anyOf: [] }
+export const BOOLEAN = { anyOf: SPELLINGS }
 /** How `boolean` is described where null means the same as an absent key. */
-export const OPTIONAL_BOOLEAN = { anyOf: [...SPELLINGS, { type: 'null' }] } as { anyOf: [] }
+export const OPTIONAL_BOOLEAN = { anyOf: [...SPELLINGS, { type: 'null' as const }] }
 
 /** A text without line breaks of any kind and without other control characters, as subjects of messages have to be. */
 export const line = (limits: { min: number; max: number }) =>

@@ -1,6 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
 import { createTestCore } from '../helpers/core.ts'
+import { DOCUMENT, type Schema } from '../helpers/described.ts'
 import { startOnce } from '../helpers/start-once.ts'
 
 const core = startOnce(() =>
@@ -141,6 +142,40 @@ describe.each(['/api/docs', '/api/redoc', '/docs', '/redoc'])('%s', (path) => {
       expect(asset.status, link).toBe(200)
       expect((await asset.arrayBuffer()).byteLength, link).toBeGreaterThan(10)
     }
+  })
+})
+
+describe('the description says what is taken and answered', () => {
+  it('null in place of an object that may be missing', () => {
+    const { seal } = (DOCUMENT.components.schemas.SessionAggregate as { allOf: Schema[] }).allOf[1]
+      ?.properties as Record<string, Schema>
+    expect(seal).toMatchObject({ anyOf: [{ $ref: '#/components/schemas/Seal' }, { type: 'null' }] })
+  })
+
+  it('the ends of numbers, blank filters, and the items of lists', () => {
+    const [page, , operation] = (DOCUMENT.paths['/v1/sessions/list']?.get as unknown as { parameters: Schema[] })
+      .parameters
+    expect(page).toMatchObject({ name: 'page', schema: { minimum: 1, maximum: 2_147_483_647 } })
+    expect(operation).toMatchObject({ name: 'operation', allowEmptyValue: true })
+    expect(DOCUMENT.components.schemas.NotificationRequest?.properties).toMatchObject({
+      links: { items: { required: ['label', 'url'] } },
+    })
+  })
+
+  it('which keys of a request go together', () => {
+    for (const name of ['GenerateRequest', 'DriftRequest', 'ImportRequest'])
+      expect(DOCUMENT.components.schemas[name]?.oneOf, name).toMatchObject([
+        { required: ['repo_uri', 'scope_id', 'engine_providers'] },
+        { required: ['session_id'] },
+      ])
+  })
+
+  it('events of a stream with JSON as their data', () => {
+    const { content } = DOCUMENT.paths['/v1/events/output/{session_id}']?.get?.responses[200] ?? {}
+    expect(content?.['text/event-stream']?.schema).toMatchObject({
+      properties: { data: { contentSchema: { anyOf: [{ $ref: '#/components/schemas/Output' }, { title: 'End' }] } } },
+    })
+    expect(DOCUMENT.components.schemas.Output).toBeDefined()
   })
 })
 

@@ -101,11 +101,13 @@ describe('body', () => {
       { severity: 'fatal' },
       { type: 'enum', msg: "Input should be 'info', 'warning', 'error' or 'critical'" },
     ],
-    ...['a\nb', 'a\rb', 'a\u2028b', 'a\u0085b', 'a\n'].map((subject): [string, object, object] => [
-      `the subject ${JSON.stringify(subject)}`,
-      { subject },
-      { type: 'value_error', loc: ['body', 'subject'] },
-    ]),
+    ...['a\nb', 'a\rb', 'a\u2028b', 'a\u0085b', 'a\n', 'a\u0010b', 'a\tb', 'a\u009fb'].map(
+      (subject): [string, object, object] => [
+        `the subject ${JSON.stringify(subject)}`,
+        { subject },
+        { type: 'value_error', loc: ['body', 'subject'] },
+      ],
+    ),
     ['an audience', { audience: ['a@example.org'] }, { type: 'extra_forbidden', loc: ['body', 'audience'] }],
     ['a further key', { other: null }, { type: 'extra_forbidden', loc: ['body', 'other'] }],
     [

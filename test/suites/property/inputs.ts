@@ -104,7 +104,8 @@ export function described(schema: Schema, known: Known, resolve: (name: string) 
   const inner = (part: unknown) => described((part ?? {}) as Schema, known, resolve)
   if (typeof schema.$ref === 'string') return inner(resolve(schema.$ref.split('/').at(-1) ?? ''))
   if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum)
-  const alternatives = schema.anyOf ?? schema.oneOf
+  // Alternatives beside properties only say which of these go together.
+  const alternatives = schema.properties ? null : (schema.anyOf ?? schema.oneOf)
   if (Array.isArray(alternatives)) return fc.oneof(...alternatives.map(inner))
   if (Array.isArray(schema.allOf))
     return fc.tuple(...schema.allOf.map(inner)).map((parts) => Object.assign({}, ...parts))
