@@ -33,6 +33,15 @@ export interface ChainTools {
   readFile: (path: string) => Promise<string | null>
   now: () => Date
   log: Logger
+  /** For profiles whose credentials a program or a session of single sign-on gives; without it they are refused. */
+  delegates?: ProfileDelegates
+}
+
+export interface ProfileDelegates {
+  /** Runs the command of `credential_process`. */
+  process: (profile: string, command: string) => Promise<AwsCredentials>
+  /** Reads the session that somebody has signed in to. */
+  singleSignOn: (profile: string) => Promise<AwsCredentials>
 }
 
 /**

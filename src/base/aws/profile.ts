@@ -81,6 +81,12 @@ async function resolveProfile(
   if (value('role_arn') !== '') return assumeProfileRole(tools, find, name, value, visited)
   const keys = profileKeys(name, value)
   if (keys) return keys
+  if (tools.delegates) {
+    const signedIn = value('sso_session') !== '' || value('sso_start_url') !== ''
+    if (signedIn) return tools.delegates.singleSignOn(name)
+    const command = value('credential_process')
+    if (command !== '') return tools.delegates.process(name, command)
+  }
   const unsupported = ['sso_session', 'sso_start_url', 'credential_process', 'login_session'].find(
     (key) => value(key) !== '',
   )

@@ -6,6 +6,8 @@ import { ask, askJson } from '../http.ts'
 import { readFileIfAny, setting } from '../inputs.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
 import { endpointOf } from './endpoints.ts'
+import { fromProcess } from './profile-process.ts'
+import { fromSingleSignOn } from './profile-sso.ts'
 
 /** Calls that are signed with the credentials of the vendor's default chain. Errors of all: `InventoryError`. */
 export interface AwsClient {
@@ -72,21 +74,24 @@ export function createAwsClient(request: InventoryRequest): AwsClient {
 
 const FORM = 'application/x-www-form-urlencoded; charset=utf-8'
 
-const credentialChain = (
-  { env, fetch, now, log }: InventoryRequest,
-  region: string,
-  stsUrl: string,
-): CredentialSource =>
-  defaultCredentials({
-    aws: readAws({ variable: (name) => env[name]?.trim() ?? '' }),
+function credentialChain(request: InventoryRequest, region: string, stsUrl: string): CredentialSource {
+  const { env, fetch, signal, now, log } = request
+  const aws = readAws({ variable: (name) => env[name]?.trim() ?? '' })
+  return defaultCredentials({
+    aws,
     purpose: 'the inventory',
     region,
-    stsUrl: stsUrl,
+    stsUrl,
     fetch,
     readFile: readFileIfAny,
     now,
     log,
+    delegates: {
+      process: (profile, command) => fromProcess(request, profile, command),
+      singleSignOn: (profile) => fromSingleSignOn(aws, profile, fetch, signal),
+    },
   })
+}
 
 interface Call {
   service: string

@@ -1,0 +1,96 @@
+import { Readable } from 'node:stream'
+import { type AwsCredentials, credentialFault } from '../../../../src/base/aws/credentials.ts'
+import { type Fetch, OutboundError, send } from '../../../../src/base/http.ts'
+
+const TIMEOUT_MS = 10_000
+/** Region and start address come from a file: nothing but the vendor's own hosts is asked for them. */
+const HOSTS = /^(portal\.sso|oidc)\.[a-z0-9-]+\.amazonaws\.com(\.cn)?$/
+
+export interface SsoFiles {
+  credentials_file: string
+  config_file: string
+}
+
+/**
+ * The credentials of a profile with `sso_session` or `sso_start_url`, from the session that `aws sso login` has left in
+ * the home folder. The vendor's library is loaded by the first profile that needs it.
+ * @param profile its name
+ * Errors: `CredentialError`, which shows nothing of the library's text.
+ */
+export async function fromSingleSignOn(
+  { credentials_file, config_file }: SsoFiles,
+  profile: string,
+  fetch: Fetch,
+  signal: AbortSignal,
+): Promise<AwsCredentials> {
+  const { fromSSO } = await import('@aws-sdk/credential-provider-sso')
+  const failures: unknown[] = []
+  const requestHandler = createHandler(fetch, signal, failures)
+  try {
+    const { accessKeyId, secretAccessKey, sessionToken, expiration } = await fromSSO({
+      profile,
+      filepath: credentials_file,
+      configFilepath: config_file,
+      ignoreCache: true,
+      clientConfig: { requestHandler, maxAttempts: 2 },
+    })()
+    return {
+      access_key: accessKeyId,
+      secret_key: secretAccessKey,
+      ...(sessionToken ? { session_token: sessionToken } : {}),
+      ...(expiration ? { expires: expiration } : {}),
+    }
+  } catch (error) {
+    const outbound = failures.at(-1)
+    const reason =
+      outbound instanceof OutboundError
+        ? `AWS SSO does not answer (${outbound.message})`
+        : `run \`aws sso login --profile ${profile}\` as the user of this service and check its sso_ settings`
+    throw credentialFault(`profile ${profile} has no valid session of single sign-on: ${reason}`, outbound ?? error)
+  }
+}
+
+/** The part of the library's request that is sent. */
+interface Outgoing {
+  protocol: string
+  hostname: string
+  path: string
+  method: string
+  headers: Record<string, string>
+  query?: Record<string, string | string[] | null>
+  body?: unknown
+}
+
+/** Sends the library's requests with the fetch of the service, within its time limit. */
+function createHandler(fetch: Fetch, signal: AbortSignal, failures: unknown[]) {
+  const exchange = async ({ hostname, protocol, path, method, headers, query, body }: Outgoing) => {
+    if (protocol !== 'https:' || !HOSTS.test(hostname)) throw new Error('not a host of AWS SSO')
+    const url = new URL(`https://${hostname}${path}`)
+    for (const [key, value] of Object.entries(query ?? {}))
+      for (const item of [value ?? ''].flat()) url.searchParams.append(key, item)
+    const sent = Object.entries(headers).filter(([name]) => !/^(host|content-length)$/i.test(name))
+    const response = await send(fetch, {
+      url,
+      method,
+      headers: Object.fromEntries(sent),
+      body: typeof body === 'string' && body !== '' ? body : null,
+      timeoutMs: TIMEOUT_MS,
+      signal,
+    })
+    return {
+      response: {
+        statusCode: response.status,
+        headers: Object.fromEntries(response.headers),
+        body: Readable.from([Buffer.from(response.text())]),
+      },
+    }
+  }
+  return {
+    metadata: { handlerProtocol: 'http/1.1' },
+    handle: (request: Outgoing) =>
+      exchange(request).catch((error: unknown) => {
+        failures.push(error)
+        throw error
+      }),
+  }
+}
