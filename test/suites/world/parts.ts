@@ -15,4 +15,5 @@ export const PARTS: Record<string, () => Promise<{ part: Part }>> = {
   schemathesis: () => import('./schemathesis/part.ts'),
   providers: () => import('./providers/part.ts'),
   schemas: () => import('./schemas/part.ts'),
+  kubernetes: () => import('./kubernetes/part.ts'),
 }

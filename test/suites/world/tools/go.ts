@@ -17,8 +17,11 @@ export interface GoProgram {
   name: string
   /** For the name of its folder, and as the table tells it. */
   version: string
-  /** Where its source comes from: a version of a module, by the proxy and its checksum, or a commit of a repository. */
-  source: GoModule | { repository: string; tag: string; commit: string }
+  /**
+   * Where its source comes from: a version of a module, by the proxy and its checksum, a commit of a repository, or a
+   * module of our own, whose files are written in place: text by path.
+   */
+  source: GoModule | { repository: string; tag: string; commit: string } | { files(): Promise<Record<string, string>> }
   /** Package below the source, for example `./cmd/tofu`. */
   package: string
   ldflags?: string
@@ -73,6 +76,13 @@ async function bring({ source }: GoProgram, folder: string): Promise<void> {
     const { Dir } = JSON.parse(told) as { Dir: string }
     await cp(Dir, folder, { recursive: true })
     await output('chmod', ['-R', 'u+w', folder])
+    return
+  }
+  if ('files' in source) {
+    for (const [path, text] of Object.entries(await source.files())) {
+      await mkdir(dirname(join(folder, path)), { recursive: true })
+      await writeFile(join(folder, path), text)
+    }
     return
   }
   const { repository, tag, commit } = source

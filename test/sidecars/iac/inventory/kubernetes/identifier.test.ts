@@ -15,6 +15,11 @@ describe('a state', () => {
     ['kubernetes_deployment_v1', 'shop/web', ['apiVersion=apps/v1,kind=Deployment,namespace=shop,name=web']],
     ['kubernetes_service', 'shop/web', ['apiVersion=v1,kind=Service,namespace=shop,name=web']],
     ['kubernetes_namespace_v1', 'shop', ['apiVersion=v1,kind=Namespace,name=shop']],
+    [
+      'kubernetes_validating_admission_policy_v1',
+      'no-root',
+      ['apiVersion=admissionregistration.k8s.io/v1,kind=ValidatingAdmissionPolicy,name=no-root'],
+    ],
     ['kubernetes_cluster_role', 'a:b', ['apiVersion=rbac.authorization.k8s.io/v1,kind=ClusterRole,name=a:b']],
     [
       'kubernetes_horizontal_pod_autoscaler_v2beta2',
@@ -91,6 +96,18 @@ describe('an import', () => {
     ['kubernetes_secret.a', 'apiVersion=v1,kind=Secret,name=', 'apiVersion=v1,kind=Secret,name='],
   ])('of %s from %s takes %s', (address, id, expected) => {
     expect(argument(address, id)).toBe(expected)
+  })
+
+  it.each([
+    ['kubernetes_service_v1.web', DEPLOYMENT],
+    ['kubernetes_service_v1.web', 'apiVersion=serving.knative.dev/v1,kind=Service,namespace=shop,name=web'],
+    ['kubernetes_namespace_v1.shop', 'apiVersion=rbac.authorization.k8s.io/v1,kind=ClusterRole,name=shop'],
+  ])('to %s takes in no namesake of %s', (address, id) => {
+    expect(argument(address, id)).toBe(id)
+  })
+  it('takes an object in whatever version its group lists it', () => {
+    const id = 'apiVersion=autoscaling/v2,kind=HorizontalPodAutoscaler,namespace=shop,name=web'
+    expect(argument('kubernetes_horizontal_pod_autoscaler_v1.web', id)).toBe('shop/web')
   })
 
   it('of another cloud takes what it is given', () => {
