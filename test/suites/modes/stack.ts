@@ -15,7 +15,7 @@ import { iacService } from '../../../sidecars/iac/main.ts'
 import { readSettings } from '../../../sidecars/iac/settings.ts'
 import { startService } from '../../../sidecars/shared/run-service.ts'
 import { createLogger, silentLogger } from '../../../src/base/log.ts'
-import type { Operation, Status, Turn } from '../../../src/base/vocabulary.ts'
+import type { Cloud, Operation, Status, Turn } from '../../../src/base/vocabulary.ts'
 import type { Context } from '../../../src/context.ts'
 import { createObjectStore } from '../../../src/data/storage/create.ts'
 import { createStateKeys } from '../../../src/data/storage/state-keys.ts'
@@ -183,6 +183,7 @@ export interface SessionRequest {
   mode?: Operation
   is_partial?: boolean
   preview?: boolean
+  provider?: Cloud
 }
 
 /** Accepts a first request and runs its round. */
@@ -194,8 +195,8 @@ export async function firstRound(
 ): Promise<SessionView> {
   const user = await createUser(context.sql, crypto.randomUUID())
   const { repo_uri, query = 'Add a second greeting', iac_path = null, mode = 'generate', is_partial = false } = request
-  const { preview } = request
-  const uuid = await openSession(context, user.id, { repo_uri, query, iac_path, mode, is_partial, preview })
+  const { preview, provider = 'aws' } = request
+  const uuid = await openSession(context, user.id, { repo_uri, query, iac_path, mode, is_partial, preview, provider })
   return await runWaiting(stack, context, uuid, signal)
 }
 
@@ -258,6 +259,7 @@ async function viewOf({ sql }: Context, uuid: string, round_id: number, failures
 export async function engineBeside(
   stack: Stack,
   repo_uri: string,
+  env: Record<string, string> = {},
 ): Promise<{ apply(): Promise<void>; editState(edit: (state: string) => string): Promise<void> }> {
   const directory = await mkdtemp(join(stack.config.paths.upload_folder, '..', 'beside-'))
   await run('git', ['clone', '--quiet', stack.git_host.pathOf(repo_uri), join(directory, 'clone')])
@@ -265,7 +267,8 @@ export async function engineBeside(
   const session = { scope_id: 'acme-test', workspace: { uri: repo_uri, branch: '', root_path: null } }
   await writeOverride(stack.config, session, cwd, silentLogger)
   const binary = await engineOnPath()
-  const engine = (...args: string[]) => run(binary, args, { cwd, env: { PATH: process.env.PATH, HOME: directory } })
+  const engine = (...args: string[]) =>
+    run(binary, args, { cwd, env: { PATH: process.env.PATH, HOME: directory, ...env } })
   await engine('init', '-no-color', '-input=false')
   return {
     apply: async () => {

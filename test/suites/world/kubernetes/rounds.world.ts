@@ -1,0 +1,130 @@
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { startOnce } from '../../../helpers/start-once.ts'
+import { scriptedLlm } from '../../../pipeline/steps/scripted-llm.ts'
+import { applyReports, applyRound, applyScripts } from '../../modes/apply-world.ts'
+import { decompose, driftScripts, full, IN_SYNC, replace } from '../../modes/drift-world.ts'
+import { addresses, importReport, importRound, QUERY } from '../../modes/import-world.ts'
+import { done, operations, splits, targets, write } from '../../modes/scripts.ts'
+import { engineBeside, firstRound, type Stack, startStack } from '../../modes/stack.ts'
+import { writeEngineConfig } from '../tools/providers.ts'
+import { type Cluster, startCluster } from './cluster.ts'
+
+/** A stack whose sidecar has the cluster and the mirror; the model is scripted, all else is real. */
+async function startWorld(): Promise<Stack & { cluster: Cluster; beside: Record<string, string> }> {
+  const cluster = await startCluster()
+  const mirror = process.env.WORLD_MIRROR ?? ''
+  const folder = await mkdtemp(join(tmpdir(), 'world-engine-'))
+  const config = await writeEngineConfig(mirror, { folder } as Parameters<typeof writeEngineConfig>[1])
+  const egress = { IAC_PROVIDER_MIRROR: mirror, IAC_EGRESS_ALLOW: new URL(cluster.url).host }
+  const stack = await startStack({ sidecar: { ...cluster.env(), ...egress } })
+  const close = async () => {
+    await stack.close()
+    await cluster.close()
+  }
+  return { ...stack, close, cluster, beside: { ...cluster.env(), TF_CLI_CONFIG_FILE: config } }
+}
+const world = startOnce(startWorld)
+
+const PROVIDER = `terraform {
+  required_providers {
+    kubernetes = {
+      source = "hashicorp/kubernetes"
+    }
+  }
+}
+
+provider "kubernetes" {
+}
+`
+const settings = (name: string, colour: string) => `resource "kubernetes_config_map_v1" "${name}" {
+  metadata {
+    name      = "${name}"
+    namespace = "default"
+  }
+  data = {
+    colour = "${colour}"
+  }
+}
+`
+const configMap = (name: string) => `/api/v1/namespaces/default/configmaps/${name}`
+const nothingElse = splits(operations([]), operations([]))
+const generating = (name: string) =>
+  applyScripts({
+    task_complete: [write(`${name}.tf`, settings(name, 'blue')), done('Added settings.')],
+    generate_engine_targets: targets(`kubernetes_config_map_v1.${name}`),
+    ...nothingElse,
+  })
+const provider = 'kubernetes'
+
+describe('rounds against a cluster', () => {
+  it('generate and apply: the object is there as the plan said', async () => {
+    const context = world.context(scriptedLlm(generating('made')))
+    const repo_uri = await world.repository({ 'main.tf': PROVIDER })
+    const session = await firstRound(world, context, { repo_uri, provider, query: 'Add settings' })
+    expect(session.failures).toEqual([])
+    expect([session.statuses.at(-1), session.messages.at(-1)]).toEqual(['completed', 'GENERATE'])
+    const applied = await applyRound(world, context, session.uuid)
+    expect(applied.failures).toEqual([])
+    expect(applied.statuses.at(-1)).toBe('completed')
+    expect(await world.cluster.call('GET', configMap('made'))).toMatchObject({ data: { colour: 'blue' } })
+  })
+
+  it('drift: what was changed by hand is taken over, and the plan is empty', async () => {
+    const repo_uri = await world.repository({ 'main.tf': PROVIDER + settings('drifting', 'blue') })
+    await (await engineBeside(world, repo_uri, world.beside)).apply()
+    const contentType = 'application/merge-patch+json'
+    await world.cluster.call('PATCH', configMap('drifting'), { data: { colour: 'red' } }, { contentType })
+    const mend = [replace('    colour = "blue"', '    colour = "red"'), done('Took it over.')]
+    const llm = scriptedLlm(driftScripts({ task_complete: mend, report_decomposed_task_operations: decompose() }))
+    const session = await firstRound(world, world.context(llm), { repo_uri, provider, ...full })
+    expect(session.failures).toEqual([])
+    expect(session.messages).toContain(IN_SYNC)
+    expect(session.statuses.at(-1)).toBe('completed')
+  })
+
+  it('import: what the inventory finds is taken in under its identifier', async () => {
+    await world.cluster.call('POST', '/api/v1/namespaces/default/configmaps', {
+      metadata: { name: 'found' },
+      data: { colour: 'green' },
+    })
+    const id = 'apiVersion=v1,kind=ConfigMap,namespace=default,name=found'
+    const others = ['made', 'drifting'].map((name) => configMap(name))
+    for (const path of others) await world.cluster.call('DELETE', path, undefined, { allowed: [404] })
+    const address = 'kubernetes_config_map_v1.found'
+    const llm = scriptedLlm(
+      importRound({
+        task_complete: [write('found.tf', settings('found', 'green')), done('Wrote one block.')],
+        generate_engine_targets: targets(address),
+        import_addresses: addresses([address, id]),
+      }),
+    )
+    const repo_uri = await world.repository({ 'main.tf': PROVIDER })
+    const session = await firstRound(world, world.context(llm), { repo_uri, provider, mode: 'import', query: QUERY })
+    expect(session.failures).toEqual([])
+    expect(session.statuses.at(-1)).toBe('completed')
+    expect(await importReport(world, session.uuid)).toMatchObject({
+      status: 'Succeeded',
+      summary: { selected: 1, imported: 1, failed: 0 },
+      state_alignment: expect.stringContaining('Aligned'),
+    })
+  })
+
+  it('a cluster that goes away fails an apply with what is true of it, and a plan with what to see to', async () => {
+    const context = world.context(scriptedLlm(generating('late')))
+    const repo_uri = await world.repository({ 'main.tf': PROVIDER })
+    const session = await firstRound(world, context, { repo_uri, provider, query: 'Add settings' })
+    expect(session.statuses.at(-1)).toBe('completed')
+    await world.cluster.killApiServer()
+    const applied = await applyRound(world, context, session.uuid)
+    expect(applied.statuses.at(-1)).toBe('completed')
+    expect((await applyReports(world, session.uuid)).at(-1)).toMatchObject({ status: 'Failed', summary: { created: 0 } })
+
+    const again = await firstRound(world, world.context(scriptedLlm(driftScripts())), { repo_uri, provider, ...full })
+    expect([again.statuses.at(-1), again.messages.at(-1)]).toEqual(['', ''])
+    await world.cluster.startApiServer()
+    await world.cluster.call('GET', configMap('late'), undefined, { allowed: [404] })
+  })
+})
