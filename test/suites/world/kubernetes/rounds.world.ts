@@ -18,7 +18,9 @@ async function startWorld(): Promise<Stack & { cluster: Cluster; beside: Record<
   const mirror = process.env.WORLD_MIRROR ?? ''
   const folder = await mkdtemp(join(tmpdir(), 'world-engine-'))
   const config = await writeEngineConfig(mirror, { folder } as Parameters<typeof writeEngineConfig>[1])
-  const egress = { IAC_PROVIDER_MIRROR: mirror, IAC_EGRESS_ALLOW: new URL(cluster.url).host }
+  // Else the engine asks the registry as well, and fails where it is not reached.
+  const offline = { IAC_OFFLINE: 'true', IAC_OFFLINE_HOSTS: '127.0.0.1,localhost' }
+  const egress = { ...offline, IAC_PROVIDER_MIRROR: mirror, IAC_EGRESS_ALLOW: new URL(cluster.url).host }
   const stack = await startStack({ sidecar: { ...cluster.env(), ...egress } })
   const close = async () => {
     await stack.close()
@@ -80,8 +82,7 @@ describe('rounds against a cluster', () => {
     const mend = [replace('    colour = "blue"', '    colour = "red"'), done('Took it over.')]
     const llm = scriptedLlm(driftScripts({ task_complete: mend, report_decomposed_task_operations: decompose() }))
     const session = await firstRound(world, world.context(llm), { repo_uri, provider, ...full })
-    expect(session.failures).toEqual([])
-    expect(session.messages).toContain(IN_SYNC)
+    expect([session.failures, session.messages]).toEqual([[], expect.arrayContaining([IN_SYNC])])
     expect(session.statuses.at(-1)).toBe('completed')
   })
 
