@@ -45,7 +45,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 async function imported(address: string, id: string): Promise<string[]> {
   const request = { workspace_path: folder, scope_id: 's', engine_provider: 'kubernetes', address, resource_id: id }
   const args = engineArguments('import', request as never, '') ?? []
-  const state = join(folder, `${address}.tfstate`)
+  const state = join(folder, `${crypto.randomUUID()}.tfstate`)
   await engine(...args.slice(0, -2), `-state=${state}`, '-lock=false', ...args.slice(-2))
   const read = stateResourceIds(await readFile(state, 'utf8'))
   return read.ok ? read.ids : []
