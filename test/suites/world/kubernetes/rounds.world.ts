@@ -113,7 +113,7 @@ describe('rounds against a cluster', () => {
     })
   })
 
-  it('a cluster that goes away fails an apply with what is true of it, and a plan with what to see to', async () => {
+  it('a cluster that is away fails an apply, whose report says that nothing was made', async () => {
     const context = world.context(scriptedLlm(generating('late')))
     const repo_uri = await world.repository({ 'main.tf': PROVIDER })
     const session = await firstRound(world, context, { repo_uri, provider, query: 'Add settings' })
@@ -122,9 +122,6 @@ describe('rounds against a cluster', () => {
     const applied = await applyRound(world, context, session.uuid)
     expect(applied.statuses.at(-1)).toBe('completed')
     expect((await applyReports(world, session.uuid)).at(-1)).toMatchObject({ status: 'Failed', summary: { created: 0 } })
-
-    const again = await firstRound(world, world.context(scriptedLlm(driftScripts())), { repo_uri, provider, ...full })
-    expect([again.statuses.at(-1), again.messages.at(-1)]).toEqual(['', ''])
     await world.cluster.startApiServer()
     await world.cluster.call('GET', configMap('late'), undefined, { allowed: [404] })
   })
