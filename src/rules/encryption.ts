@@ -51,7 +51,9 @@ export function encryptionRules(cloud: Cloud, switches: readonly EncryptionSwitc
       switchesOf(subject, context)
         .filter((each) => each.offByDefault)
         .filter(
-          (each) => isMissing(subject, each.path, context) || (isOffAt(subject, each) && isDefault(subject, each.path, context)),
+          (each) =>
+            isMissing(subject, each.path, context) ||
+            (isOffAt(subject, each) && isDefault(subject, each.path, context)),
         )
         .map(({ path }) => `${path} is not set and defaults to no encryption.`),
   }

@@ -172,12 +172,16 @@ const BY_NAME_AND_REGION = [
   'aws_timestreamwrite_database',
 ]
 /** Names that are unique in the account without a region. */
-const BY_NAME = ['aws_cloudfront_function', 'aws_cloudwatch_dashboard', 'aws_cognito_identity_pool', 'aws_rds_global_cluster']
+const BY_NAME = [
+  'aws_cloudfront_function',
+  'aws_cloudwatch_dashboard',
+  'aws_cognito_identity_pool',
+  'aws_rds_global_cluster',
+]
 /** The name is all that follows the account. */
 const BY_WHOLE_NAME_AND_REGION = ['aws_codecommit_repository', 'aws_codepipeline', 'aws_kms_alias']
 /** `nodegroup/<cluster>/<name>/<uuid>`. */
 const OF_EKS = ['aws_eks_addon', 'aws_eks_fargate_profile', 'aws_eks_node_group']
-
 
 /** The form for each type of resource block. Types that are imported by their ARN are not listed. */
 export const AWS_IMPORT_FORMS: Record<string, Form> = {
@@ -187,7 +191,10 @@ export const AWS_IMPORT_FORMS: Record<string, Form> = {
   aws_cloudwatch_log_group: withRegion((arn) => afterFirstSeparator(arn).replace(/:\*$/, '')),
   ...toEach(BY_NAME, afterFirstSeparator),
   ...toEach(BY_WHOLE_NAME_AND_REGION, withRegion(wholeResource)),
-  ...toEach(OF_EKS, withRegion(({ resource }) => resource.split('/').slice(1, 3).join(':'))),
+  ...toEach(
+    OF_EKS,
+    withRegion(({ resource }) => resource.split('/').slice(1, 3).join(':')),
+  ),
   aws_autoscaling_group: withRegion(afterLast('autoScalingGroupName/')),
   aws_launch_configuration: withRegion(afterLast('launchConfigurationName/')),
   aws_cloudformation_stack: withRegion(({ resource }) => resource.split('/')[1] ?? ''),
@@ -204,7 +211,6 @@ export const AWS_IMPORT_FORMS: Record<string, Form> = {
   aws_sqs_queue: ({ partition, region, account, resource }) =>
     `https://sqs.${region}.amazonaws.com${partition === 'aws-cn' ? '.cn' : ''}/${account}/${resource}`,
 }
-
 
 function toEach(types: readonly string[], form: Form): Record<string, Form> {
   return Object.fromEntries(types.map((type) => [type, form]))

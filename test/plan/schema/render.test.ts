@@ -91,7 +91,9 @@ describe('a schema as text', () => {
     const inner = {
       attributes: {
         tier: attribute({ required: true }),
-        ...Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`size_${index}`, attribute({ optional: true })])),
+        ...Object.fromEntries(
+          Array.from({ length: 9 }, (_, index) => [`size_${index}`, attribute({ optional: true })]),
+        ),
         status: attribute({ computed: true }),
       },
       block_types: { window: { nesting_mode: 'list', min_items: 1, block: {} } },

@@ -33,7 +33,9 @@ export function importEngine(given: ImportEngine): EngineScript & { imported: Ma
     if (kind === 'scope_resource_ids') return listed(scope)
     if (kind === 'state_resource_ids') return listed(state, [...imported.values()])
     if (kind === 'import') imported.set(String(body.address), String(body.resource_id))
-    return kind === 'show' ? ok(JSON.stringify({ ...documentOf(code, imported, changes), configuration })) : ok(`${kind} output`)
+    return kind === 'show'
+      ? ok(JSON.stringify({ ...documentOf(code, imported, changes), configuration }))
+      : ok(`${kind} output`)
   }
   return Object.assign(script, { imported })
 }

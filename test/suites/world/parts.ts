@@ -13,7 +13,5 @@ export const PARTS: Record<string, () => Promise<{ part: Part }>> = {
   'azure-devops': async () => ({ part: (await import('./git-hosts/part.ts')).azureDevops }),
   minio: () => import('./minio/part.ts'),
   schemathesis: () => import('./schemathesis/part.ts'),
-  providers: () => import('./providers/part.ts'),
-  schemas: () => import('./schemas/part.ts'),
   kubernetes: () => import('./kubernetes/part.ts'),
 }

@@ -80,11 +80,16 @@ describe.skipIf(mirror === '')('identifiers that the inventory lists', () => {
       expect(providerRegion(plan, address)).toBe(REGION)
       const first = await taken.run('import', '-input=false', address, arn)
       const other = awsImportId(address, arn, REGION)
-      const second = first.code === 0 || other === null ? first : await taken.run('import', '-input=false', address, other)
+      const second =
+        first.code === 0 || other === null ? first : await taken.run('import', '-input=false', address, other)
       forms[type] = first.code === 0 ? 'ARN' : (other ?? 'ARN')
       if (second.code !== 0) refused.push(`${type} by ${arn} and ${other}: ${second.stderr.slice(0, 600)}`)
     }
-    console.log(Object.entries(forms).map(([type, form]) => `${type}: ${form}`).join('\n'))
+    console.log(
+      Object.entries(forms)
+        .map(([type, form]) => `${type}: ${form}`)
+        .join('\n'),
+    )
     expect(refused).toEqual([])
     const imported = await attributesOf(taken)
     for (const type of TYPES) expect([type, nameOf(imported.get(type))]).toEqual([type, nameOf(attributes.get(type))])

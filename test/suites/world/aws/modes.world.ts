@@ -200,7 +200,10 @@ resource "aws_dynamodb_table" "invoices" {
       }),
     )
     // Moto has no Resource Explorer, so the list of the scope is given here.
-    const iac = withScope(stack, found.map(([, id]) => id))
+    const iac = withScope(
+      stack,
+      found.map(([, id]) => id),
+    )
     const session = await firstRound(stack, stack.context(llm, { iac }), {
       repo_uri: other,
       mode: 'import',

@@ -16,7 +16,8 @@ const ofOffice = ', Condition = { IpAddress = { "aws:SourceIp" = "198.51.100.7" 
 const managed = (name: string) => `role       = "deploy"\npolicy_arn = "arn:aws:iam::aws:policy/${name}"`
 const opening = (cidr: string, from: number, to = from, protocol = 'tcp') =>
   `ingress {\n  from_port = ${from}\n  to_port = ${to}\n  protocol = "${protocol}"\n  cidr_blocks = ["${cidr}"]\n}`
-const trust = (principal: string) => `assume_role_policy = ${policy(`Effect = "Allow", Action = "sts:AssumeRole", Principal = ${principal}`)}`
+const trust = (principal: string) =>
+  `assume_role_policy = ${policy(`Effect = "Allow", Action = "sts:AssumeRole", Principal = ${principal}`)}`
 const brokers = (access: string) => `cluster_name = "NAME"
 kafka_version = "3.6.0"
 number_of_broker_nodes = 3
@@ -137,7 +138,12 @@ export const RULE_CASES: readonly RuleCase[] = [
     bad: 'replication_group_id = "NAME"\ndescription = "d"\nnode_type = "cache.t3.micro"',
     fine: 'replication_group_id = "NAME"\ndescription = "d"\nnode_type = "cache.t3.micro"\nat_rest_encryption_enabled = true',
   },
-  { rule: 'aws.iam.access-key', type: 'aws_iam_access_key', bad: 'user = "u"', fine: 'user = "u"\nstatus = "Inactive"' },
+  {
+    rule: 'aws.iam.access-key',
+    type: 'aws_iam_access_key',
+    bad: 'user = "u"',
+    fine: 'user = "u"\nstatus = "Inactive"',
+  },
   {
     rule: 'aws.iam.admin-attachment',
     type: 'aws_iam_role_policy_attachment',
@@ -207,7 +213,11 @@ export const RULE_CASES: readonly RuleCase[] = [
     'cidr_ipv6 = "::/0"\nip_protocol = "tcp"\nfrom_port = 3389\nto_port = 3389',
     'referenced_security_group_id = "sg-2"\nip_protocol = "tcp"\nfrom_port = 3389\nto_port = 3389',
   ),
-  rulePort('open-all-ports', 'cidr_ipv4 = "0.0.0.0/0"\nip_protocol = "-1"', 'cidr_ipv4 = "10.0.0.0/8"\nip_protocol = "-1"'),
+  rulePort(
+    'open-all-ports',
+    'cidr_ipv4 = "0.0.0.0/0"\nip_protocol = "-1"',
+    'cidr_ipv4 = "10.0.0.0/8"\nip_protocol = "-1"',
+  ),
   {
     rule: 'aws.network.public-cluster-endpoint',
     type: 'aws_eks_cluster',

@@ -47,7 +47,11 @@ const NEW = { title: 'Add a bucket', description: 'Why.', head: 'change', base: 
 
 it('all that is said about a pull request is as GitHub describes it, also what is refused', async () => {
   const check = createChecker(JSON.parse(await readFile(process.env.GITHUB_OPENAPI ?? '', 'utf8')))
-  const repository = await host.addRepository({ owner: 'acme', name: 'one', content: { files: { 'main.tf': '# 1\n' } } })
+  const repository = await host.addRepository({
+    owner: 'acme',
+    name: 'one',
+    content: { files: { 'main.tf': '# 1\n' } },
+  })
   const { exchanges, pulls } = await connect(repository)
   await expect(pulls.create(NEW, signal)).rejects.toMatchObject({ status: 422 })
   const commit = await branchOf(repository)

@@ -19,7 +19,11 @@ const made = {
 const merged = { ...made, state: 'merged', merge_commit_sha: '9999999999999999999999999999999999999999' }
 
 /** The pages of GitLab show an approval with its numbers and a list; its document describes neither, and we read none. */
-const APPROVAL = ['answer/approved_by must be object {"type":"object"}', 'answer.id is unknown', 'answer.iid is unknown']
+const APPROVAL = [
+  'answer/approved_by must be object {"type":"object"}',
+  'answer.id is unknown',
+  'answer.iid is unknown',
+]
 
 it('all that is said about a merge request is as GitLab describes it', async () => {
   const document = parse(await readFile(process.env.GITLAB_OPENAPI ?? '', 'utf8'), { maxAliasCount: -1 })

@@ -41,7 +41,14 @@ export function createChecker(document: Loose) {
   const ajv = new Ajv({ strict: false, allErrors: true, logger: false })
   addFormats(ajv)
   const resolve = (node: Loose): Loose =>
-    node?.$ref ? resolve(node.$ref.slice(2).split('/').reduce((at: Loose, key: string) => at[key], document)) : node
+    node?.$ref
+      ? resolve(
+          node.$ref
+            .slice(2)
+            .split('/')
+            .reduce((at: Loose, key: string) => at[key], document),
+        )
+      : node
 
   /** A schema as JSON schema: references replaced to a depth that answers have, `nullable` spelled out. */
   const plain = (node: Loose, strict: boolean, depth = 0): Loose => {
@@ -60,7 +67,9 @@ export function createChecker(document: Loose) {
     if (!schema) return []
     const check = ajv.compile(plain(schema, strict))
     if (check(value)) return []
-    return check.errors.map(({ instancePath, message, params }: Loose) => `${instancePath} ${message} ${JSON.stringify(params)}`)
+    return check.errors.map(
+      ({ instancePath, message, params }: Loose) => `${instancePath} ${message} ${JSON.stringify(params)}`,
+    )
   }
   const find = ({ method, segments }: Exchange): Loose => {
     const fits = (path: string) => {
@@ -95,7 +104,9 @@ export function createChecker(document: Loose) {
       ...(exchange.body === undefined ? [] : complaints(body, exchange.body, true).map((text) => `request${text}`)),
       ...(exchange.body === undefined ? [] : unknownFields(plain(body, true), exchange.body, 'request')),
       ...(answer ? [] : [`no answer ${exchange.status} is documented`]),
-      ...(exchange.answer === undefined ? [] : complaints(answer, exchange.answer, false).map((text) => `answer${text}`)),
+      ...(exchange.answer === undefined
+        ? []
+        : complaints(answer, exchange.answer, false).map((text) => `answer${text}`)),
       ...(exchange.answer === undefined ? [] : unknownFields(plain(answer ?? {}, false), exchange.answer, 'answer')),
     ]
   }
@@ -106,7 +117,8 @@ const same = (a: string, b: string | undefined) => a.toLowerCase() === b?.toLowe
 /** Fields of a value that its schema does not name, where it names any. */
 function unknownFields(schema: Loose, value: Loose, path: string): string[] {
   if (typeof value !== 'object' || value === null) return []
-  if (Array.isArray(value)) return value.flatMap((item, at) => unknownFields(schema?.items ?? {}, item, `${path}[${at}]`))
+  if (Array.isArray(value))
+    return value.flatMap((item, at) => unknownFields(schema?.items ?? {}, item, `${path}[${at}]`))
   const branches = [schema, ...(schema?.anyOf ?? []), ...(schema?.oneOf ?? []), ...(schema?.allOf ?? [])]
   const known = Object.assign({}, ...branches.map((branch: Loose) => branch?.properties ?? {})) as Record<string, Loose>
   if (Object.keys(known).length === 0) return []

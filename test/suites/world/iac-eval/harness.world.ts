@@ -12,7 +12,8 @@ const LIMIT_S = 240
 /** The share of what the provider can plan without an account that has to be judged right. */
 const AGREEMENT = 0.97
 /** What the plan of a reference says that asks an account or names what the provider no longer has. */
-const NEEDS_ACCOUNT = /reading |data\.|no valid credential|UnauthorizedOperation|InvalidClientTokenId|Unsupported argument/i
+const NEEDS_ACCOUNT =
+  /reading |data\.|no valid credential|UnauthorizedOperation|InvalidClientTokenId|Unsupported argument/i
 
 let folder: string
 let oracle: Oracle

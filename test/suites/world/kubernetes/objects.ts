@@ -92,7 +92,9 @@ const IN_NAMESPACE: MadeObject[] = [
   made('v1', 'ConfigMap', 'web', ['config_map', 'config_map_v1'], { data: { colour: 'blue' } }),
   made('v1', 'Secret', 'web', ['secret_v1'], { stringData: { password: 'a word that must not be seen' } }),
   made('v1', 'ServiceAccount', 'web', ['service_account_v1'], {}),
-  made('v1', 'LimitRange', 'web', ['limit_range_v1'], { spec: { limits: [{ type: 'PersistentVolumeClaim', max: { storage: '5Gi' } }] } }),
+  made('v1', 'LimitRange', 'web', ['limit_range_v1'], {
+    spec: { limits: [{ type: 'PersistentVolumeClaim', max: { storage: '5Gi' } }] },
+  }),
   made('v1', 'ResourceQuota', 'web', ['resource_quota_v1'], { spec: { hard: { 'count/secrets': '50' } } }),
   made('v1', 'PersistentVolumeClaim', 'web', ['persistent_volume_claim_v1'], {
     spec: { accessModes: ['ReadWriteOnce'], storageClassName: 'slow', resources: { requests: { storage: '1Gi' } } },

@@ -121,7 +121,10 @@ describe('rounds against a cluster', () => {
     await world.cluster.killApiServer()
     const applied = await applyRound(world, context, session.uuid)
     expect(applied.statuses.at(-1)).toBe('completed')
-    expect((await applyReports(world, session.uuid)).at(-1)).toMatchObject({ status: 'Failed', summary: { created: 0 } })
+    expect((await applyReports(world, session.uuid)).at(-1)).toMatchObject({
+      status: 'Failed',
+      summary: { created: 0 },
+    })
     await world.cluster.startApiServer()
     await world.cluster.call('GET', configMap('late'), undefined, { allowed: [404] })
   })

@@ -10,7 +10,9 @@ import { type Loose, sdk } from './sdks.ts'
 const serve = interceptor()
 const stream = (events: object[], named = false) => ({
   headers: { 'content-type': 'text/event-stream' },
-  text: events.map((event) => `${named ? `event: ${(event as Loose).type}\n` : ''}data: ${JSON.stringify(event)}\n\n`).join(''),
+  text: events
+    .map((event) => `${named ? `event: ${(event as Loose).type}\n` : ''}data: ${JSON.stringify(event)}\n\n`)
+    .join(''),
 })
 const ask = (oracle: { ours: Parameters<typeof ourClient>[0] } | undefined) =>
   ourClient(oracle?.ours ?? { model: '' })
@@ -74,7 +76,9 @@ const EVENTS = [
   { type: 'message_stop' },
 ]
 
-const part = (parts: object[], rest: object = {}) => ({ candidates: [{ content: { parts, role: 'model' }, index: 0, ...rest }] })
+const part = (parts: object[], rest: object = {}) => ({
+  candidates: [{ content: { parts, role: 'model' }, index: 0, ...rest }],
+})
 const PARTS = [
   part([{ text: 'I look' }]),
   part([{ text: ' at both.' }]),
@@ -108,7 +112,8 @@ describe('a stream that nobody asked for is read as the client reads it', () => 
   it('of generated content', async () => {
     serve(stream(PARTS))
     const chunks: Loose[] = []
-    for await (const one of await genai().generateContentStream({ model: 'gemini-3.8-flash', contents: 'Hi' })) chunks.push(one)
+    for await (const one of await genai().generateContentStream({ model: 'gemini-3.8-flash', contents: 'Hi' }))
+      chunks.push(one)
     const joined = {
       text: chunks.map(({ text }) => text ?? '').join(''),
       functionCalls: chunks.flatMap(({ functionCalls }) => functionCalls ?? []),

@@ -77,7 +77,9 @@ it('a plan of all of them is drawn up from the mirror alone, and what is sensiti
   const plan = parsePlan(shown.stdout)
   expect([...sensitiveLiterals(plan)]).toContain('planted-Zq7-very-secret')
   const parts = await iac.schema({ workspace_path: path, resource_types: ['tls_private_key', 'random_password'] })
-  const [tls] = Object.values(parts?.providers ?? {}).filter(({ resource_schemas }) => 'tls_private_key' in resource_schemas)
+  const [tls] = Object.values(parts?.providers ?? {}).filter(
+    ({ resource_schemas }) => 'tls_private_key' in resource_schemas,
+  )
   expect(readBlock(tls?.resource_schemas.tls_private_key)?.attributes).toMatchObject({
     algorithm: { required: true },
     private_key_pem: { computed: true, sensitive: true },

@@ -42,10 +42,7 @@ export function documentOf(installed: Installed): Promise<Document> {
 async function read({ name, source, version }: Installed): Promise<Document> {
   const folder = await mkdtemp(join(tmpdir(), 'world-schema-'))
   const wanted = `${name} = {\n      source  = "${source}"\n      version = "${version}"\n    }`
-  await writeFile(
-    join(folder, 'main.tf'),
-    `terraform {\n  required_providers {\n    ${wanted}\n  }\n}\n`,
-  )
+  await writeFile(join(folder, 'main.tf'), `terraform {\n  required_providers {\n    ${wanted}\n  }\n}\n`)
   await initialise(ENGINE, folder)
   const { code, stdout, stderr } = await runEngine(ENGINE, folder, ['providers', 'schema', '-json'])
   if (code !== 0) throw new Error(stderr)

@@ -49,7 +49,9 @@ export const part: Part = {
         tools.say(`left out: ${provider.name}: ${error.message}`)
       }
     if (installed.length === 0) throw new Unavailable(`none of ${leftOut.join(', ')} can be had here`)
-    const described = installed.map(({ name, version, isPartial }) => `${name} ${version}${isPartial ? ' in part' : ''}`)
+    const described = installed.map(
+      ({ name, version, isPartial }) => `${name} ${version}${isPartial ? ' in part' : ''}`,
+    )
     return {
       version: described.join(', ') + (leftOut.length > 0 ? `; without ${leftOut.join(', ')}` : ''),
       env: {
