@@ -1,6 +1,6 @@
 import { cp, mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { type Tools, Unavailable } from '../part.ts'
+import type { Tools } from '../part.ts'
 import { output } from './command.ts'
 import { withLock } from './lock.ts'
 
@@ -18,10 +18,10 @@ export interface GoProgram {
   /** For the name of its folder, and as the table tells it. */
   version: string
   /**
-   * Where its source comes from: a version of a module, by the proxy and its checksum, a commit of a repository, or a
-   * module of our own, whose files are written in place: text by path.
+   * Where its source comes from: a version of a module, by the proxy and its checksum, or a module of our own, whose
+   * files are written in place: text by path.
    */
-  source: GoModule | { repository: string; tag: string; commit: string } | { files(): Promise<Record<string, string>> }
+  source: GoModule | { files(): Promise<Record<string, string>> }
   /** Package below the source, for example `./cmd/tofu`. */
   package: string
   ldflags?: string
@@ -78,17 +78,10 @@ async function bring({ source }: GoProgram, folder: string): Promise<void> {
     await output('chmod', ['-R', 'u+w', folder])
     return
   }
-  if ('files' in source) {
-    for (const [path, text] of Object.entries(await source.files())) {
-      await mkdir(dirname(join(folder, path)), { recursive: true })
-      await writeFile(join(folder, path), text)
-    }
-    return
+  for (const [path, text] of Object.entries(await source.files())) {
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await writeFile(join(folder, path), text)
   }
-  const { repository, tag, commit } = source
-  await output('git', ['clone', '--quiet', '--depth', '1', '--branch', tag, repository, folder], { minutes: 10 })
-  const got = (await output('git', ['rev-parse', 'HEAD'], { cwd: folder })).trim()
-  if (got !== commit) throw new Unavailable(`${tag} of ${repository} is ${got}, expected ${commit}`)
 }
 
 async function moduleWithSum({ module, version, sum }: GoModule, folder: string): Promise<string> {
