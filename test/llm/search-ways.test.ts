@@ -86,7 +86,7 @@ describe('a web search', () => {
       'https://generativelanguage.googleapis.com/v1beta/models/*',
       {
         candidates: [{ content: { parts: [{ text: 'high at noon' }] }, finishReason: 'STOP' }],
-        usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 3 },
+        usageMetadata: { promptTokenCount: 4, toolUsePromptTokenCount: 5, candidatesTokenCount: 3 },
       },
       { tools: [{ google_search: {} }] },
     ],
