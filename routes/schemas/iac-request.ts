@@ -80,6 +80,7 @@ const FORMS = {
   oneOf: [
     {
       title: 'First call',
+      type: 'object' as const,
       required: ['repo_uri', 'scope_id', 'engine_providers'],
       properties: {
         repo_uri: { type: 'string' },
@@ -90,6 +91,7 @@ const FORMS = {
     },
     {
       title: 'A session goes on',
+      type: 'object' as const,
       required: ['session_id'],
       properties: {
         session_id: { type: 'string' },

@@ -52,17 +52,25 @@ it('holds the examples of the description themselves', () => {
         const named = DOCUMENT.components.schemas[String(schema.$ref).split('/').at(-1) ?? '']?.example
         const given = [...values.map(({ value }) => value), ...[example, named].filter((value) => value !== undefined)]
         expect(given.length, name).toBeGreaterThan(0)
-        const parts = type === 'text/event-stream' && schema.$ref ? given.flatMap(eventsOf) : given
-        for (const value of parts) expect(validator(schema).safeParse(value), name).toMatchObject({ success: true })
+        const isStream = type === 'text/event-stream'
+        for (const value of isStream ? given.flatMap(eventsOf) : given) {
+          expect(validator(schema).safeParse(value), name).toMatchObject({ success: true })
+          if (!isStream) continue
+          const { contentSchema } = (schema.properties as { data: { contentSchema: Record<string, unknown> } }).data
+          const data = JSON.parse((value as { data: string }).data)
+          expect(validator(contentSchema).safeParse(data), name).toMatchObject({ success: true })
+        }
       }
     }
 })
 
-/** The numbered events of an example of a stream, whose schema describes one of them. */
-function eventsOf(text: unknown): unknown[] {
+/** The events of an example of a stream, as a client of such streams reads them. */
+function eventsOf(text: unknown): Record<string, string>[] {
   const frames = String(text)
     .split('\n\n')
-    .filter((frame) => frame.startsWith('id: '))
+    .filter((frame) => frame !== '' && !frame.startsWith(':'))
   expect(frames).not.toHaveLength(0)
-  return frames.map((frame) => JSON.parse(frame.split('\ndata: ')[1] ?? ''))
+  return frames.map((frame) =>
+    Object.fromEntries(frame.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.replace(/^\w+: /, '')])),
+  )
 }

@@ -69,7 +69,11 @@ function closed(schema: unknown): unknown {
   if (typeof schema !== 'object' || schema === null) return schema
   const { $ref, allOf, example: _, ...own } = schema as Schema
   if (typeof $ref === 'string') return closed(DOCUMENT.components.schemas[$ref.split('/').at(-1) ?? ''])
-  const inner = Object.fromEntries(Object.entries(own).map(([key, value]) => [key, closed(value)])) as Schema
+  // Forms of an object that lists its keys itself say what goes together, and not which keys there are.
+  const isForms = (key: string) => key === 'oneOf' && 'properties' in own
+  const inner = Object.fromEntries(
+    Object.entries(own).map(([key, value]) => [key, isForms(key) ? value : closed(value)]),
+  ) as Schema
   const parts = Array.isArray(allOf) ? (allOf.map(closed) as Schema[]) : []
   const whole = parts.length === 0 ? inner : [...parts, inner].reduce(merged, {})
   return 'properties' in whole && !('additionalProperties' in whole) ? { ...whole, additionalProperties: false } : whole
