@@ -14,6 +14,11 @@ export interface Failure extends Pair {
   error: string
 }
 
+const NO_SUCH_RESOURCE = 'the plan has no such resource'
+
+/** Whether a pair was refused because its address is invented: nothing is wrong with the code then. */
+export const isInvented = ({ error }: Failure): boolean => error === NO_SUCH_RESOURCE
+
 const INDEX = String.raw`(?:\[(?:\d+|"(?:\\.|[^"\\])*")\])?`
 const NAME = String.raw`[\p{L}_][\p{L}\p{N}_-]*`
 const ADDRESS = new RegExp(String.raw`^(?:module\.${NAME}${INDEX}\.)*(?!data\.|module\.)${NAME}\.${NAME}${INDEX}$`, 'u')
@@ -72,7 +77,7 @@ function addressFault(
 }
 
 function creationFault(change: ResourceChange | undefined): string | null {
-  if (!change) return 'the plan has no such resource'
+  if (!change) return NO_SUCH_RESOURCE
   return isCreated(change) ? null : 'the plan does not create this resource'
 }
 
