@@ -3,7 +3,8 @@ import { ask } from '../http.ts'
 import { readNamedText } from '../inputs.ts'
 import type { ObtainToken } from '../tokens.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
-import { exchangeToken, impersonate, SCOPE, type TokenContext } from './token-exchange.ts'
+import { impersonate } from './impersonation.ts'
+import { exchangeToken, SCOPE, type TokenContext } from './token-exchange.ts'
 
 const Format = v.optional(
   v.object({ type: v.optional(v.string(), 'text'), subject_token_field_name: v.optional(v.string()) }),
