@@ -1,7 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readNamed, setting } from '../inputs.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
-import { UnknownCipherError } from './password-cipher.ts'
 import { type KeysAndCertificates, readPkcs12 } from './pkcs12.ts'
 import type { Proof } from './sign-in.ts'
 
@@ -21,20 +20,18 @@ async function loadCertificate({ env }: InventoryRequest): Promise<{ key: KeyObj
   const path = setting(env, 'ARM_CLIENT_CERTIFICATE_PATH')
   const name = path ? 'ARM_CLIENT_CERTIFICATE_PATH' : 'ARM_CLIENT_CERTIFICATE'
   const bytes = path ? await readNamed(path, name, env) : Buffer.from(env.ARM_CLIENT_CERTIFICATE ?? '', 'base64')
-  const { keys, certificates } = parse(bytes, env.ARM_CLIENT_CERTIFICATE_PASSWORD ?? '', name)
+  const { keys, certificates } = await parse(bytes, env.ARM_CLIENT_CERTIFICATE_PASSWORD ?? '', name)
   for (const key of keys)
     for (const certificate of certificates)
       if (key.asymmetricKeyType === 'rsa' && certificate.checkPrivateKey(key)) return { key, certificate }
   throw new InventoryError(`${name} holds no RSA key with its certificate`)
 }
 
-function parse(bytes: Buffer, password: string, name: string): KeysAndCertificates {
+async function parse(bytes: Buffer, password: string, name: string): Promise<KeysAndCertificates> {
   try {
     const text = bytes.toString('latin1')
-    return text.includes('-----BEGIN ') ? readPem(text, password) : readPkcs12(bytes, password)
-  } catch (error) {
-    if (error instanceof UnknownCipherError)
-      throw new InventoryError(`${name} is encrypted in a way that is not supported; export it with AES-256 or 3DES`)
+    return text.includes('-----BEGIN ') ? readPem(text, password) : await readPkcs12(bytes, password)
+  } catch {
     throw new InventoryError(`${name} is neither PKCS #12 nor PEM, or ARM_CLIENT_CERTIFICATE_PASSWORD does not open it`)
   }
 }
