@@ -320,6 +320,35 @@ describe('workload identity federation', () => {
     expect([calls[0]?.headers.get('metadata'), calls[0]?.url.search]).toEqual(['True', '?resource=x'])
   })
 
+  const AWS_SOURCE = {
+    environment_id: 'aws1',
+    region_url: 'http://169.254.169.254/latest/meta-data/placement/availability-zone',
+    url: 'http://169.254.169.254/latest/meta-data/iam/security-credentials',
+    regional_cred_verification_url: 'https://elsewhere.example?Action=GetCallerIdentity',
+  }
+  const ofAws = (env: object) => ({
+    GOOGLE_CREDENTIALS: JSON.stringify({ ...EXTERNAL, credential_source: AWS_SOURCE }),
+    ...env,
+  })
+  it('with the identity of AWS, which asks none of the addresses of the file', async () => {
+    const calls = at(STS, issue('federated'))
+    const env = ofAws({
+      AWS_REGION: 'eu-west-1',
+      AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
+      AWS_SECRET_ACCESS_KEY: 'aws-secret',
+    })
+    expect(await tokenOf(env)).toBe('federated')
+    const proof = JSON.parse(decodeURIComponent(calls[0]?.form.get('subject_token') ?? ''))
+    expect(proof.url).toBe('https://sts.eu-west-1.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15')
+    expect(proof.headers).toContainEqual({ key: 'x-goog-cloud-target-resource', value: EXTERNAL.audience })
+    expect(JSON.stringify(proof.headers)).toMatch(/AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-west-1\/sts\//)
+    expect(calls[0]?.text).not.toContain('aws-secret')
+  })
+
+  it('with the identity of AWS, but no region', async () => {
+    expect(await errorOf(ofAws({ AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE' }))).toBe('AWS_REGION is not set')
+  })
+
   it('and then as a service account', async () => {
     const path = await folderWith({ token: 'subject-token' })
     const url = IMPERSONATE('ci@web-prod-1.iam.gserviceaccount.com')
@@ -344,14 +373,14 @@ describe('workload identity federation', () => {
 
   it.each<[string, object, RegExp]>([
     [
-      'AWS',
-      { environment_id: 'aws1', regional_cred_verification_url: 'https://sts' },
-      /^the Google credentials take their subject token from AWS, /,
+      'an unknown environment',
+      { environment_id: 'aws2' },
+      /^the Google credentials take their subject token from a certificate or a program; /,
     ],
     [
       'a program',
       { executable: { command: '/bin/token' } },
-      /^the Google credentials take their subject token from AWS, a certificate or a program/,
+      /^the Google credentials take their subject token from a certificate or a program/,
     ],
     ['no address', { url: 'nowhere' }, /^the credential_source of the Google credentials is no address$/],
     [
