@@ -4,6 +4,7 @@ import { installRuntimes, type Runtime } from './install.ts'
 import { connectionsArePinned } from './pinned-check.ts'
 import { SIDECARS } from './sidecars.ts'
 import { type Stores, startStores } from './stores.ts'
+import { vendorsGiveTokens } from './vendor-check.ts'
 
 type Outcome = 'passed' | 'FAILED'
 /** Outcomes by name of the check, in the order of the checks. */
@@ -50,6 +51,7 @@ async function checkRuntime(runtime: Runtime, stores: Stores): Promise<Column> {
   })
   for (const [name, run] of SIDECARS) await attempt(name, () => run(runtime))
   await attempt('git requests connect to the checked addresses only', () => connectionsArePinned(runtime))
+  await attempt("the vendors' libraries get tokens of Azure and GCP", () => vendorsGiveTokens(runtime))
   return column
 }
 

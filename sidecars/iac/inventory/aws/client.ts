@@ -22,12 +22,18 @@ export interface AwsClient {
 /** Whether a text names a region, so that it can become part of a host name. */
 export const isRegion = (text: string): boolean => /^[a-z]{2,5}(-[a-z0-9]+){2,4}$/.test(text)
 
-export function createAwsClient(request: InventoryRequest): AwsClient {
-  const region = setting(request.env, 'AWS_REGION', 'AWS_DEFAULT_REGION')
+/** The configured region. */
+export function awsRegion({ env }: InventoryRequest): string {
+  const region = setting(env, 'AWS_REGION', 'AWS_DEFAULT_REGION')
   if (region === undefined) throw new InventoryError('AWS_REGION is not set')
   if (!isRegion(region)) throw new InventoryError('AWS_REGION does not name a region')
-  const stsUrl = `${endpointOf('sts', region, request.env)}/`
-  const sign = createSigner(request, credentialChain(request, region, stsUrl))
+  return region
+}
+
+export function createAwsClient(request: InventoryRequest): AwsClient {
+  const region = awsRegion(request)
+  const stsUrl = stsAddress(request, region)
+  const sign = createSigner(request, awsCredentials(request, region))
   return {
     region,
     account: async () => {
@@ -74,14 +80,26 @@ export function createAwsClient(request: InventoryRequest): AwsClient {
 
 const FORM = 'application/x-www-form-urlencoded; charset=utf-8'
 
-function credentialChain(request: InventoryRequest, region: string, stsUrl: string): CredentialSource {
+const stsAddress = ({ env }: InventoryRequest, region: string) => `${endpointOf('sts', region, env)}/`
+
+/** The credentials of the vendor's default chain. Errors: `InventoryError`. */
+export function awsCredentials(request: InventoryRequest, region: string): CredentialSource {
+  const credentials = credentialChain(request, region)
+  return () =>
+    credentials().catch((error: unknown) => {
+      if (!(error instanceof CredentialError)) throw error
+      throw new InventoryError(`no AWS credentials for scope discovery: ${error.message}`, { cause: error })
+    })
+}
+
+function credentialChain(request: InventoryRequest, region: string): CredentialSource {
   const { env, fetch, signal, now, log } = request
   const aws = readAws({ variable: (name) => env[name]?.trim() ?? '' })
   return defaultCredentials({
     aws,
     purpose: 'the inventory',
     region,
-    stsUrl,
+    stsUrl: stsAddress(request, region),
     fetch,
     readFile: readFileIfAny,
     now,
@@ -107,10 +125,7 @@ function createSigner(
   credentials: CredentialSource,
 ): (call: Call) => Promise<Record<string, string>> {
   return async ({ type, ...call }) => {
-    const { access_key, secret_key, session_token } = await credentials().catch((error: unknown) => {
-      if (!(error instanceof CredentialError)) throw error
-      throw new InventoryError(`no AWS credentials for scope discovery: ${error.message}`, { cause: error })
-    })
+    const { access_key, secret_key, session_token } = await credentials()
     const keys = { accessKeyId: access_key, secretAccessKey: secret_key, sessionToken: session_token }
     const datetime = now()
       .toISOString()

@@ -1,61 +1,37 @@
-import { createHash, createPrivateKey, type KeyObject, randomUUID, X509Certificate } from 'node:crypto'
-import { SignJWT } from 'jose'
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readNamed, setting } from '../inputs.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
-import type { AzureEnvironment } from './environment.ts'
-import { UnknownCipherError } from './password-cipher.ts'
 import { type KeysAndCertificates, readPkcs12 } from './pkcs12.ts'
-import { type Application, type Proof, tokenEndpoint } from './sign-in.ts'
+import type { Proof } from './sign-in.ts'
 
-const LIFETIME_S = 600
 const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]+?-----END \1-----/g
 
 /**
- * Reads a client certificate with its key and answers what signs an assertion with them. The certificate is PKCS #12 or
- * PEM, in the file that `ARM_CLIENT_CERTIFICATE_PATH` names or in base64 in `ARM_CLIENT_CERTIFICATE`.
- * https://learn.microsoft.com/entra/identity-platform/certificate-credentials
+ * Reads a client certificate with its key. They are in PKCS #12 or PEM, in the file that `ARM_CLIENT_CERTIFICATE_PATH`
+ * names or in base64 in `ARM_CLIENT_CERTIFICATE`. The vendor's library signs with them but reads open PEM only.
  */
-export async function readCertificateProof(
-  request: InventoryRequest,
-  environment: AzureEnvironment,
-  { tenantId, clientId }: Application,
-): Promise<() => Promise<Proof>> {
+export async function readCertificateProof(request: InventoryRequest): Promise<() => Promise<Proof>> {
   const { key, certificate } = await loadCertificate(request)
-  const thumbprint = (hash: string) => createHash(hash).update(certificate.raw).digest('base64url')
-  const header = { alg: 'RS256', typ: 'JWT', x5t: thumbprint('sha1'), 'x5t#S256': thumbprint('sha256') }
-  return async () => {
-    const now = Math.floor(request.now().getTime() / 1000)
-    const clientAssertion = await new SignJWT({ jti: randomUUID() })
-      .setProtectedHeader(header)
-      .setAudience(tokenEndpoint(environment, tenantId))
-      .setIssuer(clientId)
-      .setSubject(clientId)
-      .setIssuedAt(now)
-      .setNotBefore(now)
-      .setExpirationTime(now + LIFETIME_S)
-      .sign(key)
-    return { client_assertion: clientAssertion }
-  }
+  const pem = `${key.export({ format: 'pem', type: 'pkcs8' })}${certificate.toString()}`
+  return async () => ({ pem })
 }
 
 async function loadCertificate({ env }: InventoryRequest): Promise<{ key: KeyObject; certificate: X509Certificate }> {
   const path = setting(env, 'ARM_CLIENT_CERTIFICATE_PATH')
   const name = path ? 'ARM_CLIENT_CERTIFICATE_PATH' : 'ARM_CLIENT_CERTIFICATE'
   const bytes = path ? await readNamed(path, name, env) : Buffer.from(env.ARM_CLIENT_CERTIFICATE ?? '', 'base64')
-  const { keys, certificates } = parse(bytes, env.ARM_CLIENT_CERTIFICATE_PASSWORD ?? '', name)
+  const { keys, certificates } = await parse(bytes, env.ARM_CLIENT_CERTIFICATE_PASSWORD ?? '', name)
   for (const key of keys)
     for (const certificate of certificates)
       if (key.asymmetricKeyType === 'rsa' && certificate.checkPrivateKey(key)) return { key, certificate }
   throw new InventoryError(`${name} holds no RSA key with its certificate`)
 }
 
-function parse(bytes: Buffer, password: string, name: string): KeysAndCertificates {
+async function parse(bytes: Buffer, password: string, name: string): Promise<KeysAndCertificates> {
   try {
     const text = bytes.toString('latin1')
-    return text.includes('-----BEGIN ') ? readPem(text, password) : readPkcs12(bytes, password)
-  } catch (error) {
-    if (error instanceof UnknownCipherError)
-      throw new InventoryError(`${name} is encrypted in a way that is not supported; export it with AES-256 or 3DES`)
+    return text.includes('-----BEGIN ') ? readPem(text, password) : await readPkcs12(bytes, password)
+  } catch {
     throw new InventoryError(`${name} is neither PKCS #12 nor PEM, or ARM_CLIENT_CERTIFICATE_PASSWORD does not open it`)
   }
 }

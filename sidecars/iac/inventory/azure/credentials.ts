@@ -37,12 +37,12 @@ export async function readAzureCredentials(
   const certificate = ['ARM_CLIENT_CERTIFICATE_PATH', 'ARM_CLIENT_CERTIFICATE'].find((name) => setting(env, name))
   if (certificate) {
     const application = await readApplication(request, certificate)
-    return signIn(request, environment, application, await readCertificateProof(request, environment, application))
+    return signIn(request, environment, application, await readCertificateProof(request))
   }
   const clientSecret = await readClientSecret(request)
   if (clientSecret === undefined) throw new InventoryError(`${NONE}; ${CHOICES}`)
   return signIn(request, environment, await readApplication(request, 'ARM_CLIENT_SECRET'), async () => ({
-    client_secret: clientSecret,
+    secret: clientSecret,
   }))
 }
 
@@ -71,16 +71,16 @@ const AUDIENCE = 'api://AzureADTokenExchange'
 async function readWorkloadIdentity({ env }: InventoryRequest): Promise<Proof> {
   const path = setting(env, 'AZURE_FEDERATED_TOKEN_FILE')
   if (!path) throw new InventoryError('ARM_USE_AKS_WORKLOAD_IDENTITY is set, but AZURE_FEDERATED_TOKEN_FILE is not')
-  return { client_assertion: await readNamedText(path, 'AZURE_FEDERATED_TOKEN_FILE', env) }
+  return { assertion: await readNamedText(path, 'AZURE_FEDERATED_TOKEN_FILE', env) }
 }
 
 /** The token in `ARM_OIDC_TOKEN` or `ARM_OIDC_TOKEN_FILE_PATH`, else one that the host of a GitHub workflow issues. */
 async function readOidcToken(request: InventoryRequest): Promise<Proof> {
   const { env } = request
   const token = setting(env, 'ARM_OIDC_TOKEN')
-  if (token) return { client_assertion: token }
+  if (token) return { assertion: token }
   const path = setting(env, 'ARM_OIDC_TOKEN_FILE_PATH')
-  if (path) return { client_assertion: await readNamedText(path, 'ARM_OIDC_TOKEN_FILE_PATH', env) }
+  if (path) return { assertion: await readNamedText(path, 'ARM_OIDC_TOKEN_FILE_PATH', env) }
   const url = setting(env, 'ARM_OIDC_REQUEST_URL', 'ACTIONS_ID_TOKEN_REQUEST_URL')
   const bearer = setting(env, 'ARM_OIDC_REQUEST_TOKEN', 'ACTIONS_ID_TOKEN_REQUEST_TOKEN')
   if (!url || !bearer)
@@ -91,5 +91,5 @@ async function readOidcToken(request: InventoryRequest): Promise<Proof> {
   const issuer = new URL(serviceUrl(url, 'ARM_OIDC_REQUEST_URL'))
   issuer.searchParams.set('audience', AUDIENCE)
   const answer = await askJson({ request, source: SOURCE, url: issuer, headers: { authorization: `Bearer ${bearer}` } })
-  return { client_assertion: checkShape(SOURCE, v.object({ value: tokenText }), answer).value }
+  return { assertion: checkShape(SOURCE, v.object({ value: tokenText }), answer).value }
 }

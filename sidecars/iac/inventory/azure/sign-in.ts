@@ -1,7 +1,9 @@
-import { askJson } from '../http.ts'
+import type { ClientSecretCredentialOptions, TokenCredential } from '@azure/identity'
+import { OutboundError, type OutboundResponse } from '../../../../src/base/http.ts'
+import { ask } from '../http.ts'
 import { checkShape } from '../inputs.ts'
-import { asAccessToken, type ObtainToken, tokenAnswer } from '../tokens.ts'
-import type { InventoryRequest } from '../types.ts'
+import { type ObtainToken, tokenAnswer } from '../tokens.ts'
+import { InventoryError, type InventoryRequest } from '../types.ts'
 import type { AzureEnvironment } from './environment.ts'
 
 export interface Application {
@@ -9,44 +11,134 @@ export interface Application {
   clientId: string
 }
 
-/** How an application proves itself. */
-export type Proof = { client_secret: string } | { client_assertion: string }
-
-export const tokenEndpoint = (environment: AzureEnvironment, tenantId: string): string =>
-  `${environment.login}/${encodeURIComponent(tenantId)}/oauth2/v2.0/token`
+/** How an application proves itself: with a secret, a token of another issuer, or key and certificate in PEM. */
+export type Proof = { secret: string } | { assertion: string } | { pem: string }
 
 const SOURCE = 'Microsoft Entra ID'
-const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
 /**
- * Obtains tokens by the client credentials grant.
- * @param prove is called for each token, because an assertion is short-lived and a file with one is renewed
+ * Obtains tokens by the vendor's library, which is loaded by the first token. Each token has a credential of its own,
+ * so the library keeps none.
+ * @param prove is called for each token, because a file with an assertion is renewed
  * https://learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow
  */
 export function signIn(
   request: InventoryRequest,
   environment: AzureEnvironment,
-  { tenantId, clientId }: Application,
+  application: Application,
   prove: () => Promise<Proof>,
 ): ObtainToken {
+  if (!/^[A-Za-z0-9.-]+$/.test(application.tenantId))
+    throw new InventoryError('ARM_TENANT_ID is neither the id nor a domain of a tenant')
   return async () => {
     const proof = await prove()
-    const form = new URLSearchParams({
-      grant_type: 'client_credentials',
-      client_id: clientId,
-      scope: `${environment.audience}/.default`,
-      ...proof,
-      ...('client_assertion' in proof ? { client_assertion_type: ASSERTION_TYPE } : {}),
+    const client = new TokenEndpoint(request, environment, application, proof)
+    const credential = await createCredential(application, proof, {
+      authorityHost: client.authority,
+      disableInstanceDiscovery: true,
+      httpClient: client,
+      retryOptions: { maxRetries: 0 },
     })
-    const answer = await askJson({
-      request,
+    const token = await credential.getToken(`${environment.audience}/.default`).catch((error: unknown) => {
+      throw client.failure ?? new InventoryError(`no token could be asked of ${SOURCE}`, { cause: error })
+    })
+    if (token === null) throw new InventoryError(`${SOURCE} gave no token`)
+    return { value: token.token, expiresAt: request.now().getTime() + client.lifetimeMs }
+  }
+}
+
+/** Makes the one credential that is configured; the library's chain of all kinds is never used. */
+async function createCredential(
+  { tenantId, clientId }: Application,
+  proof: Proof,
+  options: ClientSecretCredentialOptions,
+): Promise<TokenCredential> {
+  const library = await import('@azure/identity')
+  if ('secret' in proof) return new library.ClientSecretCredential(tenantId, clientId, proof.secret, options)
+  if ('pem' in proof)
+    return new library.ClientCertificateCredential(tenantId, clientId, { certificate: proof.pem }, options)
+  return new library.ClientAssertionCredential(tenantId, clientId, async () => proof.assertion, options)
+}
+
+type HttpClient = NonNullable<ClientSecretCredentialOptions['httpClient']>
+type Outgoing = Parameters<HttpClient['sendRequest']>[0]
+type Answer = Awaited<ReturnType<HttpClient['sendRequest']>>
+
+const DEFAULT_LIFETIME_S = 3600
+
+/**
+ * Sends the library's requests with the fetch of the service, and nowhere but to the token endpoint of the tenant. What
+ * the library would ask about that endpoint is answered here.
+ */
+class TokenEndpoint implements HttpClient {
+  /** The library takes https only; on this machine the real address may be plain. */
+  readonly authority: string
+  /** Why the last request has failed, in words for the user. */
+  failure: unknown
+  lifetimeMs = DEFAULT_LIFETIME_S * 1000
+  readonly #tenant: string
+  readonly #secrets: string[]
+  readonly #request: InventoryRequest
+  readonly #login: string
+
+  constructor(request: InventoryRequest, { login }: AzureEnvironment, { tenantId }: Application, proof: Proof) {
+    this.#request = request
+    this.#login = login
+    this.authority = login.replace(/^http:/, 'https:')
+    this.#tenant = `${this.authority}/${tenantId}`
+    this.#secrets = 'pem' in proof ? [] : Object.values(proof)
+  }
+
+  async sendRequest(outgoing: Outgoing): Promise<Answer> {
+    try {
+      const path = outgoing.url.startsWith(`${this.#tenant}/`) ? outgoing.url.slice(this.#tenant.length) : ''
+      if (/^\/v2\.0\/\.well-known\/openid-configuration(\?|$)/.test(path)) return this.#describe(outgoing)
+      if (!/^\/oauth2\/v2\.0\/token(\?|$)/.test(path) || typeof outgoing.body !== 'string')
+        throw new InventoryError(`an address that is none of ${SOURCE} was to be asked`)
+      return await this.#exchange(outgoing, outgoing.body)
+    } catch (error) {
+      this.failure = error
+      throw error
+    }
+  }
+
+  async #exchange(outgoing: Outgoing, body: string): Promise<Answer> {
+    const assertion = new URLSearchParams(body).get('client_assertion')
+    const response: OutboundResponse = await ask({
+      request: this.#request,
       source: SOURCE,
-      url: tokenEndpoint(environment, tenantId),
+      url: `${this.#login}${outgoing.url.slice(this.authority.length)}`,
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: form.toString(),
-      secrets: Object.values(proof).flatMap((secret) => [secret, encodeURIComponent(secret)]),
+      body,
+      secrets: [...this.#secrets, ...(assertion ? [assertion] : [])].flatMap((one) => [one, encodeURIComponent(one)]),
     })
-    return asAccessToken(checkShape(SOURCE, tokenAnswer, answer), request)
+    const answer = checkShape(SOURCE, tokenAnswer, readJson(response))
+    this.lifetimeMs = (answer.expires_in ?? DEFAULT_LIFETIME_S) * 1000
+    return answerOf(outgoing, { token_type: 'Bearer', expires_in: DEFAULT_LIFETIME_S, ...answer })
   }
+
+  /** The library asks a cloud that it does not know for its addresses, and would post the secret to what it answers. */
+  #describe(outgoing: Outgoing): Answer {
+    return answerOf(outgoing, {
+      issuer: `${this.#tenant}/v2.0`,
+      authorization_endpoint: `${this.#tenant}/oauth2/v2.0/authorize`,
+      token_endpoint: `${this.#tenant}/oauth2/v2.0/token`,
+      jwks_uri: `${this.#tenant}/discovery/v2.0/keys`,
+    })
+  }
+}
+
+function readJson(response: OutboundResponse): unknown {
+  try {
+    return response.json()
+  } catch (error) {
+    if (error instanceof OutboundError) throw new InventoryError(`${SOURCE} gave an answer that is not JSON`)
+    throw error
+  }
+}
+
+/** An answer as the library reads it. Of the headers it needs none. */
+function answerOf(request: Outgoing, body: object): Answer {
+  return { request, status: 200, headers: request.headers, bodyAsText: JSON.stringify(body) }
 }

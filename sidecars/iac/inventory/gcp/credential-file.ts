@@ -2,8 +2,10 @@ import * as v from 'valibot'
 import type { ObtainToken } from '../tokens.ts'
 import { InventoryError } from '../types.ts'
 import { ExternalAccountFile, externalAccountToken } from './external-account.ts'
+import { impersonate } from './impersonation.ts'
+import { AuthorizedUserFile, authorizedUserToken, WorkforceUserFile, workforceUserToken } from './person.ts'
 import { ServiceAccountFile, serviceAccountToken } from './service-account.ts'
-import { exchangeToken, impersonate, type TokenContext } from './token-exchange.ts'
+import type { TokenContext } from './token-exchange.ts'
 
 const ImpersonatedFile = v.object({
   type: v.literal('impersonated_service_account'),
@@ -25,7 +27,9 @@ export interface CredentialFile {
   token: (context: TokenContext) => ObtainToken
 }
 
-const SUPPORTED = 'supported are service_account, authorized_user, external_account and impersonated_service_account'
+const SUPPORTED =
+  'supported are service_account, authorized_user, external_account, external_account_authorized_user and ' +
+  'impersonated_service_account'
 
 /**
  * Reads credentials in one of Google's JSON forms.
@@ -54,6 +58,8 @@ function tokenOf(context: TokenContext, json: unknown, origin: string, nested = 
   const { type } = checkFields(v.object({ type: v.string() }), json, origin)
   if (type === 'service_account') return serviceAccountToken(context, checkFields(ServiceAccountFile, json, origin))
   if (type === 'authorized_user') return authorizedUserToken(context, checkFields(AuthorizedUserFile, json, origin))
+  if (type === 'external_account_authorized_user')
+    return workforceUserToken(context, checkFields(WorkforceUserFile, json, origin))
   if (type === 'external_account') return externalAccountToken(context, checkFields(ExternalAccountFile, json, origin))
   if (type !== 'impersonated_service_account' || nested)
     throw new InventoryError(`${origin} holds credentials of a type that this discovery cannot use; ${SUPPORTED}`)
@@ -70,26 +76,4 @@ function checkFields<Schema extends v.GenericSchema>(
   const parsed = v.safeParse(schema, json)
   if (parsed.success) return parsed.output
   throw new InventoryError(`${origin} lacks ${v.getDotPath(parsed.issues[0]) ?? 'what credentials of its type need'}`)
-}
-
-const AuthorizedUserFile = v.object({
-  type: v.literal('authorized_user'),
-  client_id: v.string(),
-  client_secret: v.string(),
-  refresh_token: v.string(),
-  token_uri: v.optional(v.string(), 'https://oauth2.googleapis.com/token'),
-  universe_domain: v.optional(v.string()),
-})
-
-/** What `gcloud auth application-default login` leaves behind. */
-function authorizedUserToken({ request }: TokenContext, file: v.InferOutput<typeof AuthorizedUserFile>): ObtainToken {
-  const { client_id, client_secret, refresh_token } = file
-  return () =>
-    exchangeToken({
-      request,
-      source: 'Google OAuth',
-      url: file.token_uri,
-      form: { grant_type: 'refresh_token', client_id, client_secret, refresh_token },
-      secretFields: ['client_secret', 'refresh_token'],
-    })
 }

@@ -7,7 +7,7 @@ import { asAccessToken, keepToken, type ObtainToken, type TokenSource, tokenAnsw
 import { InventoryError, type InventoryRequest } from '../types.ts'
 import { type CredentialFile, parseCredentialFile } from './credential-file.ts'
 import { DEFAULT_UNIVERSE, type GcpEndpoints, gcpEndpoints, universeOf } from './endpoints.ts'
-import { impersonate, impersonationUrl } from './token-exchange.ts'
+import { impersonate, impersonationUrl } from './impersonation.ts'
 
 export interface GcpAccess {
   endpoints: GcpEndpoints

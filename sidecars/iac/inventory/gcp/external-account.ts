@@ -3,7 +3,9 @@ import { ask } from '../http.ts'
 import { readNamedText } from '../inputs.ts'
 import type { ObtainToken } from '../tokens.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
-import { exchangeToken, impersonate, SCOPE, type TokenContext } from './token-exchange.ts'
+import { awsSubjectToken } from './aws-subject-token.ts'
+import { impersonate } from './impersonation.ts'
+import { exchangeToken, SCOPE, type TokenContext } from './token-exchange.ts'
 
 const Format = v.optional(
   v.object({ type: v.optional(v.string(), 'text'), subject_token_field_name: v.optional(v.string()) }),
@@ -12,6 +14,8 @@ const Format = v.optional(
 const Source = v.object({
   file: v.optional(v.string()),
   url: v.optional(v.string()),
+  /** `aws1` for the identity of AWS; `url` is then an address of its metadata service. */
+  environment_id: v.optional(v.string()),
   headers: v.optional(v.record(v.string(), v.string()), {}),
   format: Format,
 })
@@ -30,10 +34,11 @@ export const ExternalAccountFile = v.object({
 })
 type File = v.InferOutput<typeof ExternalAccountFile>
 
+const AWS = 'aws1'
 const SOURCE = 'Google Security Token Service'
 const UNSUPPORTED =
-  'the Google credentials take their subject token from AWS, a certificate or a program; ' +
-  'this discovery reads it from a file or an address'
+  'the Google credentials take their subject token from a certificate or a program; ' +
+  'this discovery reads it from a file or an address, or makes it for the identity of AWS'
 
 /**
  * Workload identity federation: the token of another issuer is exchanged for one of Google (RFC 8693), and that, where
@@ -41,8 +46,8 @@ const UNSUPPORTED =
  */
 export function externalAccountToken({ request }: TokenContext, file: File): ObtainToken {
   const { audience, subject_token_type, client_id, client_secret, workforce_pool_user_project } = file
-  const { file: path, url } = file.credential_source
-  if (path === undefined && url === undefined) throw new InventoryError(UNSUPPORTED)
+  const { file: path, url, environment_id } = file.credential_source
+  if (path === undefined && url === undefined && environment_id !== AWS) throw new InventoryError(UNSUPPORTED)
   const federated: ObtainToken = async () =>
     exchangeToken({
       request,
@@ -54,7 +59,10 @@ export function externalAccountToken({ request }: TokenContext, file: File): Obt
         scope: SCOPE,
         audience,
         subject_token_type,
-        subject_token: await readSubjectToken(request, file.credential_source),
+        subject_token:
+          environment_id === AWS
+            ? await awsSubjectToken(request, file)
+            : await readSubjectToken(request, file.credential_source),
         ...(workforce_pool_user_project && !client_id
           ? { options: JSON.stringify({ userProject: workforce_pool_user_project }) }
           : {}),

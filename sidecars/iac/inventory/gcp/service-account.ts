@@ -1,9 +1,9 @@
 import { createPrivateKey } from 'node:crypto'
-import { SignJWT } from 'jose'
 import * as v from 'valibot'
 import type { ObtainToken } from '../tokens.ts'
 import { InventoryError } from '../types.ts'
-import { exchangeToken, SCOPE, type TokenContext } from './token-exchange.ts'
+import { obtainByLibrary } from './library.ts'
+import { SCOPE, type TokenContext } from './token-exchange.ts'
 
 export const ServiceAccountFile = v.object({
   type: v.literal('service_account'),
@@ -13,51 +13,48 @@ export const ServiceAccountFile = v.object({
   token_uri: v.optional(v.string(), 'https://oauth2.googleapis.com/token'),
   universe_domain: v.optional(v.string()),
 })
+type File = v.InferOutput<typeof ServiceAccountFile>
 
-const LIFETIME_S = 3600
+const LIFETIME_MS = 3600 * 1000
 
 /**
  * Exchanges an assertion that the key of the service account signs. Other universes have no such exchange, and the
  * assertion itself is the token there. https://developers.google.com/identity/protocols/oauth2/service-account
  */
-export function serviceAccountToken(
-  { request, universe }: TokenContext,
-  file: v.InferOutput<typeof ServiceAccountFile>,
-): ObtainToken {
-  const key = parseSigningKey(file.private_key)
-  const sign = async (claims: Record<string, string>) => {
-    const now = Math.floor(request.now().getTime() / 1000)
-    return new SignJWT({ ...claims, scope: SCOPE })
-      .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(file.private_key_id ? { kid: file.private_key_id } : {}) })
-      .setIssuer(file.client_email)
-      .setIssuedAt(now)
-      .setExpirationTime(now + LIFETIME_S)
-      .sign(key)
+export function serviceAccountToken({ request, universe }: TokenContext, file: File): ObtainToken {
+  checkSigningKey(file.private_key)
+  const account = {
+    email: file.client_email,
+    key: file.private_key,
+    ...(file.private_key_id ? { keyId: file.private_key_id } : {}),
+    scopes: [SCOPE],
   }
-  return async () => {
-    if (universe !== undefined) {
-      const value = await sign({ sub: file.client_email })
-      return { value, expiresAt: request.now().getTime() + LIFETIME_S * 1000 }
+  if (universe !== undefined)
+    return async () => {
+      const { JWT } = await import('google-auth-library')
+      const headers = await new JWT({ ...account, universeDomain: universe }).getRequestHeaders()
+      const value = headers.get('authorization')?.replace(/^Bearer /, '') ?? ''
+      return { value, expiresAt: request.now().getTime() + LIFETIME_MS }
     }
-    return exchangeToken({
+  return obtainByLibrary(
+    {
       request,
       source: 'Google OAuth',
       url: file.token_uri,
-      form: {
-        grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
-        assertion: await sign({ aud: file.token_uri }),
-      },
-      secretFields: ['assertion'],
-    })
-  }
+      urlName: 'the token address of the Google credentials',
+      secrets: [],
+    },
+    ({ JWT }, transporterOptions) =>
+      new JWT({ ...account, additionalClaims: { aud: file.token_uri }, transporterOptions }),
+  )
 }
 
-function parseSigningKey(pem: string) {
+/** Refuses a key before the library does, because a message of the parser may quote a part of it. */
+function checkSigningKey(pem: string): void {
   try {
-    const key = createPrivateKey(pem)
-    if (key.asymmetricKeyType === 'rsa') return key
+    if (createPrivateKey(pem).asymmetricKeyType === 'rsa') return
   } catch {
-    // The error below is all that is said: a message of the parser may quote a part of the key.
+    // The error below is all that is said.
   }
   throw new InventoryError('the private_key of the Google credentials is no RSA key')
 }

@@ -1,8 +1,7 @@
-import * as v from 'valibot'
 import { askJson } from '../http.ts'
 import { checkShape, serviceUrl } from '../inputs.ts'
-import { type AccessToken, asAccessToken, type ObtainToken, tokenAnswer, tokenText } from '../tokens.ts'
-import { InventoryError, type InventoryRequest } from '../types.ts'
+import { type AccessToken, asAccessToken, tokenAnswer } from '../tokens.ts'
+import type { InventoryRequest } from '../types.ts'
 
 export const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
 
@@ -13,7 +12,10 @@ export interface TokenContext {
   universe: string | undefined
 }
 
-/** Exchanges a form for a token at a token endpoint. */
+/**
+ * Exchanges a form for a token at a token endpoint. The vendor's library would send the token of another issuer with a
+ * client of its own, which knows neither the fetch of the service nor its time limit.
+ */
 export async function exchangeToken(options: {
   request: InventoryRequest
   source: string
@@ -34,40 +36,4 @@ export async function exchangeToken(options: {
     secrets: options.secretFields.flatMap((name) => [form[name] ?? '', encodeURIComponent(form[name] ?? '')]),
   })
   return asAccessToken(checkShape(source, tokenAnswer, answer), request)
-}
-
-const SOURCE = 'IAM Service Account Credentials'
-const Answer = v.object({ accessToken: tokenText, expireTime: v.pipe(v.string(), v.isoTimestamp()) })
-
-/** The address that issues tokens for this account. */
-export function impersonationUrl(iamCredentials: string, account: string): string {
-  if (!/^[^\s@/?#]+@[^\s@/?#]+$/.test(account))
-    throw new InventoryError('GOOGLE_IMPERSONATE_SERVICE_ACCOUNT is no service account')
-  return `${iamCredentials}/projects/-/serviceAccounts/${encodeURIComponent(account)}:generateAccessToken`
-}
-
-/**
- * Obtains tokens for another service account with those of the first.
- * https://cloud.google.com/iam/docs/reference/credentials/rest/v1/projects.serviceAccounts/generateAccessToken
- */
-export function impersonate(
-  request: InventoryRequest,
-  url: string,
-  obtain: ObtainToken,
-  delegates: readonly string[] = [],
-): ObtainToken {
-  const address = serviceUrl(url, 'service_account_impersonation_url')
-  return async () => {
-    const { value } = await obtain()
-    const answer = await askJson({
-      request,
-      source: SOURCE,
-      url: address,
-      method: 'POST',
-      headers: { authorization: `Bearer ${value}` },
-      json: { scope: [SCOPE], lifetime: '3600s', ...(delegates.length > 0 ? { delegates } : {}) },
-    })
-    const { accessToken, expireTime } = checkShape(SOURCE, Answer, answer)
-    return { value: accessToken, expiresAt: Date.parse(expireTime) }
-  }
 }

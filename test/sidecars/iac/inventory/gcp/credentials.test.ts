@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { jwtVerify } from 'jose'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { gcpInventory } from '../../../../../sidecars/iac/inventory/gcp/index.ts'
 import {
   type Call,
@@ -13,6 +13,7 @@ import {
   refused,
   unreachable,
 } from '../outside.ts'
+import { inventoryRequest } from '../request.ts'
 
 const at = outsideWorld()
 const SCOPE = 'web-prod-1'
@@ -118,7 +119,7 @@ describe('the first place that is set up counts', () => {
     }
     expect(await tokenOf(env)).toBe('deploy')
     expect(calls[0]?.headers.get('authorization')).toBe('Bearer given')
-    expect(calls[0]?.json()).toEqual({ scope: [ALL], lifetime: '3600s' })
+    expect(calls[0]?.json()).toEqual({ delegates: [], scope: [ALL], lifetime: '3600s' })
   })
 
   it.each(['not an account', 'a@b/../../x', 'a@b?c'])('which cannot be %j', async (account) => {
@@ -154,6 +155,10 @@ describe('the first place that is set up counts', () => {
 
 describe('a service account', () => {
   it('signs an assertion and exchanges it', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: NOW })
+    onTestFinished(() => {
+      vi.useRealTimers()
+    })
     const calls = at(OAUTH, issue('account'))
     expect(await tokenOf({ GOOGLE_CREDENTIALS: JSON.stringify(ACCOUNT) })).toBe('account')
     expect(calls).toHaveLength(1)
@@ -161,7 +166,7 @@ describe('a service account', () => {
     const { payload, protectedHeader } = await jwtVerify(calls[0]?.form.get('assertion') ?? '', PUBLIC_KEY, {
       currentDate: NOW,
     })
-    expect(protectedHeader).toEqual({ alg: 'RS256', typ: 'JWT', kid: 'key-1' })
+    expect(protectedHeader).toEqual({ alg: 'RS256' })
     const iat = NOW.getTime() / 1000
     expect(payload).toEqual({ iss: ACCOUNT.client_email, scope: ALL, aud: OAUTH, iat, exp: iat + 3600 })
   })
@@ -220,6 +225,64 @@ describe('a person', () => {
   })
 })
 
+describe('a person of a workforce pool', () => {
+  const WORKER = {
+    type: 'external_account_authorized_user',
+    audience: '//iam.googleapis.com/locations/global/workforcePools/p/providers/x',
+    client_id: 'gcloud',
+    client_secret: 'person-secret',
+    refresh_token: 'person-refresh',
+    token_url: 'https://sts.googleapis.com/v1/oauthtoken',
+  }
+  it('refreshes', async () => {
+    const calls = at(WORKER.token_url, issue('worker'))
+    expect(await tokenOf({ GOOGLE_CREDENTIALS: JSON.stringify(WORKER) })).toBe('worker')
+    expect(Object.fromEntries(calls[0]?.form ?? [])).toEqual({
+      grant_type: 'refresh_token',
+      refresh_token: 'person-refresh',
+    })
+    expect(calls[0]?.headers.get('authorization')).toBe(`Basic ${btoa('gcloud:person-secret')}`)
+  })
+
+  it('whose session has ended is told so without the token', async () => {
+    at(WORKER.token_url, ({ form }: Call) =>
+      refused(400, { error: 'invalid_grant', error_description: `Expired ${form.get('refresh_token')}` }),
+    )
+    expect(await errorOf({ GOOGLE_CREDENTIALS: JSON.stringify(WORKER) })).toBe(
+      '400 from Google Security Token Service: Expired (sensitive value)',
+    )
+  })
+
+  it('at an address without encryption is refused', async () => {
+    const file = { ...WORKER, token_url: 'http://sts.example/token' }
+    expect(await errorOf({ GOOGLE_CREDENTIALS: JSON.stringify(file) })).toBe(
+      'the token address of the Google credentials is not an https address',
+    )
+  })
+})
+
+describe('the library', () => {
+  it.each<[string, object]>([
+    ['an account', ACCOUNT],
+    ['a person', PERSON],
+  ])('asks for the token of %s with the fetch of the service only, and is stopped with it', async (_name, file) => {
+    const stop = new AbortController()
+    const asked: string[] = []
+    const fetcher: typeof fetch = async (url) => {
+      asked.push(String(url))
+      stop.abort()
+      throw new Error('stopped')
+    }
+    const request = inventoryRequest(
+      SCOPE,
+      { GOOGLE_CREDENTIALS: JSON.stringify(file) },
+      { fetch: fetcher, signal: stop.signal },
+    )
+    await expect(gcpInventory(request)).rejects.toMatchObject({ name: 'OutboundError', kind: 'aborted' })
+    expect(asked).toEqual([OAUTH])
+  })
+})
+
 describe('workload identity federation', () => {
   const exchanged = {
     grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
@@ -257,6 +320,35 @@ describe('workload identity federation', () => {
     expect([calls[0]?.headers.get('metadata'), calls[0]?.url.search]).toEqual(['True', '?resource=x'])
   })
 
+  const AWS_SOURCE = {
+    environment_id: 'aws1',
+    region_url: 'http://169.254.169.254/latest/meta-data/placement/availability-zone',
+    url: 'http://169.254.169.254/latest/meta-data/iam/security-credentials',
+    regional_cred_verification_url: 'https://elsewhere.example?Action=GetCallerIdentity',
+  }
+  const ofAws = (env: object) => ({
+    GOOGLE_CREDENTIALS: JSON.stringify({ ...EXTERNAL, credential_source: AWS_SOURCE }),
+    ...env,
+  })
+  it('with the identity of AWS, which asks none of the addresses of the file', async () => {
+    const calls = at(STS, issue('federated'))
+    const env = ofAws({
+      AWS_REGION: 'eu-west-1',
+      AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
+      AWS_SECRET_ACCESS_KEY: 'aws-secret',
+    })
+    expect(await tokenOf(env)).toBe('federated')
+    const proof = JSON.parse(decodeURIComponent(calls[0]?.form.get('subject_token') ?? ''))
+    expect(proof.url).toBe('https://sts.eu-west-1.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15')
+    expect(proof.headers).toContainEqual({ key: 'x-goog-cloud-target-resource', value: EXTERNAL.audience })
+    expect(JSON.stringify(proof.headers)).toMatch(/AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-west-1\/sts\//)
+    expect(calls[0]?.text).not.toContain('aws-secret')
+  })
+
+  it('with the identity of AWS, but no region', async () => {
+    expect(await errorOf(ofAws({ AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE' }))).toBe('AWS_REGION is not set')
+  })
+
   it('and then as a service account', async () => {
     const path = await folderWith({ token: 'subject-token' })
     const url = IMPERSONATE('ci@web-prod-1.iam.gserviceaccount.com')
@@ -281,14 +373,14 @@ describe('workload identity federation', () => {
 
   it.each<[string, object, RegExp]>([
     [
-      'AWS',
-      { environment_id: 'aws1', regional_cred_verification_url: 'https://sts' },
-      /^the Google credentials take their subject token from AWS, /,
+      'an unknown environment',
+      { environment_id: 'aws2' },
+      /^the Google credentials take their subject token from a certificate or a program; /,
     ],
     [
       'a program',
       { executable: { command: '/bin/token' } },
-      /^the Google credentials take their subject token from AWS, a certificate or a program/,
+      /^the Google credentials take their subject token from a certificate or a program/,
     ],
     ['no address', { url: 'nowhere' }, /^the credential_source of the Google credentials is no address$/],
     [

@@ -1,0 +1,84 @@
+import type { AuthClient } from 'google-auth-library'
+import * as v from 'valibot'
+import { askJson } from '../http.ts'
+import { checkShape, serviceUrl } from '../inputs.ts'
+import { type AccessToken, asAccessToken, type ObtainToken, tokenAnswer, tokenText } from '../tokens.ts'
+import { InventoryError, type InventoryRequest } from '../types.ts'
+
+type Library = typeof import('google-auth-library')
+type TransporterOptions =
+  NonNullable<ConstructorParameters<Library['OAuth2Client']>[0]> extends infer Options
+    ? Options extends { transporterOptions?: infer Transporter }
+      ? NonNullable<Transporter>
+      : never
+    : never
+
+export interface LibraryCall {
+  request: InventoryRequest
+  /** Who answers, for the text of errors. */
+  source: string
+  /** The address to which all goes that the library sends, whatever address it has in mind. */
+  url: string
+  /** Stands for the address in errors. */
+  urlName: string
+  /** What must not appear in an error. Values of the form fields `assertion` and of the headers never do. */
+  secrets: readonly string[]
+}
+
+/**
+ * Obtains tokens by the vendor's library, which is loaded by the first token. It is given the fetch of the service;
+ * its own texts are shown to nobody.
+ * @param create makes the one client that is configured; the library's search for credentials is never used
+ */
+export function obtainByLibrary(
+  call: LibraryCall,
+  create: (library: Library, transporterOptions: TransporterOptions) => AuthClient | Promise<AuthClient>,
+): ObtainToken {
+  const url = serviceUrl(call.url, call.urlName)
+  return async () => {
+    const library = await import('google-auth-library')
+    const seen: { token?: AccessToken; failure?: unknown } = {}
+    const fetchImplementation: typeof fetch = async (_url, init) => {
+      try {
+        const answer = await send({ ...call, url }, init)
+        seen.token = readToken(call, answer)
+        return Response.json(answer)
+      } catch (error) {
+        seen.failure = error
+        // A status that the library does not repeat: repeating is done in our call.
+        return Response.json({}, { status: 400 })
+      }
+    }
+    const client = await create(library, { fetchImplementation })
+    const { token } = await client.getAccessToken().catch((error: unknown) => {
+      throw seen.failure ?? new InventoryError(`no token could be asked of ${call.source}`, { cause: error })
+    })
+    if (!token || !seen.token) throw new InventoryError(`${call.source} gave no token`)
+    return { ...seen.token, value: token }
+  }
+}
+
+async function send({ request, source, url, secrets }: LibraryCall, init: RequestInit | undefined): Promise<object> {
+  const body = init?.body ? String(init.body) : ''
+  const assertion = new URLSearchParams(body).get('assertion')
+  const answer = await askJson({
+    request,
+    source,
+    url,
+    method: 'POST',
+    headers: Object.fromEntries(new Headers(init?.headers)),
+    body,
+    secrets: [...secrets, ...(assertion ? [assertion] : [])].flatMap((one) => [one, encodeURIComponent(one)]),
+  })
+  return Object(answer)
+}
+
+const Impersonation = v.object({ accessToken: tokenText, expireTime: v.pipe(v.string(), v.isoTimestamp()) })
+
+function readToken({ request, source }: LibraryCall, answer: object): AccessToken {
+  if (source !== IAM_CREDENTIALS) return asAccessToken(checkShape(source, tokenAnswer, answer), request)
+  const { accessToken, expireTime } = checkShape(source, Impersonation, answer)
+  return { value: accessToken, expiresAt: Date.parse(expireTime) }
+}
+
+export const IAM_CREDENTIALS = 'IAM Service Account Credentials'
