@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { readCluster } from '../../../../../sidecars/iac/inventory/kubernetes/cluster.ts'
+import { openCluster } from '../../../../../sidecars/iac/inventory/kubernetes/cluster.ts'
 import { kubernetesInventory } from '../../../../../sidecars/iac/inventory/kubernetes/index.ts'
 import { CERTIFICATE, folderWith, outcome, PRIVATE_PEM } from '../outside.ts'
+import { inventoryRequest } from '../request.ts'
 
 const CA = CERTIFICATE.toString()
 const base64 = (text: string) => Buffer.from(text).toString('base64')
@@ -13,7 +14,9 @@ async function cluster(env: Record<string, string>, files: Record<string, string
     if (text instanceof Error) throw text
     return text ?? null
   }
-  return readCluster(env, read).catch((error: Error) => error.message)
+  return openCluster(inventoryRequest('s', env), read)
+    .then((current) => current())
+    .catch((error: Error) => error.message)
 }
 
 const config = (more: { user?: object; cluster?: object; context?: object; name?: string } = {}) =>
@@ -191,17 +194,6 @@ describe('a kubeconfig', () => {
       'the token of the kubeconfig is missing or empty',
     ],
     [
-      'with a program',
-      {},
-      at(
-        config({
-          user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'aws', args: ['eks', 'get-token'] } },
-        }),
-      ),
-      'user u of the kubeconfig gets its credentials from a program, which is not run; set KUBE_TOKEN or a ' +
-        'client certificate',
-    ],
-    [
       'with an auth-provider',
       {},
       at(config({ user: { 'auth-provider': { name: 'gcp' } } })),
@@ -214,7 +206,7 @@ describe('a kubeconfig', () => {
   })
 
   it('with a program serves where a token is given', async () => {
-    const text = config({ user: { exec: { command: 'aws' } } })
+    const text = config({ user: { exec: { command: '/none' } } })
     expect(await cluster({ ...PATH, KUBE_TOKEN: 'given' }, at(text))).toMatchObject({
       headers: { authorization: 'Bearer given' },
     })
@@ -234,6 +226,25 @@ describe('a pod', () => {
     })
   })
 
+  it('has a token that is replaced in place', async () => {
+    let time = 0
+    const held: Record<string, string> = { ...files }
+    const read = async (path: string) => held[path] ?? null
+    const current = await openCluster(inventoryRequest('s', env, { now: () => new Date(time) }), read)
+    const shown = async (refused?: Awaited<ReturnType<typeof current>>) => (await current(refused)).headers
+    expect(await shown()).toEqual({ authorization: 'Bearer of-the-pod' })
+    held[`${folder}/token`] = 'the-next'
+    time += 59_000
+    expect(await shown()).toEqual({ authorization: 'Bearer of-the-pod' })
+    time += 1_000
+    expect(await shown()).toEqual({ authorization: 'Bearer the-next' })
+    held[`${folder}/token`] = 'the-third'
+    expect(await shown(await current())).toEqual({ authorization: 'Bearer the-third' })
+    held[`${folder}/token`] = ''
+    time += 60_000
+    await expect(current()).rejects.toThrow('the token of the pod is missing or empty')
+  })
+
   const none =
     'no Kubernetes cluster configured for scope discovery; set KUBE_CONFIG_PATH, KUBE_CONFIG_PATHS or KUBE_HOST, ' +
     'or run in a pod with a service account'
@@ -244,7 +255,7 @@ describe('a pod', () => {
 })
 
 it('a discovery reads the files of its machine', async () => {
-  const path = await folderWith({ config: config({ user: { exec: { command: 'aws' } } }) })
+  const path = await folderWith({ config: config({ user: { 'auth-provider': { name: 'gcp' } } }) })
   const { error } = await outcome(kubernetesInventory, 's', { KUBE_CONFIG_PATH: path('config') })
-  expect(error).toMatch(/^user u of the kubeconfig gets its credentials from a program/)
+  expect(error).toMatch(/^user u of the kubeconfig uses an auth-provider/)
 })
