@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import type { Fetch } from '../../../../src/base/http.ts'
-import { type Env, setting } from '../inputs.ts'
+import { type Env, LOOPBACK, setting } from '../inputs.ts'
 import { InventoryError } from '../types.ts'
 import type { Surroundings } from './exec-plugin.ts'
 import { type ReadFile, readSource, type Source } from './sources.ts'
@@ -34,6 +34,7 @@ export async function openCluster(surroundings: Surroundings, readFile: ReadFile
     throw new InventoryError('a proxy to the Kubernetes API is not supported')
   const source = withVariables(await readSource(surroundings, readFile), env)
   const { changing } = source
+  checkTransport(source)
   const hasOthers = [source.username, source.certificate].some((text) => text !== '')
   if (changing === null || source.token !== '' || (changing.isLast && hasOthers)) {
     const cluster = clusterOf(source)
@@ -46,6 +47,14 @@ export async function openCluster(surroundings: Surroundings, readFile: ReadFile
     const own = certificate === '' ? {} : { certificate, key }
     return { cluster: clusterOf({ ...source, ...own, token }), expiresAt }
   })
+}
+
+/** The engine's provider sends no credentials over http; saying so is clearer than a refusal of the server. */
+function checkTransport(source: Source): void {
+  const { protocol, hostname } = new URL(serverOf(source))
+  const hasCredentials = source.token !== '' || source.username !== '' || source.changing !== null
+  if (hasCredentials && protocol === 'http:' && !LOOPBACK.test(hostname))
+    throw new InventoryError('credentials for the Kubernetes API are sent over https only')
 }
 
 interface Held {

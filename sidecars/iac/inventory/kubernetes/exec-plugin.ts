@@ -40,7 +40,7 @@ const VARIABLES =
 
 const text = v.nullish(v.string(), '')
 const credential = v.object({
-  kind: v.literal('ExecCredential'),
+  kind: v.nullish(v.literal('ExecCredential')),
   apiVersion: v.string(),
   status: v.pipe(
     v.object({ token: text, clientCertificateData: text, clientKeyData: text, expirationTimestamp: text }),

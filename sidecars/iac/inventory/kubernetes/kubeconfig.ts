@@ -67,10 +67,20 @@ export function parseKubeconfig(content: string, path: string): Kubeconfig {
   const folder = dirname(path)
   return {
     current: parsed.output['current-context'],
-    contexts: new Map(contexts.map(({ name, context }) => [name, context])),
-    clusters: new Map(clusters.map(({ name, cluster }) => [name, resolvePaths(cluster, folder)])),
-    users: new Map(users.map(({ name, user }) => [name, resolveCommand(resolvePaths(user, folder), folder)])),
+    contexts: byName(contexts, ({ context }) => context),
+    clusters: byName(clusters, ({ cluster }) => resolvePaths(cluster, folder)),
+    users: byName(users, ({ user }) => resolveCommand(resolvePaths(user, folder), folder)),
   }
+}
+
+/** Two entries of one name in one file are refused, because it is not clear which of them is meant. */
+function byName<Entry extends { name: string }, T>(
+  entries: readonly Entry[],
+  read: (entry: Entry) => T,
+): Map<string, T> {
+  const found = new Map(entries.map((entry) => [entry.name, read(entry)]))
+  if (found.size < entries.length) throw new InventoryError('a kubeconfig has two entries of the same name')
+  return found
 }
 
 /** Merges files. Of entries with the same name, and of current contexts, the first counts. */

@@ -98,7 +98,7 @@ async function readKubeconfigSource(
   if (user?.as)
     throw new InventoryError(`user ${userName} of the kubeconfig acts as another one, which is not supported`)
   const text = async (data: string | undefined, path: string | undefined, what: string) =>
-    decodeBase64(data) || (await readContent(readFile, path, `${what} of the kubeconfig`))
+    decodeBase64(data, what) || (await readContent(readFile, path, `${what} of the kubeconfig`))
   return {
     server: cluster?.server ?? '',
     namespace: context?.namespace ?? '',
@@ -111,7 +111,8 @@ async function readKubeconfigSource(
     insecure: cluster?.['insecure-skip-tls-verify'] ?? false,
     certificate: await text(user?.['client-certificate-data'], user?.['client-certificate'], 'the client certificate'),
     key: await text(user?.['client-key-data'], user?.['client-key'], 'the client key'),
-    token: user?.token ?? '',
+    // Of a token and a file with one the provider takes the file.
+    token: user?.tokenFile ? '' : (user?.token ?? ''),
     username: user?.username ?? '',
     password: user?.password ?? '',
     obstacle: user?.['auth-provider']
@@ -165,7 +166,11 @@ async function readPodSource(surroundings: Surroundings, readFile: ReadFile): Pr
   }
 }
 
-const decodeBase64 = (base64: string | undefined) => Buffer.from(base64 ?? '', 'base64').toString('utf8')
+function decodeBase64(base64 = '', what: string): string {
+  // Node passes over characters that base64 does not have: credentials would be gone, and others be tried.
+  if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(base64)) throw new InventoryError(`${what} of the kubeconfig is not base64`)
+  return Buffer.from(base64, 'base64').toString('utf8')
+}
 
 async function readContent(readFile: ReadFile, path: string | undefined, what: string): Promise<string> {
   if (!path) return ''

@@ -82,6 +82,14 @@ describe('variables of the provider', () => {
       'the token for the Kubernetes API has characters that no token has',
     ],
     [
+      { KUBE_HOST: 'http://one.example', KUBE_TOKEN: 'token' },
+      'credentials for the Kubernetes API are sent over https only',
+    ],
+    [
+      { KUBE_HOST: 'one.example', KUBE_USER: 'me', KUBE_PASSWORD: 'pass' },
+      'credentials for the Kubernetes API are sent over https only',
+    ],
+    [
       { KUBE_HOST: 'https://one.example', KUBE_PROXY_URL: 'http://proxy' },
       'a proxy to the Kubernetes API is not supported',
     ],
@@ -155,6 +163,15 @@ describe('a kubeconfig', () => {
     expect(found).toMatchObject({ headers: { authorization: 'Bearer from-the-file' }, tls: { ca: CA.trim() } })
   })
 
+  it('goes by the token of a file where it has another too', async () => {
+    const text = config({ user: { token: 'older', tokenFile: 'token' } })
+    const files = at(text, { '/home/platform/.kube/token': 'newer' })
+    expect(await cluster(PATH, files)).toMatchObject({ headers: { authorization: 'Bearer newer' } })
+    expect(await cluster({ ...PATH, KUBE_TOKEN: 'given' }, files)).toMatchObject({
+      headers: { authorization: 'Bearer given' },
+    })
+  })
+
   const secretive = { token: 'x'.repeat(20) }
   it.each([
     ['missing', {}, {}, 'the kubeconfig that KUBE_CONFIG_PATH names is missing'],
@@ -192,6 +209,32 @@ describe('a kubeconfig', () => {
       {},
       at(config({ user: { tokenFile: '/gone' } })),
       'the token of the kubeconfig is missing or empty',
+    ],
+    [
+      'with two users of a name',
+      {},
+      at(
+        JSON.stringify({ ...JSON.parse(config()), users: ['a', 'b'].map((token) => ({ name: 'u', user: { token } })) }),
+      ),
+      'a kubeconfig has two entries of the same name',
+    ],
+    [
+      'with a certificate that is not base64',
+      {},
+      at(config({ user: { 'client-certificate-data': '%%', 'client-key-data': '%%' } })),
+      'the client certificate of the kubeconfig is not base64',
+    ],
+    [
+      'with an authority that is not base64',
+      {},
+      at(config({ cluster: { 'certificate-authority-data': CA } })),
+      'the certificate authority of the kubeconfig is not base64',
+    ],
+    [
+      'with a program for a server without https',
+      {},
+      at(config({ cluster: { server: 'http://one.example' }, user: { exec: { command: '/none' } } })),
+      'credentials for the Kubernetes API are sent over https only',
     ],
     [
       'with an auth-provider',
