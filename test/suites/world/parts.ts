@@ -14,5 +14,6 @@ export const PARTS: Record<string, () => Promise<{ part: Part }>> = {
   minio: () => import('./minio/part.ts'),
   schemathesis: () => import('./schemathesis/part.ts'),
   kubeconfig: () => import('./kubeconfig/part.ts'),
+  oci: () => import('./oci/part.ts'),
   kubernetes: () => import('./kubernetes/part.ts'),
 }
