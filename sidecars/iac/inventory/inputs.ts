@@ -37,7 +37,8 @@ export async function readNamedText(path: string, settingName: string, env: Env)
   return text
 }
 
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+/** Host names of this machine, as a URL has them. */
+export const LOOPBACK: RegExp = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 /** An address to which credentials go, without a slash at its end: https, or plain http on this machine. */
 export function serviceUrl(value: string, name: string): string {

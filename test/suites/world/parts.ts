@@ -13,5 +13,7 @@ export const PARTS: Record<string, () => Promise<{ part: Part }>> = {
   'azure-devops': async () => ({ part: (await import('./git-hosts/part.ts')).azureDevops }),
   minio: () => import('./minio/part.ts'),
   schemathesis: () => import('./schemathesis/part.ts'),
+  kubeconfig: () => import('./kubeconfig/part.ts'),
+  oci: () => import('./oci/part.ts'),
   kubernetes: () => import('./kubernetes/part.ts'),
 }

@@ -1,7 +1,7 @@
-import { exec } from 'node:child_process'
 import * as v from 'valibot'
 import type { AwsCredentials } from '../../../../src/base/aws/credentials.ts'
 import { credentialFault } from '../../../../src/base/aws/credentials.ts'
+import { ProgramFault, runProgram } from '../run-program.ts'
 import type { InventoryRequest } from '../types.ts'
 
 /** Milliseconds that a program of `credential_process` may take; some ask an identity provider. */
@@ -36,7 +36,7 @@ export async function fromProcess(
   timeoutMs: number = TIMEOUT_MS,
 ): Promise<AwsCredentials> {
   const what = `the credential_process of profile ${name}`
-  const output = await runProgram(command, what, env, signal, timeoutMs)
+  const output = await run(command, what, env, signal, timeoutMs)
   const parsed = v.safeParse(answer, parseJson(output))
   if (!parsed.success)
     throw credentialFault(`${what} does not print the JSON of Version 1 with AccessKeyId and SecretAccessKey`)
@@ -51,30 +51,19 @@ export async function fromProcess(
   }
 }
 
-function runProgram(
+async function run(
   command: string,
   what: string,
   env: InventoryRequest['env'],
   signal: AbortSignal,
   timeoutMs: number,
 ): Promise<string> {
-  const options = {
-    env: { ...env },
-    signal,
-    timeout: timeoutMs,
-    killSignal: 'SIGKILL' as const,
-    maxBuffer: MAX_BYTES,
-    windowsHide: true,
+  try {
+    return await runProgram(command, { env: { ...env }, signal, timeoutMs, maxBytes: MAX_BYTES })
+  } catch (error) {
+    if (!(error instanceof ProgramFault)) throw error
+    throw credentialFault(`${what} ${error.message}; run the command by hand to see why`)
   }
-  return new Promise((resolve, reject) => {
-    const child = exec(command, options, (error, stdout) => {
-      if (error === null) return resolve(stdout)
-      if (error.killed) return reject(credentialFault(`${what} gave no answer within ${timeoutMs / 1000} s`))
-      const code = typeof error.code === 'number' ? ` with exit code ${error.code}` : ''
-      reject(credentialFault(`${what} failed${code}; run the command by hand to see why`))
-    })
-    child.stdin?.end()
-  })
 }
 
 function parseJson(output: string): unknown {

@@ -1,7 +1,8 @@
+import type { Fetch } from '../../../../src/base/http.ts'
 import type { Logger } from '../../../../src/base/log.ts'
 import { askJson } from '../http.ts'
-import type { InventoryRequest } from '../types.ts'
-import { type Cluster, transportOf } from './cluster.ts'
+import { type InventoryRequest, RefusedError } from '../types.ts'
+import { type Cluster, type CurrentCluster, transportOf } from './cluster.ts'
 
 export const SOURCE = 'Kubernetes API'
 
@@ -14,18 +15,35 @@ export interface Api {
   get(path: string, accept: string): Promise<unknown>
 }
 
-export function createApi(request: InventoryRequest, cluster: Cluster): Api {
-  const fetch = transportOf(cluster, request.fetch)
+export async function createApi(request: InventoryRequest, current: CurrentCluster): Promise<Api> {
+  const transports = new WeakMap<Cluster, Fetch>()
+  const fetchOf = (cluster: Cluster) => {
+    const fetch = transports.get(cluster) ?? transportOf(cluster, request.fetch)
+    transports.set(cluster, fetch)
+    return fetch
+  }
+  const ask = (cluster: Cluster, path: string, accept: string) =>
+    askJson({
+      source: SOURCE,
+      url: `${cluster.server}${path}`,
+      headers: { ...cluster.headers, accept },
+      request,
+      fetch: fetchOf(cluster),
+    })
   return {
-    namespace: cluster.namespace,
+    namespace: (await current()).namespace,
     log: request.log,
-    get: (path, accept) =>
-      askJson({
-        source: SOURCE,
-        url: `${cluster.server}${path}`,
-        headers: { ...cluster.headers, accept },
-        request,
-        fetch,
-      }),
+    get: async (path, accept) => {
+      const cluster = await current()
+      try {
+        return await ask(cluster, path, accept)
+      } catch (error) {
+        if (!(error instanceof RefusedError) || error.status !== 401) throw error
+        // Credentials can end before their time, for example when they are replaced.
+        const other = await current(cluster)
+        if (other === cluster) throw error
+        return ask(other, path, accept)
+      }
+    },
   }
 }

@@ -1,8 +1,9 @@
 import { X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import type { Fetch } from '../../../../src/base/http.ts'
-import { type Env, setting } from '../inputs.ts'
+import { type Env, LOOPBACK, setting } from '../inputs.ts'
 import { InventoryError } from '../types.ts'
+import type { Surroundings } from './exec-plugin.ts'
 import { type ReadFile, readSource, type Source } from './sources.ts'
 import { createTlsFetch, type TlsOptions } from './tls-fetch.ts'
 
@@ -18,36 +19,91 @@ export interface Cluster {
 }
 
 /**
- * Finds the cluster that the engine's provider would use. Its variables for single values go before the kubeconfig.
- * Errors: `InventoryError`, which shows no credentials.
+ * Answers the cluster with credentials that hold, which may mean running a program. `refused` is an answer of before
+ * whose credentials the server did not take: it is not given again where there are ways to get others.
  */
-export async function readCluster(env: Env, readFile: ReadFile): Promise<Cluster> {
+export type CurrentCluster = (refused?: Cluster) => Promise<Cluster>
+
+/**
+ * Finds the cluster that the engine's provider would use. Its variables for single values go before the kubeconfig.
+ * Errors: `InventoryError`, which shows no credentials; so does the function that it answers.
+ */
+export async function openCluster(surroundings: Surroundings, readFile: ReadFile): Promise<CurrentCluster> {
+  const { env } = surroundings
+  if (setting(env, 'KUBE_PROXY_URL') !== undefined)
+    throw new InventoryError('a proxy to the Kubernetes API is not supported')
+  const source = withVariables(await readSource(surroundings, readFile), env)
+  const { changing } = source
+  checkTransport(source)
+  const hasOthers = [source.username, source.certificate].some((text) => text !== '')
+  if (changing === null || source.token !== '' || (changing.isLast && hasOthers)) {
+    const cluster = clusterOf(source)
+    return async () => cluster
+  }
+  const { ca, serverName, insecure } = source
+  const info = { server: serverOf(source), ca, serverName, insecure }
+  return keep(surroundings.now, async () => {
+    const { token, certificate, key, expiresAt } = await changing.obtain(info)
+    const own = certificate === '' ? {} : { certificate, key }
+    return { cluster: clusterOf({ ...source, ...own, token }), expiresAt }
+  })
+}
+
+/** The engine's provider sends no credentials over http; saying so is clearer than a refusal of the server. */
+function checkTransport(source: Source): void {
+  const { protocol, hostname } = new URL(serverOf(source))
+  const hasCredentials = source.token !== '' || source.username !== '' || source.changing !== null
+  if (hasCredentials && protocol === 'http:' && !LOOPBACK.test(hostname))
+    throw new InventoryError('credentials for the Kubernetes API are sent over https only')
+}
+
+interface Held {
+  cluster: Cluster
+  /** Milliseconds since 1970; null means until the server refuses. */
+  expiresAt: number | null
+}
+
+function keep(now: () => Date, obtain: () => Promise<Held>): CurrentCluster {
+  let held: Held | null = null
+  let pending: Promise<Held> | null = null
+  const renew = async () => {
+    held = await obtain()
+    return held
+  }
+  return async (refused) => {
+    if (held && held.cluster !== refused && (held.expiresAt === null || held.expiresAt > now().getTime()))
+      return held.cluster
+    // Several kinds are listed at the same time: one of them gets the credentials for all.
+    pending ??= renew().finally(() => {
+      pending = null
+    })
+    return (await pending).cluster
+  }
+}
+
+function withVariables(source: Source, env: Env): Source {
   const value = (name: string) => setting(env, name) ?? ''
-  if (value('KUBE_PROXY_URL') !== '') throw new InventoryError('a proxy to the Kubernetes API is not supported')
-  const source = await readSource(env, readFile)
-  const insecure = value('KUBE_INSECURE') === '' ? source.insecure : /^(1|t|true)$/i.test(value('KUBE_INSECURE'))
-  const tls: TlsOptions = {
+  return {
+    ...source,
+    server: value('KUBE_HOST') || source.server,
     ca: value('KUBE_CLUSTER_CA_CERT_DATA') || source.ca,
     certificate: value('KUBE_CLIENT_CERT_DATA') || source.certificate,
     key: value('KUBE_CLIENT_KEY_DATA') || source.key,
     serverName: value('KUBE_TLS_SERVER_NAME') || source.serverName,
-    insecure,
-  }
-  const headers = credentialHeaders({
-    ...source,
-    certificate: tls.certificate,
+    insecure: value('KUBE_INSECURE') === '' ? source.insecure : /^(1|t|true)$/i.test(value('KUBE_INSECURE')),
     token: value('KUBE_TOKEN') || source.token,
     username: value('KUBE_USER') || source.username,
     password: value('KUBE_PASSWORD') || source.password,
-  })
-  const usual = !insecure && [tls.ca, tls.certificate, tls.key, tls.serverName].every((text) => text === '')
-  if (!usual) checkPem(tls)
-  return {
-    server: serverOf(value('KUBE_HOST') || source.server, tls),
-    namespace: source.namespace,
-    headers,
-    tls: usual ? null : tls,
   }
+}
+
+function clusterOf(source: Source): Cluster {
+  const { ca, certificate, key, serverName, insecure, namespace } = source
+  const tls: TlsOptions = { ca, certificate, key, serverName, insecure }
+  const headers = credentialHeaders(source)
+  const usual = !insecure && [ca, certificate, key, serverName].every((text) => text === '')
+  if (!usual) checkPem(tls)
+  return { server: serverOf(source), namespace, headers, tls: usual ? null : tls }
 }
 
 /** The transport for a cluster: the usual one, or one with the cluster's own certificates. */
@@ -82,7 +138,7 @@ function checkPem({ ca, certificate, key }: TlsOptions): void {
 }
 
 /** Without a scheme the provider takes https when there are certificates, else http. */
-function serverOf(text: string, { ca, certificate, insecure }: TlsOptions): string {
+function serverOf({ server: text, ca, certificate, insecure }: Source): string {
   const scheme = (ca !== '' || certificate !== '') && !insecure ? 'https' : 'http'
   const full = /^https?:\/\//i.test(text) ? text : `${scheme}://${text}`
   if (text === '' || !URL.canParse(full)) throw new InventoryError('the address of the Kubernetes API is not a URL')

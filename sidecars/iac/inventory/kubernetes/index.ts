@@ -1,7 +1,7 @@
 import { readFileIfAny } from '../inputs.ts'
 import { type Inventory, InventoryError, type InventoryRequest, RefusedError } from '../types.ts'
 import { type Api, createApi, SOURCE } from './api.ts'
-import { readCluster } from './cluster.ts'
+import { openCluster } from './cluster.ts'
 import { identifierOf, isPlain } from './identifier.ts'
 import { apiVersionOf, readKinds, type ServedKind } from './kinds.ts'
 import { leavesOut, leavesOutKind } from './leave-out.ts'
@@ -18,7 +18,7 @@ const SKIPPED = [403, 404, 405]
  * and logged. When none may be listed the discovery fails.
  */
 export const kubernetesInventory: Inventory = async (request) => {
-  const api = createApi(request, await readCluster(request.env, readFileIfAny))
+  const api = await createApi(request, await openCluster(request, readFileIfAny))
   const kinds = (await readKinds(api)).filter((kind) => !leavesOutKind(kind))
   if (kinds.length === 0) throw new InventoryError(`${SOURCE} serves no kinds of objects`)
   return identifiersOf(kinds, await listAll(request, api, kinds))

@@ -7,6 +7,14 @@ const text = v.nullish(v.string(), '')
 const flag = v.nullish(v.boolean(), false)
 const unknown = v.nullish(v.unknown())
 
+const execSchema = v.object({
+  apiVersion: text,
+  command: text,
+  args: v.nullish(v.array(v.string()), []),
+  env: v.nullish(v.array(v.object({ name: v.string(), value: text })), []),
+  interactiveMode: text,
+  provideClusterInfo: flag,
+})
 const contextSchema = v.object({ cluster: text, user: text, namespace: text })
 const clusterSchema = v.object({
   server: text,
@@ -15,6 +23,7 @@ const clusterSchema = v.object({
   'insecure-skip-tls-verify': flag,
   'tls-server-name': text,
   'proxy-url': text,
+  extensions: v.nullish(v.array(v.object({ name: v.string(), extension: unknown })), []),
 })
 const userSchema = v.object({
   token: text,
@@ -25,7 +34,7 @@ const userSchema = v.object({
   'client-certificate-data': text,
   'client-key': text,
   'client-key-data': text,
-  exec: unknown,
+  exec: v.nullish(execSchema),
   'auth-provider': unknown,
   as: unknown,
 })
@@ -38,6 +47,7 @@ const configSchema = v.object({
 
 export type ContextEntry = v.InferOutput<typeof contextSchema>
 export type ClusterEntry = v.InferOutput<typeof clusterSchema>
+export type ExecEntry = v.InferOutput<typeof execSchema>
 export type UserEntry = v.InferOutput<typeof userSchema>
 
 export interface Kubeconfig {
@@ -57,10 +67,20 @@ export function parseKubeconfig(content: string, path: string): Kubeconfig {
   const folder = dirname(path)
   return {
     current: parsed.output['current-context'],
-    contexts: new Map(contexts.map(({ name, context }) => [name, context])),
-    clusters: new Map(clusters.map(({ name, cluster }) => [name, resolvePaths(cluster, folder)])),
-    users: new Map(users.map(({ name, user }) => [name, resolvePaths(user, folder)])),
+    contexts: byName(contexts, ({ context }) => context),
+    clusters: byName(clusters, ({ cluster }) => resolvePaths(cluster, folder)),
+    users: byName(users, ({ user }) => resolveCommand(resolvePaths(user, folder), folder)),
   }
+}
+
+/** Two entries of one name in one file are refused, because it is not clear which of them is meant. */
+function byName<Entry extends { name: string }, T>(
+  entries: readonly Entry[],
+  read: (entry: Entry) => T,
+): Map<string, T> {
+  const found = new Map(entries.map((entry) => [entry.name, read(entry)]))
+  if (found.size < entries.length) throw new InventoryError('a kubeconfig has two entries of the same name')
+  return found
 }
 
 /** Merges files. Of entries with the same name, and of current contexts, the first counts. */
@@ -94,3 +114,9 @@ function resolvePaths<T extends object>(entry: T, folder: string): T {
     ...Object.fromEntries(paths.map(([key, path]) => [key, isAbsolute(path) ? path : join(folder, path)])),
   }
 }
+
+/** A program without a folder is looked for on the PATH. */
+const resolveCommand = (user: UserEntry, folder: string): UserEntry =>
+  user.exec?.command.includes('/') && !isAbsolute(user.exec.command)
+    ? { ...user, exec: { ...user.exec, command: join(folder, user.exec.command) } }
+    : user

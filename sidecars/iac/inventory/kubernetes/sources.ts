@@ -1,7 +1,8 @@
 import { delimiter, join } from 'node:path'
-import { type Env, setting } from '../inputs.ts'
+import { setting } from '../inputs.ts'
 import { InventoryError } from '../types.ts'
-import { type Kubeconfig, mergeKubeconfigs, parseKubeconfig } from './kubeconfig.ts'
+import { type ClusterInfo, type Obtained, runExecPlugin, type Surroundings } from './exec-plugin.ts'
+import { type ClusterEntry, type Kubeconfig, mergeKubeconfigs, parseKubeconfig, type UserEntry } from './kubeconfig.ts'
 
 /** Answers the text of a file, or null when it is missing. Throws when it cannot be read. */
 export type ReadFile = (path: string) => Promise<string | null>
@@ -21,6 +22,14 @@ export interface Source {
   password: string
   /** Why there are no credentials; empty when nothing is in the way. */
   obstacle: string
+  /** Gets credentials that do not last; null where there are none of that kind. */
+  changing: Changing | null
+}
+
+export interface Changing {
+  /** True for those that are used only where there are no others. */
+  isLast: boolean
+  obtain: (cluster: Omit<ClusterInfo, 'config'>) => Promise<Obtained>
 }
 
 const NOTHING: Source = {
@@ -35,13 +44,15 @@ const NOTHING: Source = {
   username: '',
   password: '',
   obstacle: '',
+  changing: null,
 }
 
 /**
  * Reads the kubeconfigs of `KUBE_CONFIG_PATH` or `KUBE_CONFIG_PATHS`. Without them nothing is read when `KUBE_HOST` is
  * set, else the service account of the pod. So does the engine's provider, which does not look at `KUBECONFIG` either.
  */
-export async function readSource(env: Env, readFile: ReadFile): Promise<Source> {
+export async function readSource(surroundings: Surroundings, readFile: ReadFile): Promise<Source> {
+  const { env } = surroundings
   const value = (name: string) => setting(env, name) ?? ''
   const paths = (value('KUBE_CONFIG_PATH') || value('KUBE_CONFIG_PATHS')).split(
     value('KUBE_CONFIG_PATH') ? '\0' : delimiter,
@@ -49,8 +60,9 @@ export async function readSource(env: Env, readFile: ReadFile): Promise<Source> 
   const configPaths = paths
     .filter((path) => path !== '')
     .map((path) => (path.startsWith('~/') ? join(value('HOME'), path.slice(2)) : path))
-  if (configPaths.length > 0) return readKubeconfigSource(await readKubeconfigs(configPaths, readFile), env, readFile)
-  return value('KUBE_HOST') === '' ? readPodSource(env, readFile) : NOTHING
+  if (configPaths.length > 0)
+    return readKubeconfigSource(await readKubeconfigs(configPaths, readFile), surroundings, readFile)
+  return value('KUBE_HOST') === '' ? readPodSource(surroundings, readFile) : NOTHING
 }
 
 /** Reads the files and merges them. Some of several may be missing. */
@@ -67,7 +79,12 @@ async function readKubeconfigs(paths: readonly string[], readFile: ReadFile): Pr
   return mergeKubeconfigs(files)
 }
 
-async function readKubeconfigSource(config: Kubeconfig, env: Env, readFile: ReadFile): Promise<Source> {
+async function readKubeconfigSource(
+  config: Kubeconfig,
+  surroundings: Surroundings,
+  readFile: ReadFile,
+): Promise<Source> {
+  const { env } = surroundings
   const name = setting(env, 'KUBE_CTX') ?? config.current
   const context = config.contexts.get(name)
   if (name !== '' && !context) throw new InventoryError(`the kubeconfig has no context ${name}`)
@@ -81,7 +98,7 @@ async function readKubeconfigSource(config: Kubeconfig, env: Env, readFile: Read
   if (user?.as)
     throw new InventoryError(`user ${userName} of the kubeconfig acts as another one, which is not supported`)
   const text = async (data: string | undefined, path: string | undefined, what: string) =>
-    decodeBase64(data) || (await readContent(readFile, path, what))
+    decodeBase64(data, what) || (await readContent(readFile, path, `${what} of the kubeconfig`))
   return {
     server: cluster?.server ?? '',
     namespace: context?.namespace ?? '',
@@ -94,50 +111,71 @@ async function readKubeconfigSource(config: Kubeconfig, env: Env, readFile: Read
     insecure: cluster?.['insecure-skip-tls-verify'] ?? false,
     certificate: await text(user?.['client-certificate-data'], user?.['client-certificate'], 'the client certificate'),
     key: await text(user?.['client-key-data'], user?.['client-key'], 'the client key'),
-    token: user?.token || (await readContent(readFile, user?.tokenFile, 'the token')),
+    // Of a token and a file with one the provider takes the file.
+    token: user?.tokenFile ? '' : (user?.token ?? ''),
     username: user?.username ?? '',
     password: user?.password ?? '',
-    obstacle: obstacleOf(userName, user ?? {}),
+    obstacle: user?.['auth-provider']
+      ? `user ${userName} of the kubeconfig uses an auth-provider, which is not supported; set KUBE_TOKEN`
+      : '',
+    changing: user ? changingOf(surroundings, readFile, { name: userName, ...user }, cluster) : null,
   }
 }
 
-/** Says why the user's credentials cannot be had. No program is run for them, whatever the engine may do. */
-function obstacleOf(name: string, user: { exec?: unknown; 'auth-provider'?: unknown }): string {
-  if (user.exec)
-    return (
-      `user ${name} of the kubeconfig gets its credentials from a program, which is not run; ` +
-      'set KUBE_TOKEN or a client certificate'
-    )
-  return user['auth-provider']
-    ? `user ${name} of the kubeconfig uses an auth-provider, which is not supported; set KUBE_TOKEN`
-    : ''
+/** Extensions of a cluster's entry that are handed to the program of the user. */
+const EXEC_EXTENSION = 'client.authentication.k8s.io/exec'
+
+function changingOf(
+  surroundings: Surroundings,
+  readFile: ReadFile,
+  { name, exec, tokenFile }: UserEntry & { name: string },
+  cluster: ClusterEntry | undefined,
+): Changing | null {
+  if (tokenFile !== '')
+    return tokenFrom(surroundings, () => readContent(readFile, tokenFile, 'the token of the kubeconfig'))
+  if (!exec) return null
+  const config = cluster?.extensions.find((extension) => extension.name === EXEC_EXTENSION)?.extension
+  return { isLast: true, obtain: (info) => runExecPlugin(surroundings, name, exec, { ...info, config }) }
 }
+
+/** Milliseconds after which a file with a token is read again, as Kubernetes' own clients do. */
+const REREAD_MS = 60_000
+
+const tokenFrom = ({ now }: Surroundings, read: () => Promise<string>): Changing => ({
+  isLast: false,
+  obtain: async () => ({ token: await read(), certificate: '', key: '', expiresAt: now().getTime() + REREAD_MS }),
+})
 
 const POD = '/var/run/secrets/kubernetes.io/serviceaccount'
 
-async function readPodSource(env: Env, readFile: ReadFile): Promise<Source> {
+async function readPodSource(surroundings: Surroundings, readFile: ReadFile): Promise<Source> {
+  const { env } = surroundings
   const [host, port] = [setting(env, 'KUBERNETES_SERVICE_HOST'), setting(env, 'KUBERNETES_SERVICE_PORT')]
-  const token = host && port ? await readText(readFile, `${POD}/token`, 'the token of the pod') : null
-  if (token === null)
+  const path = `${POD}/token`
+  if (!host || !port || (await readText(readFile, path, 'the token of the pod')) === null)
     throw new InventoryError(
       'no Kubernetes cluster configured for scope discovery; set KUBE_CONFIG_PATH, KUBE_CONFIG_PATHS ' +
         'or KUBE_HOST, or run in a pod with a service account',
     )
   return {
     ...NOTHING,
-    server: `https://${host?.includes(':') ? `[${host}]` : host}:${port}`,
+    server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
     namespace: (await readText(readFile, `${POD}/namespace`, 'the namespace of the pod'))?.trim() ?? '',
     ca: (await readText(readFile, `${POD}/ca.crt`, 'the certificate authority of the pod')) ?? '',
-    token: token.trim(),
+    changing: tokenFrom(surroundings, () => readContent(readFile, path, 'the token of the pod')),
   }
 }
 
-const decodeBase64 = (base64: string | undefined) => Buffer.from(base64 ?? '', 'base64').toString('utf8')
+function decodeBase64(base64 = '', what: string): string {
+  // Node passes over characters that base64 does not have: credentials would be gone, and others be tried.
+  if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(base64)) throw new InventoryError(`${what} of the kubeconfig is not base64`)
+  return Buffer.from(base64, 'base64').toString('utf8')
+}
 
 async function readContent(readFile: ReadFile, path: string | undefined, what: string): Promise<string> {
   if (!path) return ''
-  const text = (await readText(readFile, path, `${what} of the kubeconfig`))?.trim()
-  if (!text) throw new InventoryError(`${what} of the kubeconfig is missing or empty`)
+  const text = (await readText(readFile, path, what))?.trim()
+  if (!text) throw new InventoryError(`${what} is missing or empty`)
   return text
 }
 

@@ -9,8 +9,9 @@ export const profileName = (env: Env): string =>
   setting(env, 'TF_VAR_config_file_profile', 'OCI_CONFIG_FILE_PROFILE', 'OCI_CLI_PROFILE') ?? 'DEFAULT'
 
 /**
- * Reads one profile of the configuration file, which is `OCI_CONFIG_FILE`, else `~/.oci/config`. As for the engine's
- * provider a profile takes nothing over from DEFAULT. Null when there is no such file and none was asked for.
+ * Reads one profile of the configuration file, which is `OCI_CONFIG_FILE`, else `~/.oci/config`. A profile
+ * takes nothing over from DEFAULT, as it does with the vendor's clients: that would be another identity than the one
+ * that was asked for. Null when there is no such file and none was asked for.
  * https://docs.oracle.com/iaas/Content/API/Concepts/sdkconfig.htm
  */
 export async function readProfile(env: Env): Promise<Profile | null> {

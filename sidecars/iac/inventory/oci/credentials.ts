@@ -64,14 +64,18 @@ async function readApiSigningKey(env: Env, profile: Profile): Promise<KeyObject>
 
 async function readProfileKey(
   env: Env,
-  { key_file, pass_phrase }: Profile,
+  { key_file, pass_phrase, passphrase }: Profile,
   password: string | undefined,
 ): Promise<KeyObject> {
   if (!key_file)
     throw new InventoryError(
       'no OCI private key: neither OCI_PRIVATE_KEY, OCI_PRIVATE_KEY_PATH nor key_file of the profile is set',
     )
-  return parseSigningKey(await readNamedText(key_file, 'key_file', env), password || pass_phrase, 'key_file')
+  return parseSigningKey(
+    await readNamedText(key_file, 'key_file', env),
+    password || pass_phrase || passphrase,
+    'key_file',
+  )
 }
 
 /** Reads what `oci session authenticate` leaves in a profile. */

@@ -49,6 +49,7 @@ async function federate(request: InventoryRequest, region: string, domain: strin
     certificate: stripPem(certificatePem ?? ''),
     publicKey: session.publicKey.export({ format: 'der', type: 'spki' }).toString('base64'),
     intermediateCertificates: [stripPem(intermediatePem ?? '')],
+    fingerprintAlgorithm: 'SHA256',
   })
   const url = new URL(`https://auth.${region}.${domain}/v1/x509`)
   // This one endpoint leaves the host out of what is signed.
@@ -65,7 +66,8 @@ function machineSigner(certificatePem: string, keyPem: string): Signer {
     const tenancy = /=opc-(?:tenant|identity):(ocid1\.tenancy\.[a-z0-9.-]+)/.exec(certificate.subject)?.[1]
     const key = createPrivateKey(keyPem)
     if (tenancy && certificate.checkPrivateKey(key))
-      return { keyId: `${tenancy}/fed-x509/${certificate.fingerprint}`, key }
+      // In small letters, as the vendor's clients write it; Node writes it in capitals.
+      return { keyId: `${tenancy}/fed-x509-sha256/${certificate.fingerprint256.toLowerCase()}`, key }
   } catch {
     // The error below is all that is said: a message of the parser may quote a part of the key.
   }

@@ -1,8 +1,11 @@
-import { describe, expect, it } from 'vitest'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { kubernetesInventory } from '../../../../sidecars/iac/inventory/kubernetes/index.ts'
 import { silentLogger } from '../../../../src/base/log.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
-import { type Cluster, startCluster, type TOKENS, until } from './cluster.ts'
+import { type Cluster, startCluster, TOKENS, until } from './cluster.ts'
 import { idOf, makeObjects, NAMESPACE, OBJECTS } from './objects.ts'
 
 const cluster = startOnce(startCluster)
@@ -116,13 +119,40 @@ describe('permissions', () => {
       'current-context': 'x',
     }
     const path = `${process.env.TMPDIR ?? '/tmp'}/world-${crypto.randomUUID()}.yaml`
-    const { rm, writeFile } = await import('node:fs/promises')
     await writeFile(path, JSON.stringify(config))
     await until(async () => {
       const { ids } = await inventory('reader', { KUBE_CONFIG_PATH: path, KUBE_HOST: '', KUBE_TOKEN: '' })
       const expected = OBJECTS.filter(({ namespace, kind }) => namespace || kind === 'Namespace').map(idOf)
       expect(ids.toSorted()).toEqual(expected.toSorted())
     }, 20).finally(() => rm(path))
+  })
+
+  it('that a program makes are used, and made again when the server refuses them', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'world-program-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    const apiVersion = 'client.authentication.k8s.io/v1'
+    const answer = (token: string) => JSON.stringify({ kind: 'ExecCredential', apiVersion, status: { token } })
+    await writeFile(join(folder, 'first'), answer('token-that-has-been-withdrawn'))
+    await writeFile(join(folder, 'then'), answer(TOKENS.admin))
+    const command = `echo run >> ${folder}/runs; cat ${folder}/first 2>/dev/null || cat ${folder}/then; rm -f ${folder}/first`
+    const config = {
+      clusters: [{ name: 'c', cluster: { server: cluster.url, 'certificate-authority-data': btoa(cluster.ca) } }],
+      users: [
+        { name: 'u', user: { exec: { apiVersion, command: 'sh', args: ['-c', command], interactiveMode: 'Never' } } },
+      ],
+      contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+      'current-context': 'x',
+    }
+    await writeFile(join(folder, 'config'), JSON.stringify(config))
+    const env = {
+      KUBE_CONFIG_PATH: join(folder, 'config'),
+      PATH: process.env.PATH ?? '',
+      KUBE_HOST: '',
+      KUBE_TOKEN: '',
+    }
+    const { ids } = await inventory('admin', { ...env, KUBE_CLUSTER_CA_CERT_DATA: '' })
+    expect(ids).toHaveLength(OBJECTS.length)
+    expect(await readFile(join(folder, 'runs'), 'utf8')).toBe('run\nrun\n')
   })
 
   it('that are wrong are named', async () => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { HttpResponse, http } from 'msw'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -74,6 +74,14 @@ describe('credential_process', () => {
     await expect(fromProcess(request, 'corp', 'exec sleep 20', 200)).rejects.toThrow(
       'the credential_process of profile corp gave no answer within 0.2 s',
     )
+  })
+  it('ends what the program has started as well', async () => {
+    const { request, folder } = await profile('')
+    const command = `sleep 60 & echo $! > ${join(folder, 'child')}; wait`
+    await expect(fromProcess(request, 'corp', command, 500)).rejects.toThrow('gave no answer within 0.5 s')
+    const child = Number(await readFile(join(folder, 'child'), 'utf8'))
+    expect(child).toBeGreaterThan(1)
+    await vi.waitFor(() => expect(() => process.kill(child, 0)).toThrow('ESRCH'), 5_000)
   })
   it('is given the environment of the request and nothing else of the process', async () => {
     vi.stubEnv('OF_THE_SERVICE', 'private')

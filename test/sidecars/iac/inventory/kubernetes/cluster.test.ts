@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { readCluster } from '../../../../../sidecars/iac/inventory/kubernetes/cluster.ts'
+import { openCluster } from '../../../../../sidecars/iac/inventory/kubernetes/cluster.ts'
 import { kubernetesInventory } from '../../../../../sidecars/iac/inventory/kubernetes/index.ts'
 import { CERTIFICATE, folderWith, outcome, PRIVATE_PEM } from '../outside.ts'
+import { inventoryRequest } from '../request.ts'
 
 const CA = CERTIFICATE.toString()
 const base64 = (text: string) => Buffer.from(text).toString('base64')
@@ -13,7 +14,9 @@ async function cluster(env: Record<string, string>, files: Record<string, string
     if (text instanceof Error) throw text
     return text ?? null
   }
-  return readCluster(env, read).catch((error: Error) => error.message)
+  return openCluster(inventoryRequest('s', env), read)
+    .then((current) => current())
+    .catch((error: Error) => error.message)
 }
 
 const config = (more: { user?: object; cluster?: object; context?: object; name?: string } = {}) =>
@@ -77,6 +80,14 @@ describe('variables of the provider', () => {
     [
       { KUBE_HOST: 'https://one.example', KUBE_TOKEN: 'two\nlines' },
       'the token for the Kubernetes API has characters that no token has',
+    ],
+    [
+      { KUBE_HOST: 'http://one.example', KUBE_TOKEN: 'token' },
+      'credentials for the Kubernetes API are sent over https only',
+    ],
+    [
+      { KUBE_HOST: 'one.example', KUBE_USER: 'me', KUBE_PASSWORD: 'pass' },
+      'credentials for the Kubernetes API are sent over https only',
     ],
     [
       { KUBE_HOST: 'https://one.example', KUBE_PROXY_URL: 'http://proxy' },
@@ -152,6 +163,15 @@ describe('a kubeconfig', () => {
     expect(found).toMatchObject({ headers: { authorization: 'Bearer from-the-file' }, tls: { ca: CA.trim() } })
   })
 
+  it('goes by the token of a file where it has another too', async () => {
+    const text = config({ user: { token: 'older', tokenFile: 'token' } })
+    const files = at(text, { '/home/platform/.kube/token': 'newer' })
+    expect(await cluster(PATH, files)).toMatchObject({ headers: { authorization: 'Bearer newer' } })
+    expect(await cluster({ ...PATH, KUBE_TOKEN: 'given' }, files)).toMatchObject({
+      headers: { authorization: 'Bearer given' },
+    })
+  })
+
   const secretive = { token: 'x'.repeat(20) }
   it.each([
     ['missing', {}, {}, 'the kubeconfig that KUBE_CONFIG_PATH names is missing'],
@@ -191,15 +211,30 @@ describe('a kubeconfig', () => {
       'the token of the kubeconfig is missing or empty',
     ],
     [
-      'with a program',
+      'with two users of a name',
       {},
       at(
-        config({
-          user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'aws', args: ['eks', 'get-token'] } },
-        }),
+        JSON.stringify({ ...JSON.parse(config()), users: ['a', 'b'].map((token) => ({ name: 'u', user: { token } })) }),
       ),
-      'user u of the kubeconfig gets its credentials from a program, which is not run; set KUBE_TOKEN or a ' +
-        'client certificate',
+      'a kubeconfig has two entries of the same name',
+    ],
+    [
+      'with a certificate that is not base64',
+      {},
+      at(config({ user: { 'client-certificate-data': '%%', 'client-key-data': '%%' } })),
+      'the client certificate of the kubeconfig is not base64',
+    ],
+    [
+      'with an authority that is not base64',
+      {},
+      at(config({ cluster: { 'certificate-authority-data': CA } })),
+      'the certificate authority of the kubeconfig is not base64',
+    ],
+    [
+      'with a program for a server without https',
+      {},
+      at(config({ cluster: { server: 'http://one.example' }, user: { exec: { command: '/none' } } })),
+      'credentials for the Kubernetes API are sent over https only',
     ],
     [
       'with an auth-provider',
@@ -214,7 +249,7 @@ describe('a kubeconfig', () => {
   })
 
   it('with a program serves where a token is given', async () => {
-    const text = config({ user: { exec: { command: 'aws' } } })
+    const text = config({ user: { exec: { command: '/none' } } })
     expect(await cluster({ ...PATH, KUBE_TOKEN: 'given' }, at(text))).toMatchObject({
       headers: { authorization: 'Bearer given' },
     })
@@ -234,6 +269,25 @@ describe('a pod', () => {
     })
   })
 
+  it('has a token that is replaced in place', async () => {
+    let time = 0
+    const held: Record<string, string> = { ...files }
+    const read = async (path: string) => held[path] ?? null
+    const current = await openCluster(inventoryRequest('s', env, { now: () => new Date(time) }), read)
+    const shown = async (refused?: Awaited<ReturnType<typeof current>>) => (await current(refused)).headers
+    expect(await shown()).toEqual({ authorization: 'Bearer of-the-pod' })
+    held[`${folder}/token`] = 'the-next'
+    time += 59_000
+    expect(await shown()).toEqual({ authorization: 'Bearer of-the-pod' })
+    time += 1_000
+    expect(await shown()).toEqual({ authorization: 'Bearer the-next' })
+    held[`${folder}/token`] = 'the-third'
+    expect(await shown(await current())).toEqual({ authorization: 'Bearer the-third' })
+    held[`${folder}/token`] = ''
+    time += 60_000
+    await expect(current()).rejects.toThrow('the token of the pod is missing or empty')
+  })
+
   const none =
     'no Kubernetes cluster configured for scope discovery; set KUBE_CONFIG_PATH, KUBE_CONFIG_PATHS or KUBE_HOST, ' +
     'or run in a pod with a service account'
@@ -244,7 +298,7 @@ describe('a pod', () => {
 })
 
 it('a discovery reads the files of its machine', async () => {
-  const path = await folderWith({ config: config({ user: { exec: { command: 'aws' } } }) })
+  const path = await folderWith({ config: config({ user: { 'auth-provider': { name: 'gcp' } } }) })
   const { error } = await outcome(kubernetesInventory, 's', { KUBE_CONFIG_PATH: path('config') })
-  expect(error).toMatch(/^user u of the kubeconfig gets its credentials from a program/)
+  expect(error).toMatch(/^user u of the kubeconfig uses an auth-provider/)
 })

@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { TLSSocket } from 'node:tls'
@@ -100,6 +101,25 @@ it('a client shows its certificate, from a kubeconfig with files', async () => {
   })
   clients.length = 0
   expect((await outcome(kubernetesInventory, 'c', { KUBE_CONFIG_PATH: path('config') })).ids).toEqual([ID])
+  expect(new Set(clients)).toEqual(new Set(['the-lister']))
+})
+
+it('a client shows the certificate that a program makes', async () => {
+  const apiVersion = 'client.authentication.k8s.io/v1'
+  const status = { clientCertificateData: client.cert, clientKeyData: client.private }
+  const path = await folderWith({ answer: JSON.stringify({ kind: 'ExecCredential', apiVersion, status }) })
+  const text = {
+    'current-context': 'a',
+    contexts: [{ name: 'a', context: { cluster: 'c', user: 'u' } }],
+    clusters: [
+      { name: 'c', cluster: { server: host, 'certificate-authority-data': Buffer.from(ca).toString('base64') } },
+    ],
+    users: [{ name: 'u', user: { exec: { apiVersion, command: 'cat', args: [path('answer')] } } }],
+  }
+  await writeFile(path('config'), JSON.stringify(text))
+  clients.length = 0
+  const env = { KUBE_CONFIG_PATH: path('config'), PATH: process.env.PATH }
+  expect((await outcome(kubernetesInventory, 'c', env)).ids).toEqual([ID])
   expect(new Set(clients)).toEqual(new Set(['the-lister']))
 })
 

@@ -149,6 +149,14 @@ describe('the configuration file', () => {
     expect(await asked({ OCI_CONFIG_FILE: path('own'), ...env })).toEqual({ key_id, region })
   })
 
+  it('may call the pass phrase passphrase', async () => {
+    const { pass_phrase, ...others } = KEYS
+    const path = await folderWith({
+      own: profile('DEFAULT', { ...others, passphrase: pass_phrase, region: 'us-phoenix-1' }),
+    })
+    expect(await asked({ OCI_CONFIG_FILE: path('own') })).toMatchObject({ key_id: 'file-tenancy/file-user/33:44' })
+  })
+
   it('lies at home', async () => {
     const path = await folderWith({})
     await mkdir(path('.oci'))

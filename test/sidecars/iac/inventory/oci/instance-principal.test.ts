@@ -1,4 +1,11 @@
-import { createPrivateKey, createPublicKey, createVerify, type KeyObject, X509Certificate } from 'node:crypto'
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  createVerify,
+  type KeyObject,
+  X509Certificate,
+} from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { UnsecuredJWT } from 'jose'
 import { describe, expect, it } from 'vitest'
@@ -58,7 +65,9 @@ describe('an instance principal', () => {
     )
     const certificate = new X509Certificate(CERT)
     const asking = verified(issued[0], createPublicKey(createPrivateKey(KEY)))
-    expect(asking.key_id).toBe(`ocid1.tenancy.oc1..t/fed-x509/${certificate.fingerprint}`)
+    const fingerprint = createHash('sha256').update(certificate.raw).digest('hex').match(/../g)?.join(':')
+    expect(asking.key_id).toBe(`ocid1.tenancy.oc1..t/fed-x509-sha256/${fingerprint}`)
+    expect(issued[0]?.json().fingerprintAlgorithm).toBe('SHA256')
     expect(asking.names).not.toContain('host')
     expect(issued[0]?.json().certificate).toBe(certificate.raw.toString('base64'))
     expect(issued[0]?.json().intermediateCertificates).toHaveLength(1)

@@ -1,0 +1,123 @@
+import * as v from 'valibot'
+import { ProgramFault, runProgram } from '../run-program.ts'
+import { InventoryError, type InventoryRequest } from '../types.ts'
+import type { ExecEntry } from './kubeconfig.ts'
+
+/** Credentials that are read or made anew when they have run out. A text that is not there is empty. */
+export interface Obtained {
+  token: string
+  /** PEM. */
+  certificate: string
+  key: string
+  /** Milliseconds since 1970; null means until the server refuses them. */
+  expiresAt: number | null
+}
+
+/** What a program is told of the cluster when its entry asks for that. */
+export interface ClusterInfo {
+  server: string
+  serverName: string
+  insecure: boolean
+  /** PEM. */
+  ca: string
+  /** The extension of the cluster's entry that is meant for programs. */
+  config: unknown
+}
+
+export type Surroundings = Pick<InventoryRequest, 'env' | 'signal' | 'now'>
+
+/** Milliseconds that a program may take; some ask an identity provider. */
+const TIMEOUT_MS = 30_000
+const MAX_BYTES = 256 * 1024
+const API_VERSIONS = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1']
+
+/**
+ * What a program needs to run and to reach the network, and where the command-line tools of the clouds find their own
+ * credentials. Neither the service's own settings nor those for the cluster are among them.
+ */
+const VARIABLES =
+  /^(PATH|HOME|USER|LOGNAME|TMPDIR|LANG|LANGUAGE|LC_\w+|TZ|XDG_\w+|SSL_CERT_(FILE|DIR)|((HTTPS?|ALL|NO)_PROXY)|(AWS|AZURE|AAD|GOOGLE|CLOUDSDK|OCI)_\w+)$/i
+
+const text = v.nullish(v.string(), '')
+const credential = v.object({
+  kind: v.nullish(v.literal('ExecCredential')),
+  apiVersion: v.string(),
+  status: v.pipe(
+    v.object({ token: text, clientCertificateData: text, clientKeyData: text, expirationTimestamp: text }),
+    v.check((status) => (status.clientCertificateData === '') === (status.clientKeyData === '')),
+    v.check((status) => status.token !== '' || status.clientCertificateData !== ''),
+    v.check(({ expirationTimestamp: at }) => at === '' || !Number.isNaN(Date.parse(at))),
+  ),
+})
+
+/**
+ * Runs the program that a user of the kubeconfig names in `exec`, such as `aws eks get-token`. The program is the
+ * operator's, as the kubeconfig is. https://kubernetes.io/docs/reference/access-authn-authz/authentication/
+ * @param user its name, for errors
+ * Errors: `InventoryError`, which shows nothing of the command and its output.
+ */
+export async function runExecPlugin(
+  surroundings: Surroundings,
+  user: string,
+  exec: ExecEntry,
+  cluster: ClusterInfo,
+  timeoutMs: number = TIMEOUT_MS,
+): Promise<Obtained> {
+  const what = `the exec program of user ${user} in the kubeconfig`
+  if (!API_VERSIONS.includes(exec.apiVersion))
+    throw new InventoryError(`${what} has an apiVersion that is neither ${API_VERSIONS.join(' nor ')}`)
+  if (exec.command === '') throw new InventoryError(`${what} has no command`)
+  if (exec.interactiveMode === 'Always')
+    throw new InventoryError(`${what} needs a terminal, which this service does not have`)
+  const output = await run(surroundings, what, exec, cluster, timeoutMs)
+  const parsed = v.safeParse(credential, parseJson(output))
+  if (!parsed.success || parsed.output.apiVersion !== exec.apiVersion)
+    throw new InventoryError(
+      `${what} does not print an ExecCredential of its apiVersion with a token, or with a certificate and its key`,
+    )
+  const { token, clientCertificateData, clientKeyData, expirationTimestamp } = parsed.output.status
+  const expiresAt = expirationTimestamp === '' ? null : Date.parse(expirationTimestamp)
+  if (expiresAt !== null && expiresAt <= surroundings.now().getTime())
+    throw new InventoryError(`${what} prints credentials that have expired`)
+  return { token, certificate: clientCertificateData, key: clientKeyData, expiresAt }
+}
+
+async function run(
+  { env, signal }: Surroundings,
+  what: string,
+  { apiVersion, command, args, env: own, provideClusterInfo }: ExecEntry,
+  cluster: ClusterInfo,
+  timeoutMs: number,
+): Promise<string> {
+  const spec = { interactive: false, ...(provideClusterInfo ? { cluster: describe(cluster) } : {}) }
+  const variables = {
+    ...Object.fromEntries(Object.entries(env).filter(([name]) => VARIABLES.test(name))),
+    ...Object.fromEntries(own.map(({ name, value }) => [name, value])),
+    KUBERNETES_EXEC_INFO: JSON.stringify({ kind: 'ExecCredential', apiVersion, spec }),
+  }
+  try {
+    return await runProgram([command, ...args], { env: variables, signal, timeoutMs, maxBytes: MAX_BYTES })
+  } catch (error) {
+    if (!(error instanceof ProgramFault)) throw error
+    const advice = error.isMissing
+      ? 'install it where this service runs, or set KUBE_TOKEN'
+      : 'run it by hand as the user of this service to see why'
+    throw new InventoryError(`${what} ${error.message}; ${advice}`)
+  }
+}
+
+const describe = ({ server, serverName, insecure, ca, config }: ClusterInfo) => ({
+  server,
+  ...(serverName === '' ? {} : { 'tls-server-name': serverName }),
+  ...(insecure ? { 'insecure-skip-tls-verify': true } : {}),
+  ...(ca === '' ? {} : { 'certificate-authority-data': Buffer.from(ca).toString('base64') }),
+  ...(config === undefined || config === null ? {} : { config }),
+})
+
+function parseJson(output: string): unknown {
+  try {
+    return JSON.parse(output)
+  } catch {
+    return null
+  }
+}

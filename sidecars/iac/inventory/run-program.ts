@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process'
+import { signalGroup } from '../engine/process-identity.ts'
+
+export interface ProgramLimits {
+  /** The whole environment of the program. */
+  env: Record<string, string | undefined>
+  signal: AbortSignal
+  /** Milliseconds until it is killed. */
+  timeoutMs: number
+  /** Largest standard output. */
+  maxBytes: number
+}
+
+/** Why a program gave no output. The message holds nothing of the command and of what it wrote. */
+export class ProgramFault extends Error {
+  override readonly name = 'ProgramFault'
+  readonly isMissing: boolean
+  constructor(message: string, isMissing = false) {
+    super(message)
+    this.isMissing = isMissing
+  }
+}
+
+/**
+ * Runs a program in a process group of its own, which is killed as a whole when the time is up, the output is too large
+ * or the signal fires. It has no input, and its error output is dropped, because it may hold credentials.
+ * Errors: `ProgramFault`, whose message continues a sentence; the reason of the signal.
+ * @param command program and arguments, or the text of a command for the shell
+ */
+export function runProgram(command: readonly string[] | string, limits: ProgramLimits): Promise<string> {
+  const { env, signal, timeoutMs, maxBytes } = limits
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason)
+    const child = start(command, env)
+    const chunks: Buffer[] = []
+    let bytes = 0
+    const settle = (finish: () => void) => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', abort)
+      finish()
+    }
+    const stop = (reason: unknown) => {
+      if (child.pid !== undefined) signalGroup(child.pid, 'SIGKILL')
+      // A process that has left the group may still hold the pipe.
+      child.stdout.destroy()
+      settle(() => reject(reason))
+    }
+    const abort = () => stop(signal.reason)
+    const timer = setTimeout(() => stop(new ProgramFault(`gave no answer within ${timeoutMs / 1000} s`)), timeoutMs)
+    signal.addEventListener('abort', abort, { once: true })
+    child.stdout.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > maxBytes) stop(new ProgramFault(`printed more than ${maxBytes / 1024} KiB`))
+      else chunks.push(chunk)
+    })
+    child.once('error', (error) => settle(() => reject(startFault(error))))
+    child.once('close', (code) =>
+      settle(() => {
+        if (code === 0) return resolve(Buffer.concat(chunks).toString('utf8'))
+        reject(new ProgramFault(`failed${code === null ? '' : ` with exit code ${code}`}`))
+      }),
+    )
+  })
+}
+
+function start(command: readonly string[] | string, env: ProgramLimits['env']) {
+  const isShell = typeof command === 'string'
+  const [program = '', ...args] = isShell ? [command] : command
+  try {
+    return spawn(program, args, {
+      env,
+      shell: isShell,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'ignore'],
+      windowsHide: true,
+    })
+  } catch (error) {
+    throw startFault(error)
+  }
+}
+
+function startFault(error: unknown): ProgramFault {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return code === 'ENOENT'
+    ? new ProgramFault('was not found', true)
+    : new ProgramFault(`could not be started${/^E[A-Z0-9]+$/.test(code) ? ` (${code})` : ''}`)
+}
