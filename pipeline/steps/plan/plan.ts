@@ -1,6 +1,6 @@
 import { PlatformError } from '../../../src/base/errors.ts'
 import { type Plan, parsePlan } from '../../../src/plan/plan.ts'
-import { readTargetingFault } from '../../../src/plan/targets/fault.ts'
+import { readTargetingFault, reservedTargets, type TargetingFault } from '../../../src/plan/targets/fault.ts'
 import type { BeyondTargets } from '../../../src/plan/targets/targets.ts'
 import type { StoredPlan } from '../../../src/reports/artifacts.ts'
 import type { EngineResult } from '../../../src/services/iac/types.ts'
@@ -88,12 +88,10 @@ async function planAttempt(kit: Kit, choice: TargetChoice, attempt: Attempt): Pr
   if (!checked.ok) return describeStep(kit, checked, [])
   attempt.targets = await choice.choose()
   for (let repeats = 0; ; repeats++) {
-    const planned = await repeatAfterInit(kit, attempt, () => planOnce(kit, attempt.targets))
+    const planned = await planOrRefuse(kit, attempt)
     if (!planned.ok) {
-      const failure = describeStep(kit, planned, attempt.targets)
-      const fault = attempt.targets.length > 0 ? readTargetingFault(failure.feedback) : null
-      if (!fault) return failure
-      const better = repeats < MAX_REPEATS ? await choice.mend(attempt.targets, fault) : attempt.targets
+      if (!planned.fault) return planned.failure
+      const better = repeats < MAX_REPEATS ? await choice.mend(attempt.targets, planned.fault) : attempt.targets
       const isSame = better.length === attempt.targets.length && isPlanned(better, attempt.targets)
       if (isSame) choice.giveUp()
       attempt.targets = isSame ? [] : better
@@ -109,6 +107,22 @@ async function planAttempt(kit: Kit, choice: TargetChoice, attempt: Attempt): Pr
     if (isPlanned(right, attempt.targets)) attempt.targets = right
     return { ok: true, text: secrets.text(planned.result.stdout), reference: await refer(kit, attempt.targets), plan }
   }
+}
+
+type Planned =
+  | { ok: true; result: EngineResult }
+  | { ok: false; fault: TargetingFault }
+  | { ok: false; fault: null; failure: Extract<PlanResult, { ok: false }> }
+
+/** Plans once. Targets that cannot be addresses are refused without the engine, because not every engine does it. */
+async function planOrRefuse(kit: Kit, attempt: Attempt): Promise<Planned> {
+  const invalid = reservedTargets(attempt.targets)
+  if (invalid.length > 0) return { ok: false, fault: { missing: [], invalid } }
+  const planned = await repeatAfterInit(kit, attempt, () => planOnce(kit, attempt.targets))
+  if (planned.ok) return planned
+  const failure = describeStep(kit, planned, attempt.targets)
+  const fault = attempt.targets.length > 0 ? readTargetingFault(failure.feedback) : null
+  return fault ? { ok: false, fault } : { ok: false, fault, failure }
 }
 
 /** Whether a plan of the second targets is one of the first. */

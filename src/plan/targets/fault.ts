@@ -1,3 +1,4 @@
+import { withoutIndexes } from '../addresses.ts'
 import type { Diagnostic } from '../diagnostics/diagnostic.ts'
 import { parseDiagnostics } from '../diagnostics/parse.ts'
 
@@ -24,6 +25,16 @@ export function readTargetingFault(text: string): TargetingFault | null {
     invalid: errors.flatMap(({ summary }) => unquote(INVALID.exec(summary)?.[1] ?? '')),
   }
 }
+
+/**
+ * Targets whose type is a word that the language reserves, in the root or in a module: `var.x`, `module.net.local.y`.
+ * Terraform refuses them; OpenTofu plans as if they were not there.
+ * Source: `ParseTarget` of Terraform.
+ */
+export const reservedTargets = (targets: readonly string[]): string[] =>
+  targets.filter((target) => RESERVED.test(withoutIndexes(target)))
+
+const RESERVED = /^(?:module\.[^.]+\.)*(?:arg|count|each|lazy|local|path|self|template|terraform|var)\./
 
 const INVALID = /^Invalid target (".*")$/
 

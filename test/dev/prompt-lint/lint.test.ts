@@ -35,6 +35,8 @@ describe('shipped prompts', () => {
       await Promise.all(examples.map(([file, code]) => writeFile(join(folder, file), code)))
       const run = promisify(execFile)(engine ?? '', ['fmt', '-check', '-list=true', '-diff', folder], {
         encoding: 'utf8',
+        // OpenTofu says on its output when a configuration file that the environment names is missing.
+        env: { PATH: process.env.PATH },
       })
       expect(
         await run.then(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readTargetingFault } from '../../../src/plan/targets/fault.ts'
+import { readTargetingFault, reservedTargets } from '../../../src/plan/targets/fault.ts'
 
 const DETAIL = `Resource instances in your current state have moved to new addresses in the
 latest configuration. Terraform must include those resource instances while
@@ -47,5 +47,13 @@ describe('readTargetingFault', () => {
     ['nothing', ''],
   ])('is null for %s', (_, text) => {
     expect(readTargetingFault(text)).toBeNull()
+  })
+})
+
+describe('reservedTargets', () => {
+  it('names what no engine could plan, also in modules, and nothing else', () => {
+    const reserved = ['var.x', 'local.y', 'module.a.module.b["k.v"].var.z', 'each.value', 'path.module']
+    const addresses = ['local_file.x', 'variable.x', 'module.var', 'data.local_file.y', 'module.local.aws_vpc.main']
+    expect(reservedTargets([...reserved, ...addresses])).toEqual(reserved)
   })
 })

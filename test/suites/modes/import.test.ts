@@ -21,7 +21,7 @@ describe('a full import', () => {
     const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const engine = await engineBeside(stack, repo_uri)
     await engine.apply()
-    await engine.editState((state) => state.replace(/"id": "[^"]+"/, '"id": "id-managed"'))
+    await engine.editState((state) => state.replace(/"id":\s*"[^"]+"/, '"id": "id-managed"'))
     const llm = scriptedLlm(importRound())
     const iac = withScope(stack, ['id-b', 'id-managed', 'id-a', 'id-b'])
     const session = await firstRound(stack, stack.context(llm, { iac }), { repo_uri, query: QUERY, mode: 'import' })

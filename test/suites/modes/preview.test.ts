@@ -242,7 +242,7 @@ describe('an import preview', () => {
     const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const engine = await engineBeside(stack, repo_uri)
     await engine.apply()
-    await engine.editState((state) => state.replace(/"id": "[^"]+"/, '"id": "id-managed"'))
+    await engine.editState((state) => state.replace(/"id":\s*"[^"]+"/, '"id": "id-managed"'))
     const before = await refs(repo_uri)
     const iac = withScope(stack, ['id-c', 'id-b', 'id-managed', 'id-a', 'id-b'])
     const looking = scriptedLlm({})
