@@ -70,9 +70,10 @@ export async function probeEngine(
       maxBuffer: 1024 * 1024,
     }
     const { stdout } = await run(binary, ['version'], options)
-    const first = stdout.split('\n', 1)[0]?.trim() ?? ''
-    log.info('engine found', { binary, version: first })
-    const [, name, version] = /^(\S+) v?(\d\S*)/.exec(first) ?? []
+    // OpenTofu writes warnings about its configuration before the line with its version.
+    const [line, name, version] = /^(\S+) v?(\d\S*)/m.exec(stdout) ?? []
+    const first = stdout.split('\n', 1)[0]?.trim()
+    log.info('engine found', { binary, version: line ?? first })
     return { binary, name: name ?? (first || 'unknown'), version: version ?? 'unknown' }
   } catch (error) {
     log.warn('engine version unknown', { binary, error })
