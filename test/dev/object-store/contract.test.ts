@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startObjectStore } from '../../../dev/object-store.ts'
-import { describeStore } from './contract.ts'
+import { describeStore } from './contract/store.ts'
 
 const KEYS = { access_key: 'access-key', secret_key: 'secret-key-of-the-store', region: 'us-east-1' }
 const ORIGIN = 'http://localhost:5173'

@@ -1,4 +1,4 @@
-import { describeStore } from '../../../dev/object-store/contract.ts'
+import { describeStore } from '../../../dev/object-store/contract/store.ts'
 import { startMinio } from './server.ts'
 
 describeStore('MinIO', () => startMinio())

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { StoreUnderTest } from '../../../dev/object-store/contract.ts'
+import type { StoreUnderTest } from '../../../dev/object-store/contract/client.ts'
 import { freePort, type Service, startService } from '../tools/service.ts'
 
 export const ROOT = { access_key: 'owner-of-the-store', secret_key: 'secret-key-of-the-store' }

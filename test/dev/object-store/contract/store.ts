@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { describeBuckets } from './buckets.ts'
+import { BUCKET, createClient, type StoreUnderTest } from './client.ts'
+import { describeKeys } from './keys.ts'
+import { describeLists } from './lists.ts'
+import { describeMultipart } from './multipart.ts'
+import { describeObjects } from './objects.ts'
+import { describePages } from './pages.ts'
+import { describeSignatures } from './signatures.ts'
+import { describeTemporaryKeys } from './temporary-keys.ts'
+
+/**
+ * What the platform, its engines and browsers rely on in a store with the interface of S3. The same tests run against
+ * the store that the project brings for development and, in `npm run world`, against MinIO.
+ */
+export function describeStore(title: string, start: () => Promise<StoreUnderTest>): void {
+  let store: StoreUnderTest
+  const client = createClient(() => store)
+  describe(title, () => {
+    beforeAll(async () => {
+      store = await start()
+      expect((await client.call('PUT', BUCKET)).status).toBe(200)
+    })
+    afterAll(() => store?.close())
+
+    describeBuckets(client)
+    describeObjects(client)
+    describeKeys(client)
+    describeLists(client)
+    describeMultipart(client)
+    describeSignatures(client)
+    describePages(client)
+    describeTemporaryKeys(client)
+  })
+}
