@@ -47,18 +47,18 @@ export function addJobRoutes(app: Hono, options: Jobs): void {
   app.get('/v1/jobs/:job_id/output', async (c) => {
     const id = readId(c)
     if (id instanceof Response) return id
-    const { stdout_from, stderr_from } = c.req.query()
+    const { stdout_from, stderr_from, tail_bytes } = c.req.query()
+    const bytes = tailBytes.safeParse(tail_bytes)
+    if (!bytes.success) return problemResponse(422, INVALID, 'query.tail_bytes: must be a number from 1 to 65536')
     const isFollowed = stdout_from !== undefined || stderr_from !== undefined
-    return isFollowed ? answerFrom(c, id, follower, options) : answerTail(c, id, options)
+    return isFollowed ? answerFrom(c, id, follower, options) : answerTail(c, id, bytes.data, options)
   })
 }
 
-async function answerTail(c: Context, id: string, { jobs, store, secrets }: Jobs): Promise<Response> {
-  const bytes = tailBytes.safeParse(c.req.query('tail_bytes'))
-  if (!bytes.success) return problemResponse(422, INVALID, 'query.tail_bytes: must be a number from 1 to 65536')
+async function answerTail(c: Context, id: string, bytes: number, { jobs, store, secrets }: Jobs): Promise<Response> {
   const record = jobs.find(id)
   if (!record) return unknown(id)
-  const output = await readLiveOutput(store.output(id), secrets.of(id), bytes.data)
+  const output = await readLiveOutput(store.output(id), secrets.of(id), bytes)
   return c.json({ job_id: id, status: record.status, ...output })
 }
 
@@ -70,7 +70,8 @@ async function answerFrom(c: Context, id: string, follower: OutputFollower, opti
     stderr: offset.safeParse(c.req.query('stderr_from')),
   }
   for (const [name, { success }] of Object.entries(offsets))
-    if (!success) return problemResponse(422, INVALID, `query.${name}_from: must be a number of bytes, 0 or more`)
+    if (!success)
+      return problemResponse(422, INVALID, `query.${name}_from: must be a number of bytes from 0 to 2^53 - 1`)
   const from = { stdout: offsets.stdout.data ?? 0, stderr: offsets.stderr.data ?? 0 }
   const wait = preferredWait(c.req.header('prefer'))
   const { signal } = c.req.raw

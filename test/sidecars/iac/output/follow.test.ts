@@ -183,6 +183,9 @@ describe('the output of a job from an offset', () => {
     ['2d1f5c6e-5b1f-4a39-8b8f-0d5d1b1c7a10/output?stdout_from=-1', 422],
     ['2d1f5c6e-5b1f-4a39-8b8f-0d5d1b1c7a10/output?stderr_from=1.5', 422],
     ['2d1f5c6e-5b1f-4a39-8b8f-0d5d1b1c7a10/output?stdout_from=0&stderr_from=x', 422],
+    ['2d1f5c6e-5b1f-4a39-8b8f-0d5d1b1c7a10/output?stdout_from=9007199254740991', 404],
+    ['2d1f5c6e-5b1f-4a39-8b8f-0d5d1b1c7a10/output?stdout_from=9007199254740992', 422],
+    ['2d1f5c6e-5b1f-4a39-8b8f-0d5d1b1c7a10/output?stdout_from=0&tail_bytes=x', 422],
     ['2d1f5c6e-5b1f-4a39-8b8f-0d5d1b1c7a10/output?stderr_from=9007199254740993', 422],
   ])('answers %s with %d', async (path, status) => {
     expect((await service.request('GET', `/v1/jobs/${path}`)).status).toBe(status)

@@ -64,8 +64,6 @@ export function configOf(known: Known, operations: readonly string[]): string {
     // A stream of events goes on; its first is enough to see what it is.
     'max-stream-events = 1',
     'request-timeout = 30',
-    // DELETE stops a job, whose result stays available for an hour.
-    ...(operations.includes('cancel') ? ['checks.use_after_free = { enabled = false }'] : []),
     ...kinds.map(([kind, values]) => `[dictionaries.${kind}]\nvalues = ${JSON.stringify(values)}`),
     '[parameters]',
     ...kinds.flatMap(([kind]) =>

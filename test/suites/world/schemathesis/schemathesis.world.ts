@@ -80,6 +80,8 @@ describe('the sidecars answer as their contracts say', () => {
           url: service.url,
           headers: { Authorization: `Bearer ${TOKEN}`, ...headers },
           operations,
+          // DELETE stops a job, whose result stays available for an hour.
+          without: contract === 'iac' ? ['use_after_free'] : [],
           config:
             contract === 'iac'
               ? configOf({ workspaces: [join(folder, 'workspace')] }, ['fmt', 'plan', 'cancel', 'job', 'output'])
