@@ -6,7 +6,7 @@ import { said, scriptedLlm } from '../../../pipeline/steps/scripted-llm.ts'
 import { applyRound } from '../../modes/apply-world.ts'
 import { decompose, driftReport, driftScripts, IN_SYNC, replace } from '../../modes/drift-world.ts'
 import { addresses, importReport, importRound, withScope } from '../../modes/import-world.ts'
-import { done, goodRound, targets, write } from '../../modes/scripts.ts'
+import { done, goodRound, operations, SPLIT, targets, write } from '../../modes/scripts.ts'
 import { firstRound, type Stack, startStack } from '../../modes/stack.ts'
 import { ACCOUNT, callsOf, REGION } from './call.ts'
 import { awsEnvironment, mirror, PROVIDER_BLOCK, versionsOf } from './engine.ts'
@@ -216,5 +216,32 @@ resource "aws_dynamodb_table" "invoices" {
       status: 'Succeeded',
     })
     expect(session.messages).toContain(IN_SYNC)
+  })
+
+  it('partial import: what the request names is taken in, the rest stays outside', async () => {
+    const calls = callsOf(moto.url)
+    for (const Name of ['returns', 'refunds']) await calls.query('sns', '2010-03-31', 'CreateTopic', { Name })
+    const topic = (name: string) => `arn:aws:sns:${REGION}:${ACCOUNT}:${name}`
+    const other = await stack.repository({ 'main.tf': VERSIONS })
+    const code = 'resource "aws_sns_topic" "returns" {\n  name = "returns"\n}\n'
+    const llm = scriptedLlm(
+      importRound({
+        [SPLIT]: operations([topic('returns')]),
+        task_complete: [write('returns.tf', code), done('Wrote the block.')],
+        generate_engine_targets: targets('aws_sns_topic.returns'),
+        import_addresses: addresses(['aws_sns_topic.returns', topic('returns')]),
+      }),
+    )
+    const iac = withScope(stack, [topic('returns'), topic('refunds')])
+    const request = { repo_uri: other, mode: 'import', query: 'Import the topic of returns', is_partial: true } as const
+    const session = await firstRound(stack, stack.context(llm, { iac }), request)
+    expect([session.statuses.at(-1), session.failures]).toEqual(['completed', []])
+    expect(iac.imports()).toEqual([['aws_sns_topic.returns', topic('returns')]])
+    expect(await importReport(stack, session.uuid)).toMatchObject({
+      summary: { selected: 1, imported: 1, failed: 0 },
+      status: 'Succeeded',
+      excluded_resources: [{ resource_id: topic('refunds'), details: 'Not selected by the request.' }],
+      state_alignment: 'Aligned: a plan after the import changes none of the imported resources (1).',
+    })
   })
 })
