@@ -49,7 +49,14 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
     url,
     asked,
     accounts,
-    logIn: (subject) => codeFlow(url, subject),
+    logIn: (subject) =>
+      codeFlow(url, {
+        subject,
+        client_id: CLIENT_ID,
+        redirect_uri: REDIRECT_URI,
+        scope: 'openid profile email use',
+        resource: API,
+      }),
     rotate,
     close: async () => {
       server.closeAllConnections()
@@ -109,15 +116,31 @@ async function consent(provider: Provider, request: IncomingMessage, response: S
   await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false })
 }
 
-async function codeFlow(url: string, subject: string): Promise<{ id_token: string; access_token: string }> {
+interface CodeFlow {
+  subject: string
+  client_id: string
+  redirect_uri: string
+  scope: string
+  resource?: string
+}
+
+/**
+ * Walks the code flow with PKCE of a public client. Discovery is not asked: the endpoints are `/auth` and `/token`.
+ * @throws Error when there is no code or no token, with what the provider answered
+ */
+export async function codeFlow(
+  url: string,
+  { subject, client_id, redirect_uri, scope, resource }: CodeFlow,
+): Promise<{ id_token: string; access_token: string; refresh_token?: string }> {
   const code_verifier = randomBytes(32).toString('base64url')
   const start = new URL(`${url}/auth`)
+  const target: Record<string, string> = resource === undefined ? {} : { resource }
   start.search = new URLSearchParams({
-    client_id: CLIENT_ID,
+    client_id,
     response_type: 'code',
-    redirect_uri: REDIRECT_URI,
-    scope: 'openid profile email use',
-    resource: API,
+    redirect_uri,
+    scope,
+    ...target,
     login_hint: subject,
     code_challenge: createHash('sha256').update(code_verifier).digest('base64url'),
     code_challenge_method: 'S256',
@@ -129,11 +152,11 @@ async function codeFlow(url: string, subject: string): Promise<{ id_token: strin
     method: 'POST',
     body: new URLSearchParams({
       grant_type: 'authorization_code',
-      client_id: CLIENT_ID,
-      redirect_uri: REDIRECT_URI,
+      client_id,
+      redirect_uri,
       code,
       code_verifier,
-      resource: API,
+      ...target,
     }),
   })
   if (!answer.ok) throw new Error(`no tokens: ${await answer.text()}`)

@@ -2,13 +2,19 @@ import type { Page } from '@playwright/test'
 import { DIST } from '../../../console/build/build.ts'
 import { readConsoleFiles } from '../../../src/runtime/console-files.ts'
 import { expect, expectAccessible, test } from './fixtures.ts'
+import { startForeignIssuer } from './sign-in/foreign-provider.ts'
+import { AUDIENCE, CLIENT_ID, type Issuer } from './sign-in/issuer.ts'
 import { type Platform, startPlatform } from './sign-in/platform.ts'
-import { AUDIENCE, CLIENT_ID, type Issuer, startIssuer } from './sign-in/provider.ts'
+import { startIssuer } from './sign-in/provider.ts'
+
+/** A provider of another project, which `npm run world -- --only oidc` builds; without it, the one from npm. */
+const FOREIGN = process.env.SIGN_IN_ISSUER ?? ''
 
 let platform: Platform
 let issuer: Issuer
 test.beforeAll(async () => {
-  issuer = await startIssuer(() => platform.url)
+  const origin = () => platform.url
+  issuer = FOREIGN === '' ? await startIssuer(origin) : await startForeignIssuer(FOREIGN, origin)
   platform = await startPlatform(`
 oidc:
   issuer_url: "${issuer.url}"

@@ -15,5 +15,6 @@ export const PARTS: Record<string, () => Promise<{ part: Part }>> = {
   schemathesis: () => import('./schemathesis/part.ts'),
   kubeconfig: () => import('./kubeconfig/part.ts'),
   oci: () => import('./oci/part.ts'),
+  oidc: () => import('./oidc/part.ts'),
   kubernetes: () => import('./kubernetes/part.ts'),
 }

@@ -2,26 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair } from 'jose'
 import Provider, { type KoaContextWithOIDC } from 'oidc-provider'
-
-export const CLIENT_ID = 'console'
-export const AUDIENCE = 'api://console'
-
-export interface Issuer {
-  url: string
-  /** Method and path of what was asked, in order. */
-  asked: string[]
-  /** Who signs in next, and whether the answer is yes. */
-  person: { name: string; agrees: boolean }
-  /** Seconds that access tokens live. */
-  lifetime: number
-  /** Whether refresh tokens are given out. */
-  refresh: boolean
-  /** While true every answer is 503. */
-  down: boolean
-  /** Ends every session and every grant: nobody can renew any more. */
-  forget(): void
-  close(): Promise<void>
-}
+import { AUDIENCE, CLIENT_ID, type Issuer } from './issuer.ts'
 
 /** A certified OpenID provider with one public client, the console at `origin`. People sign in by their name alone. */
 export async function startIssuer(origin: () => string): Promise<Issuer> {

@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createInterface } from 'node:readline'
+import { AUDIENCE, CLIENT_ID, type Issuer } from './issuer.ts'
+
+export interface ForeignIssuer extends Issuer {
+  /** Of access tokens. */
+  audience: string
+  /** How many keys came before the one that signs, and how many of these are published no more. */
+  rotations: number
+  retired: number
+}
+
+/**
+ * An OpenID provider of another project, a program, behind a proxy that counts what is asked and tells the program with
+ * every request how to behave.
+ * @param program path of the program (`test/suites/world/oidc/server`)
+ * @param origin of the console, read at the first request
+ */
+export async function startForeignIssuer(program: string, origin: () => string): Promise<ForeignIssuer> {
+  let started: Promise<{ child: ChildProcess; address: string }> | undefined
+  let generation = 0
+  const server = createServer((incoming, response) => {
+    const path = (incoming.url ?? '').split('?')[0] ?? ''
+    issuer.asked.push(`${incoming.method} ${path}`)
+    if (issuer.down) return void response.writeHead(503).end()
+    started ??= start(program, issuer.url, origin())
+    const { person, lifetime, refresh, audience, rotations, retired } = issuer
+    const settings = { ...person, lifetime, refresh, audience, rotations, retired, generation }
+    started.then(
+      ({ address }) => forward(incoming, response, address, settings),
+      (error) => response.writeHead(500).end(String(error)),
+    )
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const issuer: ForeignIssuer = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked: [],
+    person: { name: 'ada', agrees: true },
+    lifetime: 300,
+    refresh: false,
+    audience: AUDIENCE,
+    rotations: 0,
+    retired: 0,
+    down: false,
+    forget: () => {
+      generation++
+    },
+    close: async () => {
+      const running = await started?.catch(() => undefined)
+      running?.child.kill()
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+  return issuer
+}
+
+async function start(program: string, issuer: string, origin: string) {
+  const child = spawn(program, [], {
+    env: { ISSUER: issuer, ORIGIN: origin, CLIENT_ID },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`the provider ended with ${code}`)
+  })
+  const lines = createInterface({ input: child.stdout })
+  const [line] = (await Promise.race([once(lines, 'line'), ended])) as [string]
+  ended.catch(() => {})
+  return { child, address: (JSON.parse(line) as { address: string }).address }
+}
+
+function forward(incoming: IncomingMessage, response: ServerResponse, address: string, settings: object): void {
+  const headers = { ...incoming.headers, 'test-settings': JSON.stringify(settings) }
+  const outgoing = request(`http://${address}${incoming.url}`, { method: incoming.method ?? 'GET', headers })
+  outgoing.on('response', (answer) => {
+    response.writeHead(answer.statusCode ?? 502, answer.headers)
+    answer.pipe(response)
+  })
+  outgoing.on('error', (error) => response.writeHead(502).end(String(error)))
+  incoming.pipe(outgoing)
+}

@@ -1,0 +1,50 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { findChromium } from '../../console/chromium.ts'
+import type { Command, Part } from '../part.ts'
+import { buildGo } from '../tools/go.ts'
+
+const LIBRARY = '3.51.17'
+const SERVER = join(import.meta.dirname, 'server')
+
+const TOKENS: Command = {
+  title: 'tokens',
+  kind: 'vitest',
+  args: ['--project', 'world'],
+  env: { WORLD_PART: 'oidc' },
+}
+const BROWSER: Command = {
+  title: 'the sign-in of the console in a browser',
+  kind: 'node',
+  args: ['test/suites/world/oidc/browser.ts'],
+}
+
+/** A provider of an OpenID library in Go, certified like the one from npm that the ordinary tests use. */
+export const part: Part = {
+  name: 'oidc',
+  about: 'sign-in at an OpenID provider in Go: code flow with PKCE, refresh, rotation of keys, another audience',
+  ci: true,
+  install: async (tools) => {
+    const names = await readdir(SERVER)
+    const files = async () =>
+      Object.fromEntries(
+        await Promise.all(names.map(async (name) => [name, await readFile(join(SERVER, name), 'utf8')] as const)),
+      )
+    const program = await buildGo(
+      { name: 'oidc-issuer', version: LIBRARY, source: { files }, package: '.', minutes: 10 },
+      tools,
+    )
+    const browser = await findChromium().then(
+      () => [BROWSER],
+      () => {
+        tools.say('SKIPPED: the sign-in in a browser: there is no Chromium on PATH')
+        return []
+      },
+    )
+    return {
+      version: `zitadel/oidc ${LIBRARY}`,
+      env: { SIGN_IN_ISSUER: program },
+      commands: [TOKENS, ...browser],
+    }
+  },
+}
