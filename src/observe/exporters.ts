@@ -1,6 +1,6 @@
 import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base'
-import { type Fetch, OutboundError, send } from '../base/http.ts'
+import { type Fetch, OutboundError, type OutboundResponse, send } from '../base/http.ts'
 
 export interface CollectorExporterOptions {
   /** The base URL with a trailing slash, to which `v1/traces` is appended. */
@@ -34,9 +34,9 @@ export function createCollectorExporter(options: CollectorExporterOptions): Span
   if (options.api_key !== '') headers.authorization = `Bearer ${options.api_key}`
   const underWay = new Set<Promise<void>>()
 
-  const post = async (spans: ReadableSpan[], signal: AbortSignal): Promise<string | null> => {
+  const post = async (spans: ReadableSpan[], signal: AbortSignal): Promise<Loss | null> => {
     const body = ProtobufTraceSerializer.serializeRequest(spans)
-    if (!body) return 'they could not be encoded'
+    if (!body) return { spans: spans.length, reason: 'they could not be encoded' }
     const request = {
       signal,
       timeoutMs,
@@ -46,22 +46,24 @@ export function createCollectorExporter(options: CollectorExporterOptions): Span
       maxBytes: MAX_ANSWER_BYTES,
     }
     const url = `${options.collector_url}v1/traces`
-    const { status } = await send(options.fetch, {
+    const answer = await send(options.fetch, {
       ...request,
       url,
       method: 'POST',
       headers,
       body: new Uint8Array(body),
     })
-    return status >= 200 && status < 300 ? null : `the collector answered HTTP ${status}`
+    if (answer.status >= 200 && answer.status < 300) return rejectedOf(answer)
+    return { spans: spans.length, reason: `the collector answered HTTP ${answer.status}` }
   }
   const deliver = async (spans: readonly ReadableSpan[]): Promise<void> => {
     const signal = AbortSignal.timeout(EXPORT_LIMIT_MS)
     for (const piece of splitBatch(spans, MAX_REQUEST_BYTES)) {
-      const reason = await post(piece, signal).catch((error: unknown) =>
-        error instanceof OutboundError ? error.message : 'unexpected fault',
-      )
-      if (reason !== null) options.onLost(piece.length, reason)
+      const lost = await post(piece, signal).catch((error: unknown) => ({
+        spans: piece.length,
+        reason: error instanceof OutboundError ? error.message : 'unexpected fault',
+      }))
+      if (lost) options.onLost(lost.spans, lost.reason)
     }
   }
   const waitForDeliveries = async () => {
@@ -79,6 +81,25 @@ export function createCollectorExporter(options: CollectorExporterOptions): Span
     },
     forceFlush: waitForDeliveries,
     shutdown: waitForDeliveries,
+  }
+}
+
+interface Loss {
+  spans: number
+  reason: string
+}
+
+/**
+ * What a collector left out of a request that it took otherwise. Its own words are not repeated: they may quote a span.
+ * Source: OTLP 1.9, "Partial Success".
+ */
+function rejectedOf({ headers, body }: Pick<OutboundResponse, 'headers' | 'body'>): Loss | null {
+  if (body.length === 0 || !headers.get('content-type')?.startsWith('application/x-protobuf')) return null
+  try {
+    const spans = Number(ProtobufTraceSerializer.deserializeResponse(body).partialSuccess?.rejectedSpans ?? 0)
+    return spans > 0 ? { spans, reason: 'the collector rejected them' } : null
+  } catch {
+    return null
   }
 }
 

@@ -84,6 +84,22 @@ describe('a collector that does not take spans', () => {
     expect(lost.length).toBeLessThanOrEqual(2)
   })
 
+  it('but for some of them says so, and an answer that cannot be read is none', async () => {
+    // partial_success (1) with rejected_spans (1) = 2 and error_message (2) = "no"
+    const partly = new Uint8Array([0x0a, 0x06, 0x08, 0x02, 0x12, 0x02, 0x6e, 0x6f])
+    const headers = { 'content-type': 'application/x-protobuf' }
+    const some = await record('', { collector: async () => new Response(partly, { headers }) })
+    await engineSpans(some, 5)
+    await some.spans()
+    expect(lossesOf(some)).toMatchObject([{ spans: 2, reason: 'the collector rejected them' }])
+    for (const body of [new Uint8Array([0x0a, 0x02, 0x08, 0x00]), new Uint8Array([0xff, 0xff]), '{}', '']) {
+      const all = await record('', { collector: async () => new Response(body, { headers }) })
+      await engineSpans(all, 1)
+      await all.spans()
+      expect(lossesOf(all)).toEqual([])
+    }
+  })
+
   it('is asked again after a passing fault', async () => {
     const received: number[] = []
     let fault: (() => Response) | null = () => new Response(null, { status: 503 })
