@@ -16,6 +16,7 @@ export const PARTS: Record<string, () => Promise<{ part: Part }>> = {
   kubeconfig: () => import('./kubeconfig/part.ts'),
   oci: () => import('./oci/part.ts'),
   oidc: () => import('./oidc/part.ts'),
+  collector: () => import('./collector/part.ts'),
   prometheus: () => import('./prometheus/part.ts'),
   kubernetes: () => import('./kubernetes/part.ts'),
 }
