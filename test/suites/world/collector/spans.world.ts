@@ -97,9 +97,9 @@ describe(
         expect(Math.abs(Number(BigInt(span.startTimeUnixNano) / 1_000_000n) - Date.now())).toBeLessThan(LIMIT_MS)
         expect(span.droppedAttributesCount).toBe(0)
         expect(span.resource).toEqual({
-        'openinference.project.name': expect.stringMatching(/^(dev|pre|pro)-engine-day2$/),
-      })
-      const parent = found.find(({ spanId }) => spanId === span.parentSpanId)
+          'openinference.project.name': expect.stringMatching(/^(dev|pre|pro)-engine-day2$/),
+        })
+        const parent = found.find(({ spanId }) => spanId === span.parentSpanId)
         if (span.parentSpanId === '') expect(span.name).toMatch(/^(Chain - |Engine )/)
         else expect([parent?.traceId, parent?.name]).toEqual([span.traceId, expect.stringMatching(/^Chain - /)])
       }
