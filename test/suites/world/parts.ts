@@ -15,6 +15,7 @@ export const PARTS: Record<string, () => Promise<{ part: Part }>> = {
   schemathesis: () => import('./schemathesis/part.ts'),
   kubeconfig: () => import('./kubeconfig/part.ts'),
   oci: () => import('./oci/part.ts'),
+  phoenix: () => import('./phoenix/part.ts'),
   oidc: () => import('./oidc/part.ts'),
   collector: () => import('./collector/part.ts'),
   prometheus: () => import('./prometheus/part.ts'),
