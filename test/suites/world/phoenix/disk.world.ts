@@ -56,7 +56,7 @@ describe.skipIf(!isRoot)(
       fill(ballast)
       const lost = await platform.begin('generate')
       expect(await lost.end).toBe('COMPLETED')
-        await rm(ballast)
+      await rm(ballast)
       const kept = await platform.begin('generate')
       expect(await kept.end).toBe('COMPLETED')
       const check = async () => expect((await phoenix.spansOf(PROJECT, kept.id)).length).toBeGreaterThan(3)
