@@ -5,6 +5,8 @@ import { usualDialect } from '../../../../dev/scripted-model/wires.ts'
 import { listen, type Running, readBody } from '../../../../dev/server.ts'
 
 const MODEL = 'oracle'
+/** The file that it writes. No scenario has one of this name. */
+export const WRITTEN = 'reference.tf'
 const MAX_BODY = 64 * 1024 * 1024
 
 /**
@@ -45,7 +47,7 @@ function answer(conversation: Conversation, code: string): Reply {
   if (tools.has('task_complete'))
     return steps.some(({ name }) => name === 'write_to_file')
       ? { calls: [call('task_complete', { status: 'done', summary: 'Wrote it.' })] }
-      : { calls: [call('write_to_file', { target_file: 'main.tf', content: code })] }
+      : { calls: [call('write_to_file', { target_file: WRITTEN, content: code })] }
   if (tools.has('generate_engine_targets')) {
     const targets = [...code.matchAll(/^resource "([^"]+)" "([^"]+)"/gm)].map(([, type, name]) => `${type}.${name}`)
     return { calls: [call('generate_engine_targets', { targets, explanation: '' })] }
