@@ -10,6 +10,8 @@ import type { Statement } from '../../../../src/intent/types.ts'
 export interface Reference {
   scenario: Scenario
   code: string
+  /** Where the code is written: into a file that the scenario names, or into one that none has. */
+  path: string
   /** The plan that was published with the solution; null where there is none. */
   published: JsonObject | null
 }
@@ -34,21 +36,27 @@ export async function publishedReferences(repository: string, data: string): Pro
       )
       const plan = published ? statementsOf(published) : []
       const judgedBy = { ...scenario, expect: { ...scenario.expect, plan }, ...(rego.trim() !== '' && { rego }) }
-      return { scenario: judgedBy, code: withoutProvider(code), published }
+      return { scenario: judgedBy, code: withoutProvider(code), path: WRITTEN, published }
     }),
   )
 }
 
-/** The evaluation's own scenarios that have a reference below `references`. */
-export async function ownReferences(): Promise<Reference[]> {
+const WRITTEN = 'reference.tf'
+
+/** The evaluation's own scenarios of these groups that have a reference below `references`. */
+export async function ownReferences(groups: readonly string[]): Promise<Reference[]> {
   const folder = join(import.meta.dirname, 'references')
   const scenarios = await loadScenarios()
-  const paths = (await readdir(folder, { recursive: true })).filter((path) => path.endsWith('.tf')).sort()
+  const all = await Promise.all(
+    groups.map(async (group) => (await readdir(join(folder, group))).map((name) => `${group}/${name}`)),
+  )
   return Promise.all(
-    paths.map(async (path) => {
-      const scenario = scenarios.find(({ name }) => name === path.replaceAll('\\', '/').replace(/\.tf$/, ''))
+    all.flat().map(async (path) => {
+      const scenario = scenarios.find(({ name }) => name === path.replace(/\.tf$/, ''))
       if (!scenario) throw new Error(`there is no scenario for the reference ${path}`)
-      return { scenario, code: await readFile(join(folder, path), 'utf8'), published: null }
+      const named = scenario.expect.files.find(({ contains }) => contains !== undefined)?.path
+      const code = await readFile(join(folder, path), 'utf8')
+      return { scenario, code, path: named ?? WRITTEN, published: null }
     }),
   )
 }
@@ -82,14 +90,20 @@ async function fromTemplates(folder: string): Promise<Found[]> {
   )
 }
 
+type Planned = { address: string; change: { after_sensitive: unknown } }
 type Configured = { address: string; mode: string; type: string; expressions?: JsonObject }
 
 /**
  * What a published plan says: how many resources of each type there are, and every single value that its code names.
- * They are more than the twenty that a file of a scenario may hold.
+ * They are more than the twenty that a file of a scenario may hold. Sensitive values are left out, because no verdict
+ * says whether they are right.
  */
 function statementsOf(published: JsonObject): Statement[] {
-  const { configuration } = published as { configuration: { root_module: { resources: Configured[] } } }
+  const { configuration, resource_changes } = published as {
+    configuration: { root_module: { resources: Configured[] } }
+    resource_changes: Planned[]
+  }
+  const sensitive = new Map(resource_changes.map(({ address, change }) => [address, change.after_sensitive]))
   const managed = configuration.root_module.resources.filter(({ mode }) => mode === 'managed')
   const types = [...new Set(managed.map(({ type }) => type))]
   const counts = types.map((type, index): Statement => {
@@ -100,6 +114,8 @@ function statementsOf(published: JsonObject): Statement[] {
   const attributes = managed.flatMap(({ address, expressions = {} }) =>
     Object.entries(expressions).flatMap(([path, expression]): Statement[] => {
       const value = isJsonObject(expression) ? expression.constant_value : undefined
+      const marks = sensitive.get(address)
+      if (isJsonObject(marks) && marks[path] !== undefined) return []
       if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return []
       const said = { id: `${address}.${path}`, text: `${address}.${path}`, words: '' }
       return [{ kind: 'attribute', ...said, address, path, op: 'eq', value, every: false }]

@@ -23,7 +23,13 @@ const env = {
   IAC_OFFLINE: 'true',
 }
 const sidecar = await startService(iacService({ env, fetch }), readSettings(env), silentLogger)
-const access = { endpoint: sidecar.url, token: env.PLATFORM_IAC_TOKEN, timeout: 60, job_poll_interval: 1, job_timeout: 300 }
+const access = {
+  endpoint: sidecar.url,
+  token: env.PLATFORM_IAC_TOKEN,
+  timeout: 60,
+  job_poll_interval: 1,
+  job_timeout: 300,
+}
 const iac = createIacClient(access as Parameters<typeof createIacClient>[0], { fetch, log: silentLogger })
 afterAll(async () => {
   await sidecar.stop()
