@@ -36,6 +36,9 @@ async function reasonOf(scenario: Scenario, { scripted, env }: SkipOptions, prob
   if (missing.length > 0) return `needs ${missing.join(', ')}`
   const disturbing = scenario.unset_variables.filter((name) => env[name]?.trim())
   if (disturbing.length > 0) return `is about an account without ${disturbing.join(', ')}`
+  // Without one, seven providers would be looked for in a registry that a machine may not reach, each until it is late.
+  if (scripted && scenario.providers.length > 0 && !env.IAC_PROVIDER_MIRROR?.trim())
+    return 'with the scripted model, providers come from the mirror that IAC_PROVIDER_MIRROR names'
   for (const provider of scenario.providers) {
     const fault = await probe(provider, scenario.cloud)
     if (fault !== null) return `the engine cannot fetch the provider of ${provider}`

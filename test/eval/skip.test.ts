@@ -42,6 +42,15 @@ it('a scenario whose provider the engine cannot fetch is left out by its name, a
   expect(asked).toEqual(['random gcp', 'tls aws'])
 })
 
+it('with the scripted model, providers come from a mirror alone', async () => {
+  const roots = { initFault: async () => null } as Partial<EngineRoots> as EngineRoots
+  const recorded = scenario('random/one', ['random'], { recorded: true })
+  const select = (env: Record<string, string>) =>
+    selectRunnable([recorded], { scripted: true, env, roots, signal: new AbortController().signal })
+  expect((await select({})).skipped).toMatchObject([{ reason: expect.stringContaining('IAC_PROVIDER_MIRROR') }])
+  expect((await select({ IAC_PROVIDER_MIRROR: '/mirror' })).runnable).toEqual([recorded])
+})
+
 it('a provider that nobody knows is refused', () => {
   expect(() => scenario('x/one', ['vsphere'])).toThrow(/providers/)
 })
