@@ -166,7 +166,8 @@ async function playRounds(
   return session
 }
 
-async function judge(
+/** What is not as expected after a session that has ended, one text each. Nothing of it is asked of a model. */
+export async function judge(
   stack: EvalStack,
   scenario: Scenario,
   uri: string,

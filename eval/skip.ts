@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { Cloud } from '../src/base/vocabulary.ts'
 import type { EngineRoots } from './engine-root.ts'
 import { hasOpa } from './iac-eval/opa.ts'
-import type { Scenario } from './scenario/scenario.ts'
+import type { ProviderName, Scenario } from './scenario/scenario.ts'
 import type { Skipped } from './summary.ts'
 
 export interface SkipOptions {
@@ -36,25 +36,29 @@ async function reasonOf(scenario: Scenario, { scripted, env }: SkipOptions, prob
   if (missing.length > 0) return `needs ${missing.join(', ')}`
   const disturbing = scenario.unset_variables.filter((name) => env[name]?.trim())
   if (disturbing.length > 0) return `is about an account without ${disturbing.join(', ')}`
-  for (const cloud of scenario.providers) {
-    const fault = await probe(cloud)
-    if (fault !== null) return `the engine cannot fetch the provider of ${cloud}`
+  // Without one, seven providers would be looked for in a registry that a machine may not reach, each until it is late.
+  if (scripted && scenario.providers.length > 0 && !env.IAC_PROVIDER_MIRROR?.trim())
+    return 'with the scripted model, providers come from the mirror that IAC_PROVIDER_MIRROR names'
+  for (const provider of scenario.providers) {
+    const fault = await probe(provider, scenario.cloud)
+    if (fault !== null) return `the engine cannot fetch the provider of ${provider}`
   }
   return null
 }
 
-type Probe = (cloud: Cloud) => Promise<string | null>
+/** Why an init with the provider fails; null when it works. */
+type Probe = (provider: ProviderName, cloud: Cloud) => Promise<string | null>
 const LIMIT_MS = 180_000
 
 function createProbe({ roots, signal }: SkipOptions): Probe {
-  const faults = new Map<Cloud, Promise<string | null>>()
-  return (cloud) => {
-    const probing = faults.get(cloud) ?? probeOnce(cloud)
-    faults.set(cloud, probing)
+  const faults = new Map<ProviderName, Promise<string | null>>()
+  return (provider, cloud) => {
+    const probing = faults.get(provider) ?? probeOnce(provider, cloud)
+    faults.set(provider, probing)
     return probing
   }
-  async function probeOnce(cloud: Cloud): Promise<string | null> {
-    const text = await readFile(new URL(`./providers/${cloud}.tf`, import.meta.url), 'utf8')
+  async function probeOnce(provider: ProviderName, cloud: Cloud): Promise<string | null> {
+    const text = await readFile(new URL(`./providers/${provider}.tf`, import.meta.url), 'utf8')
     return await roots.initFault({ 'main.tf': text }, cloud, AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]))
   }
 }

@@ -1,3 +1,4 @@
+import { PROVIDER_RECORDINGS } from './provider-recordings.ts'
 import type { Edit, Files, Recording, Statement } from './recording.ts'
 import { SMALL_RECORDINGS } from './small-recordings.ts'
 
@@ -316,6 +317,7 @@ const mirror: Recording = {
 }
 
 const RECORDINGS: readonly Recording[] = [
+  ...PROVIDER_RECORDINGS,
   ...SMALL_RECORDINGS,
   retention,
   replay,

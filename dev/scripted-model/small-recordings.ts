@@ -12,7 +12,7 @@ interface SmallWork {
 }
 
 /** Makes the recording of a small piece of work. It can be played where the parts that it replaces stand. */
-function small({ name, request, reads = 'main.tf', edits, summary }: SmallWork): Recording {
+export function small({ name, request, reads = 'main.tf', edits, summary }: SmallWork): Recording {
   const replaced = edits.flatMap((edit) => ('replace' in edit ? [edit] : []))
   const files = replaced.length > 0 ? [...new Set(replaced.map((edit) => edit.replace))] : [reads]
   return {

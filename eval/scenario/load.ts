@@ -30,14 +30,14 @@ export async function loadScenarios(folder = FOLDER): Promise<Scenario[]> {
   return scenarios
 }
 
-/** Adds the provider blocks of the clouds that a scenario needs, unless its files have their own. */
+/** Adds the blocks of the providers that a scenario needs, unless its files have their own. */
 export async function addProviders(scenario: Scenario): Promise<Scenario> {
   const { repository, providers } = scenario
   if (!('files' in repository)) return scenario
   const files = { ...repository.files }
-  for (const cloud of providers) {
-    const name = join(scenario.iac_path ?? '', `provider-${cloud}.tf`)
-    files[name] ??= await readFile(join(PROVIDERS, `${cloud}.tf`), 'utf8')
+  for (const provider of providers) {
+    const name = join(scenario.iac_path ?? '', `provider-${provider}.tf`)
+    files[name] ??= await readFile(join(PROVIDERS, `${provider}.tf`), 'utf8')
   }
   return { ...scenario, repository: { files } }
 }

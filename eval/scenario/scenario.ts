@@ -7,6 +7,11 @@ import { repeatedFiles, writeOut } from './repeated-files.ts'
 export const MODES = ['generate', 'partial-drift', 'full-drift', 'partial-import', 'full-import'] as const
 export type EvalMode = (typeof MODES)[number]
 
+/** Providers that belong to no cloud. */
+export const SMALL_PROVIDERS = ['archive', 'http', 'local', 'null', 'random', 'time', 'tls'] as const
+/** Whose provider a scenario may need. */
+export type ProviderName = (typeof CLOUDS)[number] | (typeof SMALL_PROVIDERS)[number]
+
 const text = v.pipe(v.string(), v.trim(), v.nonEmpty('must not be blank'))
 const path = v.pipe(text, v.regex(/^(?!\/)(?!.*(^|\/)\.\.(\/|$)).+$/, 'must stay inside the repository'))
 const files = v.pipe(
@@ -88,8 +93,8 @@ const scenarioSchema = strict({
   ),
   /** What happens after the first round, if it completed. */
   follow_up: v.optional(v.array(v.union([strict({ request: text }), strict({ apply: v.literal(true) })])), []),
-  /** Clouds whose providers the engine has to download. */
-  providers: v.optional(v.array(v.picklist(CLOUDS)), []),
+  /** Clouds, and names of providers, that the engine has to download or to find in a mirror. */
+  providers: v.optional(v.array(v.picklist([...CLOUDS, ...SMALL_PROVIDERS])), []),
   /** Environment variables that a plan needs, where invented credentials are not enough. */
   variables: v.optional(v.array(text), []),
   /** Environment variables without which the scenario makes sense only, for example those of an own account. */

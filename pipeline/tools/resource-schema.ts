@@ -16,7 +16,7 @@ export const resourceSchemaTool = (schema: ProviderSchema) =>
   defineTool({
     name: 'resource_schema',
     description:
-      'Look up the arguments, nested blocks and attributes of resource types and data sources as the ' +
+      'Look up the arguments, nested blocks and attributes of resource types, data sources and ephemeral resources as the ' +
       'providers of this repository have them. ' +
       'Use it before you write a type whose arguments you do not know for certain. The answer is data of the ' +
       'providers.',
@@ -34,10 +34,11 @@ export const resourceSchemaTool = (schema: ProviderSchema) =>
       if (!schema.installed()) throw new ToolError(NOT_INSTALLED)
       const names = await schema.names()
       if (!names) return UNAVAILABLE
-      const wanted = [...new Set(types.map((name) => name.replace(/^data\./, '')))]
+      const wanted = [...new Set(types.map((name) => name.replace(/^(data|ephemeral)\./, '')))]
       const existing = wanted.flatMap((type): TypeName[] => [
         ...(names.resource.includes(type) ? [{ mode: 'resource' as const, type }] : []),
         ...(names.data.includes(type) ? [{ mode: 'data' as const, type }] : []),
+        ...(names.ephemeral.includes(type) ? [{ mode: 'ephemeral' as const, type }] : []),
       ])
       const schemas = await schema.of(existing)
       if (!schemas) return UNAVAILABLE
@@ -56,7 +57,7 @@ export const resourceSchemaTool = (schema: ProviderSchema) =>
   })
 
 function describeMissingType(type: string, names: TypeNames): string {
-  const similar = nearNames(type, [...new Set([...names.resource, ...names.data])])
+  const similar = nearNames(type, [...new Set([...names.resource, ...names.data, ...names.ephemeral])])
   const hint = similar.length > 0 ? ` Names like it: ${similar.join(', ')}.` : ''
   return `No provider of this repository has a type ${JSON.stringify(type)}.${hint}`
 }

@@ -49,6 +49,7 @@ export const BODIES: Record<JobKind, z.ZodType<JobRequest>> = {
     workspace_path: workspacePath,
     resource_types: types.optional(),
     data_source_types: types.optional(),
+    ephemeral_types: types.optional(),
   }),
   diagnostics: z.strictObject({ workspace_path: workspacePath }),
   fmt: z.strictObject({ workspace_path: workspacePath, texts: z.array(text).min(1).max(256) }),

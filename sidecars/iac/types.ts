@@ -30,6 +30,7 @@ export interface JobRequest {
   resource_id?: string
   resource_types?: string[]
   data_source_types?: string[]
+  ephemeral_types?: string[]
   texts?: GivenText[]
 }
 

@@ -120,6 +120,8 @@ const schema: IacClient['schema'] = async ({ resource_types = [] }) => ({
       data_source_schemas: {},
       resource_types: Object.keys(types),
       data_source_types: [],
+      ephemeral_resource_schemas: {},
+      ephemeral_types: [],
     },
   },
   missing: [],

@@ -8,7 +8,7 @@ import { findFalseRules } from '../../eval/iac-eval/opa.ts'
 import { readOptions } from '../../eval/options.ts'
 import { findUnmet, type Outcome } from '../../eval/scenario/expectations.ts'
 import { hashOf, loadScenarios } from '../../eval/scenario/load.ts'
-import { MODES, readScenario, ScenarioError } from '../../eval/scenario/scenario.ts'
+import { MODES, readScenario, ScenarioError, SMALL_PROVIDERS } from '../../eval/scenario/scenario.ts'
 import { UsageError } from '../../eval/usage-error.ts'
 import { CLOUDS } from '../../src/base/vocabulary.ts'
 import { parsePlan } from '../../src/plan/plan.ts'
@@ -30,6 +30,19 @@ describe('the shipped scenarios', () => {
     expect(all.filter(({ providers }) => providers.length === 0).length).toBeGreaterThanOrEqual(14)
     for (const cloud of CLOUDS)
       expect(all.filter(({ providers }) => providers.includes(cloud)).length).toBeGreaterThanOrEqual(3)
+  })
+
+  it('use each small provider in a group of its name, with its block in the repository', async () => {
+    const all = await loadScenarios()
+    for (const provider of SMALL_PROVIDERS) {
+      const own = all.filter(({ providers }) => providers.includes(provider))
+      expect([provider, own.length]).not.toEqual([provider, 0])
+      for (const { name, repository } of own) {
+        expect(name).toMatch(new RegExp(`^${provider}/`))
+        const files = 'files' in repository ? repository.files : {}
+        expect(files[`provider-${provider}.tf`]).toContain(`source = "hashicorp/${provider}"`)
+      }
+    }
   })
 
   it('check more than the status, and name a repository that exists', async () => {

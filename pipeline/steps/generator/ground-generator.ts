@@ -41,6 +41,6 @@ export async function readSchemas(kit: Kit, { query, templates }: TypesInPlay): 
 }
 
 const keepExisting = (candidates: readonly TypeName[], names: TypeNames): TypeName[] => {
-  const known = { resource: new Set(names.resource), data: new Set(names.data) }
+  const known = { resource: new Set(names.resource), data: new Set(names.data), ephemeral: new Set(names.ephemeral) }
   return candidates.filter(({ mode, type }) => known[mode].has(type))
 }

@@ -5,6 +5,7 @@ import type { Extent, ProviderIndex } from './index-document.ts'
 export interface SchemaRequest {
   resource_types?: string[]
   data_source_types?: string[]
+  ephemeral_types?: string[]
 }
 
 /** The schemas of an answer, in bytes. A larger answer leaves some out and names them. */
@@ -19,9 +20,10 @@ export async function readSchemaAnswer(
   versions: ReadonlyMap<string, string>,
   request: SchemaRequest,
 ): Promise<string> {
-  const { resource_types = [], data_source_types = [] } = request
+  const { resource_types = [], data_source_types = [], ephemeral_types = [] } = request
+  const wanted = [...resource_types, ...data_source_types, ...ephemeral_types]
   const { format_version, providers } = stored.index
-  if (resource_types.length + data_source_types.length === 0)
+  if (wanted.length === 0)
     return JSON.stringify({
       format_version,
       providers: mapValues(providers, (index, source) => namesOf(index, versions.get(source))),
@@ -33,16 +35,18 @@ export async function readSchemaAnswer(
     for (const [source, index] of Object.entries(providers)) {
       const resources = await parts.read(index.resource_schemas, resource_types)
       const dataSources = await parts.read(index.data_source_schemas, data_source_types)
-      if (resources.length + dataSources.length === 0) continue
+      const ephemeral = await parts.read(index.ephemeral_resource_schemas ?? {}, ephemeral_types)
+      if (resources.length + dataSources.length + ephemeral.length === 0) continue
       const version = versions.get(source)
       const sections = [
         ...(version === undefined ? [] : [`"version":${JSON.stringify(version)}`]),
         `"resource_schemas":{${resources.join(',')}}`,
         `"data_source_schemas":{${dataSources.join(',')}}`,
+        ...(ephemeral.length === 0 ? [] : [`"ephemeral_resource_schemas":{${ephemeral.join(',')}}`]),
       ]
       members.push(`${JSON.stringify(source)}:{${sections.join(',')}}`)
     }
-    const missing = [...resource_types, ...data_source_types].filter((type) => !parts.known.has(type))
+    const missing = wanted.filter((type) => !parts.known.has(type))
     const tail = JSON.stringify({ missing: [...new Set(missing)], left_out: [...parts.leftOut] }).slice(1)
     return `{"format_version":${JSON.stringify(format_version)},"providers":{${members.join(',')}},${tail}`
   } finally {
@@ -84,6 +88,7 @@ const namesOf = (index: ProviderIndex, version: string | undefined) => ({
   ...(version === undefined ? {} : { version }),
   resource_types: Object.keys(index.resource_schemas),
   data_source_types: Object.keys(index.data_source_schemas),
+  ...(index.ephemeral_resource_schemas && { ephemeral_types: Object.keys(index.ephemeral_resource_schemas) }),
 })
 
 const mapValues = <A, B>(record: Record<string, A>, map: (value: A, key: string) => B): Record<string, B> =>

@@ -6,6 +6,8 @@ export type Extent = [offset: number, length: number]
 export interface ProviderIndex {
   resource_schemas: Record<string, Extent>
   data_source_schemas: Record<string, Extent>
+  /** Absent for a provider that has none. */
+  ephemeral_resource_schemas?: Record<string, Extent>
 }
 
 /** Where the schema of each type lies in the document of `providers schema -json`. */
@@ -15,7 +17,11 @@ export interface SchemaIndex {
   providers: Record<string, ProviderIndex>
 }
 
-const SECTIONS: readonly string[] = ['resource_schemas', 'data_source_schemas'] satisfies (keyof ProviderIndex)[]
+const SECTIONS: readonly string[] = [
+  'resource_schemas',
+  'data_source_schemas',
+  'ephemeral_resource_schemas',
+] satisfies (keyof ProviderIndex)[]
 /** Keys matter on four levels: the document, the providers, one provider, its section. Deeper ones are skipped. */
 const KEYS = 4
 const MAX_KEY_BYTES = 1024
@@ -108,6 +114,8 @@ class Scan {
     const { providers } = this.#index
     const provider = providers[source] ?? { resource_schemas: {}, data_source_schemas: {} }
     providers[source] = provider
-    provider[section as keyof ProviderIndex][type] = [this.#start, this.#position + 1 - this.#start]
+    const types = provider[section as keyof ProviderIndex] ?? {}
+    provider[section as keyof ProviderIndex] = types
+    types[type] = [this.#start, this.#position + 1 - this.#start]
   }
 }

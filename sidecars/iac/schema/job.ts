@@ -43,6 +43,7 @@ const keepSchema = async (
   fresh: StoredSchema,
 ): Promise<StoredSchema> => (lock ? await cache.store(lock.key, path, fresh.index) : fresh)
 
+/** The built-in provider has no ephemeral types. */
 function knowsBuiltIn({ index }: StoredSchema, { resource_types = [], data_source_types = [] }: JobRequest): boolean {
   const asked = [...resource_types, ...data_source_types].some((type) => BUILT_IN.test(type))
   return !asked || Object.hasOwn(index.providers, BUILT_IN_SOURCE)

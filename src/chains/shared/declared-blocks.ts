@@ -1,4 +1,5 @@
-const HEADER = /^(resource|data|module|variable|output|locals)[ \t]*(?:"([^"\n]*)"[ \t]*)?(?:"([^"\n]*)"[ \t]*)?\{/gm
+const HEADER =
+  /^(resource|data|ephemeral|module|variable|output|locals)[ \t]*(?:"([^"\n]*)"[ \t]*)?(?:"([^"\n]*)"[ \t]*)?\{/gm
 const LOCAL = /^[ \t]{1,8}([A-Za-z_][\w-]*)[ \t]*=(?!=)/gm
 const MAX_LOCALS = 40
 /** Blocks of locals that are read, and characters of each of them: a repository may hold files of any size. */
@@ -22,6 +23,7 @@ export function declaredBlocksIn(path: string, text: string): string[] {
 
 /**
  * Lists what a file of the engine's language declares at its top level: `resource type.name`, `data type.name`,
+ * `ephemeral type.name`,
  * `module name`, `variable name`, `output name`, `local name`. The file is not parsed: a block is found when its header
  * begins at the first column, as formatters write it.
  */
@@ -62,6 +64,7 @@ function readDeclaredJson(text: string): string[] {
   return [
     ...typed('resource'),
     ...typed('data'),
+    ...typed('ephemeral'),
     ...['module', 'variable', 'output'].flatMap((kind) => names(kind).map((name) => `${kind} ${name}`)),
     ...names('locals').map((name) => `local ${name}`),
   ]

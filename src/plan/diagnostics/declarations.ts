@@ -3,13 +3,13 @@ export interface Declarations {
   variables: string[]
   locals: string[]
   outputs: string[]
-  /** Addresses of resources and, with `data.` in front, of data sources. */
+  /** Addresses of resources and, with `data.` or `ephemeral.` in front, of what is only read. */
   resources: string[]
   /** Sources of the modules that are called, by name; null where the source is no literal. */
   modules: Map<string, string | null>
 }
 
-const HEADS = /^[ \t]*(variable|output|module|resource|data)[ \t]+"([\w-]+)"(?:[ \t]+"([\w-]+)")?[ \t]*\{/gm
+const HEADS = /^[ \t]*(variable|output|module|resource|data|ephemeral)[ \t]+"([\w-]+)"(?:[ \t]+"([\w-]+)")?[ \t]*\{/gm
 const SOURCE = /^[ \t]*source[ \t]*=[ \t]*"([^"$]*)"/m
 
 /**
@@ -23,7 +23,7 @@ export function readDeclarations(texts: readonly string[]): Declarations {
       if (kind === 'variable') found.variables.push(first)
       else if (kind === 'output') found.outputs.push(first)
       else if (kind === 'module') found.modules.set(first, SOURCE.exec(bodyAt(text, index + head.length))?.[1] ?? null)
-      else if (second !== undefined) found.resources.push(`${kind === 'data' ? 'data.' : ''}${first}.${second}`)
+      else if (second !== undefined) found.resources.push(`${kind === 'resource' ? '' : `${kind}.`}${first}.${second}`)
     }
     found.locals.push(...localsOf(text))
   }

@@ -1,6 +1,6 @@
 import { distanceWithin } from '../../base/edit-distance.ts'
 import type { TypeNames } from '../schema/provider-schema.ts'
-import { type Attribute, type Block, type NestedBlock, nearNames, type TypeName } from '../schema/read.ts'
+import { type Attribute, type Block, modeOf, type NestedBlock, nearNames, type TypeName } from '../schema/read.ts'
 import { blockPathAt, type Declarations } from './declarations.ts'
 import type { Diagnostic } from './diagnostic.ts'
 
@@ -34,8 +34,8 @@ const HINTS: readonly [RegExp, Hint][] = [
   [/(input variable) with the name "([\w-]+)" has not been declared\.( Did)?/g, hintDeclared],
   [/(local value) with the name "([\w-]+)" has not been declared\.( Did)?/g, hintDeclared],
   [/No (module) call named "([\w-]+)" is declared/g, hintDeclared],
-  [/A (managed|data) resource "([\w-]+)" "([\w-]+)" has not been declared/g, hintResource],
-  [/does not support (resource type|data source) "([\w-]+)"\.(?! Did)/g, hintType],
+  [/An? (managed|data|ephemeral) resource "([\w-]+)" "([\w-]+)" has not been declared/g, hintResource],
+  [/does not support (resource type|data source|ephemeral resource(?: type)?) "([\w-]+)"\.(?! Did)/g, hintType],
 ]
 
 /**
@@ -61,10 +61,10 @@ async function hintOutputs([, name = '']: RegExpExecArray, _: Diagnostic, at: Su
 }
 
 async function hintAttribute([, name = '']: RegExpExecArray, _: Diagnostic, at: Surroundings): Promise<string> {
-  const reference = new RegExp(`(\\bdata\\.)?\\b([a-z]\\w*)\\.[\\w-]+(?:\\[[^\\]]*\\])*\\.${name}\\b`)
-  const [, data, type] = reference.exec(at.text ?? '') ?? []
+  const reference = new RegExp(`(?:\\b(data|ephemeral)\\.)?\\b([a-z]\\w*)\\.[\\w-]+(?:\\[[^\\]]*\\])*\\.${name}\\b`)
+  const [, mode, type] = reference.exec(at.text ?? '') ?? []
   if (type === undefined) return ''
-  const block = await at.block({ mode: data === undefined ? 'resource' : 'data', type })
+  const block = await at.block({ mode: modeOf(mode), type })
   return block === null ? '' : describeNearest(`attributes of ${type}`, name, namesIn(block))
 }
 
@@ -99,10 +99,10 @@ async function placeOf(
   { context, line }: Diagnostic,
   { text, block }: Surroundings,
 ): Promise<{ label: string; block: Block } | null> {
-  const [, mode, type = ''] = /^(resource|data) "([\w-]+)"/.exec(context ?? '') ?? []
+  const [, mode, type = ''] = /^(resource|data|ephemeral) "([\w-]+)"/.exec(context ?? '') ?? []
   if (mode === undefined || line === null || text === null) return null
   const path = blockPathAt(text, line, name) ?? []
-  let current = await block({ mode: mode === 'data' ? 'data' : 'resource', type })
+  let current = await block({ mode: modeOf(mode), type })
   for (const step of path) current = current?.block_types?.[step]?.block ?? null
   return current === null ? null : { label: [type, ...path].join('.'), block: current }
 }
@@ -166,11 +166,15 @@ async function hintResource(
   _: Diagnostic,
   at: Surroundings,
 ): Promise<string> {
-  const address = `${mode === 'data' ? 'data.' : ''}${type}.${name}`
+  const address = `${mode === 'managed' ? '' : `${mode}.`}${type}.${name}`
   const declared = await at.declared()
   const { resources } = declared
   const alike = resources.filter(
-    (other) => other.startsWith(`${type}.`) || other.startsWith(`data.${type}.`) || other.endsWith(`.${name}`),
+    (other) =>
+      other.startsWith(`${type}.`) ||
+      other.startsWith(`data.${type}.`) ||
+      other.startsWith(`ephemeral.${type}.`) ||
+      other.endsWith(`.${name}`),
   )
   const near = resources.filter((other) => distanceWithin(other, address, 3) <= 3)
   const found = [...new Set([...near, ...alike])]
@@ -181,7 +185,7 @@ async function hintResource(
 
 async function hintType([, kind, type = '']: RegExpExecArray, _: Diagnostic, at: Surroundings): Promise<string> {
   const names = await at.types()
-  const near = names === null ? [] : nearest(type, kind === 'data source' ? names.data : names.resource)
+  const near = names === null ? [] : nearest(type, names[modeOf(kind?.split(' ')[0])])
   return near.length === 0 ? '' : `nearest types: ${near.join(', ')}.`
 }
 

@@ -6,6 +6,7 @@ import { keyOf, type TypeName, type TypeSchema } from './read.ts'
 export interface TypeNames {
   resource: string[]
   data: string[]
+  ephemeral: string[]
 }
 
 /**
@@ -38,25 +39,34 @@ export function createProviderSchema(ask: Ask, installed: () => boolean): Provid
     failed = parts === null
     return parts
   }
+  const names = async () => {
+    if (failed) return null
+    typeNames ??= namesOf(await askUnlessFailed({}))
+    return typeNames
+  }
+  /** Without the ephemeral types that no provider has: a service that knows none of them refuses to be asked. */
+  const askable = async (types: readonly TypeName[]) => {
+    if (!types.some(({ mode }) => mode === 'ephemeral')) return types
+    const known = (await names())?.ephemeral ?? []
+    return types.filter(({ mode, type }) => mode !== 'ephemeral' || known.includes(type))
+  }
   return {
     installed,
-    names: async () => {
-      if (failed) return null
-      typeNames ??= namesOf(await askUnlessFailed({}))
-      return typeNames
-    },
+    names,
     forget: () => {
       fetched.clear()
       typeNames = null
       failed = false
     },
     of: async (types) => {
-      const missing = types.filter((type) => !fetched.has(keyOf(type)))
+      const missing = await askable(types.filter((type) => !fetched.has(keyOf(type))))
+      const ephemeral = namesOfMode(missing, 'ephemeral')
       const request = {
         resource_types: namesOfMode(missing, 'resource'),
         data_source_types: namesOfMode(missing, 'data'),
+        ...(ephemeral.length > 0 && { ephemeral_types: ephemeral }),
       }
-      if (request.resource_types.length + request.data_source_types.length > 0) {
+      if (missing.length > 0) {
         const parts = await askUnlessFailed(request)
         if (!parts) return null
         for (const schema of schemasOf(parts)) {
@@ -79,13 +89,18 @@ function namesOf(parts: SchemaParts | null): TypeNames | null {
   return {
     resource: providers.flatMap(({ resource_types }) => resource_types),
     data: providers.flatMap(({ data_source_types }) => data_source_types),
+    ephemeral: providers.flatMap(({ ephemeral_types }) => ephemeral_types),
   }
 }
 
 function schemasOf({ providers }: SchemaParts): TypeSchema[] {
-  return Object.entries(providers).flatMap(([provider, { version = null, resource_schemas, data_source_schemas }]) => {
-    const all = (mode: TypeName['mode'], schemas: Record<string, unknown>) =>
-      Object.entries(schemas).map(([type, schema]): TypeSchema => ({ mode, type, provider, version, schema }))
-    return [...all('resource', resource_schemas), ...all('data', data_source_schemas)]
+  return Object.entries(providers).flatMap(([provider, { version = null, ...schemas }]) => {
+    const all = (mode: TypeName['mode'], ofMode: Record<string, unknown>) =>
+      Object.entries(ofMode).map(([type, schema]): TypeSchema => ({ mode, type, provider, version, schema }))
+    return [
+      ...all('resource', schemas.resource_schemas),
+      ...all('data', schemas.data_source_schemas),
+      ...all('ephemeral', schemas.ephemeral_resource_schemas),
+    ]
   })
 }

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 
-/** A type that code can declare: `resource` or `data`, and its name. */
+/** A type that code can declare: `resource`, `data` or `ephemeral`, and its name. */
 export interface TypeName {
-  mode: 'resource' | 'data'
+  mode: 'resource' | 'data' | 'ephemeral'
   type: string
 }
 
@@ -77,10 +77,10 @@ export function readBlock(schema: unknown): Block | null {
   return parsed.success ? parsed.output.block : null
 }
 
-const DECLARED = /^[+\- ]?\s*(resource|data)\s+"?([A-Za-z][\w-]*)"?\s+"?[\w-]+"?/gm
+const DECLARED = /^[+\- ]?\s*(resource|data|ephemeral)\s+"?([A-Za-z][\w-]*)"?\s+"?[\w-]+"?/gm
 /** Engines write the place of an error so: `in resource "aws_s3_bucket" "logs"`. */
-const QUOTED = /\b(resource|data)\s+"([A-Za-z][\w-]*)"/g
-const DATA_ADDRESS = /\bdata\.([a-z][a-z0-9]*_[a-z0-9_]+)\b/g
+const QUOTED = /\b(resource|data|ephemeral)\s+"([A-Za-z][\w-]*)"/g
+const ADDRESS = /\b(data|ephemeral)\.([a-z][a-z0-9]*_[a-z0-9_]+)\b/g
 const WORD = /(?<![\w./"-])([a-z][a-z0-9]*_[a-z0-9_]+)(?![\w/-])/g
 
 /** Types that the blocks of some code or of a diff declare, in order of first occurrence. */
@@ -94,13 +94,17 @@ export function declaredTypes(code: string): TypeName[] {
  */
 export function mentionedTypes(text: string): TypeName[] {
   const quoted = [...text.matchAll(QUOTED)].map(typeNameOf)
-  const data = [...text.matchAll(DATA_ADDRESS)].map(([, type = '']): TypeName => ({ mode: 'data', type }))
+  const addresses = [...text.matchAll(ADDRESS)].map(typeNameOf)
   const words = [...text.matchAll(WORD)].map(([, type = '']): TypeName => ({ mode: 'resource', type }))
-  return uniqueTypes([...quoted, ...words, ...data])
+  return uniqueTypes([...quoted, ...words, ...addresses])
 }
 
+/** What the word in front of a type says. A managed resource has none in addresses. */
+export const modeOf = (word: string | undefined): TypeName['mode'] =>
+  word === 'data' || word === 'ephemeral' ? word : 'resource'
+
 const typeNameOf = ([, mode, type = '']: RegExpExecArray): TypeName => ({
-  mode: mode === 'data' ? 'data' : 'resource',
+  mode: modeOf(mode),
   type,
 })
 

@@ -29,6 +29,8 @@ export interface SchemaRequest {
   workspace_path: string
   resource_types?: string[]
   data_source_types?: string[]
+  /** Asked only of a service that names such types itself: an older one refuses the request for it. */
+  ephemeral_types?: string[]
 }
 
 /** A text to format, with the extension of its file. */

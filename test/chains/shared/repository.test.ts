@@ -31,6 +31,7 @@ describe('readDeclaredBlocks', () => {
       '  }',
       '}',
       'data "aws_vpc" "main" {}',
+      'ephemeral "random_password" "db" {}',
       'module "network" {',
       'variable "owner" { default = "a" }',
       'output "id" {',
@@ -42,6 +43,7 @@ describe('readDeclaredBlocks', () => {
       'local nested',
       'resource aws_s3_bucket.logs',
       'data aws_vpc.main',
+      'ephemeral random_password.db',
       'module network',
       'variable owner',
       'output id',
@@ -52,6 +54,7 @@ describe('readDeclaredBlocks', () => {
     const json = {
       resource: { a_b: { c: {} } },
       data: [{ a_b: [{ d: {} }] }],
+      ephemeral: { a_b: { e: {} } },
       module: { m: {} },
       variable: { v: {} },
       output: { o: {} },
@@ -60,6 +63,7 @@ describe('readDeclaredBlocks', () => {
     expect(declaredBlocksIn('x.tf.json', JSON.stringify(json))).toEqual([
       'resource a_b.c',
       'data a_b.d',
+      'ephemeral a_b.e',
       'module m',
       'variable v',
       'output o',

@@ -33,6 +33,7 @@ resource "aws_s3_bucket" "logs" {
   }
 }
 data "aws_vpc" "main" {}
+ephemeral "random_password" "db" {}
 output "v" { value = module.net["a"].vpcid }
 output "w" { value = aws_s3_bucket.logs.arm }
 `
@@ -56,7 +57,11 @@ const at: Surroundings = {
   text: ROOT,
   declared: async () => readDeclarations([ROOT]),
   declaredIn: async (module) => (module === 'net' ? NETWORK : null),
-  types: async () => ({ resource: ['aws_s3_bucket', 'aws_s3_object', 'aws_vpc'], data: ['aws_vpc'] }),
+  types: async () => ({
+    resource: ['aws_s3_bucket', 'aws_s3_object', 'aws_vpc'],
+    data: ['aws_vpc'],
+    ephemeral: ['random_password'],
+  }),
   block: async ({ type }) => (type === 'aws_s3_bucket' ? BUCKET : null),
 }
 const error = (detail: string, more: Partial<Diagnostic> = {}): Diagnostic => ({
@@ -174,6 +179,16 @@ describe('hints', () => {
       'a data source that is taken for a resource',
       error('A managed resource "aws_vpc" "main" has not been declared in the root module.'),
       'Hint: declared resources: data.aws_vpc.main.',
+    ],
+    [
+      'an ephemeral resource that is taken for a managed one',
+      error('A managed resource "random_password" "db" has not been declared in the root module.'),
+      'Hint: declared resources: ephemeral.random_password.db.',
+    ],
+    [
+      'ephemeral types',
+      error('The provider hashicorp/random does not support ephemeral resource "random_pasword".'),
+      'Hint: nearest types: random_password.',
     ],
     [
       'types',

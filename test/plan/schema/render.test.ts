@@ -157,20 +157,22 @@ describe('types in texts', () => {
   it('are those that code and diffs declare', () => {
     const code =
       'resource "aws_a" "x" {\n+resource "aws_b" "y" {}\n-  data "aws_c" "z" {}\n # resource "aws_no" "z"\n' +
-      'resource "aws_a" "again" {}\n'
+      'resource "aws_a" "again" {}\nephemeral "aws_d" "e" {}\n'
     expect(declaredTypes(code)).toEqual([
       { mode: 'resource', type: 'aws_a' },
       { mode: 'resource', type: 'aws_b' },
       { mode: 'data', type: 'aws_c' },
+      { mode: 'ephemeral', type: 'aws_d' },
     ])
   })
 
   it('are what prose and addresses name', () => {
     const found = mentionedTypes(
-      'Use `aws_s3_bucket`, never module.x.aws_iam_role.y; see data.aws_ami.z and a/path_of/files.',
+      'Use `aws_s3_bucket`, never module.x.aws_iam_role.y; see data.aws_ami.z, ephemeral.aws_kms_secrets.y and a/path_of/files.',
     )
     expect(found).toContainEqual({ mode: 'resource', type: 'aws_s3_bucket' })
     expect(found).toContainEqual({ mode: 'data', type: 'aws_ami' })
+    expect(found).toContainEqual({ mode: 'ephemeral', type: 'aws_kms_secrets' })
     expect(found).not.toContainEqual({ mode: 'resource', type: 'path_of' })
   })
 

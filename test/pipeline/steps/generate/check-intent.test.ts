@@ -128,7 +128,7 @@ describe('a plan that leaves a statement unmet', () => {
 
   it('costs no attempt when it names a type that no provider has', async () => {
     const one = await world(statements({ ...two, type: 'a_bukket' }), [1])
-    one.kit.engine.schema.names = async () => ({ resource: ['a_bucket'], data: [] })
+    one.kit.engine.schema.names = async () => ({ resource: ['a_bucket'], data: [], ephemeral: [] })
     expect(verdicts(await round(one))).toEqual(['unknown'])
     expect(one.run.meter.usage().validation_attempts).toBe(1)
   })

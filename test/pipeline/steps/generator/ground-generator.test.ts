@@ -68,6 +68,8 @@ function schemaService(): { asked: Parameters<IacClient['schema']>[0][]; schema:
       data_source_schemas: {},
       resource_types: [],
       data_source_types: [],
+      ephemeral_resource_schemas: {},
+      ephemeral_types: [],
     }
     if (!request.resource_types) provider.resource_types = Object.keys(TYPES)
     for (const type of request.resource_types ?? []) if (TYPES[type]) provider.resource_schemas[type] = TYPES[type]
@@ -304,6 +306,8 @@ describe('provider schemas', () => {
             data_source_schemas: {},
             resource_types: ['aws_s3_bucket'],
             data_source_types: [],
+            ephemeral_resource_schemas: {},
+            ephemeral_types: [],
           },
         },
         missing: [],

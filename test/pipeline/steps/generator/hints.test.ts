@@ -44,6 +44,8 @@ it('stand below their error, masked, from code and schema', async () => {
               data_source_schemas: {},
               resource_types: [],
               data_source_types: [],
+              ephemeral_resource_schemas: {},
+              ephemeral_types: [],
             },
           },
           missing: [],

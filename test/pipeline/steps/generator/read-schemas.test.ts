@@ -31,6 +31,8 @@ const schema: IacClient['schema'] = async ({ resource_types }) => ({
       data_source_schemas: {},
       resource_types: resource_types ? [] : TYPES,
       data_source_types: [],
+      ephemeral_resource_schemas: {},
+      ephemeral_types: [],
     },
   },
   missing: [],

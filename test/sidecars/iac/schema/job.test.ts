@@ -132,6 +132,21 @@ describe('the documents of schemas', () => {
     expect(await calls(second)).toEqual([])
   })
 
+  it('hold ephemeral types, of providers that have some', async () => {
+    const whole = document({ aws_a: block('x') })
+    Object.assign(whole.provider_schemas[AWS], { ephemeral_resource_schemas: { aws_secret: block('id') } })
+    const path = await workspace({}, lockOf('5.1.9'), { 'schema.json': JSON.stringify(whole) })
+    const names = stdout(await service.run('/v1/schema', { workspace_path: path }))
+    expect(names.providers[AWS]).toMatchObject({ resource_types: ['aws_a'], ephemeral_types: ['aws_secret'] })
+    const request = { workspace_path: path, ephemeral_types: ['aws_secret', 'aws_a'] }
+    const parts = stdout(await service.run('/v1/schema', request))
+    expect(parts.providers[AWS]).toMatchObject({
+      resource_schemas: {},
+      ephemeral_resource_schemas: { aws_secret: block('id') },
+    })
+    expect(parts.missing).toEqual(['aws_a'])
+  })
+
   it('are never those of another lock file, and without one nothing is kept', async () => {
     const old = await workspace({ aws_a: block('old') }, lockOf('5.2.0'))
     const fresh = await workspace({ aws_a: block('new') }, lockOf('5.2.1'))

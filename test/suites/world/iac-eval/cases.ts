@@ -1,23 +1,30 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readCsv } from '../../../../eval/iac-eval/csv.ts'
-import { addProviders } from '../../../../eval/scenario/load.ts'
+import { addProviders, loadScenarios } from '../../../../eval/scenario/load.ts'
 import { readScenario, type Scenario } from '../../../../eval/scenario/scenario.ts'
+import { isJsonObject, type JsonObject } from '../../../../src/base/json.ts'
+import type { Statement } from '../../../../src/intent/types.ts'
 
-/** A scenario of the data set with its own solution. */
+/** A scenario with a solution that is known to be right. */
 export interface Reference {
   scenario: Scenario
   code: string
+  /** Where the code is written: into a file that the scenario names, or into one that none has. */
+  path: string
+  /** The plan that was published with the solution; null where there is none. */
+  published: JsonObject | null
 }
 
 /**
- * The cases of the data set in that folder (`data.csv` as it is published); without one, the templates of its
- * repository that have both a configuration and a policy.
+ * The cases of the data set in that folder (`data.csv` as it is published); without one, every template of its
+ * repository that has a configuration; nothing without either. A template's published plan tells what is expected of
+ * it: the policies of the templates leave most attributes open, and four templates have an empty policy.
  */
-export async function loadReferences(repository: string, data: string): Promise<Reference[]> {
-  const found = data ? await fromData(data) : await fromTemplates(join(repository, 'templates'))
+export async function publishedReferences(repository: string, data: string): Promise<Reference[]> {
+  const found = data ? await fromData(data) : repository ? await fromTemplates(join(repository, 'templates')) : []
   return Promise.all(
-    found.map(async ({ name, code, rego }) => {
+    found.map(async ({ name, code, rego, published }) => {
       const scenario = await addProviders(
         readScenario(`iac-eval/${name}`, {
           cloud: 'aws',
@@ -27,7 +34,29 @@ export async function loadReferences(repository: string, data: string): Promise<
           expect: { status: 'completed' },
         }),
       )
-      return { scenario: { ...scenario, rego }, code: withoutProvider(code) }
+      const plan = published ? statementsOf(published) : []
+      const judgedBy = { ...scenario, expect: { ...scenario.expect, plan }, ...(rego.trim() !== '' && { rego }) }
+      return { scenario: judgedBy, code: withoutProvider(code), path: WRITTEN, published }
+    }),
+  )
+}
+
+const WRITTEN = 'reference.tf'
+
+/** The evaluation's own scenarios of these groups that have a reference below `references`. */
+export async function ownReferences(groups: readonly string[]): Promise<Reference[]> {
+  const folder = join(import.meta.dirname, 'references')
+  const scenarios = await loadScenarios()
+  const all = await Promise.all(
+    groups.map(async (group) => (await readdir(join(folder, group))).map((name) => `${group}/${name}`)),
+  )
+  return Promise.all(
+    all.flat().map(async (path) => {
+      const scenario = scenarios.find(({ name }) => name === path.replace(/\.tf$/, ''))
+      if (!scenario) throw new Error(`there is no scenario for the reference ${path}`)
+      const named = scenario.expect.files.find(({ contains }) => contains !== undefined)?.path
+      const code = await readFile(join(folder, path), 'utf8')
+      return { scenario, code, path: named ?? WRITTEN, published: null }
     }),
   )
 }
@@ -36,26 +65,63 @@ interface Found {
   name: string
   code: string
   rego: string
+  published: JsonObject | null
 }
 
 async function fromData(folder: string): Promise<Found[]> {
   const rows = readCsv(await readFile(join(folder, 'data.csv'), 'utf8'))
   return rows.flatMap((row, index) => {
     const [code = '', rego = ''] = [row['Reference output'], row['Rego intent']]
-    return code.trim() && rego.trim() ? [{ name: `case-${String(index + 1).padStart(3, '0')}`, code, rego }] : []
+    const name = `case-${String(index + 1).padStart(3, '0')}`
+    return code.trim() && rego.trim() ? [{ name, code, rego, published: null }] : []
   })
 }
 
 async function fromTemplates(folder: string): Promise<Found[]> {
   const paths = (await readdir(folder, { recursive: true })).filter((path) => path.endsWith('main.tf')).sort()
-  const found = await Promise.all(
+  return Promise.all(
     paths.map(async (path) => {
       const type = path.split('/')[0] ?? ''
+      const name = path.replace(/\/main\.tf$/, '')
       const rego = await readFile(join(folder, type, 'template.rego'), 'utf8').catch(() => '')
-      return { name: path.replace(/\/main\.tf$/, ''), code: await readFile(join(folder, path), 'utf8'), rego }
+      const published = JSON.parse(await readFile(join(folder, name, 'tfplan.json'), 'utf8')) as JsonObject
+      return { name, code: await readFile(join(folder, path), 'utf8'), rego, published }
     }),
   )
-  return found.filter(({ rego }) => rego.trim() !== '')
+}
+
+type Planned = { address: string; change: { after_sensitive: unknown } }
+type Configured = { address: string; mode: string; type: string; expressions?: JsonObject }
+
+/**
+ * What a published plan says: how many resources of each type there are, and every single value that its code names.
+ * They are more than the twenty that a file of a scenario may hold. Sensitive values are left out, because no verdict
+ * says whether they are right.
+ */
+function statementsOf(published: JsonObject): Statement[] {
+  const { configuration, resource_changes } = published as {
+    configuration: { root_module: { resources: Configured[] } }
+    resource_changes: Planned[]
+  }
+  const sensitive = new Map(resource_changes.map(({ address, change }) => [address, change.after_sensitive]))
+  const managed = configuration.root_module.resources.filter(({ mode }) => mode === 'managed')
+  const types = [...new Set(managed.map(({ type }) => type))]
+  const counts = types.map((type, index): Statement => {
+    const value = managed.filter((each) => each.type === type).length
+    const said = { id: `count${index}`, text: `${value} of ${type}`, words: '' }
+    return { kind: 'resource_count', ...said, type, action: 'create', op: 'eq', value, where: [] }
+  })
+  const attributes = managed.flatMap(({ address, expressions = {} }) =>
+    Object.entries(expressions).flatMap(([path, expression]): Statement[] => {
+      const value = isJsonObject(expression) ? expression.constant_value : undefined
+      const marks = sensitive.get(address)
+      if (isJsonObject(marks) && marks[path] !== undefined) return []
+      if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return []
+      const said = { id: `${address}.${path}`, text: `${address}.${path}`, words: '' }
+      return [{ kind: 'attribute', ...said, address, path, op: 'eq', value, every: false }]
+    }),
+  )
+  return [...counts, ...attributes]
 }
 
 /** The repository of a scenario has the block of the provider already, and a root has it once. */

@@ -13,14 +13,16 @@ const MAX_BODY = 64 * 1024 * 1024
  */
 export interface Oracle extends Running {
   code: string
+  /** The file that holds the code. */
+  path: string
 }
 
 export async function startOracle(): Promise<Oracle> {
-  const state = { code: '' }
+  const state = { code: '', path: '' }
   const server = createServer(async (request, response) => {
     const body = JSON.parse((await readBody(request, MAX_BODY)).toString('utf8')) as Record<string, unknown>
     const question = usualDialect.read(body)
-    const reply = answer(readConversation(question), state.code)
+    const reply = answer(readConversation(question), state)
     response
       .writeHead(200, { 'content-type': 'application/json' })
       .end(JSON.stringify(usualDialect.answer(question, reply, MODEL)))
@@ -37,7 +39,7 @@ export const oracleVariables = (url: string): Record<string, string> => ({
   PLATFORM_LLM_SMALL_MODEL: `openai/${MODEL}`,
 })
 
-function answer(conversation: Conversation, code: string): Reply {
+function answer(conversation: Conversation, { code, path }: Pick<Oracle, 'code' | 'path'>): Reply {
   const { tools, steps } = conversation
   if (tools.has('requests_filter'))
     return { calls: [call('requests_filter', { status: true, explanation: 'Acceptable.' })] }
@@ -45,7 +47,7 @@ function answer(conversation: Conversation, code: string): Reply {
   if (tools.has('task_complete'))
     return steps.some(({ name }) => name === 'write_to_file')
       ? { calls: [call('task_complete', { status: 'done', summary: 'Wrote it.' })] }
-      : { calls: [call('write_to_file', { target_file: 'main.tf', content: code })] }
+      : { calls: [call('write_to_file', { target_file: path, content: code })] }
   if (tools.has('generate_engine_targets')) {
     const targets = [...code.matchAll(/^resource "([^"]+)" "([^"]+)"/gm)].map(([, type, name]) => `${type}.${name}`)
     return { calls: [call('generate_engine_targets', { targets, explanation: '' })] }

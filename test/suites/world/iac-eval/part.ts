@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import { installAwsProvider, PROVIDER } from '../aws/provider.ts'
-import type { Part } from '../part.ts'
+import { type Part, type Tools, Unavailable } from '../part.ts'
 import { output } from '../tools/command.ts'
 import { buildGo } from '../tools/go.ts'
 import { withLock } from '../tools/lock.ts'
@@ -24,13 +24,13 @@ export const part: Part = {
       tools,
     )
     const { mirror, note } = await installAwsProvider(tools)
-    const repository = await clone(tools.cache)
+    const repository = await clone(tools)
     const data = process.env.WORLD_IAC_EVAL_DATA ?? ''
     return {
-      version: `OPA ${OPA}, provider ${PROVIDER}${note}, ${data ? 'the data set' : 'templates of the repository'}`,
+      version: `OPA ${OPA}, provider ${PROVIDER}${note}, ${subject(repository, data)}`,
       env: {
         PATH: `${dirname(opa)}:${process.env.PATH}`,
-        WORLD_AWS_MIRROR: mirror,
+        WORLD_MIRROR: mirror,
         WORLD_IAC_EVAL: repository,
         WORLD_IAC_EVAL_DATA: data,
       },
@@ -38,15 +38,29 @@ export const part: Part = {
   },
 }
 
-/** Folder of the repository at that commit, in the cache. */
-async function clone(cache: string): Promise<string> {
+const subject = (repository: string, data: string) =>
+  data ? 'the data set' : repository ? 'templates of the repository' : 'without the published templates (not reachable)'
+
+/**
+ * Folder of the repository at that commit, in the cache; empty where it cannot be had, since the evaluation's own
+ * scenarios are judged all the same. `WORLD_IAC_EVAL_REPOSITORY` names a copy in its place, which is taken at the same
+ * commit.
+ */
+async function clone({ cache, say }: Tools): Promise<string> {
   const folder = join(cache, `iac-eval-${COMMIT.slice(0, 12)}`)
   const head = () => output('git', ['-C', folder, 'rev-parse', 'HEAD']).catch(() => '')
   return withLock(cache, 'iac-eval', async () => {
     if ((await head()).trim() === COMMIT) return folder
-    await output('rm', ['-rf', folder])
-    await output('git', ['clone', '--quiet', REPOSITORY, folder])
-    await output('git', ['-C', folder, 'checkout', '--quiet', COMMIT])
-    return folder
+    try {
+      await output('rm', ['-rf', folder])
+      await output('git', ['clone', '--quiet', process.env.WORLD_IAC_EVAL_REPOSITORY || REPOSITORY, folder])
+      await output('git', ['-C', folder, 'checkout', '--quiet', COMMIT])
+      return folder
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error
+      say(`skipped: the published templates (${error.message})`)
+      await output('rm', ['-rf', folder])
+      return ''
+    }
   })
 }

@@ -23,7 +23,13 @@ const env = {
   IAC_OFFLINE: 'true',
 }
 const sidecar = await startService(iacService({ env, fetch }), readSettings(env), silentLogger)
-const access = { endpoint: sidecar.url, token: env.PLATFORM_IAC_TOKEN, job_poll_interval: 1, job_timeout: 300 }
+const access = {
+  endpoint: sidecar.url,
+  token: env.PLATFORM_IAC_TOKEN,
+  timeout: 60,
+  job_poll_interval: 1,
+  job_timeout: 300,
+}
 const iac = createIacClient(access as Parameters<typeof createIacClient>[0], { fetch, log: silentLogger })
 afterAll(async () => {
   await sidecar.stop()
@@ -83,6 +89,21 @@ it('a plan of all of them is drawn up from the mirror alone, and what is sensiti
   expect(readBlock(tls?.resource_schemas.tls_private_key)?.attributes).toMatchObject({
     algorithm: { required: true },
     private_key_pem: { computed: true, sensitive: true },
+  })
+})
+
+it('ephemeral types of the real providers are named and described', async () => {
+  const path = await workspaceWith('ephemeral', { 'versions.tf': REQUIREMENTS })
+  expect(await iac.run('init', scoped(path))).toMatchObject({ exit_code: 0 })
+  const names = await iac.schema({ workspace_path: path })
+  const ephemeral = Object.values(names?.providers ?? {}).flatMap(({ ephemeral_types }) => ephemeral_types)
+  expect(ephemeral).toEqual(expect.arrayContaining(['random_password', 'tls_private_key']))
+  const parts = await iac.schema({ workspace_path: path, ephemeral_types: ['random_password'] })
+  const [random] = Object.values(parts?.providers ?? {})
+  expect(Object.keys(random?.resource_schemas ?? {})).toEqual([])
+  expect(readBlock(random?.ephemeral_resource_schemas.random_password)?.attributes).toMatchObject({
+    length: { required: true },
+    result: { computed: true, sensitive: true },
   })
 })
 

@@ -1,0 +1,7 @@
+terraform {
+  required_providers {
+    http = {
+      source = "hashicorp/http"
+    }
+  }
+}

@@ -1,0 +1,5 @@
+resource "null_resource" "migration" {
+  triggers = {
+    schema_version = 12
+  }
+}
