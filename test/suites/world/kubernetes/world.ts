@@ -62,4 +62,8 @@ export const generating = (name: string) =>
     generate_engine_targets: targets(`kubernetes_config_map_v1.${name}`),
     ...nothingElse,
   })
-export const provider = 'kubernetes'
+export const provider = 'kubernetes' as const
+
+/** Merges the branch of a session, as a reviewer does at the git host. */
+export const merge = (stack: Stack, repo_uri: string, branch: string) =>
+  stack.git(repo_uri, 'update-ref', 'refs/heads/main', branch)
