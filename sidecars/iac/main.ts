@@ -8,6 +8,7 @@ import { claimDataFolder } from './data-folder.ts'
 import { withoutMissingCliConfig } from './engine/cli-config-file.ts'
 import { downloadEngine } from './engine/download.ts'
 import { findEngine, probeEngine } from './engine/find.ts'
+import { PLATFORM } from './engine/platform.ts'
 import { removeIncoming } from './engine/plugin-cache.ts'
 import { formatFolder } from './format/job.ts'
 import { createExecutor } from './jobs/execute.ts'
@@ -15,7 +16,7 @@ import { planFolder } from './jobs/plan-copy.ts'
 import { JobService } from './jobs/service.ts'
 import { openJobStore } from './jobs/store.ts'
 import { OVERRIDE_NAME } from './jobs/surroundings.ts'
-import { writeCliConfig } from './limits/providers.ts'
+import { openCliConfig } from './limits/providers.ts'
 import { JobSecrets } from './output/job-secrets.ts'
 import { credentialsOf } from './output/masking.ts'
 import type { Executor } from './sandbox/executor.ts'
@@ -84,7 +85,7 @@ async function openEngine(settings: IacSettings, { env, fetch }: Surroundings, l
     downloadEngine({
       folder: join(settings.dataDir, 'engine'),
       baseUrl: settings.downloadUrl,
-      target: `${process.platform}_${process.arch === 'x64' ? 'amd64' : process.arch}`,
+      target: PLATFORM,
       fetch,
       log,
     })
@@ -110,9 +111,10 @@ async function openJobs(options: {
   const { env, fetch, now = () => new Date() } = options.surroundings
   const schemas = new SchemaCache(join(settings.dataDir, 'schemas'))
   await schemas.open()
-  const cliConfig = await writeCliConfig(settings.dataDir, {
+  const cliConfig = await openCliConfig(settings.dataDir, {
     allowed: settings.allowedProviders,
     mirror: settings.providerMirror,
+    mirrorAndRegistry: settings.mirrorAndRegistry,
     offline: settings.offline,
   })
   const jobs = new JobService({

@@ -26,6 +26,8 @@ export interface IacSettings {
   allowedProviders: string[]
   /** Folder with providers in the engine's mirror layout; empty where there is none. */
   providerMirror: string
+  /** Providers of the mirror are looked for in the registry as well. */
+  mirrorAndRegistry: boolean
   /** The engine downloads nothing. */
   offline: boolean
   /** Hosts that an offline engine may still reach, the state's for example. */
@@ -112,6 +114,7 @@ export function readSettings(env: Record<string, string | undefined>): IacSettin
     allowHostPrograms: flag('IAC_ALLOW_HOST_PROGRAMS'),
     allowedProviders: list('IAC_ALLOWED_PROVIDERS'),
     providerMirror: text('IAC_PROVIDER_MIRROR'),
+    mirrorAndRegistry: flag('IAC_MIRROR_AND_REGISTRY'),
     offline: flag('IAC_OFFLINE'),
     offlineHosts: text('IAC_OFFLINE_HOSTS'),
     maxWorkspaceBytes: number('IAC_MAX_WORKSPACE_MIB', 4096, 0, 1_048_576) * MEBIBYTE,
@@ -138,7 +141,7 @@ function readEgress(entries: readonly string[], problems: string[]): EgressEntry
 }
 
 function checkLimits(settings: IacSettings, cliConfigFile: string, problems: string[]): void {
-  const { allowedProviders, providerMirror, offline } = settings
+  const { allowedProviders, providerMirror, mirrorAndRegistry, offline } = settings
   for (const path of settings.engineFiles)
     if (!isAbsolute(path)) problems.push(`IAC_ENGINE_FILES holds '${path}', which is no absolute path`)
   for (const pattern of allowedProviders)
@@ -146,6 +149,8 @@ function checkLimits(settings: IacSettings, cliConfigFile: string, problems: str
       problems.push(`IAC_ALLOWED_PROVIDERS holds '${pattern}', which is no [host/]namespace/type`)
   if (providerMirror !== '' && !isAbsolute(providerMirror))
     problems.push('IAC_PROVIDER_MIRROR must be an absolute path')
+  if (mirrorAndRegistry && offline)
+    problems.push('IAC_MIRROR_AND_REGISTRY cannot be used together with IAC_OFFLINE, which reaches no registry')
   if (cliConfigFile !== '' && (allowedProviders.length > 0 || providerMirror !== '' || offline))
     problems.push(
       'IAC_ALLOWED_PROVIDERS, IAC_PROVIDER_MIRROR and IAC_OFFLINE write a CLI configuration of their own: ' +

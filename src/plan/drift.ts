@@ -3,6 +3,7 @@ import { type Masker, maskFlagged } from '../base/masking.ts'
 import { type Differences, findDifferences, isEmpty } from './diff.ts'
 import type { Change, Plan } from './plan.ts'
 import { maskerOf } from './sensitive.ts'
+import { withoutStateArguments } from './state-arguments.ts'
 
 /**
  * What has to be done to the code so that it describes the infrastructure: the inverse of the planned change. Where the
@@ -15,13 +16,14 @@ export type DriftOperation =
 
 /**
  * Inverts every planned update, create, delete and replacement of a managed resource. A no-op, a read and a forget are
- * no drift, and neither are objects left over from an interrupted replacement. Sensitive values are masked.
+ * no drift, and neither are objects left over from an interrupted replacement, nor arguments that an import cannot
+ * read. Sensitive values are masked.
  * @param masker may also hide values that other plans of the round mark sensitive
  */
 export function driftOperations(plan: Plan, masker: Masker = maskerOf(plan)): DriftOperation[] {
   return plan.resource_changes.flatMap((resource) => {
     if (resource.mode === 'data' || resource.deposed !== undefined) return []
-    const operation = invertChange(resource.address, resource.change)
+    const operation = invertChange(resource.address, withoutStateArguments(resource))
     return operation ? [maskOperation(operation, masker)] : []
   })
 }

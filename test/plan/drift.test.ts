@@ -149,3 +149,39 @@ describe('differences', () => {
     expect(Object.keys(findDifferences(from, to).changed ?? {})).toEqual(['__proto__'])
   })
 })
+
+describe('arguments that an import cannot read', () => {
+  const update = { actions: ['update'] }
+  it.each([
+    ['kubernetes_deployment_v1', { wait_for_rollout: null }, { wait_for_rollout: true }],
+    [
+      'kubernetes_manifest',
+      { object: { a: 1 }, timeouts: [] },
+      { object: { a: 1 }, timeouts: [{}], manifest: { a: 1 } },
+    ],
+    ['aws_sqs_queue', { timeouts: null }, { timeouts: { create: '1m' } }],
+  ])('are no drift: %s', (type, before, after) => {
+    expect(driftOperations(planOf([{ ...update, type, before, after, after_unknown: {} }]))).toEqual([])
+  })
+
+  it('are drift where the state has them, and of other types; the rest of the resource is told', () => {
+    const has = {
+      type: 'kubernetes_deployment_v1',
+      before: { wait_for_rollout: true },
+      after: { wait_for_rollout: false },
+    }
+    const other = { type: 'terraform_data', before: { wait_for_rollout: null }, after: { wait_for_rollout: true } }
+    const rest = {
+      type: 'kubernetes_manifest',
+      before: { object: { a: 1 }, manifest: null },
+      after: { object: { a: 2 }, manifest: { a: 2 } },
+    }
+    const plan = planOf([has, other, rest].map((values) => ({ ...update, ...values, after_unknown: {} })))
+    expect(driftOperations(plan)).toMatchObject([
+      { changes: { changed: { wait_for_rollout: { old_value: false, new_value: true } } } },
+      { changes: { removed: { wait_for_rollout: true } } },
+      { changes: { changed: { 'object.a': { old_value: 2, new_value: 1 } } } },
+    ])
+    expect(driftOperations(plan)[2]).not.toHaveProperty('changes.removed')
+  })
+})

@@ -7,6 +7,8 @@ import { runFormatJob } from '../format/job.ts'
 import { checkHostPrograms } from '../host-programs/check.ts'
 import { discover } from '../inventory/discover.ts'
 import { isInitialised, noteInitialised } from '../limits/initialised.ts'
+import { explainMissingVersions } from '../limits/mirror.ts'
+import type { CliConfig } from '../limits/providers.ts'
 import { refuseByLimits, refuseLinkedPlan, refuseOwnFolders } from '../limits/refuse.ts'
 import { type OutputFiles, readTail, removeOutput, writeOutput } from '../output/files.ts'
 import type { JobSecrets } from '../output/job-secrets.ts'
@@ -33,8 +35,8 @@ interface ExecutorOptions {
   engine: Engine
   /** What engine commands run in. */
   executor: Executor
-  /** Path of the CLI configuration that restricts the engine; null where nothing is restricted. */
-  cliConfig: string | null
+  /** The CLI configuration that restricts the engine; null where nothing is restricted. */
+  cliConfig: CliConfig | null
   schemas: SchemaCache
   /** Environment of the service. */
   env: Record<string, string | undefined>
@@ -99,6 +101,7 @@ function createCommandRunner(options: ExecutorOptions): RunCommand {
     }
     // The output of a command that was stopped can be asked for as well.
     const exitCode = await runKind().finally(() => hideIn(output, hidden))
+    if (job.kind === 'init' && exitCode !== 0) await explainMissingVersions(output.stderr, settings)
     const end = {
       job_id: job.job_id,
       command: [options.engine.binary, ...args].join(' '),

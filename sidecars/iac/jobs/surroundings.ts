@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path'
 import { engineEnvironment, withoutOwnSettings } from '../engine/command.ts'
 import type { PluginCache } from '../engine/plugin-cache.ts'
+import type { CliConfig } from '../limits/providers.ts'
 import { allowedVariables, cloudsOf, homeFolders, namedFiles, readStateCloud } from '../sandbox/environment.ts'
 import type { Access, Executor } from '../sandbox/executor.ts'
 import type { IacSettings } from '../settings.ts'
@@ -24,12 +25,15 @@ export async function prepareSurroundings(
     settings: IacSettings
     executor: Executor
     env: Readonly<Record<string, string | undefined>>
-    cliConfig: string | null
+    cliConfig: CliConfig | null
   },
   kind: JobKind,
   request: JobRequest,
 ): Promise<Surroundings> {
-  const { settings, executor, env, cliConfig } = options
+  const { settings, executor, env } = options
+  // Only an init installs providers, and it sees what was added to the mirror since.
+  if (kind === 'init') await options.cliConfig?.refresh()
+  const cliConfig = options.cliConfig?.path ?? null
   const clouds = cloudsOf(kind, request, await stateCloudOf(settings, request.workspace_path))
   const variables =
     executor.boundary.sandbox === 'none'

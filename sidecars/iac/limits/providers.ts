@@ -1,5 +1,7 @@
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { SettingsError } from '../../shared/settings.ts'
+import { listMirror } from './mirror.ts'
 
 /** A pattern as the engine's configuration takes it: `[host/]namespace/type`, where namespace and type may be `*`. */
 export const PROVIDER_PATTERN = /^(?:[a-z0-9.-]+\.[a-z0-9.:-]+\/)?(?:[a-z0-9_-]+|\*)\/(?:[a-z0-9_-]+|\*)$/i
@@ -45,6 +47,8 @@ export interface ProviderSources {
   allowed: readonly string[]
   /** Folder with providers in the engine's mirror layout; empty: none. */
   mirror: string
+  /** Providers of the mirror are looked for in the registry as well. */
+  mirrorAndRegistry: boolean
   /** Nothing is downloaded: providers come from the mirror alone. */
   offline: boolean
 }
@@ -52,23 +56,62 @@ export interface ProviderSources {
 /**
  * The engine's own configuration of where providers may come from; null when nothing is restricted. With it the engine
  * itself refuses other providers during `init` and names them.
+ * @param mirrored Sources that the registry is not asked for, because the engine asks every method of installation for
+ * versions and fails when one does not answer.
  */
-export function renderCliConfig({ allowed, mirror, offline }: ProviderSources): string | null {
+export function renderCliConfig(
+  { allowed, mirror, offline }: Omit<ProviderSources, 'mirrorAndRegistry'>,
+  mirrored: readonly string[] = [],
+): string | null {
   if (allowed.length === 0 && mirror === '' && !offline) return null
-  const include =
-    allowed.length > 0 ? `\n    include = [${allowed.map((pattern) => JSON.stringify(pattern)).join(', ')}]` : ''
+  const include = listOf('include', allowed)
+  const direct = [include, listOf('exclude', mirrored)].join('')
   const methods = [
     mirror === '' ? '' : `  filesystem_mirror {\n    path = ${JSON.stringify(mirror)}${include}\n  }\n`,
-    offline ? '' : `  direct {${include === '' ? '' : `${include}\n  `}}\n`,
+    offline ? '' : `  direct {${direct === '' ? '' : `${direct}\n  `}}\n`,
   ]
   return `provider_installation {\n${methods.join('')}}\ndisable_checkpoint = true\n`
 }
 
-/** Writes that configuration into the data folder and answers its path; null when nothing is restricted. */
-export async function writeCliConfig(dataDir: string, sources: ProviderSources): Promise<string | null> {
-  const text = renderCliConfig(sources)
-  if (text === null) return null
+const listOf = (name: string, patterns: readonly string[]) =>
+  patterns.length === 0 ? '' : `\n    ${name} = [${patterns.map((pattern) => JSON.stringify(pattern)).join(', ')}]`
+
+/** That configuration as a file. */
+export interface CliConfig {
+  path: string
+  /** Writes the file anew when the mirror no longer holds what it held. */
+  refresh(): Promise<void>
+}
+
+/**
+ * Writes that configuration into the data folder; null when nothing is restricted. A mirror that cannot be read later
+ * leaves the file as it is, and the engine says so.
+ * @throws SettingsError when the mirror cannot be read now
+ */
+export async function openCliConfig(dataDir: string, sources: ProviderSources): Promise<CliConfig | null> {
+  const { mirror, mirrorAndRegistry, offline } = sources
+  const render = async () => {
+    const held = mirror === '' ? [] : await listMirror(mirror)
+    return renderCliConfig(sources, mirrorAndRegistry || offline ? [] : held.map(({ source }) => source))
+  }
+  let written = await render().catch((error: Error) => {
+    throw new SettingsError(`IAC_PROVIDER_MIRROR cannot be read: ${error.message}`)
+  })
+  if (written === null) return null
   const path = join(dataDir, 'engine.tfrc')
-  await writeFile(path, text, { mode: 0o600 })
-  return path
+  await replaceFile(path, written)
+  const refresh = async () => {
+    const text = await render().catch(() => written)
+    if (text === null || text === written) return
+    await replaceFile(path, text)
+    written = text
+  }
+  return { path, refresh }
+}
+
+/** Whoever reads the file meanwhile has the old one or the new one. */
+async function replaceFile(path: string, text: string): Promise<void> {
+  const fresh = `${path}.${crypto.randomUUID()}`
+  await writeFile(fresh, text, { mode: 0o600 })
+  await rename(fresh, path)
 }

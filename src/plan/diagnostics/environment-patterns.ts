@@ -49,6 +49,8 @@ export const UNREACHABLE: readonly RegExp[] = [
   /\bno such host\b|\bserver misbehaving\b|\btemporary failure in name resolution\b/i,
   /\bconnection refused\b|\bconnection reset by peer\b|\bnetwork is unreachable\b|\bno route to host\b/i,
   /\bi\/o timeout\b|\bTLS handshake timeout\b|\bClient\.Timeout exceeded\b|\bcontext deadline exceeded\b/i,
+  // A server that goes away in the middle of a call, as Go words it: `Get "https://…": EOF`.
+  /": (unexpected )?EOF\b/,
   /\bproxyconnect tcp\b|\bcertificate signed by unknown authority\b/i,
   /\b50[234] (Bad Gateway|Service Unavailable|Gateway Time-?out)\b/i,
 ]
@@ -61,6 +63,15 @@ export const GLOBAL_HOSTS: readonly RegExp[] = [
   /\b((sts|iam)\.amazonaws\.com|login\.microsoftonline\.com|management\.azure\.com|graph\.microsoft\.com)\b/i,
   /\b(oauth2\.googleapis\.com|(cloudresourcemanager|compute|storage|iam|www)\.googleapis\.com)\b/i,
   /\b(metadata\.google\.internal|registry\.terraform\.io|registry\.opentofu\.org|169\.254\.169\.254)\b/i,
+]
+
+/**
+ * A call of the API server of a cluster. Its address is the operator's, as long as the session left the settings of
+ * providers alone: the provider has it from the environment or from code that is older than the session. A provider
+ * without any address calls `http://localhost`, which code can mend.
+ */
+export const CLUSTER_CALLS: readonly RegExp[] = [
+  /\b(Get|Post|Put|Patch|Delete) "https:\/\/[^"\s/]+\/(?:[^"\s]+\/)?(apis?|openapi|version)\b[^"\s]*"/,
 ]
 
 /** Providers could not be downloaded. */

@@ -4,6 +4,7 @@ import type { Diagnostic } from './diagnostic.ts'
 import {
   BACKEND,
   BACKEND_REFUSED,
+  CLUSTER_CALLS,
   DENIED,
   type Fault,
   GLOBAL_HOSTS,
@@ -67,7 +68,8 @@ function faultOf(diagnostic: Diagnostic, { blame, cloud }: { blame: Blame; cloud
   if (matches(BACKEND, text))
     return matches([...UNREACHABLE, ...BACKEND_REFUSED], text) || hasCredentialFault(text) ? 'backend' : null
   if (hasCredentialFault(text)) return 'credentials'
-  if (matches(UNREACHABLE, text) && matches(GLOBAL_HOSTS, text)) return 'network'
+  const hosts = cloud === 'kubernetes' ? [...GLOBAL_HOSTS, ...CLUSTER_CALLS] : GLOBAL_HOSTS
+  if (matches(UNREACHABLE, text) && matches(hosts, text)) return 'network'
   return matches(DENIED, text) && concernsProvider(diagnostic) ? 'permission' : null
 }
 

@@ -1,5 +1,6 @@
 import { managedChanges } from '../changes.ts'
 import type { Plan } from '../plan.ts'
+import { changesStateAlone } from '../state-arguments.ts'
 import type { Pair } from './pairs.ts'
 import { changesByAddress, isCreated, stateIdentifiers } from './planned.ts'
 
@@ -25,15 +26,19 @@ export function leftoverBlocks(failed: readonly Pair[], plan: Plan): string[] {
 
 /**
  * Tells whether state, code and infrastructure agree on what was imported: each address is in the state, and a plan
- * that was made after the imports changes none of them.
+ * that was made after the imports changes none of them, apart from arguments that an import cannot read.
  * @param plan null when no plan could be made
  */
 export function stateAlignment(imported: readonly Pair[], plan: Plan | null): Alignment {
   if (imported.length === 0) return { aligned: false, text: 'Nothing was imported; the state is unchanged.' }
   if (plan === null) return { aligned: false, text: 'Not known: no plan could be made after the import.' }
   const state = stateIdentifiers(plan)
-  const changes = managedChanges(plan).map(({ resource, action }) => ({ address: resource.address, action }))
   const addresses = new Set(imported.map(({ address }) => address))
+  const planned = managedChanges(plan)
+  const stateAlone = planned.filter(({ resource }) => addresses.has(resource.address) && changesStateAlone(resource))
+  const changes = planned
+    .filter((change) => !stateAlone.includes(change))
+    .map(({ resource, action }) => ({ address: resource.address, action }))
   const missing = imported
     .filter(({ address }) => !state.has(address))
     .map(({ address }) => ({ address, action: 'not in the state' }))
@@ -44,16 +49,22 @@ export function stateAlignment(imported: readonly Pair[], plan: Plan | null): Al
     ? `Aligned: a plan after the import changes none of the imported resources (${imported.length}).`
     : `Not aligned: a plan after the import still changes ${changed.length} of ${imported.length} ` +
       `imported resources: ${listChanges(changed)}.`
-  return {
-    aligned,
-    text: others.length === 0 ? verdict : `${verdict} Beyond what was imported it has: ${listChanges(others)}.`,
-  }
+  const parts = [
+    verdict,
+    stateAlone.length > 0 &&
+      `The next apply writes settings of the provider into the state alone: ${listAddresses(stateAlone)}.`,
+    others.length > 0 && `Beyond what was imported it has: ${listChanges(others)}.`,
+  ]
+  return { aligned, text: parts.filter((part) => part !== false).join(' ') }
 }
 
-function listChanges(changes: readonly { address: string; action: string }[]): string {
-  const list = changes
-    .slice(0, MAX_NAMED)
-    .map(({ address, action }) => `${address} (${action})`)
-    .join(', ')
-  return changes.length > MAX_NAMED ? `${list} and ${changes.length - MAX_NAMED} more` : list
+const listAddresses = (changes: readonly { resource: { address: string } }[]): string =>
+  listNames(changes.map(({ resource }) => resource.address))
+
+const listChanges = (changes: readonly { address: string; action: string }[]): string =>
+  listNames(changes.map(({ address, action }) => `${address} (${action})`))
+
+function listNames(names: readonly string[]): string {
+  const list = names.slice(0, MAX_NAMED).join(', ')
+  return names.length > MAX_NAMED ? `${list} and ${names.length - MAX_NAMED} more` : list
 }

@@ -99,6 +99,24 @@ describe('errors that no change of the code can mend', () => {
       'azure',
     ],
     [
+      'cannot reach',
+      'Error: Get "https://10.0.0.7:6443/api/v1/namespaces/default/configmaps/web": dial tcp 10.0.0.7:6443: connect: ' +
+        'connection refused\n\n  with kubernetes_config_map_v1.web,\n  on main.tf line 1, in resource ' +
+        '"kubernetes_config_map_v1" "web":\n   1: resource "kubernetes_config_map_v1" "web" {\n',
+      'kubernetes',
+    ],
+    [
+      'cannot reach',
+      'Error: Get "https://rancher.example.com/k8s/clusters/c-1/apis/apps/v1/namespaces/default/deployments/web": net/http: ' +
+        'TLS handshake timeout',
+      'kubernetes',
+    ],
+    [
+      'cannot reach',
+      'Error: Get "https://10.0.0.7:6443/apis/rbac.authorization.k8s.io/v1/clusterroles/web": EOF',
+      'kubernetes',
+    ],
+    [
       'cannot download',
       'Error: Failed to install provider\n\nError while installing hashicorp/aws v5.1.0: could not query ' +
         'provider registry for\nregistry.opentofu.org/hashicorp/aws: Get "https://registry.opentofu.org/v1": ' +
@@ -194,6 +212,15 @@ describe('errors that the code may have caused', () => {
       'a cluster that code names',
       'Error: Get "http://localhost/api/v1/namespaces/shop": dial tcp [::1]:80: connect: connection refused',
       'kubernetes',
+    ],
+    [
+      'a service beside the cluster',
+      'Error: Get "https://registry.example.com/v2/": dial tcp 192.0.2.1:443: connect: connection refused',
+      'kubernetes',
+    ],
+    [
+      'a cluster where the scope is none',
+      'Error: Get "https://10.0.0.7:6443/api/v1/namespaces/shop": dial tcp 10.0.0.7:6443: connect: connection refused',
     ],
     [
       'a limit of the code itself',

@@ -126,6 +126,23 @@ describe('stateAlignment', () => {
     })
   })
 
+  const waiting = { before: { name: 'web', wait_for_rollout: null }, after: { name: 'web', wait_for_rollout: true } }
+  it.each([
+    ['settings that an import cannot read', waiting, true],
+    ['such a setting that the state has', { ...waiting, before: { name: 'web', wait_for_rollout: false } }, false],
+    ['another argument as well', { ...waiting, after: { name: 'other', wait_for_rollout: true } }, false],
+    ['a value that is not known yet', { ...waiting, after_unknown: { generation: true } }, false],
+  ])('is given, with a note, when the plan updates %s: %j', (_, values, aligned) => {
+    const change = { address: 'a.one', type: 'kubernetes_deployment_v1', actions: ['update'], ...values }
+    expect(stateAlignment(imported, planOf([change], { prior_state }))).toEqual({
+      aligned,
+      text: aligned
+        ? 'Aligned: a plan after the import changes none of the imported resources (1). The next apply writes ' +
+          'settings of the provider into the state alone: a.one.'
+        : 'Not aligned: a plan after the import still changes 1 of 1 imported resources: a.one (update).',
+    })
+  })
+
   it('is not given without the state or without a plan', () => {
     expect(stateAlignment(imported, planOf([])).text).toContain('a.one (not in the state)')
     expect(stateAlignment(imported, null)).toEqual({

@@ -65,6 +65,7 @@ describe('limits of the operator', () => {
     [{ IAC_ALLOWED_PROVIDERS: 'a/b, ../x' }, /\.\.\/x/],
     [{ IAC_PROVIDER_MIRROR: 'mirror' }, /absolute/],
     [{ IAC_OFFLINE: 'true', TF_CLI_CONFIG_FILE: '/etc/tf.rc' }, /TF_CLI_CONFIG_FILE/],
+    [{ IAC_OFFLINE: 'true', IAC_MIRROR_AND_REGISTRY: 'true' }, /IAC_MIRROR_AND_REGISTRY/],
     [{ IAC_OFFLINE: 'maybe' }, /IAC_OFFLINE/],
     [{ IAC_MAX_WORKSPACE_MIB: '-1' }, /IAC_MAX_WORKSPACE_MIB/],
   ])('refuse %j', (env, text) => {
@@ -73,6 +74,7 @@ describe('limits of the operator', () => {
   it('restrict nothing by default', () => {
     expect(readSettings({ TF_CLI_CONFIG_FILE: '/etc/tf.rc' })).toMatchObject({
       allowedProviders: [],
+      mirrorAndRegistry: false,
       offline: false,
       maxWorkspaceBytes: 4096 * 1024 ** 2,
       sandbox: 'auto',

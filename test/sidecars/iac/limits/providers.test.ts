@@ -48,6 +48,9 @@ describe('allowed providers', () => {
     expect(renderCliConfig({ allowed: [], mirror: '/mirror', offline: true })).toBe(
       'provider_installation {\n  filesystem_mirror {\n    path = "/mirror"\n  }\n}\ndisable_checkpoint = true\n',
     )
-    expect(renderCliConfig({ allowed: ['a/b'], mirror: '/mirror', offline: false })).toContain('direct')
+    expect(renderCliConfig({ allowed: [], mirror: '/mirror', offline: false }, ['a.b/c/d'])).toBe(
+      'provider_installation {\n  filesystem_mirror {\n    path = "/mirror"\n  }\n' +
+        '  direct {\n    exclude = ["a.b/c/d"]\n  }\n}\ndisable_checkpoint = true\n',
+    )
   })
 })

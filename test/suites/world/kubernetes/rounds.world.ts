@@ -1,65 +1,14 @@
-import { mkdtemp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { scriptedLlm } from '../../../pipeline/steps/scripted-llm.ts'
-import { applyReports, applyRound, applyScripts } from '../../modes/apply-world.ts'
+import { applyReports, applyRound } from '../../modes/apply-world.ts'
 import { decompose, driftScripts, full, IN_SYNC, replace } from '../../modes/drift-world.ts'
 import { addresses, importReport, importRound, QUERY } from '../../modes/import-world.ts'
-import { done, operations, splits, targets, write } from '../../modes/scripts.ts'
-import { engineBeside, firstRound, type Stack, startStack } from '../../modes/stack.ts'
-import { writeEngineConfig } from '../tools/providers.ts'
-import { type Cluster, startCluster } from './cluster.ts'
+import { done, targets, write } from '../../modes/scripts.ts'
+import { engineBeside, firstRound } from '../../modes/stack.ts'
+import { configMap, generating, PROVIDER, provider, settings, startWorld } from './world.ts'
 
-/** A stack whose sidecar has the cluster and the mirror; the model is scripted, all else is real. */
-async function startWorld(): Promise<Stack & { cluster: Cluster; beside: Record<string, string> }> {
-  const cluster = await startCluster()
-  const mirror = process.env.WORLD_MIRROR ?? ''
-  const folder = await mkdtemp(join(tmpdir(), 'world-engine-'))
-  const config = await writeEngineConfig(mirror, { folder } as Parameters<typeof writeEngineConfig>[1])
-  // Else the engine asks the registry as well, and fails where it is not reached.
-  const offline = { IAC_OFFLINE: 'true', IAC_OFFLINE_HOSTS: '127.0.0.1,localhost' }
-  const egress = { ...offline, IAC_PROVIDER_MIRROR: mirror, IAC_EGRESS_ALLOW: new URL(cluster.url).host }
-  const stack = await startStack({ sidecar: { ...cluster.env(), ...egress } })
-  const close = async () => {
-    await stack.close()
-    await cluster.close()
-  }
-  return { ...stack, close, cluster, beside: { ...cluster.env(), TF_CLI_CONFIG_FILE: config } }
-}
 const world = startOnce(startWorld)
-
-const PROVIDER = `terraform {
-  required_providers {
-    kubernetes = {
-      source = "hashicorp/kubernetes"
-    }
-  }
-}
-
-provider "kubernetes" {
-}
-`
-const settings = (name: string, colour: string) => `resource "kubernetes_config_map_v1" "${name}" {
-  metadata {
-    name      = "${name}"
-    namespace = "default"
-  }
-  data = {
-    colour = "${colour}"
-  }
-}
-`
-const configMap = (name: string) => `/api/v1/namespaces/default/configmaps/${name}`
-const nothingElse = splits(operations([]), operations([]))
-const generating = (name: string) =>
-  applyScripts({
-    task_complete: [write(`${name}.tf`, settings(name, 'blue')), done('Added settings.')],
-    generate_engine_targets: targets(`kubernetes_config_map_v1.${name}`),
-    ...nothingElse,
-  })
-const provider = 'kubernetes'
 
 describe('rounds against a cluster', () => {
   it('generate and apply: the object is there as the plan said', async () => {

@@ -1,0 +1,96 @@
+import { appendFile, readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { PLATFORM } from '../engine/platform.ts'
+import { readTail } from '../output/files.ts'
+import type { IacSettings } from '../settings.ts'
+
+/** A provider that a mirror holds for this machine. */
+export interface MirroredProvider {
+  /** `host/namespace/type`, in lower case. */
+  source: string
+  /** In no order. */
+  versions: string[]
+}
+
+/**
+ * The providers of a folder in the engine's mirror layout, packed or not, for this machine: one that is there for other
+ * machines alone cannot be installed from it. Folders are left out whose names are no provider's, because the engine
+ * refuses a configuration that names one. As with the engine, only the last folder of a provider may be a link.
+ * @throws the error of the file system where a folder cannot be read
+ */
+export async function listMirror(mirror: string): Promise<MirroredProvider[]> {
+  const providers: MirroredProvider[] = []
+  for (const host of await foldersIn(mirror, isHost))
+    for (const namespace of await foldersIn(join(mirror, host), isPart))
+      for (const type of await foldersIn(join(mirror, host, namespace), isPart)) {
+        const versions = await versionsIn(join(mirror, host, namespace, type), type)
+        if (versions.length > 0) providers.push({ source: `${host}/${namespace}/${type}`.toLowerCase(), versions })
+      }
+  return providers
+}
+
+async function foldersIn(path: string, isName: (name: string) => boolean): Promise<string[]> {
+  const entries = await readdir(path, { withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isDirectory() && isName(entry.name))
+    .map(({ name }) => name)
+    .sort()
+}
+
+/** Unpacked `<version>/<platform>/`, packed `terraform-provider-<type>_<version>_<platform>.zip`. */
+async function versionsIn(path: string, type: string): Promise<string[]> {
+  const [before, after] = [`terraform-provider-${type}_`, `_${PLATFORM}.zip`]
+  const versions = new Set<string>()
+  for (const entry of await readdir(path, { withFileTypes: true })) {
+    const { name } = entry
+    if (entry.isDirectory() && (await isFolder(join(path, name, PLATFORM)))) versions.add(name)
+    else if (entry.isFile() && name.startsWith(before) && name.endsWith(after))
+      versions.add(name.slice(before.length, -after.length))
+  }
+  return [...versions]
+}
+
+const isFolder = (path: string) =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
+
+const LABEL = '[a-z0-9]+(?:-[a-z0-9]+)*'
+const PART = new RegExp(`^${LABEL}$`, 'i')
+const HOST = new RegExp(`^${LABEL}(?:\\.${LABEL})*(?::(\\d{1,5}))?$`, 'i')
+
+const isPart = (name: string) => PART.test(name)
+const isHost = (name: string) => Number(HOST.exec(name)?.[1] ?? (HOST.test(name) ? 0 : Infinity)) <= 65_535
+
+type MirrorSettings = Pick<IacSettings, 'providerMirror' | 'mirrorAndRegistry' | 'offline'>
+
+/** The engine breaks its lines between words. */
+const NO_VERSION = /provider\s+(\S+):\s+no\s+available\s+releases\s+match/gi
+const LARGEST_STDERR = 100_000
+
+/**
+ * Adds to the errors of an `init` why a version was not found that the registry may well have: the engine does not say
+ * that it looked for it in the mirror alone.
+ */
+export async function explainMissingVersions(
+  stderr: string,
+  { providerMirror: mirror, mirrorAndRegistry, offline }: MirrorSettings,
+): Promise<void> {
+  if (mirror === '' || mirrorAndRegistry) return
+  const named = [...(await readTail(stderr, LARGEST_STDERR)).matchAll(NO_VERSION)].map(([, name = '']) =>
+    name.toLowerCase(),
+  )
+  if (named.length === 0) return
+  const held = await listMirror(mirror).catch(() => [])
+  const found = held.filter(({ source }) => named.some((name) => source === name || source.endsWith(`/${name}`)))
+  if (found.length === 0) return
+  const registry = offline ? '' : ' or allow the registry as well (IAC_MIRROR_AND_REGISTRY=true)'
+  const list = found.map(({ source, versions }) => `${source} ${versions.join(', ')}`).join('; ')
+  await appendFile(
+    stderr,
+    '\nProviders that the mirror of this service holds are taken from it alone. For this machine it holds ' +
+      `${list}. Ask for one of these, or have the operator add the version to the mirror ` +
+      `(IAC_PROVIDER_MIRROR)${registry}.\n`,
+  )
+}

@@ -1,0 +1,54 @@
+import { isEqualJson, isJsonObject, type Json } from '../base/json.ts'
+import type { Change, ResourceChange } from './plan.ts'
+
+/**
+ * Arguments that tell a provider how to work and that no cloud keeps, so that an import cannot read them: every plan
+ * after it wants to write them into the state, whatever the code says. `timeouts` is of the engine's library for
+ * providers. `manifest` of `kubernetes_manifest` is compared by `object`, which the provider reads from the cluster.
+ * Listed are those that were seen with the provider itself.
+ */
+const EVERYWHERE = ['timeouts']
+const BY_TYPE: readonly [type: RegExp, names: readonly string[]][] = [
+  [/^kubernetes_(deployment|daemon_?set|stateful_set)(_v1)?$/, ['wait_for_rollout']],
+  [/^kubernetes_(service|ingress)(_v1)?$/, ['wait_for_load_balancer']],
+  [/^kubernetes_(job|pod)(_v1)?$/, ['wait_for_completion', 'target_state']],
+  [/^kubernetes_namespace(_v1)?$/, ['wait_for_default_service_account']],
+  [/^kubernetes_secret(_v1)?$/, ['wait_for_service_account_token']],
+  [/^kubernetes_manifest$/, ['manifest', 'wait', 'wait_for', 'field_manager', 'computed_fields']],
+]
+
+/**
+ * The change without what it writes into the state alone: such arguments where the state has none. What is in the state
+ * is compared as usual.
+ */
+export function withoutStateArguments({ type, change }: Pick<ResourceChange, 'type' | 'change'>): Change {
+  const { before, after, after_unknown } = change
+  if (!isJsonObject(before) || !isJsonObject(after)) return change
+  const names = [...EVERYWHERE, ...BY_TYPE.flatMap(([pattern, list]) => (pattern.test(type) ? list : []))]
+  const dropped = names.filter((name) => isAbsent(before[name]) && !isAbsent(after[name]))
+  if (dropped.length === 0) return change
+  const kept = Object.fromEntries(dropped.map((name) => [name, before[name] ?? null]))
+  return { ...change, after: { ...after, ...kept }, after_unknown: without(after_unknown, dropped) }
+}
+
+/** Whether an update changes no object in the cloud and only writes such arguments into the state. */
+export function changesStateAlone(resource: ResourceChange): boolean {
+  const { actions, before } = resource.change
+  if (actions.length !== 1 || actions[0] !== 'update' || !isJsonObject(before)) return false
+  const rest = withoutStateArguments(resource)
+  if (rest === resource.change || hasTrue(rest.after_unknown) || !isJsonObject(rest.after)) return false
+  const { after } = rest
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].every((name) =>
+    isEqualJson(before[name] ?? null, after[name] ?? null),
+  )
+}
+
+/** The library answers a block that nobody wrote as an empty list. */
+const isAbsent = (value: Json | undefined) =>
+  value === undefined || value === null || (Array.isArray(value) && value.length === 0)
+
+const without = (marks: Json, names: readonly string[]): Json =>
+  isJsonObject(marks) ? Object.fromEntries(Object.entries(marks).filter(([name]) => !names.includes(name))) : marks
+
+const hasTrue = (value: Json): boolean =>
+  value === true || (typeof value === 'object' && value !== null && Object.values(value).some(hasTrue))
