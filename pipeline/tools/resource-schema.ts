@@ -16,8 +16,8 @@ export const resourceSchemaTool = (schema: ProviderSchema) =>
   defineTool({
     name: 'resource_schema',
     description:
-      'Look up the arguments, nested blocks and attributes of resource types, data sources and ephemeral resources as the ' +
-      'providers of this repository have them. ' +
+      'Look up the arguments, nested blocks and attributes of resource types, data sources and ephemeral resources ' +
+      'as the providers of this repository have them. ' +
       'Use it before you write a type whose arguments you do not know for certain. The answer is data of the ' +
       'providers.',
     schema: v.object({

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { checkPolicy } from '../../../../eval/iac-eval/opa.ts'
 import { judge, playScenario } from '../../../../eval/sample.ts'
 import { selectRunnable } from '../../../../eval/skip.ts'
-import { startEvalStack } from '../../../../eval/stack.ts'
+import { type EvalStack, startEvalStack } from '../../../../eval/stack.ts'
 import { overwrite } from './branch.ts'
 import type { Reference } from './cases.ts'
 import { FAULTS, plant } from './faults.ts'
-import { oracleVariables, startOracle } from './oracle.ts'
+import { type Oracle, oracleVariables, startOracle } from './oracle.ts'
 
 /** What was found, by the names of the scenarios. */
 export interface Found {
@@ -67,32 +67,6 @@ export async function startProof(
     left: new Map(skipped.map(({ scenario, reason }) => [scenario, reason])),
   }
 
-  const prove = async (reference: Reference, expected: readonly string[]) => {
-    const { scenario, code, path } = reference
-    Object.assign(oracle, { code, path })
-    const { uri, session } = await playScenario(stack, scenario, signal)
-    const verdict = (await judge(stack, scenario, uri, session, signal)).sort()
-    if (verdict.join() !== expected.join()) {
-      found.different.push(`${scenario.name}: ${verdict.join('; ').slice(0, 900)}`)
-      return
-    }
-    found.agreed.push(scenario.name)
-    for (const fault of FAULTS) {
-      const name = `${scenario.name}: ${fault}`
-      const faulty = plant(fault, reference)
-      if (faulty === null) {
-        found.notPlanted.push(name)
-        continue
-      }
-      await overwrite(stack.git_host.pathOf(uri), session.workspace.branch, path, faulty)
-      const faults = await judge(stack, scenario, uri, session, signal)
-      sort(
-        found,
-        name,
-        faults.filter((text) => !expected.includes(text)),
-      )
-    }
-  }
   return {
     found,
     of: async (reference) => {
@@ -100,7 +74,7 @@ export async function startProof(
       // What the data set itself would say.
       const expected = scenario.rego && published ? (await checkPolicy(scenario.rego, published, signal)).sort() : []
       if (expected.length > 0) found.wrongByItself.push(`${scenario.name}: ${expected.join('; ')}`)
-      if (!found.left.has(scenario.name)) await prove(reference, expected)
+      if (!found.left.has(scenario.name)) await prove({ stack, oracle, found, signal }, reference, expected)
     },
     stop: async () => {
       running.abort()
@@ -108,6 +82,39 @@ export async function startProof(
       await oracle.close()
       await rm(folder, { recursive: true, force: true })
     },
+  }
+}
+
+interface Running {
+  stack: EvalStack
+  oracle: Oracle
+  found: Found
+  signal: AbortSignal
+}
+
+/** @param expected what is wrong with the reference by its own policy */
+async function prove(running: Running, reference: Reference, expected: readonly string[]): Promise<void> {
+  const { stack, oracle, found, signal } = running
+  const { scenario, code, path } = reference
+  Object.assign(oracle, { code, path })
+  const { uri, session } = await playScenario(stack, scenario, signal)
+  const verdict = (await judge(stack, scenario, uri, session, signal)).sort()
+  if (verdict.join() !== expected.join()) {
+    found.different.push(`${scenario.name}: ${verdict.join('; ').slice(0, 900)}`)
+    return
+  }
+  found.agreed.push(scenario.name)
+  for (const fault of FAULTS) {
+    const name = `${scenario.name}: ${fault}`
+    const faulty = plant(fault, reference)
+    if (faulty === null) {
+      found.notPlanted.push(name)
+      continue
+    }
+    await overwrite(stack.git_host.pathOf(uri), session.workspace.branch, path, faulty)
+    const texts = await judge(stack, scenario, uri, session, signal)
+    const faults = texts.filter((text) => !expected.includes(text))
+    sort(found, name, faults)
   }
 }
 
