@@ -2,7 +2,6 @@ import { appendFile, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PLATFORM } from '../engine/platform.ts'
 import { readTail } from '../output/files.ts'
-import type { IacSettings } from '../settings.ts'
 
 /** A provider that a mirror holds for this machine. */
 export interface MirroredProvider {
@@ -63,7 +62,12 @@ const HOST = new RegExp(`^${LABEL}(?:\\.${LABEL})*(?::(\\d{1,5}))?$`, 'i')
 const isPart = (name: string) => PART.test(name)
 const isHost = (name: string) => Number(HOST.exec(name)?.[1] ?? (HOST.test(name) ? 0 : Infinity)) <= 65_535
 
-type MirrorSettings = Pick<IacSettings, 'providerMirror' | 'mirrorAndRegistry' | 'offline'>
+/** Of the settings of the service. */
+interface MirrorSettings {
+  providerMirror: string
+  mirrorAndRegistry: boolean
+  offline: boolean
+}
 
 /** The engine breaks its lines between words. */
 const NO_VERSION = /provider\s+(\S+):\s+no\s+available\s+releases\s+match/gi
