@@ -34,7 +34,11 @@ export function onUnmatched(paths: readonly KnownPath[]) {
       return answer(c, 405, 'Method Not Allowed')
     }
     const bare = path.replace(/\/+$/, '')
-    if (bare !== path && methodsOf(bare).length > 0) return c.redirect(bare + new URL(c.req.url).search, 307)
+    if (bare !== path && methodsOf(bare).length > 0) {
+      // The path of the request is decoded, so that it may have characters which no header takes.
+      const { pathname, search } = new URL(c.req.url)
+      return c.redirect(pathname.replace(/\/+$/, '') + search, 307)
+    }
     return answer(c, 404, 'Not Found')
   }
 }

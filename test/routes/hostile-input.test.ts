@@ -54,7 +54,12 @@ describe('poisoned input is never a 500', () => {
       for (const stream of ['subscribe', 'activity', 'output'])
         expect((await core.call('GET', `/api/v1/events/${stream}/${value}`)).status, value).toBeOneOf([404, 422])
       expect((await core.call('GET', `/api/v1/sessions?id=${value}`)).status, value).toBe(422)
-      expect((await core.call('GET', `/api/docs/assets/${value}`)).status, value).toBeOneOf([307, 404])
+      for (const path of [value, `${value}/`, `a${value}b/`]) {
+        const answer = await core.call('GET', `/api/docs/assets/${path}`)
+        expect(answer.status, path).toBeOneOf([307, 404])
+        const location = answer.headers.get('location')
+        if (location !== null) expect(location, path).toMatch(/^\/api\/docs(\/[!-~]+)?$/)
+      }
     }
   })
 
