@@ -41,7 +41,7 @@ export const part: Part = {
   ci: true,
   async install(tools) {
     const folder = await installOpenTofu(tools)
-    const version = (await output(`${folder}/tofu`, ['version'])).split('\n', 1)[0] ?? ''
+    const [version = 'OpenTofu'] = /^OpenTofu \S+/m.exec(await output(`${folder}/tofu`, ['version'])) ?? []
     const demo: Command = { ...DEMO, args: [...DEMO.args, '--data', tools.folder, '--embedded'] }
     return {
       version: version.replace(' v', ' '),
