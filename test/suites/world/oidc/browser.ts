@@ -6,7 +6,7 @@ import { buildConsole } from '../../../../console/build/build.ts'
 // The tests of the sign-in start a core of their own: no other stack is needed, only what it serves.
 await buildConsole()
 const run = join(import.meta.dirname, '../../console/run.ts')
-const child = spawn(process.execPath, [run, 'sign-in.spec', '--retries=1'], {
+const child = spawn(process.execPath, [run, 'sign-in.spec', '--retries=2'], {
   stdio: 'inherit',
   env: { ...process.env, CONSOLE_URL: 'http://127.0.0.1:9' },
 })
