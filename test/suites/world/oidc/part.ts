@@ -1,11 +1,9 @@
-import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findChromium } from '../../console/chromium.ts'
 import type { Command, Part } from '../part.ts'
-import { buildGo } from '../tools/go.ts'
+import { buildGo, readModule } from '../tools/go.ts'
 
 const LIBRARY = '3.51.17'
-const SERVER = join(import.meta.dirname, 'server')
 
 const TOKENS: Command = {
   title: 'tokens',
@@ -25,13 +23,9 @@ export const part: Part = {
   about: 'sign-in at an OpenID provider in Go: code flow with PKCE, refresh, rotation of keys, another audience',
   ci: true,
   install: async (tools) => {
-    const names = await readdir(SERVER)
-    const files = async () =>
-      Object.fromEntries(
-        await Promise.all(names.map(async (name) => [name, await readFile(join(SERVER, name), 'utf8')] as const)),
-      )
+    const { files, mark } = await readModule(join(import.meta.dirname, 'server'))
     const program = await buildGo(
-      { name: 'oidc-issuer', version: LIBRARY, source: { files }, package: '.', minutes: 10 },
+      { name: 'oidc-issuer', version: `${LIBRARY}-${mark}`, source: { files }, package: '.', minutes: 10 },
       tools,
     )
     const browser = await findChromium().then(

@@ -1,4 +1,5 @@
-import { cp, mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Tools } from '../part.ts'
 import { output } from './command.ts'
@@ -31,6 +32,20 @@ export interface GoProgram {
   gcflags?: string
   /** Changes the source before it is built. */
   prepare?(source: string): Promise<unknown>
+}
+
+/**
+ * The files of a module of our own that lie in a folder. Its `mark` changes with them, for the version of the program,
+ * so that a changed program is built again.
+ */
+export async function readModule(
+  folder: string,
+): Promise<{ files: () => Promise<Record<string, string>>; mark: string }> {
+  const names = (await readdir(folder)).sort()
+  const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))
+  const files = Object.fromEntries(names.map((name, index) => [name, texts[index] ?? '']))
+  const mark = createHash('sha256').update(JSON.stringify(files)).digest('hex').slice(0, 12)
+  return { files: async () => files, mark }
 }
 
 /**

@@ -140,7 +140,12 @@ func (s *storage) CreateAccessAndRefreshTokens(ctx context.Context, of op.TokenR
 	}
 	delete(s.refreshes, current)
 	refresh := rand.Text()
-	s.refreshes[refresh] = &grant{subject: of.GetSubject(), audience: of.GetAudience(), scopes: of.GetScopes(), client: s.client.id, at: time.Now()}
+	made := &grant{subject: of.GetSubject(), audience: of.GetAudience(), scopes: of.GetScopes(), client: s.client.id}
+	// Renewed tokens tell when the person signed in, not when they were renewed: clients compare it.
+	if signedIn, known := of.(interface{ GetAuthTime() time.Time }); known {
+		made.at = signedIn.GetAuthTime()
+	}
+	s.refreshes[refresh] = made
 	return rand.Text(), refresh, expiry(given), nil
 }
 
