@@ -2,6 +2,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Part, type Tools, Unavailable } from '../part.ts'
 import { installOpenTofu } from '../tools/engine.ts'
+import { KUBERNETES } from '../tools/pinned-providers.ts'
 import { installProvider, type Provider, writeEngineConfig } from '../tools/providers.ts'
 
 /** The provider of each cloud. The prompts are written for these majors and say so where another differs. */
@@ -17,7 +18,7 @@ const PROVIDERS: Record<string, Provider> = {
     minutes: 120,
   },
   gcp: { name: 'google', version: '7.45.0' },
-  kubernetes: { name: 'kubernetes', version: '3.2.1' },
+  kubernetes: KUBERNETES,
   oci: { namespace: 'oracle', name: 'oci', version: '8.28.0' },
 }
 

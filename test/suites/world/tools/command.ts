@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
+import { promisify, stripVTControlCharacters } from 'node:util'
 import { Unavailable } from '../part.ts'
 
 interface Options {
@@ -8,11 +8,17 @@ interface Options {
   minutes?: number
 }
 
-const LAST_LINES = 12
+const LAST_CHARS = 600
+
+/** Without colours and the frame that engines draw around their errors. */
+const plain = (text: string) =>
+  stripVTControlCharacters(text)
+    .replaceAll(/[│╷╵\s]+/g, ' ')
+    .trim()
 
 /**
  * Output of a program.
- * @throws Unavailable with the last lines of what it said, when it is missing, fails or takes too long
+ * @throws Unavailable with the end of what it said, when it is missing, fails or takes too long
  */
 export async function output(
   program: string,
@@ -31,7 +37,7 @@ export async function output(
     const { stderr = '', code, killed } = error as { stderr?: string; code?: number | string; killed?: boolean }
     if (code === 'ENOENT') throw new Unavailable(`${program} is not installed`)
     const why = killed ? `took more than ${minutes} minutes` : `failed (${code})`
-    const last = stderr.trim().split('\n').slice(-LAST_LINES).join(' ')
+    const last = plain(stderr).slice(-LAST_CHARS)
     throw new Unavailable(`${program} ${args[0] ?? ''} ${why}: ${last}`)
   }
 }
