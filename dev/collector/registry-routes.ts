@@ -5,9 +5,13 @@ export interface Answer {
   status: number
   /** The body, which is sent as JSON. Absent when there is none. */
   json?: unknown
+  /** The body, which is sent as plain text: how the product answers what is missing and names that cannot be. */
+  text?: string
 }
 
 const identifier = v.pipe(v.string(), v.regex(/^[a-z0-9]([_a-z0-9-]*[a-z0-9])?$/))
+const isIdentifier = (name: string) => v.is(identifier, name)
+const MISSING: Answer = { status: 404, text: 'Not Found' }
 const createSchema = v.object({
   prompt: v.looseObject({ name: identifier, description: v.nullish(v.string(), '') }),
   version: v.looseObject({
@@ -35,10 +39,15 @@ export function answerRegistry(store: PromptStore, method: string, path: string,
         ? { status: 200, json: { data: listPrompts(store), next_cursor: null } }
         : null
   if (root === 'prompts' && method === 'GET' && kind === 'latest' && tag === undefined)
-    return answerVersion(store.latest(name))
+    return isIdentifier(name) ? answerVersion(store.latest(name)) : { status: 422, text: 'Invalid prompt name' }
   if (root === 'prompts' && method === 'GET' && kind === 'tags' && tag !== undefined)
-    return answerVersion(store.tagged(name, tag))
-  if (root === 'prompts' && method === 'DELETE' && kind === undefined) return { status: store.remove(name) ? 204 : 404 }
+    return !isIdentifier(tag)
+      ? { status: 422, text: 'Invalid tag name' }
+      : isIdentifier(name)
+        ? answerVersion(store.tagged(name, tag))
+        : { status: 422, text: 'Invalid prompt name' }
+  if (root === 'prompts' && method === 'DELETE' && kind === undefined)
+    return store.remove(name) ? { status: 204 } : { status: 404, text: 'Prompt not found' }
   if (root === 'prompt_versions' && kind === 'tags' && tag === undefined)
     return method === 'POST' ? addTag(store, name, body) : listTags(store, name)
   return null
@@ -54,22 +63,20 @@ function createPrompt(store: PromptStore, body: unknown): Answer {
 function addTag(store: PromptStore, versionId: string, body: unknown): Answer {
   const parsed = v.safeParse(tagSchema, body)
   if (!parsed.success) return answerInvalid(parsed.issues)
-  return { status: store.tag(versionId, parsed.output.name) ? 204 : 404 }
+  return store.tag(versionId, parsed.output.name) ? { status: 204 } : MISSING
 }
 
 function listTags(store: PromptStore, versionId: string): Answer {
   const names = store.tagsOf(versionId)
   return names
     ? { status: 200, json: { data: names.map((name) => ({ id: `${versionId}-${name}`, name })), next_cursor: null } }
-    : { status: 404 }
+    : MISSING
 }
 
 const listPrompts = (store: PromptStore) => store.names().map((name) => ({ id: name, name }))
 
 const answerVersion = (version: StoredVersion | null): Answer =>
-  version
-    ? { status: 200, json: { data: { ...version.data, id: version.id } } }
-    : { status: 404, json: { detail: 'Not Found' } }
+  version ? { status: 200, json: { data: { ...version.data, id: version.id } } } : MISSING
 
 const answerInvalid = (issues: readonly v.BaseIssue<unknown>[]): Answer => ({
   status: 422,

@@ -34,9 +34,10 @@ export async function startCollector(options: CollectorOptions = {}): Promise<Co
   if (options.shipped) dropOutdated(prompts, options.shipped)
   const spans = createSpanStore()
   const server = createServer(async (request, response) => {
-    const { status, json } = await respond(request, spans, prompts).catch(toErrorAnswer)
-    const body = json === undefined ? '' : JSON.stringify(json)
-    response.writeHead(status, body === '' ? {} : { 'content-type': 'application/json' }).end(body)
+    const { status, json, text } = await respond(request, spans, prompts).catch(toErrorAnswer)
+    if (json !== undefined) response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json))
+    else if (text !== undefined) response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(text)
+    else response.writeHead(status).end()
   })
   const running = await listen(server, { port: options.port })
   const close = async () => {

@@ -40,7 +40,8 @@ const ask = async ({ url }: Collector, method: string, path: string, json?: unkn
     ...(json !== undefined && { body: JSON.stringify(json) }),
   })
   const text = await response.text()
-  return { status: response.status, json: text === '' ? null : JSON.parse(text) }
+  const isJson = response.headers.get('content-type') === 'application/json'
+  return { status: response.status, json: isJson ? JSON.parse(text) : null, text }
 }
 const create = (collector: Collector, name: string, text: string, model?: string) =>
   ask(collector, 'POST', 'prompts', { prompt: { name, description: '' }, version: version(text, model) })
@@ -76,6 +77,17 @@ describe('the registry', () => {
     [400, 'GET', 'prompts/%/latest', undefined],
   ])('answers %i to %s %s', async (status, method, path, json) => {
     expect((await ask(await start(), method, path, json)).status).toBe(status)
+  })
+
+  it.each([
+    [404, 'prompts/constructor/latest', 'Not Found'],
+    [404, 'prompts/a-b/tags/staging', 'Not Found'],
+    [404, 'prompt_versions/x/tags', 'Not Found'],
+    [422, 'prompts/A%20b/latest', 'Invalid prompt name'],
+    [422, 'prompts/A%20b/tags/staging', 'Invalid prompt name'],
+    [422, 'prompts/a-b/tags/Staging', 'Invalid tag name'],
+  ])('answers %i to %s in plain words, as Phoenix does', async (status, path, text) => {
+    expect(await ask(await start(), 'GET', path)).toEqual({ status, json: null, text })
   })
 
   it('outlives a restart; what nobody edited follows the shipped texts', async () => {
