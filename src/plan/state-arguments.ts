@@ -9,6 +9,14 @@ import type { Change, ResourceChange } from './plan.ts'
  */
 const EVERYWHERE = ['timeouts']
 const BY_TYPE: readonly [type: RegExp, names: readonly string[]][] = [
+  [/^aws_db_instance$/, ['apply_immediately', 'final_snapshot_identifier']],
+  [/^aws_ebs_volume$/, ['final_snapshot']],
+  [/^aws_ecr_repository$/, ['force_delete']],
+  [/^aws_kinesis_stream$/, ['enforce_consumer_deletion']],
+  [/^aws_kms_key$/, ['bypass_policy_lockout_safety_check', 'deletion_window_in_days']],
+  [/^aws_(iam_user|route53_zone|s3_bucket)$/, ['force_destroy']],
+  [/^aws_secretsmanager_secret$/, ['force_overwrite_replica_secret', 'recovery_window_in_days']],
+  [/^aws_security_group$/, ['revoke_rules_on_delete']],
   [/^kubernetes_(deployment|daemon_?set|stateful_set)(_v1)?$/, ['wait_for_rollout']],
   [/^kubernetes_(service|ingress)(_v1)?$/, ['wait_for_load_balancer']],
   [/^kubernetes_(job|pod)(_v1)?$/, ['wait_for_completion', 'target_state']],

@@ -160,6 +160,9 @@ describe('arguments that an import cannot read', () => {
       { object: { a: 1 }, timeouts: [{}], manifest: { a: 1 } },
     ],
     ['aws_sqs_queue', { timeouts: null }, { timeouts: { create: '1m' } }],
+    ['aws_kms_key', { deletion_window_in_days: null }, { deletion_window_in_days: 30 }],
+    ['aws_secretsmanager_secret', { recovery_window_in_days: null }, { recovery_window_in_days: 0 }],
+    ['aws_s3_bucket', { force_destroy: null }, { force_destroy: true }],
   ])('are no drift: %s', (type, before, after) => {
     expect(driftOperations(planOf([{ ...update, type, before, after, after_unknown: {} }]))).toEqual([])
   })

@@ -45,6 +45,8 @@ export interface Tools {
   folder: string
   /** Whether this is the short form of continuous integration. */
   ci: boolean
+  /** For what is built or installed: the rest of the time that the run was given. Infinity without a limit. */
+  minutesLeft(): number
   /** A line of progress. */
   say(text: string): void
 }

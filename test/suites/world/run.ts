@@ -13,7 +13,7 @@ Usage: npm run world [-- options]
 
   --only <part>  this part alone; may be repeated
   --ci           the parts of continuous integration, in their short form
-  --minutes <n>  begins no further part after that time, and names those that are left out
+  --minutes <n>  builds nothing and begins no part after that time, and names the parts that are left out
   --list         the parts, one in a line
   --help         this text
 
@@ -51,8 +51,9 @@ async function main(args: string[]): Promise<number> {
   const chosen = all.filter(({ name, ci }) => (values.only.length > 0 ? values.only.includes(name) : ci || !values.ci))
   const outcomes: Outcome[] = []
   const until = performance.now() + minutes * 60_000
+  const minutesLeft = () => Math.max(0, until - performance.now()) / 60_000
   for (const part of chosen)
-    outcomes.push(performance.now() < until ? await runPart(part, values.ci) : leaveOut(part, minutes))
+    outcomes.push(minutesLeft() > 0 ? await runPart(part, values.ci, minutesLeft) : leaveOut(part, minutes))
   console.log(`\n${drawTable(outcomes)}\n\n${closingLine(outcomes)}`)
   return outcomes.some(({ failed }) => failed > 0) ? 1 : 0
 }
@@ -71,7 +72,7 @@ const leaveOut = ({ name }: Part, minutes: number): Outcome => ({
   skipped: `the ${minutes} minutes were over`,
 })
 
-async function runPart(part: Part, ci: boolean): Promise<Outcome> {
+async function runPart(part: Part, ci: boolean, minutesLeft: () => number): Promise<Outcome> {
   const from = performance.now()
   const seconds = () => Math.round((performance.now() - from) / 1_000)
   const outcome = { part: part.name, version: '', checks: 0, failed: 0 }
@@ -79,7 +80,7 @@ async function runPart(part: Part, ci: boolean): Promise<Outcome> {
   await mkdir(cache, { recursive: true })
   const folder = await mkdtemp(join(tmpdir(), `world-${part.name}-`))
   const say = (text: string) => console.log(`[${part.name}] ${text}`)
-  const tools: Tools = { cache, folder, ci, say }
+  const tools: Tools = { cache, folder, ci, minutesLeft, say }
   let installed: Installed | null = null
   try {
     say(part.about)

@@ -27,7 +27,7 @@ const tags = 'tags = { Name = "world" }'
 const NETWORK: Record<string, Block> = {
   aws_vpc: { body: `cidr_block = "10.20.0.0/16"\n${tags}` },
   aws_subnet: { body: `${vpc}\ncidr_block = "10.20.1.0/24"\navailability_zone = "${REGION}a"` },
-  aws_security_group: { body: `${vpc}\nname = "world"\ndescription = "world"` },
+  aws_security_group: { body: `${vpc}\nname = "world"\ndescription = "world"\nrevoke_rules_on_delete = true` },
   aws_vpc_security_group_ingress_rule: {
     body: 'security_group_id = aws_security_group.x.id\ncidr_ipv4 = "10.0.0.0/8"\nip_protocol = "tcp"\nfrom_port = 443\nto_port = 443',
   },
@@ -44,13 +44,13 @@ const NETWORK: Record<string, Block> = {
   aws_customer_gateway: { body: 'bgp_asn = 65000\nip_address = "192.0.2.1"\ntype = "ipsec.1"' },
   aws_vpn_gateway: { body: vpc },
   aws_launch_template: { body: 'name = "world"\ninstance_type = "t3.micro"' },
-  aws_ebs_volume: { body: `availability_zone = "${REGION}a"\nsize = 1` },
+  aws_ebs_volume: { body: `availability_zone = "${REGION}a"\nsize = 1\nfinal_snapshot = true` },
   aws_ebs_snapshot: { body: 'volume_id = aws_ebs_volume.x.id', arn: ec2('snapshot') },
 }
 
 /** Storage, messages, data, compute and keys. */
 const SERVICES: Record<string, Block> = {
-  aws_s3_bucket: { body: 'bucket = "world-reports"' },
+  aws_s3_bucket: { body: 'bucket = "world-reports"\nforce_destroy = true' },
   aws_s3_bucket_versioning: { body: `${bucket}\nversioning_configuration {\n  status = "Enabled"\n}`, arn: ofBucket },
   aws_s3_bucket_server_side_encryption_configuration: {
     body: `${bucket}\nrule {\n  apply_server_side_encryption_by_default {\n    sse_algorithm = "AES256"\n  }\n}`,
@@ -74,9 +74,9 @@ const SERVICES: Record<string, Block> = {
   aws_dynamodb_table: {
     body: 'name = "world"\nbilling_mode = "PAY_PER_REQUEST"\nhash_key = "id"\nattribute {\n  name = "id"\n  type = "S"\n}',
   },
-  aws_kinesis_stream: { body: 'name = "world"\nshard_count = 1' },
+  aws_kinesis_stream: { body: 'name = "world"\nshard_count = 1\nenforce_consumer_deletion = true' },
   aws_iam_role: { body: `name = "world"\nassume_role_policy = ${trust('lambda.amazonaws.com')}` },
-  aws_iam_user: { body: 'name = "world"' },
+  aws_iam_user: { body: 'name = "world"\nforce_destroy = true' },
   aws_iam_group: { body: 'name = "world"' },
   aws_iam_instance_profile: { body: 'name = "world"\nrole = aws_iam_role.x.name' },
   aws_iam_policy: {
@@ -94,19 +94,19 @@ const SERVICES: Record<string, Block> = {
   aws_lambda_function: {
     body: 'function_name = "world"\nrole = aws_iam_role.x.arn\nfilename = "code.zip"\nhandler = "index.handler"\nruntime = "nodejs20.x"',
   },
-  aws_ecr_repository: { body: 'name = "world/app"' },
+  aws_ecr_repository: { body: 'name = "world/app"\nforce_delete = true' },
   aws_ecs_cluster: { body: 'name = "world"' },
   aws_efs_file_system: { body: 'creation_token = "world"' },
   aws_db_subnet_group: { body: 'name = "world"\nsubnet_ids = [aws_subnet.x.id, aws_subnet.second.id]' },
   aws_db_parameter_group: { body: 'name = "world"\nfamily = "postgres16"' },
   aws_db_instance: {
-    body: 'identifier = "world"\nengine = "postgres"\nengine_version = "16.3"\ninstance_class = "db.t3.micro"\nallocated_storage = 20\nusername = "world"\npassword = "correct-horse"\nskip_final_snapshot = true',
+    body: 'identifier = "world"\nengine = "postgres"\nengine_version = "16.3"\ninstance_class = "db.t3.micro"\nallocated_storage = 20\nusername = "world"\npassword = "correct-horse"\nskip_final_snapshot = true\nfinal_snapshot_identifier = "world"',
   },
   aws_rds_cluster: {
     body: 'cluster_identifier = "world-cluster"\nengine = "aurora-postgresql"\nmaster_username = "world"\nmaster_password = "correct-horse"\nskip_final_snapshot = true',
   },
   aws_elasticache_subnet_group: { body: 'name = "world"\nsubnet_ids = [aws_subnet.x.id]' },
-  aws_route53_zone: { body: 'name = "world.example.com"' },
+  aws_route53_zone: { body: 'name = "world.example.com"\nforce_destroy = true' },
 }
 
 export const BLOCKS: Record<string, Block> = { ...NETWORK, ...SERVICES }

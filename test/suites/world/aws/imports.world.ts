@@ -2,9 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isEqualJson, type JsonObject } from '../../../../src/base/json.ts'
 import { awsImportId } from '../../../../src/plan/imports/aws-import-id.ts'
 import { providerRegion } from '../../../../src/plan/imports/provider-region.ts'
-import { parsePlan } from '../../../../src/plan/plan.ts'
+import { parsePlan, type ResourceChange } from '../../../../src/plan/plan.ts'
+import { changesStateAlone, withoutStateArguments } from '../../../../src/plan/state-arguments.ts'
 import { ACCOUNT_CODE, BLOCKS, listedArn } from './account.ts'
 import { REGION } from './call.ts'
 import { awsEnvironment, createEngine, type Engine, mirror, PROVIDER_BLOCK, versionsOf } from './engine.ts'
@@ -61,6 +63,14 @@ async function attributesOf(engine: Engine): Promise<Map<string, Record<string, 
 /** The ARN where there is one, since the address of a queue has the host by which it was asked for. */
 const nameOf = (attributes: Record<string, string> | undefined) => attributes?.arn ?? attributes?.id
 
+const typesOf = (changes: ResourceChange[]) => changes.map(({ type }) => type).sort()
+/** The arguments in which the code differs from what was imported. */
+function differing(resource: ResourceChange | undefined): string[] {
+  if (!resource) return []
+  const { before, after } = withoutStateArguments(resource) as { before: JsonObject; after: JsonObject }
+  return Object.keys(after).filter((name) => !isEqualJson(before[name] ?? null, after[name] ?? null))
+}
+
 describe.skipIf(mirror === '')('identifiers that the inventory lists', () => {
   it(`are those of at least 40 types: ${TYPES.length}`, () => {
     expect(TYPES.length).toBeGreaterThanOrEqual(40)
@@ -94,4 +104,27 @@ describe.skipIf(mirror === '')('identifiers that the inventory lists', () => {
     const imported = await attributesOf(taken)
     for (const type of TYPES) expect([type, nameOf(imported.get(type))]).toEqual([type, nameOf(attributes.get(type))])
   }, 1_500_000)
+
+  it('leave nothing to change but what only the state keeps', async () => {
+    await taken.must('plan', '-input=false', '-out=after.plan')
+    const plan = parsePlan(await taken.must('show', '-json', 'after.plan'))
+    const updates = plan.resource_changes.filter(({ type, name }) => name === 'x' && TYPES.includes(type))
+    const planned = updates.filter(({ change }) => !change.actions.includes('no-op'))
+    const [alone, rest] = [planned.filter(changesStateAlone), planned.filter((update) => !changesStateAlone(update))]
+    expect(typesOf(alone)).toEqual([
+      'aws_ebs_volume',
+      'aws_ecr_repository',
+      'aws_iam_user',
+      'aws_kinesis_stream',
+      'aws_kms_key',
+      'aws_route53_zone',
+      'aws_s3_bucket',
+      'aws_secretsmanager_secret',
+      'aws_security_group',
+    ])
+    // A password and an archive cannot be read, and the second subnet is not imported here. The cluster has a password
+    // too.
+    expect(typesOf(rest)).toEqual(['aws_db_instance', 'aws_db_subnet_group', 'aws_lambda_function', 'aws_rds_cluster'])
+    expect(differing(rest.find(({ type }) => type === 'aws_db_instance'))).toEqual(['password'])
+  }, 300_000)
 })

@@ -1,8 +1,8 @@
 import type { Part } from '../part.ts'
 import { output } from '../tools/command.ts'
 import { debianProgram } from '../tools/debian.ts'
-import { KUBERNETES as PROVIDER } from '../tools/pinned-providers.ts'
-import { installProvider } from '../tools/providers.ts'
+import { KUBERNETES as PROVIDER, SMALL } from '../tools/pinned-providers.ts'
+import { installProvider, type Provider } from '../tools/providers.ts'
 import { buildKubernetes, KUBERNETES } from './build.ts'
 
 /**
@@ -12,10 +12,12 @@ import { buildKubernetes, KUBERNETES } from './build.ts'
 export const part: Part = {
   name: 'kubernetes',
   about: 'every mode against an API server, its controllers and the provider',
-  ci: false,
+  ci: true,
   install: async (tools) => {
     const etcd = await debianProgram('etcd', 'etcd-server', tools)
     const mirror = await installProvider(PROVIDER, tools)
+    // For a pause between two objects of one apply.
+    await installProvider(SMALL.time as Provider, tools)
     const kube = await buildKubernetes(tools)
     const [, etcdVersion] = /etcd Version: (\S+)/.exec(await output(etcd, ['--version'])) ?? []
     return {

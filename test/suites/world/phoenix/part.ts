@@ -7,7 +7,7 @@ const VERSION = '20.26.1'
 export const part: Part = {
   name: 'phoenix',
   about: 'Phoenix as prompt registry and collector: prompts, tags, spans of rounds read back, restarts, a full disk',
-  ci: false,
+  ci: true,
   install: async (tools) => {
     const programs = await installPython(`phoenix-${VERSION}`, [`arize-phoenix==${VERSION}`], tools)
     return { version: `Phoenix ${VERSION}`, env: { PHOENIX: `${programs}/phoenix` } }

@@ -29,14 +29,15 @@ export async function output(
     const { stdout } = await promisify(execFile)(program, args, {
       cwd,
       env: { ...process.env, ...env },
-      timeout: minutes * 60_000,
+      // 0 would be no limit.
+      timeout: Math.max(1, Math.round(minutes * 60_000)),
       maxBuffer: 256 * 1024 * 1024,
     })
     return stdout
   } catch (error) {
     const { stderr = '', code, killed } = error as { stderr?: string; code?: number | string; killed?: boolean }
     if (code === 'ENOENT') throw new Unavailable(`${program} is not installed`)
-    const why = killed ? `took more than ${minutes} minutes` : `failed (${code})`
+    const why = killed ? `took more than ${Math.round(minutes)} minutes` : `failed (${code})`
     const last = plain(stderr).slice(-LAST_CHARS)
     throw new Unavailable(`${program} ${args[0] ?? ''} ${why}: ${last}`)
   }

@@ -53,7 +53,10 @@ export async function readModule(
  * takes all of its cores and much of its memory.
  * @throws Unavailable without Go, without the source, or when it does not build
  */
-export async function buildGo(program: GoProgram, { cache, say }: Pick<Tools, 'cache' | 'say'>): Promise<string> {
+export async function buildGo(
+  program: GoProgram,
+  { cache, minutesLeft, say }: Pick<Tools, 'cache' | 'minutesLeft' | 'say'>,
+): Promise<string> {
   const built = join(cache, `${program.name}-${program.version}`, program.name)
   const isThere = () => stat(built).catch(() => null)
   if (await isThere()) return built
@@ -72,7 +75,7 @@ export async function buildGo(program: GoProgram, { cache, say }: Pick<Tools, 'c
       await output('go', ['build', ...flags, '-o', made, program.package], {
         cwd: source,
         env: { CGO_ENABLED: '0', GOTOOLCHAIN: 'auto', ...program.env },
-        minutes: program.minutes ?? 30,
+        minutes: Math.min(program.minutes ?? 30, minutesLeft()),
       })
       await rename(made, built)
       return built

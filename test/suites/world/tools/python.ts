@@ -13,7 +13,7 @@ import { withLock } from './lock.ts'
 export async function installPython(
   name: string,
   packages: string[],
-  { cache, say }: Pick<Tools, 'cache' | 'say'>,
+  { cache, minutesLeft, say }: Pick<Tools, 'cache' | 'minutesLeft' | 'say'>,
 ): Promise<string> {
   const folder = join(cache, name)
   const done = join(folder, 'packages-installed')
@@ -28,7 +28,9 @@ export async function installPython(
     say(`installing ${packages.join(', ')} with pip`)
     await output('python3', ['-m', 'venv', '--clear', folder])
     const flags = ['--quiet', '--disable-pip-version-check', '--no-input']
-    await output(join(folder, 'bin/python'), ['-m', 'pip', 'install', ...flags, ...packages], { minutes: 15 })
+    await output(join(folder, 'bin/python'), ['-m', 'pip', 'install', ...flags, ...packages], {
+      minutes: Math.min(15, minutesLeft()),
+    })
     await output('touch', [done])
     return join(folder, 'bin')
   })
