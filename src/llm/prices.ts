@@ -21,6 +21,9 @@ const row = (model: RegExp, input: number, cachedInput: number, output: number, 
 /** A row for Claude: the vendor charges a quarter more for input that it writes to its cache. */
 const claude = (model: RegExp, input: number, cachedInput: number, output: number): Row =>
   row(model, input, cachedInput, output, { cache_write: input * 1.25 })
+/** A row for the models of OpenAI that charge for writing to the cache, and more for long input. */
+const gpt = (model: RegExp, input: number, cachedInput: number, output: number): Row =>
+  tiered(row(model, input, cachedInput, output, { cache_write: input * 1.25 }), 272_000, output * 1.5)
 /** Input at twice the price beyond so many tokens, and output at its own price there. */
 const twice = ({ model: _, ...rates }: Row, tokens: number, output: number): Partial<Row> => ({
   above: {
@@ -42,6 +45,7 @@ const ROWS: readonly Row[] = [
   claude(/^claude-opus-4/, 15, 1.5, 75),
   claude(/^claude-sonnet-5-5/, 2, 0.1, 10),
   claude(/^claude-sonnet-5/, 2, 0.2, 10),
+  tiered(claude(/^claude-sonnet-4-5/, 3, 0.3, 15), 200_000, 22.5),
   claude(/^claude-(sonnet-4|3-[57]-sonnet)/, 3, 0.3, 15),
   {
     ...claude(/^claude-haiku-5-5/, 0.1, 0.01, 0.5),
@@ -49,17 +53,35 @@ const ROWS: readonly Row[] = [
   },
   claude(/^claude-haiku-4-5/, 1, 0.1, 5),
   claude(/^claude-3-5-haiku/, 0.8, 0.08, 4),
+  gpt(/^gpt-6\.1-sol(-\d{4}|$)/, 2, 0.1, 10),
+  gpt(/^gpt-6-sol(-\d{4}|$)/, 2, 0.2, 10),
+  gpt(/^gpt-6-luna(-\d{4}|$)/, 0.1, 0.01, 0.5),
+  gpt(/^gpt-6-astra(-\d{4}|$)/, 10, 1, 50),
+  gpt(/^gpt-5\.6(-sol)?(-\d{4}|$)/, 4, 0.4, 20),
+  gpt(/^gpt-5\.6-luna(-\d{4}|$)/, 0.2, 0.02, 1.2),
+  gpt(/^gpt-5\.6-terra(-\d{4}|$)/, 2, 0.2, 12),
+  tiered(row(/^gpt-5\.[45]-pro(-\d{4}|$)/, 30, 30, 180), 272_000, 270),
+  row(/^gpt-5\.2-pro(-\d{4}|$)/, 21, 21, 168),
+  row(/^gpt-5-pro(-\d{4}|$)/, 15, 15, 120),
   tiered(row(/^gpt-5\.5(-\d{4}|$)/, 5, 0.5, 30), 272_000, 45),
   row(/^gpt-5\.4-mini/, 0.75, 0.075, 4.5),
   row(/^gpt-5\.4-nano/, 0.2, 0.02, 1.25),
   tiered(row(/^gpt-5\.4(-\d{4}|$)/, 2.5, 0.25, 15), 272_000, 22.5),
-  row(/^gpt-5\.(2(-codex)?|3-codex)(-\d{4}|$)/, 1.75, 0.175, 14),
-  row(/^gpt-5-mini/, 0.25, 0.025, 2),
-  row(/^gpt-5(\.1)?(-\d{4}|$)/, 1.25, 0.125, 10),
+  row(/^gpt-5\.(2|3)(-codex|-chat-latest)?(-\d{4}|$)/, 1.75, 0.175, 14),
+  row(/^gpt-5(-mini|\.1-codex-mini)(-\d{4}|$)/, 0.25, 0.025, 2),
+  row(/^gpt-5-nano(-\d{4}|$)/, 0.05, 0.005, 0.4),
+  row(/^gpt-5(\.1)?(-codex|-codex-max|-chat|-chat-latest)?(-\d{4}|$)/, 1.25, 0.125, 10),
   row(/^gpt-4\.1(-\d{4}|$)/, 2, 0.5, 8),
   row(/^gpt-4o-mini(-\d{4}|$)/, 0.15, 0.075, 0.6),
+  row(/^gpt-4o-2024-05-13$/, 5, 5, 15),
   row(/^gpt-4o(-\d{4}|$)/, 2.5, 1.25, 10),
   tiered(row(/^gemini-3\.1-pro/, 2, 0.2, 12), 200_000, 18),
+  tiered(row(/^gemini-2\.5-pro(-\d|$)/, 1.25, 0.125, 10), 200_000, 15),
+  row(/^gemini-2\.5-flash(-\d|$)/, 0.3, 0.03, 2.5),
+  row(/^gemini-2\.5-flash-lite(-\d|$)/, 0.1, 0.01, 0.4),
+  row(/^gemini-3-flash-preview$/, 0.5, 0.05, 3),
+  row(/^gemini-3\.1-flash-lite(-preview|-\d|$)/, 0.25, 0.025, 1.5),
+  row(/^gemini-3\.5-flash-lite(-\d|$)/, 0.3, 0.03, 2.5),
   row(/^gemini-3\.5-flash(-\d|$)/, 1.5, 0.15, 9),
   row(/^gemini-3\.[678]-flash(-\d|$)/, 0.75, 0.075, 3.75),
   tiered(row(/^grok-4\.[56]/, 2, 0.5, 6), 200_000, 12),
@@ -110,9 +132,24 @@ function listPrice(model: string, inputTokens: number): ModelPrice | null {
   const provider = slash === -1 ? '' : model.slice(0, slash)
   if (FREE.includes(provider)) return { input: 0, output: 0 }
   if (!AT_LIST_PRICE.includes(provider)) return null
-  const match = ROWS.find((each) => each.model.test(bareId(model.slice(slash + 1))))
-  return match?.above && inputTokens > match.above.tokens ? match.above : (match ?? null)
+  const id = model.slice(slash + 1)
+  const match = ROWS.find((each) => each.model.test(bareId(id)))
+  if (!match) return null
+  const price = match.above && inputTokens > match.above.tokens ? match.above : match
+  return OF_A_GEOGRAPHY.test(id) && !SAME_EVERYWHERE.test(bareId(id)) ? scaled(price, PREMIUM) : price
 }
+
+/** Bedrock charges a tenth more where requests stay in a geography; not for the models of before that rule. */
+const PREMIUM = 1.1
+const OF_A_GEOGRAPHY = /^(us|eu|apac|jp|au)\./
+const SAME_EVERYWHERE = /^claude-(3-|(opus|sonnet)-4(-1)?-\d{8})/
+
+const scaled = ({ input, cached_input, cache_write, output }: ModelPrice, factor: number): ModelPrice => ({
+  input: input * factor,
+  output: output * factor,
+  ...(cached_input !== undefined && { cached_input: cached_input * factor }),
+  ...(cache_write !== undefined && { cache_write: cache_write * factor }),
+})
 
 /** The id of the vendor: `claude-…` for both `eu.anthropic.claude-…` and `publishers/…/claude-…`. */
 const bareId = (id: string): string =>

@@ -213,7 +213,8 @@ describe('many watchers', () => {
     const before = counted.readings()
     journal.activity(began('second'))
     expect((await until('second')).size).toBe(1)
-    expect(counted.readings() - before).toBe(1)
+    // None where a reading that had begun before saw it already.
+    expect(counted.readings() - before).toBeLessThanOrEqual(1)
     for (const reader of readers) await reader.cancel()
     await eventually(() => expect(core.hub.openStreams).toBe(0))
   })

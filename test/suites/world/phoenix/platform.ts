@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { stringify } from 'yaml'
 import { type Api, createApi } from '../../../../dev/demo/api.ts'
 import { type DemoMode, findExample } from '../../../../dev/demo/modes.ts'
 import { type Stack, startStack } from '../../../../dev/stack/start-stack.ts'
@@ -16,16 +17,20 @@ export interface Platform {
   api: Api
 }
 
-/** The embedded stack with spans and prompts at another address. */
-export async function startPlatform(folder: string, collector_url: string): Promise<Platform> {
+/**
+ * The embedded stack with spans and prompts at another address.
+ * @param llm section of the configuration, where the model shall not have its usual name
+ */
+export async function startPlatform(folder: string, collector_url: string, llm?: object): Promise<Platform> {
   await mkdir(folder, { recursive: true })
   const config = join(folder, 'platform.yaml')
-  await writeFile(config, `telemetry: { collector_url: "${collector_url}" }\n`)
+  await writeFile(config, stringify({ telemetry: { collector_url }, ...(llm && { llm }) }))
   const logs: Platform['logs'] = []
   const { PATH = '', HOME = '' } = process.env
   const stack = await startStack({
     folder: join(folder, 'stack'),
-    env: { PATH, HOME, PLATFORM_PORT: '0', PLATFORM_CONFIG: config },
+    // The model list has a key of its own, but the variable of the provider is asked for at boot all the same.
+    env: { PATH, HOME, PLATFORM_PORT: '0', PLATFORM_CONFIG: config, ...(llm && { OPENAI_API_KEY: 'unused' }) },
     onLine: (process, line) => {
       if (line.startsWith('{')) logs.push({ ...JSON.parse(line), process })
     },

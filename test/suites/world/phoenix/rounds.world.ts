@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { startScriptedModel } from '../../../../dev/scripted-model/start.ts'
 import { type Platform, startPlatform } from './platform.ts'
 import { type Phoenix, startPhoenix } from './server.ts'
 
@@ -133,6 +134,35 @@ describe(
       expect(next.end).toBe('COMPLETED')
       await later(async () => expect((await phoenix.spansOf(PROJECT, next.id)).length).toBeGreaterThan(3))
       expect(await phoenix.ask('GET', `prompts/${PROMPT}/tags/development`)).toMatchObject({ data: {} })
+    })
+
+    it('counts the cost of the calls as the platform does, for a model that both have a price of', async () => {
+      const name = 'openai/gpt-4.1'
+      const model = await startScriptedModel()
+      const at = { model: name, wire: 'chat', api_base: `${model.url}/v1`, api_key: 'scripted' }
+      const models = { model: name, small_model: name, web_search_model: '' }
+      const priced = await startPlatform(join(folder, 'priced'), `${phoenix.url}/`, {
+        ...models,
+        model_list: [{ model_name: name, litellm_params: at }],
+      })
+      try {
+        const { id, end } = await priced.begin('generate')
+        expect(await end).toBe('COMPLETED')
+        await later(async () =>
+          expect((await phoenix.spansOf(PROJECT, id)).map(({ name: span }) => span)).toContain('Engine plan - True'),
+        )
+        const spans = await phoenix.spansOf(PROJECT, id)
+        const ours = spans.reduce((sum, { attributes }) => sum + Number(attributes['llm.cost.total'] ?? 0), 0)
+        expect(ours).toBeGreaterThan(0)
+        const traces = [...new Set(spans.map(({ context }) => context.trace_id))]
+        await later(async () => {
+          const costs = await Promise.all(traces.map(phoenix.costOf))
+          expect(costs.reduce((sum, cost) => sum + cost, 0)).toBeCloseTo(ours, 9)
+        })
+      } finally {
+        await priced.stack.stop()
+        await model.close()
+      }
     })
 
     it('a second platform at the same registry writes nothing', async () => {

@@ -18,6 +18,8 @@ export interface Phoenix {
   start(): Promise<void>
   /** Asks its REST interface. Throws with the status when it refuses. */
   ask<T>(method: string, path: string, body?: unknown): Promise<T>
+  /** What the calls of a trace cost by its own prices, in US dollars. */
+  costOf(traceId: string): Promise<number>
   /** All spans of a project whose attribute `session.id` is this; none while the project does not exist. */
   spansOf(project: string, session: string): Promise<KeptSpan[]>
   close(): Promise<void>
@@ -65,6 +67,20 @@ export async function startPhoenix(folder: string): Promise<Phoenix> {
     service: () => service,
     start,
     ask,
+    costOf: async (traceId) => {
+      const answer = await fetch(`${url}/graphql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({
+          query: 'query($id: String!) { getTraceByOtelId(traceId: $id) { costSummary { total { cost } } } }',
+          variables: { id: traceId },
+        }),
+      })
+      const { data } = (await answer.json()) as {
+        data: { getTraceByOtelId: { costSummary: { total: { cost: number | null } } } | null }
+      }
+      return data.getTraceByOtelId?.costSummary.total.cost ?? 0
+    },
     spansOf: async (project, session) => {
       const found: KeptSpan[] = []
       for (let cursor: string | null = ''; cursor !== null; ) {
