@@ -1,3 +1,4 @@
+import { rejectOnAbort } from '../../src/base/abort.ts'
 import type { Status } from '../../src/base/vocabulary.ts'
 import { statusUpdate } from '../../src/chains/status-update.ts'
 import type { OutputArchive } from './output-archive.ts'
@@ -88,9 +89,3 @@ async function writeSentence(kit: ChainKit, raw: string, signal: AbortSignal): P
     return raw
   }
 }
-
-/** Rejects when the signal fires. Raced against a model call, because some clients do not listen to their signal. */
-export const rejectOnAbort = (signal: AbortSignal) =>
-  new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })

@@ -1,4 +1,5 @@
 import { Errors } from 'isomorphic-git'
+import { rejectOnAbort } from '../base/abort.ts'
 import { badGateway, REPOSITORY_UNREACHABLE, repositoryUnreachable } from '../base/errors.ts'
 import { createSlices, type Slices } from '../base/slices.ts'
 import { fetchNewestCommit } from './fetch-newest-commit.ts'
@@ -42,12 +43,6 @@ function cloneFailed(context: GitContext, uri: string, error: unknown) {
   context.log.warn('repository could not be scanned', { repository: loggableUri(uri), reason: error })
   const refused = error instanceof Errors.HttpError && [401, 403, 404].includes(error.data.statusCode)
   return refused ? repositoryUnreachable(error) : badGateway(REPOSITORY_UNREACHABLE, error)
-}
-
-function rejectOnAbort(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
 }
 
 /** OpenTofu reads `.tofu` files as well. */

@@ -8,6 +8,7 @@ import { loadAggregate } from '../../src/sessions/aggregate.ts'
 import { cancelRound } from '../../src/sessions/cancel/request.ts'
 import { type CancelWatch, startCancelWatch } from '../../src/sessions/cancel/watch.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { untilAborted } from '../helpers/until-aborted.ts'
 import { claimOf, createSession, lapseLease, verbContext } from '../sessions/fixtures.ts'
 import { allModes, fakeFrame, runContext } from './frame.ts'
 
@@ -50,12 +51,9 @@ const cancelled =
   async (given) => {
     given.conversation.push({ user: 'q', assistant: 'Built a half.' })
     await cancel(given.round.session.uuid)
-    return await new Promise((_, reject) =>
-      given.signal.addEventListener('abort', () => {
-        seen(given)
-        reject(new Error('cancelled in the middle'))
-      }),
-    )
+    await untilAborted(given.signal)
+    seen(given)
+    throw new Error('cancelled in the middle')
   }
 
 describe('a round that is cancelled', () => {
@@ -112,9 +110,8 @@ describe('a round that is cancelled', () => {
   it('while its working copy is made ends without one', async () => {
     const openWorkspace: RoundFrame['openWorkspace'] = async (round, { signal }) => {
       await cancel(round.session.uuid)
-      return await new Promise((_, reject) =>
-        signal.addEventListener('abort', () => reject(new Error('git was stopped'))),
-      )
+      await untilAborted(signal)
+      throw new Error('git was stopped')
     }
     const { session } = await run(
       allModes(() => Promise.reject(new Error('must not run'))),
@@ -128,7 +125,7 @@ describe('a round that is cancelled', () => {
     const first = await run(
       allModes(async ({ round, cancellation }) => {
         await cancel(round.session.uuid)
-        cancellation?.jobs.add(new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve())))
+        cancellation?.jobs.add(untilAborted(stop.signal))
         stop.abort(STOPPING)
         throw new Error('stopped')
       }),
@@ -160,7 +157,7 @@ describe('a round that is cancelled', () => {
     const { session } = await run(
       allModes(async ({ round, signal }) => {
         await cancel(round.session.uuid)
-        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        await untilAborted(signal)
         await lapseLease(db.sql, round.id)
         await claimOf(db.sql, round.session.uuid)
         throw new Error('cancelled in the middle')

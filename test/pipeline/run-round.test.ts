@@ -6,6 +6,7 @@ import { OutboundError } from '../../src/base/http.ts'
 import { STOPPING } from '../../src/data/queue/types.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { untilAborted } from '../helpers/until-aborted.ts'
 import { claimOf, createSession, lapseLease, verbContext } from '../sessions/fixtures.ts'
 import { allModes, fakeFrame, runContext } from './frame.ts'
 
@@ -156,7 +157,7 @@ describe('runRound', () => {
       async (round) => {
         await lapseLease(db.sql, round.round.id)
         await claimOf(db.sql, round.round.session.uuid)
-        await new Promise((resolve) => round.signal.addEventListener('abort', resolve))
+        await untilAborted(round.signal)
         reason = round.signal.reason
         throw new Error('cancelled in the middle')
       },

@@ -8,6 +8,7 @@ import {
 } from '../../../src/data/queue/pg-boss.ts'
 import { STOPPING } from '../../../src/data/queue/types.ts'
 import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
+import { untilAborted } from '../../helpers/until-aborted.ts'
 
 let db: TestDatabase
 let sending: SendingQueue
@@ -124,7 +125,7 @@ describe('the queue of rounds', () => {
     const [short, long] = calls
     const stopped = queue.stop({ finishMs: 200, handBackMs: 30_000 })
     short?.finish()
-    await new Promise((resolve) => long?.signal.addEventListener('abort', resolve))
+    if (long) await untilAborted(long.signal)
     expect(long?.signal.reason).toBe(STOPPING)
     long?.finish()
     await stopped

@@ -1,4 +1,5 @@
 import type { Inference, InferenceRequest, LlmClient } from '../../../src/llm/types.ts'
+import { untilAborted } from '../../helpers/until-aborted.ts'
 
 /** What a model answers: arguments of the sentinel, calls of any tools, a text, or an error. */
 export type Reply =
@@ -46,10 +47,11 @@ function replyOf(script: Script | Script[] | undefined, request: InferenceReques
 const USAGE = { input_tokens: 100, cached_tokens: 40, output_tokens: 10 }
 
 async function play(reply: Reply, chain: string, signal: AbortSignal | undefined): Promise<Inference> {
-  if (reply === 'hang')
-    return await new Promise((_, reject) =>
-      signal?.addEventListener('abort', () => reject(signal.reason), { once: true }),
-    )
+  if (reply === 'hang') {
+    if (!signal) throw new Error('the request cannot be ended')
+    await untilAborted(signal)
+    throw signal.reason
+  }
   if ('error' in reply) throw reply.error
   const base = { model: 'test/model', usage: USAGE }
   if ('text' in reply)

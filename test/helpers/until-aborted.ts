@@ -1,0 +1,6 @@
+/** Resolves once the signal has fired, also when that was before it is asked. */
+export const untilAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
