@@ -30,8 +30,16 @@ const ROUNDS: Command = {
   env: { WORLD_PART: 'providers' },
 }
 
-/** Tasks of the evaluation that need nothing in the repository, so that the demo can play them on its sample. */
-const DEMOS = ['tls/certificate-for-tests', 'null/step-that-runs-again', 'time/rotation-of-a-key']
+/**
+ * Tasks of the evaluation that need nothing in the repository: the demo plays them on its sample and applies the
+ * reviewed plan.
+ */
+const DEMOS = [
+  'tls/certificate-for-tests',
+  'local/configuration-file',
+  'time/rotation-of-a-key',
+  'null/step-that-runs-again',
+]
 const SCENARIOS = join(import.meta.dirname, '../../../../eval/scenarios')
 
 async function demo(task: string, { cache, folder }: Tools): Promise<Command> {
@@ -39,7 +47,16 @@ async function demo(task: string, { cache, folder }: Tools): Promise<Command> {
   return {
     title: `the demo: ${task}`,
     kind: 'node',
-    args: ['dev/demo.ts', '--embedded', '--data', join(folder, task.replace('/', '-')), '--request', request],
+    args: [
+      'dev/demo.ts',
+      '--embedded',
+      '--mode',
+      'apply',
+      '--data',
+      join(folder, task.replace('/', '-')),
+      '--request',
+      request,
+    ],
     // The sidecar writes a configuration of its own for the mirror.
     env: { IAC_PROVIDER_MIRROR: join(cache, 'providers'), TF_CLI_CONFIG_FILE: '' },
   }
