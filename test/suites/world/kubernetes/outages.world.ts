@@ -143,8 +143,17 @@ ${settings('second', 'blue').replace(/\n}\n$/, '\n  depends_on = [time_sleep.bet
     const request = { repo_uri, provider, query: 'Add two settings' } as const
     const session = await firstRound(world, context, request)
     expect([session.failures, session.statuses.at(-1)]).toEqual([[], 'completed'])
-    const applying = applyRound(world, context, session.uuid)
-    await until(() => world.cluster.call('GET', configMap('first')))
+    const apply = Promise.withResolvers<string>()
+    const wait: IacClient['wait'] = async (job, options) => {
+      apply.resolve(job)
+      return await context.iac.wait(job, options)
+    }
+    const applying = applyRound(world, { ...context, iac: { ...context.iac, wait } }, session.uuid)
+    const job = await apply.promise
+    // That the object can be read is too early: the provider may not have been answered yet.
+    await until(async () =>
+      expect((await context.iac.output?.(job))?.stdout).toContain('kubernetes_config_map_v1.first: Creation complete'),
+    )
     await world.cluster.killApiServer()
     const applied = await applying
     await world.cluster.startApiServer()
