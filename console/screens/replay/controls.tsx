@@ -16,7 +16,7 @@ interface ControlsProps {
 /** Play, step, speed, and the place in the round. */
 export function Controls({ player, events, round }: ControlsProps) {
   const { session } = useOpenSession()
-  const { count, playing, speed, goTo, toggle, setSpeed } = player
+  const { count, playing, speed, goTo, step, toggle, setSpeed } = player
   const all = events.length
   const seconds = formatSeconds(secondsAt(round, events, count))
   const place = `event ${formatNumber(count)} of ${formatNumber(all)}, ${seconds}`
@@ -28,10 +28,10 @@ export function Controls({ player, events, round }: ControlsProps) {
         <Button kind="primary" onClick={toggle}>
           {playing ? 'Pause' : count >= all ? 'Play again' : 'Play'}
         </Button>
-        <Button aria-label="Previous event" onClick={() => goTo(count - 1)} disabled={count === 0}>
+        <Button aria-label="Previous event" onClick={() => step(-1)} disabled={count === 0}>
           ←
         </Button>
-        <Button aria-label="Next event" onClick={() => goTo(count + 1)} disabled={count >= all}>
+        <Button aria-label="Next event" onClick={() => step(1)} disabled={count >= all}>
           →
         </Button>
         <fieldset aria-label="Speed" class="replay-speeds">

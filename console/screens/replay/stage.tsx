@@ -74,16 +74,16 @@ function shownAt(round: Round, events: readonly ActivityEvent[], count: number) 
   }
 }
 
-/** Space plays and pauses, arrows step, Home and End go to the ends; not while something else wants these keys. */
-function useKeys({ toggle, goTo, count }: ReturnType<typeof usePlayer>): void {
+/** Space plays and pauses, and arrows step; not while something else wants these keys. */
+function useKeys({ toggle, step }: ReturnType<typeof usePlayer>): void {
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       const target = event.target as Element
       if (event.ctrlKey || event.altKey || event.metaKey || target.closest('input, textarea, select, dialog')) return
       const isWidget = target.closest('button, a, summary, [tabindex="0"]') !== null
       if (event.key === ' ' && !isWidget) toggle()
-      else if (event.key === 'ArrowRight') goTo(count + 1)
-      else if (event.key === 'ArrowLeft') goTo(count - 1)
+      else if (event.key === 'ArrowRight') step(1)
+      else if (event.key === 'ArrowLeft') step(-1)
       else return
       event.preventDefault()
     }

@@ -11,6 +11,8 @@ export interface Player {
   speed: Speed
   /** Shows so many events, and stops there. */
   goTo(count: number): void
+  /** Shows so many events more, or fewer where negative, and stops there. */
+  step(by: number): void
   toggle(): void
   setSpeed(speed: Speed): void
 }
@@ -20,46 +22,52 @@ const TICK_MS = 50
 /** Whoever wants little motion gets the same in a few larger steps. */
 const CALM_TICK_MS = 1_000
 
-/** Plays events in their own time. It never begins by itself. */
+/**
+ * Plays events in their own time. It never begins by itself. What is called twice before the page is drawn again counts
+ * twice.
+ */
 export function usePlayer({ offsets }: Timeline, start: number): Player {
-  const [count, setCount] = useState(start)
-  const [playing, setPlaying] = useState(false)
+  // A key can come between a drawing and its effects, so that its listener is one drawing late.
+  const latest = useRef({ count: start, playing: false })
+  const [{ count, playing }, draw] = useState(latest.current)
   const [speed, setSpeed] = useState<Speed>(1)
   const moment = useRef(0)
   const all = offsets.length
+  const change = (next: Partial<typeof latest.current>) => {
+    latest.current = { ...latest.current, ...next }
+    draw(latest.current)
+  }
   useEffect(() => {
     if (!playing) return
     let last = performance.now()
     const timer = setInterval(
       () => {
+        if (!latest.current.playing) return
         const now = performance.now()
         moment.current += (now - last) * speed
         last = now
         const next = countAt(offsets, moment.current)
-        setCount(next)
-        if (next >= all) setPlaying(false)
+        if (next !== latest.current.count || next >= all) change({ count: next, playing: next < all })
       },
       matchMedia('(prefers-reduced-motion: reduce)').matches ? CALM_TICK_MS : TICK_MS,
     )
     return () => clearInterval(timer)
   }, [playing, speed, offsets])
-  const put = (next: number) => {
+  const put = (next: number, isPlaying: boolean) => {
     const fit = Math.max(0, Math.min(all, next))
     moment.current = offsets[fit - 1] ?? 0
-    setCount(fit)
+    change({ count: fit, playing: isPlaying })
   }
   return {
     count,
     playing,
     speed,
     setSpeed,
-    goTo: (next) => {
-      setPlaying(false)
-      put(next)
-    },
+    goTo: (next) => put(next, false),
+    step: (by) => put(latest.current.count + by, false),
     toggle: () => {
-      put(!playing && count >= all ? 0 : count)
-      setPlaying(!playing)
+      const now = latest.current
+      put(!now.playing && now.count >= all ? 0 : now.count, !now.playing)
     },
   }
 }

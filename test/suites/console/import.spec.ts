@@ -219,7 +219,7 @@ test('on a phone; without a document; of another person', async ({ page, request
   await open(page, previewed)
   await expect(page.getByText('The inventory could not be read')).toBeVisible()
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
-  await page.unrouteAll()
+  await page.unrouteAll({ behavior: 'wait' })
   await page.getByRole('button', { name: 'Try again' }).click()
   await expect(page.getByRole('checkbox', { name: TABLE })).toBeVisible()
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)

@@ -89,7 +89,7 @@ test('refuses to merge with the reason: locked, running, failed, nothing complet
     await open(page, made)
     await expect(page.getByText(reason)).toBeVisible()
     await expect(page.getByRole('button', { name: 'Merge…' })).toHaveCount(0)
-    await page.unrouteAll()
+    await page.unrouteAll({ behavior: 'wait' })
   }
   await expectAccessible(page)
 })

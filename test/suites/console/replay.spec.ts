@@ -49,6 +49,20 @@ test('it is stepped by buttons and keys, and shows what was known at that moment
   await expect(slider).toHaveAttribute('aria-valuetext', new RegExp(`^event ${Number(all) - 1} of`))
 })
 
+test('keys that come faster than the page is drawn all count', async ({ page }) => {
+  await page.goto(`/console/sessions/${finished.uuid}/replay/1`)
+  await expect(page.getByText(/^event 0 of/)).toBeVisible()
+  const press = (...keys: string[]) =>
+    page.evaluate((all) => {
+      for (const key of all) document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))
+    }, keys)
+  await press('ArrowRight', 'ArrowRight', 'ArrowRight', 'ArrowLeft')
+  await expect(page.getByText(/^event 2 of/)).toBeVisible()
+  await press(' ', ' ', 'ArrowRight')
+  await expect(page.getByText(/^event 3 of/)).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Play', exact: true })).toBeVisible()
+})
+
 test('an address leads to a moment', async ({ page, request }) => {
   const text = await (await request.get(`/api/v1/events/activity/${finished.uuid}?round=1`)).text()
   const id = /^id: (\d+)\nevent: attempt\.began/m.exec(text)?.[1]

@@ -159,11 +159,11 @@ test('refuses with the reason: locked, of somebody else, failed', async ({ page,
   await expect(page.getByRole('link', { name: 'Locked sessions' }).last()).toBeVisible()
   await expect(page.getByRole('button', { name: 'Apply the sealed plan' })).toHaveCount(0)
   await expectAccessible(page)
-  await page.unrouteAll()
+  await page.unrouteAll({ behavior: 'wait' })
   await changeSession(page, request, () => ({ seal, is_blocked: false, current_status: 'failed' }))
   await open(page, uuid)
   await expect(page.getByText('The last round failed.')).toBeVisible()
-  await page.unrouteAll()
+  await page.unrouteAll({ behavior: 'wait' })
   const isForeign = { status: 403, json: { detail: 'Not yours.' } }
   await page.route(/\/api\/v1\/sessions\?/, (route) => route.fulfill(isForeign))
   await open(page, applied)
