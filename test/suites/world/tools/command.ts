@@ -8,6 +8,13 @@ interface Options {
   minutes?: number
 }
 
+interface Failure {
+  stdout?: string
+  stderr?: string
+  code?: number | string
+  killed?: boolean
+}
+
 const LAST_CHARS = 600
 
 /** Without colours and the frame that engines draw around their errors. */
@@ -35,10 +42,11 @@ export async function output(
     })
     return stdout
   } catch (error) {
-    const { stderr = '', code, killed } = error as { stderr?: string; code?: number | string; killed?: boolean }
+    const { stdout = '', stderr = '', code, killed } = error as Failure
     if (code === 'ENOENT') throw new Unavailable(`${program} is not installed`)
     const why = killed ? `took more than ${Math.round(minutes)} minutes` : `failed (${code})`
-    const last = plain(stderr).slice(-LAST_CHARS)
+    // `go mod download -json` says what is wrong in its document.
+    const last = plain(stderr || stdout).slice(-LAST_CHARS)
     throw new Unavailable(`${program} ${args[0] ?? ''} ${why}: ${last}`)
   }
 }
