@@ -1,3 +1,4 @@
+import { waitUnlessAborted } from '../../src/base/time.ts'
 import { ApiError } from './api.ts'
 import { DemoError } from './errors.ts'
 import { type DemoMode, MODES } from './modes.ts'
@@ -36,22 +37,7 @@ export async function runModes(setting: Setting): Promise<DemoEnd> {
 
 function play({ signalFor, ...setting }: Setting, mode: DemoMode): Promise<DemoResult> {
   const signal = signalFor(mode)
-  return orAbort(runMode({ ...setting, mode, signal }), signal)
-}
-
-/**
- * Waits for work. When the signal has fired, its reason is thrown instead of the error of the cancelled call, because
- * it says more.
- */
-async function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  work.catch(() => {})
-  return Promise.race([
-    work,
-    new Promise<never>((_, reject) => {
-      if (signal.aborted) reject(signal.reason)
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-    }),
-  ])
+  return waitUnlessAborted(runMode({ ...setting, mode, signal }), signal)
 }
 
 /** Reports a mode that could not be played, so that the others go on. An interruption ends everything. */

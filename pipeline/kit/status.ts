@@ -1,4 +1,4 @@
-import { rejectOnAbort } from '../../src/base/abort.ts'
+import { waitUnlessAborted } from '../../src/base/time.ts'
 import type { Status } from '../../src/base/vocabulary.ts'
 import { statusUpdate } from '../../src/chains/status-update.ts'
 import type { OutputArchive } from './output-archive.ts'
@@ -83,7 +83,7 @@ export async function settleStatusAfter<T>(
 async function writeSentence(kit: ChainKit, raw: string, signal: AbortSignal): Promise<string> {
   try {
     const answer = askForText(kit, statusUpdate, { text: raw }, { signal })
-    return (await Promise.race([answer, rejectOnAbort(signal)])) || raw
+    return (await waitUnlessAborted(answer, signal)) || raw
   } catch (error) {
     if (!signal.aborted) kit.run.log.warn('a status message was not rewritten', { error })
     return raw

@@ -27,3 +27,20 @@ export async function endsWithin(ms: number, work: Promise<unknown>): Promise<bo
     clearTimeout(timer)
   }
 }
+
+/**
+ * Waits for `work`, but not after `signal` has fired, whether that was before or while waiting. For work that may not
+ * listen to its signal: it is not stopped itself, and an outcome that comes later is dropped.
+ * Errors: that of the work, or the reason of the signal.
+ */
+export async function waitUnlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const stop = () => reject(signal.reason)
+  if (signal.aborted) stop()
+  else signal.addEventListener('abort', stop, { once: true })
+  try {
+    return await Promise.race([work, aborted])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}

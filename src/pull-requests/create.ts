@@ -1,5 +1,6 @@
 import type { Actor } from '../audit/record.ts'
 import { badGateway, gatewayTimeout, notFound, PlatformError, sessionNotFound } from '../base/errors.ts'
+import { waitUnlessAborted } from '../base/time.ts'
 import type { Context } from '../context.ts'
 import type { RunTrace } from '../observe/trace-types.ts'
 import { readDefaultBranch } from '../repository/head.ts'
@@ -38,12 +39,7 @@ export async function createPullRequest(
   actor?: Actor,
 ): Promise<CreatedPullRequest> {
   const limit = new AbortController()
-  const ended = Promise.withResolvers<never>()
-  ended.promise.catch(() => {})
-  const timer = setTimeout(() => {
-    limit.abort(gatewayTimeout(CREATE_LATE))
-    ended.reject(limit.signal.reason)
-  }, TOTAL_MS)
+  const timer = setTimeout(() => limit.abort(gatewayTimeout(CREATE_LATE)), TOTAL_MS)
   const work = openPullRequest(context, sessionUuid, AbortSignal.any([signal, limit.signal]), actor)
   // Nobody waits any more for work that is too late.
   work.catch((error: unknown) => {
@@ -51,7 +47,7 @@ export async function createPullRequest(
       context.log.warn('a pull request was not opened in time', { session_id: sessionUuid, error })
   })
   try {
-    return await Promise.race([work, ended.promise])
+    return await waitUnlessAborted(work, limit.signal)
   } finally {
     clearTimeout(timer)
   }

@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import type { GitConfig } from '../../config/types.ts'
 import type { Fetch } from '../base/http.ts'
+import { waitUnlessAborted } from '../base/time.ts'
 import { type GitContext, type HostResolver, isConfiguredHost } from './remote.ts'
 
 const RESOLVE_TIMEOUT_MS = 5_000
@@ -36,10 +37,12 @@ function mayBePrivate(git: GitConfig, url: URL): boolean {
 async function resolveInTime(resolver: HostResolver, host: string, signal?: AbortSignal): Promise<string[]> {
   const timeout = AbortSignal.timeout(RESOLVE_TIMEOUT_MS)
   const deadline = signal ? AbortSignal.any([signal, timeout]) : timeout
-  const aborted = new Promise<never>((_, reject) => {
-    deadline.addEventListener('abort', () => reject(new Error('the host was not resolved in time')), { once: true })
-  })
-  return Promise.race([resolver(host, deadline), aborted])
+  try {
+    return await waitUnlessAborted(resolver(host, deadline), deadline)
+  } catch (error) {
+    if (deadline.aborted) throw new Error('the host was not resolved in time')
+    throw error
+  }
 }
 
 /**

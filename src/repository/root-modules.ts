@@ -1,7 +1,7 @@
 import { Errors } from 'isomorphic-git'
-import { rejectOnAbort } from '../base/abort.ts'
 import { badGateway, REPOSITORY_UNREACHABLE, repositoryUnreachable } from '../base/errors.ts'
 import { createSlices, type Slices } from '../base/slices.ts'
+import { waitUnlessAborted } from '../base/time.ts'
 import { fetchNewestCommit } from './fetch-newest-commit.ts'
 import { readReachableHead } from './head.ts'
 import { listFiles } from './pack/list-files.ts'
@@ -21,7 +21,7 @@ export async function findRootModules(context: GitContext, uri: string, signal?:
   const timeout = AbortSignal.timeout(TOTAL_MS)
   const deadline = signal ? AbortSignal.any([signal, timeout]) : timeout
   try {
-    return await Promise.race([scan(context, uri, deadline), rejectOnAbort(deadline)])
+    return await waitUnlessAborted(scan(context, uri, deadline), deadline)
   } catch (error) {
     if (deadline.aborted) throw cloneFailed(context, uri, error)
     throw error

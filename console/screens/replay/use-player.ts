@@ -23,19 +23,18 @@ const TICK_MS = 50
 const CALM_TICK_MS = 1_000
 
 /**
- * Plays events in their own time. It never begins by itself. What is called twice before the page is drawn again counts
- * twice.
+ * Plays events in their own time. It never begins by itself. Two calls before the page is drawn again both count.
  */
 export function usePlayer({ offsets }: Timeline, start: number): Player {
-  // A key can come between a drawing and its effects, so that its listener is one drawing late.
+  // Read by what is called, because listeners are renewed after a drawing, and a key can come before that.
   const latest = useRef({ count: start, playing: false })
   const [{ count, playing }, draw] = useState(latest.current)
   const [speed, setSpeed] = useState<Speed>(1)
   const moment = useRef(0)
   const all = offsets.length
-  const change = (next: Partial<typeof latest.current>) => {
-    latest.current = { ...latest.current, ...next }
-    draw(latest.current)
+  const change = (next: typeof latest.current) => {
+    latest.current = next
+    draw(next)
   }
   useEffect(() => {
     if (!playing) return
@@ -53,10 +52,10 @@ export function usePlayer({ offsets }: Timeline, start: number): Player {
     )
     return () => clearInterval(timer)
   }, [playing, speed, offsets])
-  const put = (next: number, isPlaying: boolean) => {
+  const put = (next: number, playing: boolean) => {
     const fit = Math.max(0, Math.min(all, next))
     moment.current = offsets[fit - 1] ?? 0
-    change({ count: fit, playing: isPlaying })
+    change({ count: fit, playing })
   }
   return {
     count,

@@ -1,4 +1,4 @@
-import { rejectOnAbort } from '../../../src/base/abort.ts'
+import { waitUnlessAborted } from '../../../src/base/time.ts'
 import { writeUnmetQuery } from '../../../src/chains/iac-generator.ts'
 import { intentCheck } from '../../../src/chains/intent-check.ts'
 import { describeDiff } from '../../../src/chains/shared/branch-diff.ts'
@@ -36,7 +36,7 @@ export function startIntentCheck(kit: Kit, blocks: Promise<string>): IntentCheck
   const stop = new AbortController()
   const signal = AbortSignal.any([run.signal, stop.signal, AbortSignal.timeout(MAX_MS)])
   let statements: Statement[] | null = null
-  const making = Promise.race([makeStatements(kit, blocks, signal), rejectOnAbort(signal)])
+  const making = waitUnlessAborted(makeStatements(kit, blocks, signal), signal)
     .then((answer) => {
       statements = answer
     })

@@ -1,4 +1,4 @@
-import { rejectOnAbort } from '../../../src/base/abort.ts'
+import { waitUnlessAborted } from '../../../src/base/time.ts'
 import type { PlanBackground } from '../../../src/chains/shared/asked.ts'
 import type { StatementResult } from '../../../src/intent/types.ts'
 import type { BeyondTargets } from '../../../src/plan/targets/targets.ts'
@@ -73,7 +73,7 @@ async function auditBeside(
   const whole = { ...valid, beyond: await beyond }
   signal.throwIfAborted()
   // Some clients do not listen to their signal; an audit that nobody needs any more must not hold the round.
-  return await Promise.race([auditCompliance(kit, whole, { background, conventions, signal }), rejectOnAbort(signal)])
+  return await waitUnlessAborted(auditCompliance(kit, whole, { background, conventions, signal }), signal)
 }
 
 /** Stores an audit and answers it. Without one nothing is stored, and the answer is an empty result that passes. */

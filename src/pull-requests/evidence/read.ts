@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { Masker } from '../../base/masking.ts'
+import { waitUnlessAborted } from '../../base/time.ts'
 import type { ReportType } from '../../base/vocabulary.ts'
 import type { Context } from '../../context.ts'
 import { complianceFindings, type ReportDocuments, reportSchemas } from '../../reports/schemas.ts'
@@ -79,15 +80,11 @@ async function readPlan(reader: Reader, rows: EvidenceRows['plans']): Promise<Ev
 
 function createReader({ storage, log }: EvidenceContext, masker: Masker, signal: AbortSignal): Reader {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)])
-  const ended = new Promise<never>((_, reject) =>
-    limit.addEventListener('abort', () => reject(limit.reason), { once: true }),
-  )
-  ended.catch(() => {})
   const text = async ({ uri, file_size_bytes }: StoredRow): Promise<string | null> => {
     try {
       limit.throwIfAborted()
       if ((file_size_bytes ?? 0) > MAX_BYTES) throw new Error(`larger than ${MAX_BYTES} bytes`)
-      const body = await Promise.race([storage.get(uri, { signal: limit, maxBytes: MAX_BYTES }), ended])
+      const body = await waitUnlessAborted(storage.get(uri, { signal: limit, maxBytes: MAX_BYTES }), limit)
       return masker.text(new TextDecoder().decode(body))
     } catch (error) {
       if (!signal.aborted) log.warn('an artifact could not be read for a pull request', { key: uri, error })

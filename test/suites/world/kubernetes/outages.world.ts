@@ -5,7 +5,7 @@ import { deriveProjectId } from '../../../../src/plan/state/managed-state.ts'
 import type { IacClient } from '../../../../src/services/iac/types.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { scriptedLlm } from '../../../pipeline/steps/scripted-llm.ts'
-import { applyReports, applyRound, applyScripts, managedState } from '../../modes/apply-world.ts'
+import { applyJobs, applyReports, applyRound, applyScripts, managedState } from '../../modes/apply-world.ts'
 import { decompose, driftReport, driftReportOf, driftScripts, full, IN_SYNC } from '../../modes/drift-world.ts'
 import { done, targets, write } from '../../modes/scripts.ts'
 import { engineBeside, firstRound } from '../../modes/stack.ts'
@@ -143,17 +143,13 @@ ${settings('second', 'blue').replace(/\n}\n$/, '\n  depends_on = [time_sleep.bet
     const request = { repo_uri, provider, query: 'Add two settings' } as const
     const session = await firstRound(world, context, request)
     expect([session.failures, session.statuses.at(-1)]).toEqual([[], 'completed'])
-    const apply = Promise.withResolvers<string>()
-    const wait: IacClient['wait'] = async (job, options) => {
-      apply.resolve(job)
-      return await context.iac.wait(job, options)
-    }
-    const applying = applyRound(world, { ...context, iac: { ...context.iac, wait } }, session.uuid)
-    const job = await apply.promise
+    const applying = applyRound(world, context, session.uuid)
     // That the object can be read is too early: the provider may not have been answered yet.
-    await until(async () =>
-      expect((await context.iac.output?.(job))?.stdout).toContain('kubernetes_config_map_v1.first: Creation complete'),
-    )
+    await until(async () => {
+      const [job] = applyJobs(world, session.uuid)
+      const output = await context.iac.output?.(job?.job_id ?? '')
+      expect(output?.stdout).toContain('kubernetes_config_map_v1.first: Creation complete')
+    })
     await world.cluster.killApiServer()
     const applied = await applying
     await world.cluster.startApiServer()
