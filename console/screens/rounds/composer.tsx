@@ -2,14 +2,15 @@ import { useMutation } from '@tanstack/preact-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { calls } from '../../client/api/calls.ts'
 import { ApiError, problemsByField } from '../../client/api/errors.ts'
+import type { RoundBody } from '../../client/api/schemas.ts'
+import { useDraft } from '../../client/drafts.ts'
 import { usePlatform } from '../../client/platform.ts'
 import { useRefreshSession } from '../../client/sessions/use-session.ts'
 import { useMe } from '../../client/use-me.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field } from '../../ui/field.tsx'
 import { ErrorNotice, Notice } from '../../ui/notice.tsx'
-import { useOpenSession } from '../session/context.ts'
-import { type Asked, bodyOf, useAsked } from './asked.ts'
+import { useOpenSession } from '../session/session-context.ts'
 import { ModeChoice } from './mode-choice.tsx'
 
 /** The place at the end of the conversation where the next request is written. */
@@ -40,8 +41,11 @@ export function Composer() {
 function Form() {
   const { session } = useOpenSession()
   const { data: me } = useMe()
-  const { asked, change, clear } = useAsked(session.uuid)
-  const send = useSend(asked, clear)
+  const { value: asked, change, clear, set } = useDraft(`ask.${session.uuid}`, NOTHING)
+  const send = useSend(asked, () => {
+    clear()
+    set({ ...NOTHING, mode: asked.mode })
+  })
   const refusal = session.in_flight
     ? 'A round runs. You can write already, and send when it has ended.'
     : asked.mode === 'drift' && me?.operation_role !== 'devops'
@@ -120,7 +124,24 @@ function useSend(asked: Asked, clear: () => void) {
       clear()
       await refresh(session.uuid)
       // The newest round is the one that opens when the address names none.
-      await navigate({ to: '.', search: {} as never, replace: true })
+      await navigate({ to: '.', search: {}, replace: true })
     },
   })
+}
+
+/** What somebody is about to ask. */
+export interface Asked {
+  mode: 'generate' | 'drift' | 'import'
+  q: string
+  preview: boolean
+  is_partial: boolean
+}
+
+const NOTHING: Asked = { mode: 'generate', q: '', preview: false, is_partial: false }
+
+/** The body of the request. A generate request has neither a preview nor a part. An import preview lists everything. */
+export function bodyOf({ mode, q, preview, is_partial }: Asked, sessionId: string): RoundBody {
+  const body = { session_id: sessionId, q }
+  if (mode === 'generate') return body
+  return { ...body, preview, is_partial: is_partial && !(mode === 'import' && preview) }
 }

@@ -1,5 +1,5 @@
-import { Term } from '../../ui/words/term.tsx'
-import type { Asked } from './asked.ts'
+import { Term } from '../../ui/term.tsx'
+import type { Asked } from './composer.tsx'
 
 interface ChoiceProps {
   asked: Asked

@@ -1,15 +1,15 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { Round } from '../../client/api/types.ts'
+import type { Round } from '../../client/api/schemas.ts'
 import { useArtifact } from '../../client/sessions/use-artifact.ts'
-import { useOutput } from '../../client/sessions/use-events.ts'
+import { useOutput } from '../../client/sessions/use-streams.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { ErrorNotice, Skeleton } from '../../ui/notice.tsx'
-import { FollowEnd } from '../../ui/round/follow-end.tsx'
-import { stepName } from '../../ui/round/words.ts'
-import { formatBytes, formatSeconds, plural } from '../../ui/words/format.ts'
-import { useOpenSession } from '../session/context.ts'
+import { stepName } from '../../ui/round/activity-lines.ts'
+import { FollowEnd } from '../../ui/round/activity-stream.tsx'
+import { formatBytes, formatSeconds, plural } from '../../ui/words.ts'
+import { useOpenSession } from '../session/session-context.ts'
 import { createOutputFolder, inChunks, type OutputBlock } from './fold-output.ts'
-import { StreamState } from './stream-state.tsx'
+import { StreamState } from './round-work.tsx'
 
 /** What the engine printed. It is read only when somebody opens it, because a browser has few connections to a host. */
 export function RoundOutput({ round, over }: { round: Round; over: boolean }) {

@@ -5,8 +5,8 @@ import './prism-global.ts'
 import 'prismjs/components/prism-hcl.js'
 import 'prismjs/components/prism-json.js'
 import 'prismjs/components/prism-yaml.js'
-import type { LineMode } from '../lines/line-modes.ts'
-import type { Token } from '../lines/segments.ts'
+import type { Token } from '../lines/words.ts'
+import type { LineMode } from '../use-colours.ts'
 
 const KINDS: Record<string, string> = {
   boolean: 'value',
