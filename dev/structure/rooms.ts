@@ -223,6 +223,7 @@ export const ROOMS: readonly Room[] = [
       'src/base/http.ts',
       'src/base/log.ts',
       'src/runtime/https-exchange.ts',
+      'src/runtime/process-identity.ts',
       'sidecars/shared',
     ],
     node: true,
@@ -230,7 +231,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'sidecars/authz',
     holds: 'roles of users, in a file',
-    imports: ['src/base/http.ts', 'src/base/log.ts', 'sidecars/shared'],
+    imports: ['src/base/http.ts', 'src/base/log.ts', 'src/runtime/process-identity.ts', 'sidecars/shared'],
     node: true,
   },
   {
