@@ -211,6 +211,7 @@ export const ROOMS: readonly Room[] = [
       'src/base/http.ts',
       'src/base/log.ts',
       'src/runtime/https-exchange.ts',
+      'src/runtime/process-identity.ts',
       'sidecars/shared',
     ],
     node: true,
@@ -218,7 +219,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'sidecars/authz',
     holds: 'roles of users, in a file',
-    imports: ['src/base/http.ts', 'src/base/log.ts', 'sidecars/shared'],
+    imports: ['src/base/http.ts', 'src/base/log.ts', 'src/runtime/process-identity.ts', 'sidecars/shared'],
     node: true,
   },
   {
@@ -252,40 +253,21 @@ export const ROOMS: readonly Room[] = [
     node: true,
   },
   {
-    name: 'console/api',
-    holds: 'calls, streams and artifacts of the API as the browser has them; types from `routes`',
+    name: 'console/client',
+    holds: 'the state behind the screens: calls and streams of the API, signing in, what is read of sessions, settings',
     imports: ['routes'],
     node: false,
   },
-  { name: 'console/auth', holds: 'signing in by OpenID Connect', imports: ['console/api'], node: false },
   {
-    name: 'console/data',
-    holds: 'what screens read: sessions, events, artifacts, settings, drafts',
-    imports: ['console/api', 'console/auth'],
-    node: false,
-  },
-  {
-    name: 'console/kit',
-    holds: 'parts of pages: buttons, badges, dialogs, lists; formats of numbers and texts',
-    imports: ['console/api'],
-    node: false,
-  },
-  {
-    name: 'console/workers',
-    holds: 'work beside the page: the layout of graphs',
-    imports: [],
-    node: false,
-  },
-  {
-    name: 'console/shell',
-    holds: 'what stands around every screen: navigation, banners, errors',
-    imports: ['console/api', 'console/auth', 'console/data', 'console/kit'],
+    name: 'console/ui',
+    holds: 'parts of pages: buttons, dialogs, lists, code, plans, rounds; the frame around screens; graph layout',
+    imports: ['console/client'],
     node: false,
   },
   {
     name: 'console/screens',
     holds: 'one folder a screen',
-    imports: ['console/api', 'console/data', 'console/kit', 'console/shell', 'console/workers'],
+    imports: ['console/client', 'console/ui'],
     node: false,
   },
   {
