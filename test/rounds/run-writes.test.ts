@@ -7,11 +7,17 @@ import {
   insertReport,
   setPlanDocument,
 } from '../../src/reports/artifact-rows.ts'
-import { claimRound, extendLease, releaseRound } from '../../src/rounds/claim.ts'
+import { claimRound } from '../../src/rounds/claim.ts'
 import { finishRound } from '../../src/rounds/finish.ts'
-import { recordLockDecision } from '../../src/rounds/locks.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
-import { appendStatus, recordJob, STATUS_CHANNEL } from '../../src/rounds/status.ts'
+import { recordJob } from '../../src/rounds/run-records.ts'
+import {
+  appendStatus,
+  extendLease,
+  recordLockDecision,
+  releaseRound,
+  STATUS_CHANNEL,
+} from '../../src/rounds/transitions.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
 import { findSession } from '../../src/sessions/find.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
