@@ -16,8 +16,8 @@ export type RoundState = keyof typeof ROUND_STATES
 
 /** What a change of status or lock does, for the page and for the test that tries it in every state. */
 export interface TransitionRow {
-  /** The state after it, for each state in which it happens. In every other state it changes nothing. */
-  moves: Partial<Record<RoundState, RoundState>>
+  /** The state after it, or the possible ones, for each state in which it happens. In any other it changes nothing. */
+  moves: Partial<Record<RoundState, RoundState | readonly RoundState[]>>
   /**
    * What it does with the fence of the session, which rises by one whenever the round changes hands: `checked` refuses
    * a worker that claimed the round before somebody else did, `raised` refuses the earlier worker from now on.

@@ -435,7 +435,13 @@ export interface WrittenEnd {
  */
 export const endRound = transition(
   {
-    moves: { running: 'ended', interrupted: 'ended', saving: 'ended', cancelling: 'ended', stopping: 'ended' },
+    moves: {
+      running: ['ended', 'failed'],
+      interrupted: ['ended', 'failed'],
+      saving: ['ended', 'failed'],
+      cancelling: 'ended',
+      stopping: 'ended',
+    },
     fence: 'checked',
     status: '`completed`, `uncompleted` or `failed`',
     caller: 'worker at the end of a round; core, for a cancelled round that it has withdrawn',
@@ -500,7 +506,7 @@ export const restoreLock = transition(
   {
     moves: { ended: 'ended' },
     lock: 'as before the decision of the round',
-    guard: 'the round has decided on the lock, and no operator since',
+    guard: 'the round was cancelled and had decided on the lock, and no operator has since',
     caller: 'the end of a cancelled round',
   },
   async (tx: Transaction, round: HeldRound): Promise<void> => {
@@ -514,6 +520,7 @@ export const restoreLock = transition(
       WITH restored AS (
         UPDATE sessions SET is_blocked = lock_before FROM rounds
         WHERE sessions.id = ${round.session.id} AND rounds.id = ${round.id} AND is_blocked <> lock_before
+          AND finished_at IS NOT NULL AND cancel_requested_at IS NOT NULL
         RETURNING is_blocked
       )
       ${auditInsert(tx, entry, tx`FROM restored`)}`
@@ -570,3 +577,23 @@ const writeLock = (
       sql`FROM written WHERE is_blocked <> was_blocked`,
     )})
     SELECT uuid, is_blocked FROM written`
+
+/** All transitions, in the order of a round's life. */
+export const TRANSITIONS = {
+  openSession,
+  openRound,
+  takeRound,
+  extendLease,
+  appendStatus,
+  takeProject,
+  parkRound,
+  releaseProject,
+  recordLockDecision,
+  beginSealing,
+  releaseRound,
+  requestCancel,
+  withdrawRound,
+  endRound,
+  restoreLock,
+  setLock,
+} as const
