@@ -131,7 +131,10 @@ const PAIRS = NAMES.flatMap((name) => STATES.map((state) => ({ name, state }))).
 )
 
 describe('a transition', () => {
-  it.each(PAIRS.filter(({ name, state }) => happens(name, state)))('$name happens in $state', async ({ name, state }) => {
+  it.each(PAIRS.filter(({ name, state }) => happens(name, state)))('$name happens in $state', async ({
+    name,
+    state,
+  }) => {
     const world = await createWorld(state)
     if (name === 'openRound') await exported.setLock(context, world.claim.session.uuid, false)
     const before = await readAll(world)
@@ -144,26 +147,25 @@ describe('a transition', () => {
     if (fence?.includes('raised')) expect(session?.fence).toBeGreaterThan(before[0]?.session.fence)
   })
 
-  it.each(PAIRS.filter(({ name, state }) => !happens(name, state)))(
-    '$name changes nothing in $state',
-    async ({ name, state }) => {
-      const world = await createWorld(state)
-      const before = await readAll(world)
-      await RUN[name](world).catch(() => {})
-      expect(await readAll(world)).toEqual(before)
-    },
-  )
+  it.each(PAIRS.filter(({ name, state }) => !happens(name, state)))('$name changes nothing in $state', async ({
+    name,
+    state,
+  }) => {
+    const world = await createWorld(state)
+    const before = await readAll(world)
+    await RUN[name](world).catch(() => {})
+    expect(await readAll(world)).toEqual(before)
+  })
 
-  it.each(NAMES.filter((name) => TRANSITIONS[name].row.fence?.includes('checked')))(
-    '%s is refused for a worker whose round another one has claimed',
-    async (name) => {
-      const world = await createWorld('interrupted')
-      await claimOf(db.sql, world.claim.session.uuid)
-      const before = await readAll(world)
-      await expect(RUN[name](world)).rejects.toThrow('lease')
-      expect(await readAll(world)).toEqual(before)
-    },
-  )
+  it.each(
+    NAMES.filter((name) => TRANSITIONS[name].row.fence?.includes('checked')),
+  )('%s is refused for a worker whose round another one has claimed', async (name) => {
+    const world = await createWorld('interrupted')
+    await claimOf(db.sql, world.claim.session.uuid)
+    const before = await readAll(world)
+    await expect(RUN[name](world)).rejects.toThrow('lease')
+    expect(await readAll(world)).toEqual(before)
+  })
 })
 
 describe('the file of transitions', () => {
@@ -190,8 +192,12 @@ describe('the file of transitions', () => {
         if (!file.endsWith('.ts') || file.startsWith('data/db/steps/')) continue
         const code = await readFile(new URL(`${room}/${file}`, root), 'utf8')
         const isRow = /\b(INSERT INTO|DELETE FROM) (sessions|rounds|statuses|project_applies)\b/.test(code)
-        const updates = [...code.matchAll(/\bUPDATE (?:sessions|rounds)(?: \w+)?\s+SET\s(.*?)(?:WHERE|FROM|RETURNING|`)/gs)]
-        const isUpdate = updates.some(([, set = '']) => columns.some((column) => new RegExp(`\\b${column} =`).test(set)))
+        const updates = [
+          ...code.matchAll(/\bUPDATE (?:sessions|rounds)(?: \w+)?\s+SET\s(.*?)(?:WHERE|FROM|RETURNING|`)/gs),
+        ]
+        const isUpdate = updates.some(([, set = '']) =>
+          columns.some((column) => new RegExp(`\\b${column} =`).test(set)),
+        )
         if (isRow || isUpdate || /\bUPDATE (statuses|project_applies)\b/.test(code)) writers.add(`${room}/${file}`)
       }
     expect([...writers]).toEqual(['src/rounds/transitions.ts'])
