@@ -33,6 +33,12 @@ export const ROOMS: readonly Room[] = [
     imports: ['config'],
     node: false,
   },
+  {
+    name: 'src/hcl',
+    holds: "the one reader of the engine's language: tokens, blocks and values with their places",
+    imports: [],
+    node: false,
+  },
   { name: 'src/data', holds: 'database, cache, queue, storage', imports: ['config', 'src/base'], node: false },
   {
     name: 'src/llm',
@@ -56,7 +62,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'src/plan',
     holds: 'plan JSON and the plan as data, state, provider schema, diagnostics, import identifiers',
-    imports: ['config', 'src/base', 'src/data', 'src/services'],
+    imports: ['config', 'src/base', 'src/hcl', 'src/data', 'src/services'],
     node: false,
   },
   {
@@ -222,6 +228,7 @@ export const ROOMS: readonly Room[] = [
       'src/base/aws',
       'src/base/http.ts',
       'src/base/log.ts',
+      'src/hcl',
       'src/runtime/https-exchange.ts',
       'sidecars/shared',
     ],
@@ -297,7 +304,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'console/screens',
     holds: 'one folder a screen',
-    imports: ['console/api', 'console/data', 'console/kit', 'console/shell', 'console/workers'],
+    imports: ['src/hcl', 'console/api', 'console/data', 'console/kit', 'console/shell', 'console/workers'],
     node: false,
   },
   {
