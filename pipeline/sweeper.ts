@@ -1,4 +1,4 @@
-import { expireAuditRecords } from '../src/audit/expire.ts'
+import { expireAuditRecords } from '../src/access/audit/expire.ts'
 import type { Context } from '../src/context.ts'
 import { readStandings } from '../src/sessions/find.ts'
 import { deleteOldEvents } from '../src/sessions/journal/retention.ts'

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
+import { createRefusalCounter } from '../src/access/audit/refusals.ts'
 import { createAuthenticator } from '../src/access/authenticate.ts'
 import { createAddressReader } from '../src/access/caller-address.ts'
-import { createRefusalCounter } from '../src/audit/refusals.ts'
 import { createGate } from '../src/base/gate.ts'
 import { createStreamHost } from '../src/sessions/events/stream.ts'
 import { createJournalHub } from '../src/sessions/journal/hub.ts'

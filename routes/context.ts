@@ -1,4 +1,4 @@
-import type { RefusalCounter } from '../src/audit/refusals.ts'
+import type { RefusalCounter } from '../src/access/audit/refusals.ts'
 import type { Context } from '../src/context.ts'
 import type { ConsoleFiles } from '../src/data/console-files.ts'
 import type { StatusHub } from '../src/sessions/events/hub.ts'

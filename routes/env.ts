@@ -1,7 +1,7 @@
+import type { RefusalCounter } from '../src/access/audit/refusals.ts'
 import type { Authenticate } from '../src/access/authenticate.ts'
 import type { AddressReader } from '../src/access/caller-address.ts'
 import type { User } from '../src/access/users.ts'
-import type { RefusalCounter } from '../src/audit/refusals.ts'
 import type { Gate } from '../src/base/gate.ts'
 import type { Logger } from '../src/base/log.ts'
 import type { StreamHost } from '../src/sessions/events/stream.ts'

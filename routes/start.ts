@@ -1,7 +1,7 @@
 import { runCheckConfig } from '../config/check.ts'
 import { ConfigError, loadConfig } from '../config/load.ts'
 import type { Config } from '../config/types.ts'
-import { createRefusalCounter } from '../src/audit/refusals.ts'
+import { createRefusalCounter } from '../src/access/audit/refusals.ts'
 import { watchStreams } from '../src/observe/gauges.ts'
 import { createAssetReader } from '../src/runtime/assets.ts'
 import {

@@ -73,32 +73,20 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'src/rules',
-    holds: 'what code checks in a plan',
+    holds: 'checks of a plan by code: compliance rules; `intent/`, the conditions that a request sets',
     imports: ['config', 'src/base', 'src/plan'],
-    node: false,
-  },
-  {
-    name: 'src/intent',
-    holds: 'what a request asks for, as conditions on a plan',
-    imports: ['src/base', 'src/plan', 'src/rules'],
     node: false,
   },
   {
     name: 'src/context.ts',
     holds: 'the clients of a process, in one value',
-    imports: ['config', 'src/*', '!src/plan', '!src/rules', '!src/intent'],
-    node: false,
-  },
-  {
-    name: 'src/audit',
-    holds: 'the record of who did what: writing, reading, keeping; counts of refused sign-ins',
-    imports: ['src/base', 'src/data', 'src/context.ts'],
+    imports: ['config', 'src/*', '!src/plan', '!src/rules'],
     node: false,
   },
   {
     name: 'src/access',
-    holds: 'who may do what: tokens, roles, users',
-    imports: ['config', 'src/base', 'src/data', 'src/services', 'src/context.ts', 'src/audit'],
+    holds: 'access control: tokens, roles, users; `audit/`, the record of who did what',
+    imports: ['config', 'src/base', 'src/data', 'src/services', 'src/context.ts'],
     node: false,
   },
   {
@@ -112,7 +100,7 @@ export const ROOMS: readonly Room[] = [
       'src/repository',
       'src/plan',
       'src/context.ts',
-      'src/audit',
+      'src/access/audit',
     ],
     node: false,
   },
@@ -125,7 +113,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'src/reports',
     holds: 'how code settles the report of each mode; artifacts',
-    imports: ['src/base', 'src/data', 'src/plan', 'src/rules', 'src/intent', 'src/context.ts', 'src/sessions'],
+    imports: ['src/base', 'src/data', 'src/plan', 'src/rules', 'src/context.ts', 'src/sessions'],
     node: false,
   },
   {
@@ -143,7 +131,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'src/pull-requests',
     holds: 'hosts of pull requests, and what one says',
-    imports: ['config', 'src/*', '!src/access', '!src/notifications'],
+    imports: ['config', 'src/*', '!src/access', '!src/notifications', 'src/access/audit'],
     node: false,
   },
   {
@@ -180,25 +168,25 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'pipeline/kit',
     holds: 'what steps share: engine runs and their output, masked and metered model, attempts, assembly of tools',
-    imports: ['config', 'src/*', '!src/access', '!src/runtime', 'pipeline/*'],
+    imports: ['config', 'src/*', '!src/access', '!src/runtime', 'src/access/audit', 'pipeline/*'],
     node: false,
   },
   {
     name: 'pipeline/steps',
     holds: 'the steps of the modes',
-    imports: ['src/*', '!src/access', '!src/runtime', 'pipeline/*'],
+    imports: ['src/*', '!src/access', '!src/runtime', 'src/access/audit', 'pipeline/*'],
     node: false,
   },
   {
     name: 'pipeline/modes',
     holds: 'the modes; each reads like the specification',
-    imports: ['src/*', '!src/access', '!src/runtime', 'pipeline/*'],
+    imports: ['src/*', '!src/access', '!src/runtime', 'src/access/audit', 'pipeline/*'],
     node: false,
   },
   {
     name: 'pipeline',
     holds: 'takes a round, runs it, keeps its lease, saves its end',
-    imports: ['src/*', '!src/access', '!src/runtime', 'pipeline/*'],
+    imports: ['src/*', '!src/access', '!src/runtime', 'src/access/audit', 'pipeline/*'],
     node: false,
   },
   {
@@ -229,6 +217,7 @@ export const ROOMS: readonly Room[] = [
       'src/base/http.ts',
       'src/base/log.ts',
       'src/runtime/https-exchange.ts',
+      'src/runtime/process-identity.ts',
       'sidecars/shared',
     ],
     node: true,
@@ -236,7 +225,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'sidecars/authz',
     holds: 'roles of users, in a file',
-    imports: ['src/base/http.ts', 'src/base/log.ts', 'sidecars/shared'],
+    imports: ['src/base/http.ts', 'src/base/log.ts', 'src/runtime/process-identity.ts', 'sidecars/shared'],
     node: true,
   },
   {

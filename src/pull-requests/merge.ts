@@ -1,4 +1,4 @@
-import { type Actor, platformFor, recordAudit } from '../audit/record.ts'
+import { type Actor, platformFor, recordAudit } from '../access/audit/record.ts'
 import { conflict, gatewayTimeout, notFound, sessionNotFound } from '../base/errors.ts'
 import type { Context } from '../context.ts'
 import type { Db } from '../data/db/types.ts'

@@ -1,4 +1,4 @@
-import { type Actor, auditInsert, platformFor } from '../audit/record.ts'
+import { type Actor, auditInsert, platformFor } from '../access/audit/record.ts'
 import { conflict } from '../base/errors.ts'
 import type { Cloud, Operation } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'

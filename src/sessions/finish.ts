@@ -1,4 +1,4 @@
-import { auditInsert, platformFor } from '../audit/record.ts'
+import { auditInsert, platformFor } from '../access/audit/record.ts'
 import type { TerminalStatus, Turn } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import type { Query, Transaction } from '../data/db/types.ts'

@@ -1,4 +1,4 @@
-import { type Actor, auditInsert, platformFor } from '../audit/record.ts'
+import { type Actor, auditInsert, platformFor } from '../access/audit/record.ts'
 import { LeaseLost, PlatformError } from '../base/errors.ts'
 import type { Context } from '../context.ts'
 import type { Query, Sql } from '../data/db/types.ts'

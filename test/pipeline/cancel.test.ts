@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ModeHandler, Modes, Run } from '../../pipeline/kit/run.ts'
 import { type RoundFrame, runRound } from '../../pipeline/run-round.ts'
-import { platformFor } from '../../src/audit/record.ts'
+import { platformFor } from '../../src/access/audit/record.ts'
 import { RoundCancelled } from '../../src/base/errors.ts'
 import { STOPPING } from '../../src/data/queue/types.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { platformFor } from '../../src/audit/record.ts'
+import { platformFor } from '../../src/access/audit/record.ts'
 import { RoundCancelled } from '../../src/base/errors.ts'
 import { acceptRound } from '../../src/sessions/accept.ts'
 import { loadAggregate, sessionAggregateKey } from '../../src/sessions/aggregate.ts'

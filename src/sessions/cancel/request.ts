@@ -1,4 +1,4 @@
-import { type Actor, recordAudit } from '../../audit/record.ts'
+import { type Actor, recordAudit } from '../../access/audit/record.ts'
 import { conflict, sessionNotFound } from '../../base/errors.ts'
 import type { Mode } from '../../base/vocabulary.ts'
 import type { Context } from '../../context.ts'

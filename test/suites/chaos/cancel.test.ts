@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { platformFor } from '../../../src/audit/record.ts'
+import { platformFor } from '../../../src/access/audit/record.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { type SendingQueue, startSendingQueue } from '../../../src/data/queue/pg-boss.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { platformFor } from '../../../src/audit/record.ts'
+import { platformFor } from '../../../src/access/audit/record.ts'
 import type { Context } from '../../../src/context.ts'
 import { deriveProjectId } from '../../../src/plan/state/managed-state.ts'
 import type { IacClient } from '../../../src/services/iac/types.ts'

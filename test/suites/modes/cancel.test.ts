@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { platformFor } from '../../../src/audit/record.ts'
+import { platformFor } from '../../../src/access/audit/record.ts'
 import type { Context } from '../../../src/context.ts'
 import type { LlmClient } from '../../../src/llm/types.ts'
 import type { EngineResult, IacClient, IacJobKind } from '../../../src/services/iac/types.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../base/json.ts'
+import { isJsonObject } from '../../base/json.ts'
 import { compareValue, isNegative, isNothing } from './compare.ts'
 import type { Resource } from './resources.ts'
 import type { Condition } from './types.ts'

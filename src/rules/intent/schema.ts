@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isJsonObject } from '../base/json.ts'
+import { isJsonObject } from '../../base/json.ts'
 import { ACTIONS, OPERATORS, type Scalar, type Statement } from './types.ts'
 
 const MAX_TEXT = 400

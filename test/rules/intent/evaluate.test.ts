@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { evaluateStatements } from '../../src/intent/evaluate.ts'
-import { readStatements } from '../../src/intent/schema.ts'
-import { type Plan, parsePlan } from '../../src/plan/plan.ts'
-import { changesJson, planOf } from '../plan/fixtures.ts'
+import { type Plan, parsePlan } from '../../../src/plan/plan.ts'
+import { evaluateStatements } from '../../../src/rules/intent/evaluate.ts'
+import { readStatements } from '../../../src/rules/intent/schema.ts'
+import { changesJson, planOf } from '../../plan/fixtures.ts'
 
 /** The verdict on one statement, which must be readable. */
 function verdict(fields: Record<string, unknown>, plan: Plan, cumulative = false): string {

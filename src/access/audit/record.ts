@@ -1,5 +1,5 @@
-import type { Db, Query } from '../data/db/types.ts'
-import { storable } from '../data/db/values.ts'
+import type { Db, Query } from '../../data/db/types.ts'
+import { storable } from '../../data/db/values.ts'
 
 /** What is recorded. New names may be added; the meaning of a name never changes. */
 export const AUDIT_ACTIONS = [

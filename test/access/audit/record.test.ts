@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sweep } from '../../pipeline/sweeper.ts'
-import { expireAuditRecords } from '../../src/audit/expire.ts'
-import { listAuditRecords, MOST_COUNTED, readAuditRecords } from '../../src/audit/list.ts'
-import { platformFor, recordAudit } from '../../src/audit/record.ts'
-import { createLogger } from '../../src/base/log.ts'
-import { configOf } from '../helpers/core.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
-import { createUser } from '../helpers/sessions.ts'
+import { sweep } from '../../../pipeline/sweeper.ts'
+import { expireAuditRecords } from '../../../src/access/audit/expire.ts'
+import { listAuditRecords, MOST_COUNTED, readAuditRecords } from '../../../src/access/audit/list.ts'
+import { platformFor, recordAudit } from '../../../src/access/audit/record.ts'
+import { createLogger } from '../../../src/base/log.ts'
+import { configOf } from '../../helpers/core.ts'
+import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
+import { createUser } from '../../helpers/sessions.ts'
 
 let db: TestDatabase
 beforeAll(async () => {

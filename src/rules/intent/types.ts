@@ -1,4 +1,4 @@
-import type { Json } from '../base/json.ts'
+import type { Json } from '../../base/json.ts'
 
 /** How a planned value is compared with the value in a statement. */
 export const OPERATORS = [

@@ -1,4 +1,4 @@
-import type { Plan } from '../plan/plan.ts'
+import type { Plan } from '../../plan/plan.ts'
 import { isNegative } from './compare.ts'
 import { judge } from './condition.ts'
 import { fits } from './glob.ts'

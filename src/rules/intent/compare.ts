@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../base/json.ts'
+import { isJsonObject, type Json } from '../../base/json.ts'
 import { fits } from './glob.ts'
 import type { Operator, Scalar } from './types.ts'
 

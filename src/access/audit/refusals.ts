@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
-import type { Context } from '../context.ts'
-import type { Sql } from '../data/db/types.ts'
+import type { Context } from '../../context.ts'
+import type { Sql } from '../../data/db/types.ts'
 
 /** Counts refused sign-ins, of which an attacker can cause any number. */
 export interface RefusalCounter {

@@ -1,5 +1,5 @@
-import type { Query, Sql } from '../data/db/types.ts'
-import { containing } from '../data/db/values.ts'
+import type { Query, Sql } from '../../data/db/types.ts'
+import { containing } from '../../data/db/values.ts'
 import type { AuditAction } from './record.ts'
 
 /** An entry as it is published. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { toCsv } from '../../src/audit/csv.ts'
-import type { AuditRecord } from '../../src/audit/list.ts'
+import { toCsv } from '../../../src/access/audit/csv.ts'
+import type { AuditRecord } from '../../../src/access/audit/list.ts'
 
 const RECORD: AuditRecord = {
   id: 1,

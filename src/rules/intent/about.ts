@@ -1,4 +1,4 @@
-import type { Plan } from '../plan/plan.ts'
+import type { Plan } from '../../plan/plan.ts'
 import { fits } from './glob.ts'
 import { isAt, isSelected, type Resource, viewPlan } from './resources.ts'
 import type { Statement, StatementResult } from './types.ts'

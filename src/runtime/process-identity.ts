@@ -1,5 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import type { ProcessIdentity } from '../types.ts'
+
+/** A process. `started` tells it from a later one that was given the same id. */
+export interface ProcessIdentity {
+  pid: number
+  /** Empty where there is no /proc. */
+  started: string
+}
 
 interface ProcessStat {
   state: string
@@ -31,7 +37,7 @@ const readBootId = (): string => {
 
 const HAS_PROC = readStat(process.pid) !== null
 
-/** Identity of a process of this machine. `started` is empty where there is no /proc. */
+/** The identity of a process of this machine. */
 export function identify(pid: number): ProcessIdentity {
   const stat = readStat(pid)
   return { pid, started: stat ? `${readBootId()}/${stat.started}` : '' }
