@@ -12,7 +12,7 @@ async function run(options: StructureOptions): Promise<number> {
   const root = options.root === null ? PROJECT_ROOT : resolve(options.root)
   if (options.write) {
     const files = await listFiles(root, ROOMS)
-    await writeTable(root, readTable(ROOMS, files), files)
+    await writeTable(root, readTable(ROOMS, files))
   }
   const result = await survey(root, options.root === null ? ROOMS : null)
   const failures = findFailures(result)

@@ -9,13 +9,13 @@ export interface StructureOptions {
 }
 
 export const HELP = `Measures how the code is divided: rooms, imports between them, cycles, sizes of files and functions. Compares the imports
-with the table of rooms in dev/structure/rooms.ts, from which also the borders of the lint and the table in AGENTS.md come.
+with the table of rooms in dev/structure/rooms.ts, from which also the table in AGENTS.md comes.
 
 Usage: npm run structure [-- options]
 
   --all            also lists every file, function and line that is over an aim
   --json           one JSON object instead of the text
-  --write          first writes dev/structure/borders.json and the table in AGENTS.md from dev/structure/rooms.ts
+  --write          first writes the table in AGENTS.md from dev/structure/rooms.ts
   --root <folder>  measures another checkout, an older one for example, without the table: each folder is a room
 
 Exit codes: 0 in order, 1 a cycle, an import that the table forbids, or a file that is out of step with the table,

@@ -44,7 +44,7 @@ export async function survey(root: string, rooms: readonly Room[] | null): Promi
     sizes: measureSizes(files, graph),
     borders: table && {
       violations: findViolations(files, table),
-      errors: [...table.errors, ...findHomeless(paths, table), ...(await findOutOfStep(root, table, paths))],
+      errors: [...table.errors, ...findHomeless(paths, table), ...(await findOutOfStep(root, table))],
       unused: findUnused(files, table),
     },
   }
