@@ -1,7 +1,7 @@
 import { expireAuditRecords } from '../src/access/audit/expire.ts'
 import type { Context } from '../src/context.ts'
+import { deleteOldEvents } from '../src/events/retention.ts'
 import { readStandings } from '../src/sessions/find.ts'
-import { deleteOldEvents } from '../src/sessions/journal/retention.ts'
 import { deleteArchivesOfFailedSessions } from '../src/sessions/pins/archive.ts'
 import { gitFolder } from './workspace/git/place.ts'
 import { sweepWorkspaces } from './workspace/pins/sweep.ts'

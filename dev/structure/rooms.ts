@@ -84,8 +84,20 @@ export const ROOMS: readonly Room[] = [
     node: false,
   },
   {
+    name: 'src/rounds',
+    holds: 'the life of a round: accept, claim, status, cancel, finish; its attempts, applies, previews and imports',
+    imports: ['config', 'src/base', 'src/data', 'src/plan', 'src/context.ts', 'src/access/audit'],
+    node: false,
+  },
+  {
+    name: 'src/events',
+    holds: 'status, activity and engine output of rounds: writing, reading, streams',
+    imports: ['src/base', 'src/data', 'src/context.ts', 'src/rounds'],
+    node: false,
+  },
+  {
     name: 'src/sessions',
-    holds: 'lifecycle, lease, cancellation, reading and lists of sessions; their events, attempts, applies and pins',
+    holds: 'finding, lists, details, pull requests and pins of sessions',
     imports: [
       'config',
       'src/base',
@@ -95,19 +107,20 @@ export const ROOMS: readonly Room[] = [
       'src/plan',
       'src/context.ts',
       'src/access/audit',
+      'src/rounds',
     ],
     node: false,
   },
   {
     name: 'src/notifications',
     holds: 'who is told what, and when',
-    imports: ['src/base', 'src/data', 'src/services', 'src/context.ts', 'src/access', 'src/sessions'],
+    imports: ['src/base', 'src/data', 'src/services', 'src/context.ts', 'src/access', 'src/rounds', 'src/sessions'],
     node: false,
   },
   {
     name: 'src/reports',
     holds: 'how code settles the report of each mode; artifacts',
-    imports: ['src/base', 'src/data', 'src/plan', 'src/rules', 'src/context.ts', 'src/sessions'],
+    imports: ['src/base', 'src/data', 'src/plan', 'src/rules', 'src/context.ts', 'src/rounds', 'src/sessions'],
     node: false,
   },
   {
@@ -150,7 +163,16 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'pipeline/workspace',
     holds: 'git and disk of a run',
-    imports: ['config', 'src/base', 'src/repository', 'src/plan', 'src/sessions', 'src/agent', 'src/runtime/fetch.ts'],
+    imports: [
+      'config',
+      'src/base',
+      'src/repository',
+      'src/plan',
+      'src/rounds',
+      'src/sessions',
+      'src/agent',
+      'src/runtime/fetch.ts',
+    ],
     node: true,
   },
   {
@@ -179,7 +201,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'pipeline',
-    holds: 'takes a round, runs it, keeps its lease, saves its end',
+    holds: 'takes a round, runs it, saves its end',
     imports: ['src/*', '!src/access', '!src/runtime', 'src/access/audit', 'pipeline/*'],
     node: false,
   },
