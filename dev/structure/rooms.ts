@@ -14,16 +14,16 @@ export interface Room {
    * - `!src/runtime`, a room that is taken out again
    */
   imports: readonly string[]
-  /** Whether it may import `node:` modules. */
+  /** True where it may import `node:` modules. */
   node: boolean
 }
 
 /**
- * Every room from the ground up: a room imports only rooms that stand before it, so there can be no cycle.
+ * Every room, in the order in which they build on each other: a room imports only rooms that stand before it.
  * A folder that has rooms inside, as `pipeline` does, keeps only the files directly in it. A file can be a room of
  * its own inside another room's folder.
  *
- * `npm run structure -- --write` carries a change of this table into the lint and into `AGENTS.md`.
+ * `npm run structure -- --write` carries a change of this table into `AGENTS.md`.
  */
 export const ROOMS: readonly Room[] = [
   { name: 'config', holds: 'shipped values, schema, loading, boot errors', imports: [], node: false },
