@@ -14,16 +14,16 @@ export interface Room {
    * - `!src/runtime`, a room that is taken out again
    */
   imports: readonly string[]
-  /** Whether it may import `node:` modules. */
+  /** True where it may import `node:` modules. */
   node: boolean
 }
 
 /**
- * Every room from the ground up: a room imports only rooms that stand before it, so there can be no cycle.
+ * Every room, in the order in which they build on each other: a room imports only rooms that stand before it.
  * A folder that has rooms inside, as `pipeline` does, keeps only the files directly in it. A file can be a room of
  * its own inside another room's folder.
  *
- * `npm run structure -- --write` carries a change of this table into the lint and into `AGENTS.md`.
+ * `npm run structure -- --write` carries a change of this table into `AGENTS.md`.
  */
 export const ROOMS: readonly Room[] = [
   { name: 'config', holds: 'shipped values, schema, loading, boot errors', imports: [], node: false },
@@ -39,11 +39,17 @@ export const ROOMS: readonly Room[] = [
     imports: [],
     node: false,
   },
-  { name: 'src/data', holds: 'database, cache, queue, storage', imports: ['config', 'src/base'], node: false },
+  { name: 'src/aws', holds: 'credentials of AWS from the usual places', imports: ['config', 'src/base'], node: false },
+  {
+    name: 'src/data',
+    holds: 'database, cache, queue, storage',
+    imports: ['config', 'src/base', 'src/aws'],
+    node: false,
+  },
   {
     name: 'src/llm',
     holds: 'calls of a model: client, router, wire forms, prices',
-    imports: ['config', 'src/base'],
+    imports: ['config', 'src/base', 'src/aws'],
     node: false,
   },
   {
@@ -73,37 +79,37 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'src/rules',
-    holds: 'what code checks in a plan',
+    holds: 'checks of a plan by code: compliance rules; `intent/`, the conditions that a request sets',
     imports: ['config', 'src/base', 'src/plan'],
-    node: false,
-  },
-  {
-    name: 'src/intent',
-    holds: 'what a request asks for, as conditions on a plan',
-    imports: ['src/base', 'src/plan', 'src/rules'],
     node: false,
   },
   {
     name: 'src/context.ts',
     holds: 'the clients of a process, in one value',
-    imports: ['config', 'src/*', '!src/plan', '!src/rules', '!src/intent'],
-    node: false,
-  },
-  {
-    name: 'src/audit',
-    holds: 'the record of who did what: writing, reading, keeping; counts of refused sign-ins',
-    imports: ['src/base', 'src/data', 'src/context.ts'],
+    imports: ['config', 'src/*', '!src/plan', '!src/rules'],
     node: false,
   },
   {
     name: 'src/access',
-    holds: 'who may do what: tokens, roles, users',
-    imports: ['config', 'src/base', 'src/data', 'src/services', 'src/context.ts', 'src/audit'],
+    holds: 'access control: tokens, roles, users; `audit/`, the record of who did what',
+    imports: ['config', 'src/base', 'src/data', 'src/services', 'src/context.ts'],
+    node: false,
+  },
+  {
+    name: 'src/rounds',
+    holds: 'the life of a round: accept, claim, status, cancel, finish; its attempts, applies, previews and imports',
+    imports: ['config', 'src/base', 'src/data', 'src/plan', 'src/context.ts', 'src/access/audit'],
+    node: false,
+  },
+  {
+    name: 'src/events',
+    holds: 'status, activity and engine output of rounds: writing, reading, streams',
+    imports: ['src/base', 'src/data', 'src/context.ts', 'src/rounds'],
     node: false,
   },
   {
     name: 'src/sessions',
-    holds: 'lifecycle, lease, cancellation, reading and lists of sessions; their events, attempts, applies and pins',
+    holds: 'finding, lists, details, pull requests and pins of sessions',
     imports: [
       'config',
       'src/base',
@@ -112,20 +118,21 @@ export const ROOMS: readonly Room[] = [
       'src/repository',
       'src/plan',
       'src/context.ts',
-      'src/audit',
+      'src/access/audit',
+      'src/rounds',
     ],
     node: false,
   },
   {
     name: 'src/notifications',
     holds: 'who is told what, and when',
-    imports: ['src/base', 'src/data', 'src/services', 'src/context.ts', 'src/access', 'src/sessions'],
+    imports: ['src/base', 'src/data', 'src/services', 'src/context.ts', 'src/access', 'src/rounds', 'src/sessions'],
     node: false,
   },
   {
     name: 'src/reports',
     holds: 'how code settles the report of each mode; artifacts',
-    imports: ['src/base', 'src/data', 'src/plan', 'src/rules', 'src/intent', 'src/context.ts', 'src/sessions'],
+    imports: ['src/base', 'src/data', 'src/plan', 'src/rules', 'src/context.ts', 'src/rounds', 'src/sessions'],
     node: false,
   },
   {
@@ -143,7 +150,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'src/pull-requests',
     holds: 'hosts of pull requests, and what one says',
-    imports: ['config', 'src/*', '!src/access', '!src/notifications'],
+    imports: ['config', 'src/*', '!src/access', '!src/notifications', 'src/access/audit'],
     node: false,
   },
   {
@@ -168,7 +175,16 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'pipeline/workspace',
     holds: 'git and disk of a run',
-    imports: ['config', 'src/base', 'src/repository', 'src/plan', 'src/sessions', 'src/agent', 'src/runtime/fetch.ts'],
+    imports: [
+      'config',
+      'src/base',
+      'src/repository',
+      'src/plan',
+      'src/rounds',
+      'src/sessions',
+      'src/agent',
+      'src/runtime/fetch.ts',
+    ],
     node: true,
   },
   {
@@ -180,25 +196,25 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'pipeline/kit',
     holds: 'what steps share: engine runs and their output, masked and metered model, attempts, assembly of tools',
-    imports: ['config', 'src/*', '!src/access', '!src/runtime', 'pipeline/*'],
+    imports: ['config', 'src/*', '!src/access', '!src/runtime', 'src/access/audit', 'pipeline/*'],
     node: false,
   },
   {
     name: 'pipeline/steps',
     holds: 'the steps of the modes',
-    imports: ['src/*', '!src/access', '!src/runtime', 'pipeline/*'],
+    imports: ['src/*', '!src/access', '!src/runtime', 'src/access/audit', 'pipeline/*'],
     node: false,
   },
   {
     name: 'pipeline/modes',
     holds: 'the modes; each reads like the specification',
-    imports: ['src/*', '!src/access', '!src/runtime', 'pipeline/*'],
+    imports: ['src/*', '!src/access', '!src/runtime', 'src/access/audit', 'pipeline/*'],
     node: false,
   },
   {
     name: 'pipeline',
-    holds: 'takes a round, runs it, keeps its lease, saves its end',
-    imports: ['src/*', '!src/access', '!src/runtime', 'pipeline/*'],
+    holds: 'takes a round, runs it, saves its end',
+    imports: ['src/*', '!src/access', '!src/runtime', 'src/access/audit', 'pipeline/*'],
     node: false,
   },
   {
@@ -225,11 +241,12 @@ export const ROOMS: readonly Room[] = [
     holds: 'runs the engine, keeps state and plans, lists what a cloud has',
     imports: [
       'config/sections/aws.ts',
-      'src/base/aws',
+      'src/aws',
       'src/base/http.ts',
       'src/base/log.ts',
       'src/hcl',
       'src/runtime/https-exchange.ts',
+      'src/runtime/process-identity.ts',
       'sidecars/shared',
     ],
     node: true,
@@ -237,7 +254,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'sidecars/authz',
     holds: 'roles of users, in a file',
-    imports: ['src/base/http.ts', 'src/base/log.ts', 'sidecars/shared'],
+    imports: ['src/base/http.ts', 'src/base/log.ts', 'src/runtime/process-identity.ts', 'sidecars/shared'],
     node: true,
   },
   {
@@ -271,40 +288,21 @@ export const ROOMS: readonly Room[] = [
     node: true,
   },
   {
-    name: 'console/api',
-    holds: 'calls, streams and artifacts of the API as the browser has them; types from `routes`',
+    name: 'console/client',
+    holds: 'the state behind the screens: calls and streams of the API, signing in, what is read of sessions, settings',
     imports: ['routes'],
     node: false,
   },
-  { name: 'console/auth', holds: 'signing in by OpenID Connect', imports: ['console/api'], node: false },
   {
-    name: 'console/data',
-    holds: 'what screens read: sessions, events, artifacts, settings, drafts',
-    imports: ['console/api', 'console/auth'],
-    node: false,
-  },
-  {
-    name: 'console/kit',
-    holds: 'parts of pages: buttons, badges, dialogs, lists; formats of numbers and texts',
-    imports: ['console/api'],
-    node: false,
-  },
-  {
-    name: 'console/workers',
-    holds: 'work beside the page: the layout of graphs',
-    imports: [],
-    node: false,
-  },
-  {
-    name: 'console/shell',
-    holds: 'what stands around every screen: navigation, banners, errors',
-    imports: ['console/api', 'console/auth', 'console/data', 'console/kit'],
+    name: 'console/ui',
+    holds: 'parts of pages: buttons, dialogs, lists, code, plans, rounds; the frame around screens; graph layout',
+    imports: ['console/client'],
     node: false,
   },
   {
     name: 'console/screens',
     holds: 'one folder a screen',
-    imports: ['src/hcl', 'console/api', 'console/data', 'console/kit', 'console/shell', 'console/workers'],
+    imports: ['src/hcl', 'console/client', 'console/ui'],
     node: false,
   },
   {
