@@ -11,6 +11,7 @@ import type { SessionFacts } from '../src/rounds/session-facts.ts'
 import { cancelledMessage } from '../src/rounds/wish.ts'
 import { settleJobs } from './kit/cancellation.ts'
 import { endOfPreview } from './kit/end-of-preview.ts'
+import type { RoundRecorder } from './kit/round-recorder.ts'
 import type { BareRun, Modes, Outcome, Parked, RoundMode } from './kit/run.ts'
 import { type AttemptFrame, openBudget, openJournal, openRun, toRecordedRound } from './open-run.ts'
 import { saveEnd } from './save-end.ts'
@@ -25,6 +26,8 @@ export interface RoundFrame {
   notifyFailure(session: SessionFacts, facts: { round: number; message: string }): Promise<void>
   /** Hears at once of wishes that a round ends; without it, the lease of the round hears of them. */
   cancellations?: CancelWatch
+  /** Absent unless `llm.record_folder` is set. */
+  recorder?: RoundRecorder
 }
 
 /**
@@ -61,7 +64,7 @@ interface ClaimedFrame extends RoundFrame {
 async function runClaimed(context: Context, claim: Claim, modes: Modes, frame: ClaimedFrame): Promise<void> {
   const log = context.log.with({ session_id: claim.session.uuid, round: claim.number, attempt: claim.attempt })
   const lease = keepLease(context.sql, claim, log, frame.onWish)
-  const recording = context.recorder?.round(toRecordedRound(context, claim))
+  const recording = frame.recorder?.round(toRecordedRound(context, claim))
   let writtenEnd: RoundEnd | null = null
   try {
     const held = AbortSignal.any([frame.stopping, lease.signal])

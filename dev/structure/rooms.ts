@@ -34,11 +34,17 @@ export const ROOMS: readonly Room[] = [
     imports: ['config'],
     node: false,
   },
-  { name: 'src/data', holds: 'database, cache, queue, storage', imports: ['config', 'src/base'], node: false },
+  { name: 'src/aws', holds: 'credentials of AWS from the usual places', imports: ['config', 'src/base'], node: false },
+  {
+    name: 'src/data',
+    holds: 'database, cache, queue, storage',
+    imports: ['config', 'src/base', 'src/aws'],
+    node: false,
+  },
   {
     name: 'src/llm',
     holds: 'calls of a model: client, router, wire forms, prices',
-    imports: ['config', 'src/base'],
+    imports: ['config', 'src/base', 'src/aws'],
     node: false,
   },
   {
@@ -199,7 +205,7 @@ export const ROOMS: readonly Room[] = [
     holds: 'runs the engine, keeps state and plans, lists what a cloud has',
     imports: [
       'config/sections/aws.ts',
-      'src/base/aws',
+      'src/aws',
       'src/base/http.ts',
       'src/base/log.ts',
       'src/runtime/https-exchange.ts',

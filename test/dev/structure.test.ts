@@ -94,8 +94,8 @@ describe('table of rooms', () => {
 |---|---|---|---|
 | \`src/rules\` | what src/rules holds | \`src/*\`, not \`src/base\` | yes |
 | \`work/kit\` | what work/kit holds | every room above, not \`src/rules\` | no |
-| \`work\` | what work holds | every room above | no |
-| \`work/main.ts\` | what work (entry) holds | \`work\` | no |
+| \`work\`, \`work/inner\` | what work holds | every room above | only \`work/inner\`, \`work/main.ts\` |
+| \`last\` | what last holds | nothing of ours | no |
 
 <!-- end of rooms -->
 after
