@@ -12,6 +12,7 @@ import type { SessionFacts } from '../src/rounds/session-facts.ts'
 import { releaseRound } from '../src/rounds/transitions.ts'
 import { settleJobs } from './kit/cancellation.ts'
 import { endOfPreview } from './kit/end-of-preview.ts'
+import type { RoundRecorder } from './kit/round-recorder.ts'
 import type { BareRun, Modes, Outcome, Parked, RoundMode } from './kit/run.ts'
 import { type AttemptFrame, openBudget, openJournal, openRun, toRecordedRound } from './open-run.ts'
 import { saveEnd } from './save-end.ts'
@@ -26,6 +27,8 @@ export interface RoundFrame {
   notifyFailure(session: SessionFacts, facts: { round: number; message: string }): Promise<void>
   /** Reports cancellations at once; without it, the next extension of the lease does. */
   cancellations?: CancelWatch
+  /** Absent unless `llm.record_folder` is set. */
+  recorder?: RoundRecorder
 }
 
 /**
@@ -62,7 +65,7 @@ interface ClaimedFrame extends RoundFrame {
 async function runClaimed(context: Context, claim: Claim, modes: Modes, frame: ClaimedFrame): Promise<void> {
   const log = context.log.with({ session_id: claim.session.uuid, round: claim.number, attempt: claim.attempt })
   const lease = keepLease(context.sql, claim, log, frame.onCancel)
-  const recording = context.recorder?.round(toRecordedRound(context, claim))
+  const recording = frame.recorder?.round(toRecordedRound(context, claim))
   let writtenEnd: RoundEnd | null = null
   try {
     const held = AbortSignal.any([frame.stopping, lease.signal])
