@@ -226,7 +226,7 @@ export const ROOMS: readonly Room[] = [
       'src/base/limited-json.ts',
       'src/base/log.ts',
       'src/runtime/serve.ts',
-      'src/runtime/stop-signals.ts',
+      'src/runtime/process-end.ts',
     ],
     node: false,
   },
