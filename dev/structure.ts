@@ -38,7 +38,7 @@ function findFaults(texts: ReadonlyMap<string, string>, table: Table): string[] 
   const refused = [...imports].flatMap(([path, found]) =>
     found.flatMap(({ target, line }) => {
       const room = table.roomOf(path)
-      const reason = room && table.refuse(room, target)
+      const reason = room && table.refuse(room, path, target)
       return reason ? [`${path}:${line} imports ${target}: ${reason}`] : []
     }),
   )

@@ -14,14 +14,15 @@ export interface Room {
    * - `!src/runtime`, a room that is taken out again
    */
   imports: readonly string[]
-  /** True where it may import `node:` modules. */
-  node: boolean
+  /** True for a room that may import `node:` modules, or the folders of it that may. */
+  node: boolean | readonly string[]
+  /** Files that start a process: they may import every room and `node:` modules. */
+  entries?: readonly string[]
 }
 
 /**
  * Every room, in the order in which they build on each other: a room imports only rooms that stand before it.
- * A folder that has rooms inside, as `pipeline` does, keeps only the files directly in it. A file can be a room of
- * its own inside another room's folder.
+ * A folder that has other rooms inside, as `pipeline` does, keeps only the files directly in it.
  *
  * `npm run structure -- --write` carries a change of this table into `AGENTS.md`.
  */
@@ -33,11 +34,23 @@ export const ROOMS: readonly Room[] = [
     imports: ['config'],
     node: false,
   },
-  { name: 'src/data', holds: 'database, cache, queue, storage', imports: ['config', 'src/base'], node: false },
+  {
+    name: 'src/hcl',
+    holds: "the one reader of the engine's language: tokens, blocks and values with their places",
+    imports: [],
+    node: false,
+  },
+  { name: 'src/aws', holds: 'credentials of AWS from the usual places', imports: ['config', 'src/base'], node: false },
+  {
+    name: 'src/data',
+    holds: 'database, cache, queue, storage',
+    imports: ['config', 'src/base', 'src/aws'],
+    node: false,
+  },
   {
     name: 'src/llm',
     holds: 'calls of a model: client, router, wire forms, prices',
-    imports: ['config', 'src/base'],
+    imports: ['config', 'src/base', 'src/aws'],
     node: false,
   },
   {
@@ -56,7 +69,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'src/plan',
     holds: 'plan JSON and the plan as data, state, provider schema, diagnostics, import identifiers',
-    imports: ['config', 'src/base', 'src/data', 'src/services'],
+    imports: ['config', 'src/base', 'src/hcl', 'src/data', 'src/services'],
     node: false,
   },
   {
@@ -149,16 +162,10 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'routes',
-    holds: 'one endpoint a file, folders as in the URL; `app.ts` is the table of contents',
+    holds: 'one endpoint a file, folders as in the URL; `app.ts` is the table of contents; `main.ts` starts the core',
     imports: ['src/*', '!src/llm', '!src/agent', '!src/chains', '!src/runtime'],
     node: false,
-  },
-  {
-    name: 'routes (entry)',
-    paths: ['routes/main.ts', 'routes/start.ts'],
-    holds: 'the process of the core',
-    imports: ['config', 'src/*', 'routes'],
-    node: true,
+    entries: ['routes/main.ts', 'routes/start.ts'],
   },
   {
     name: 'pipeline/workspace',
@@ -176,102 +183,48 @@ export const ROOMS: readonly Room[] = [
     node: true,
   },
   {
-    name: 'pipeline/tools',
-    holds: 'the tools that a model is offered',
-    imports: ['src/base', 'src/llm', 'src/plan', 'src/agent', 'pipeline/workspace'],
-    node: false,
-  },
-  {
-    name: 'pipeline/kit',
-    holds: 'what steps share: engine runs and their output, masked and metered model, attempts, assembly of tools',
-    imports: ['config', 'src/*', '!src/access', '!src/runtime', 'src/access/audit', 'pipeline/*'],
-    node: false,
-  },
-  {
-    name: 'pipeline/steps',
-    holds: 'the steps of the modes',
-    imports: ['src/*', '!src/access', '!src/runtime', 'src/access/audit', 'pipeline/*'],
-    node: false,
-  },
-  {
-    name: 'pipeline/modes',
-    holds: 'the modes; each reads like the specification',
-    imports: ['src/*', '!src/access', '!src/runtime', 'src/access/audit', 'pipeline/*'],
-    node: false,
-  },
-  {
     name: 'pipeline',
-    holds: 'takes a round, runs it, saves its end',
-    imports: ['src/*', '!src/access', '!src/runtime', 'src/access/audit', 'pipeline/*'],
+    paths: ['pipeline', 'pipeline/modes', 'pipeline/steps', 'pipeline/tools', 'pipeline/kit'],
+    holds:
+      'the worker: claims rounds and runs them; one file a mode, its steps, the tools offered to a model, and what steps share; `main.ts` starts it',
+    imports: ['config', 'src/*', '!src/access', '!src/runtime', 'src/access/audit', 'pipeline/workspace'],
     node: false,
+    entries: ['pipeline/main.ts', 'pipeline/start.ts'],
   },
   {
-    name: 'pipeline (entry)',
-    paths: ['pipeline/main.ts', 'pipeline/start.ts'],
-    holds: 'the process of the worker',
-    imports: ['config', 'src/*', 'pipeline/*', 'pipeline'],
-    node: true,
-  },
-  {
-    name: 'sidecars/shared',
-    holds: 'the frame of the sidecars: start, routes, settings, errors',
+    name: 'sidecars',
+    paths: ['sidecars', 'sidecars/shared', 'sidecars/authz', 'sidecars/mapping', 'sidecars/notifications'],
+    holds: 'the small sidecars, the frame that all four share, and `main.ts`, which starts one by its name',
     imports: [
       'src/base/http.ts',
       'src/base/limited-json.ts',
       'src/base/log.ts',
+      'src/runtime/process-identity.ts',
       'src/runtime/serve.ts',
-      'src/runtime/stop-signals.ts',
+      'src/runtime/process-end.ts',
     ],
-    node: false,
+    node: ['sidecars/authz', 'sidecars/mapping'],
+    entries: ['sidecars/main.ts'],
   },
   {
     name: 'sidecars/iac',
     holds: 'runs the engine, keeps state and plans, lists what a cloud has',
     imports: [
       'config/sections/aws.ts',
-      'src/base/aws',
+      'src/aws',
       'src/base/http.ts',
       'src/base/log.ts',
+      'src/hcl',
       'src/runtime/https-exchange.ts',
       'src/runtime/process-identity.ts',
-      'sidecars/shared',
+      'sidecars',
     ],
-    node: true,
-  },
-  {
-    name: 'sidecars/authz',
-    holds: 'roles of users, in a file',
-    imports: ['src/base/http.ts', 'src/base/log.ts', 'src/runtime/process-identity.ts', 'sidecars/shared'],
-    node: true,
-  },
-  {
-    name: 'sidecars/mapping',
-    holds: 'which repository belongs to a scope, in a file',
-    imports: ['src/base/http.ts', 'src/base/log.ts', 'sidecars/shared'],
-    node: true,
-  },
-  {
-    name: 'sidecars/notifications',
-    holds: 'messages by mail, chat and web hook',
-    imports: ['src/base/http.ts', 'src/base/log.ts', 'sidecars/shared'],
-    node: false,
-  },
-  {
-    name: 'sidecars',
-    holds: 'the entry that starts one of them by its name',
-    imports: ['sidecars/*'],
     node: true,
   },
   {
     name: 'contracts',
     holds: "the sidecars' contracts; `conformance/` proves an implementation over HTTP",
     imports: ['src/base/http.ts'],
-    node: true,
-  },
-  {
-    name: 'console/build',
-    holds: 'builds the console; serves it while it is worked on',
-    imports: ['src/runtime/console-files.ts'],
     node: true,
   },
   {
@@ -289,27 +242,28 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'console/screens',
     holds: 'one folder a screen',
-    imports: ['console/client', 'console/ui'],
+    imports: ['src/hcl', 'console/client', 'console/ui'],
     node: false,
   },
   {
     name: 'console',
-    holds: 'the browser application: its entry and its table of contents, `routes.tsx`',
-    imports: ['console/*'],
-    node: false,
+    paths: ['console', 'console/build'],
+    holds: 'the browser application: its entry, `routes.tsx` as table of contents, and `build/`',
+    imports: ['console/*', 'src/runtime/console-files.ts'],
+    node: ['console/build'],
   },
   {
     name: 'dev',
-    holds: 'the embedded stack, the demo, the checks of prompts and of this table',
+    paths: ['dev', 'eval'],
+    holds: 'what developers run: the embedded stack, the demo and checks of the code; `eval/` measures models',
     imports: ['*'],
     node: true,
   },
-  { name: 'eval', holds: 'scenarios, pass rates, replay of recorded rounds', imports: ['*'], node: true },
   {
     name: 'test',
-    holds: 'mirrors the code; `suites/` holds what mirrors no file',
+    paths: ['test', 'bench'],
+    holds: 'mirrors the code; `suites/` holds what mirrors no file; `bench/` measures the code against a bare baseline',
     imports: ['*'],
     node: true,
   },
-  { name: 'bench', holds: 'measurements against a bare baseline', imports: ['*'], node: true },
 ]

@@ -6,10 +6,10 @@ export interface Table {
   /** The room that a path belongs to; null for none. */
   roomOf(path: string): Room | null
   /**
-   * The reason why a file of the room may not import a target, which is a path from the root or a `node:` module; null
+   * The reason why the file at a path of the room may not import a target, which is a path from the root or a `node:` module; null
    * when it may.
    */
-  refuse(room: Room, target: string): string | null
+  refuse(room: Room, path: string, target: string): string | null
   /** Mistakes of the table itself, as sentences. */
   errors: string[]
 }
@@ -29,11 +29,13 @@ export function readTable(rooms: readonly Room[], files: readonly string[]): Tab
   const homeless = new Set(files.filter((file) => roomOf(file) === null).map(posix.dirname))
   return {
     roomOf,
-    refuse(room, target) {
-      if (target.startsWith('node:')) return room.node ? null : `${room.name} may not import node: modules.`
+    refuse(room, path, target) {
+      if (room.entries?.includes(path)) return null
+      if (target.startsWith('node:'))
+        return mayUseNode(room, path) ? null : `${room.name} may not import node: modules.`
       const owner = roomOf(target)
       const grant = grants.get(room)
-      if (owner === room || grant?.paths.some((path) => isWithin(target, path))) return null
+      if (owner === room || grant?.paths.some((allowed) => isWithin(target, allowed))) return null
       if (owner === null && isAtRoot(target) && room.imports.includes('*')) return null
       if (owner !== null && grant?.rooms.has(owner)) return null
       const isUpward = owner !== null && rooms.indexOf(owner) > rooms.indexOf(room)
@@ -47,6 +49,9 @@ export function readTable(rooms: readonly Room[], files: readonly string[]): Tab
     ],
   }
 }
+
+const mayUseNode = ({ node }: Room, path: string): boolean =>
+  typeof node === 'boolean' ? node : node.some((folder) => isWithin(path, folder))
 
 /** The row with the longest path decides, so a file may be a room inside the folder of another room. */
 function createRoomFinder(rooms: readonly Room[]): (path: string) => Room | null {
@@ -96,7 +101,7 @@ export function writeRooms(page: string, rooms: readonly Room[]): string {
   const rows = rooms.map((room) => {
     const names = pathsOf(room).map((path) => `\`${path}\``)
     const imports = room.imports.map(describeImport).join(', ') || 'nothing of ours'
-    return `| ${names.join(', ')} | ${room.holds} | ${imports} | ${room.node ? 'yes' : 'no'} |`
+    return `| ${names.join(', ')} | ${room.holds} | ${imports} | ${describeNode(room)} |`
   })
   const table = ['| Room | Holds | May import | `node:` |', '|---|---|---|---|', ...rows].join('\n')
   return `${page.slice(0, begin + BEGIN.length)}\n\n${table}\n\n${page.slice(end)}`
@@ -106,4 +111,10 @@ export function writeRooms(page: string, rooms: readonly Room[]): string {
 function describeImport(entry: string): string {
   if (entry === '*') return 'every room above'
   return entry.startsWith('!') ? `not \`${entry.slice(1)}\`` : `\`${entry}\``
+}
+
+function describeNode({ node, entries = [] }: Room): string {
+  if (node === true) return 'yes'
+  const places = [...(node || []), ...entries].map((path) => `\`${path}\``)
+  return places.length === 0 ? 'no' : `only ${places.join(', ')}`
 }

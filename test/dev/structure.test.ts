@@ -17,12 +17,12 @@ const ROOMS = [
   room('src/plan', ['src/base', 'config/deep']),
   room('src/rules', ['src/*', '!src/base'], { node: true }),
   room('work/kit', ['*', '!src/rules']),
-  room('work', ['*']),
-  room('work (entry)', ['work'], { paths: ['work/main.ts'] }),
+  room('work', ['*'], { paths: ['work', 'work/inner'], node: ['work/inner'], entries: ['work/main.ts'] }),
+  room('last'),
 ]
 const FILES = [
   ...['config/a.ts', 'config/deep/a.ts', 'src/base/a.ts', 'src/plan/a.ts', 'src/rules/plan/a.ts'],
-  ...['work/kit/a.ts', 'work/a.ts', 'work/main.ts'],
+  ...['work/kit/a.ts', 'work/a.ts', 'work/inner/a.ts', 'work/main.ts', 'last/a.ts'],
 ]
 const table = readTable(ROOMS, FILES)
 
@@ -37,7 +37,7 @@ describe('table of rooms', () => {
   test.each([
     ...FILES.map((file, index) => [
       file,
-      ['config', 'config', 'src/base', 'src/plan', 'src/rules', 'work/kit', 'work', 'work (entry)'][index],
+      ['config', 'config', 'src/base', 'src/plan', 'src/rules', 'work/kit', 'work', 'work', 'work', 'last'][index],
     ]),
     ['work/other/a.ts', undefined],
     ['src/new/a.ts', undefined],
@@ -58,15 +58,18 @@ describe('table of rooms', () => {
     ['work/kit/a.ts', 'src/base/a.ts', null],
     ['work/kit/a.ts', 'src/rules/plan/a.ts', forbidden('work/kit')],
     ['work/main.ts', 'work/a.ts', null],
-    ['work/main.ts', 'work/kit/a.ts', forbidden('work (entry)')],
-    ['work/a.ts', 'work/main.ts', upward('work', 'work (entry)')],
+    ['work/a.ts', 'last/a.ts', upward('work', 'last')],
+    ['work/main.ts', 'last/a.ts', null],
+    ['work/main.ts', 'node:fs', null],
+    ['work/a.ts', 'node:fs', 'work may not import node: modules.'],
+    ['work/inner/a.ts', 'node:fs', null],
     ['src/plan/a.ts', 'tool.config.ts', forbidden('src/plan')],
     ['work/a.ts', 'tool.config.ts', null],
     ['src/plan/a.ts', 'node:fs', 'src/plan may not import node: modules.'],
     ['src/rules/plan/a.ts', 'node:fs', null],
   ])('%s imports %s: %s', (path, target, reason) => {
     const importer = table.roomOf(path)
-    expect(importer && table.refuse(importer, target)).toBe(reason)
+    expect(importer && table.refuse(importer, path, target)).toBe(reason)
   })
 
   test('mistakes of the table itself are errors', () => {
@@ -91,8 +94,8 @@ describe('table of rooms', () => {
 |---|---|---|---|
 | \`src/rules\` | what src/rules holds | \`src/*\`, not \`src/base\` | yes |
 | \`work/kit\` | what work/kit holds | every room above, not \`src/rules\` | no |
-| \`work\` | what work holds | every room above | no |
-| \`work/main.ts\` | what work (entry) holds | \`work\` | no |
+| \`work\`, \`work/inner\` | what work holds | every room above | only \`work/inner\`, \`work/main.ts\` |
+| \`last\` | what last holds | nothing of ours | no |
 
 <!-- end of rooms -->
 after

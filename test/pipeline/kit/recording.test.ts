@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { createReplayLlm, normalise } from '../../eval/replay/answers.ts'
-import { PlatformError } from '../../src/base/errors.ts'
-import { silentLogger } from '../../src/base/log.ts'
-import { createMasker } from '../../src/base/masking.ts'
-import type { Inference, InferenceRequest, LlmClient } from '../../src/llm/types.ts'
-import { type RecordedRound, RecordingError, readRecording, sealLine } from '../../src/observe/recording.ts'
-import { createRoundRecorder } from '../../src/observe/round-recorder.ts'
-import { fence } from '../../src/prompts/fence.ts'
+import { createReplayLlm, normalise } from '../../../eval/replay/answers.ts'
+import { type RecordedRound, RecordingError, readRecording, sealLine } from '../../../pipeline/kit/recording.ts'
+import { createRoundRecorder } from '../../../pipeline/kit/round-recorder.ts'
+import { PlatformError } from '../../../src/base/errors.ts'
+import { silentLogger } from '../../../src/base/log.ts'
+import { createMasker } from '../../../src/base/masking.ts'
+import type { Inference, InferenceRequest, LlmClient } from '../../../src/llm/types.ts'
+import { fence } from '../../../src/prompts/fence.ts'
 
 const ROUND: RecordedRound = {
   session: 'e1b5c3a0-0000-4000-8000-000000000001',

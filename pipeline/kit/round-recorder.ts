@@ -1,8 +1,8 @@
-import type { Json } from '../base/json.ts'
-import type { Logger } from '../base/log.ts'
-import { createMasker, type Masker } from '../base/masking.ts'
-import type { InferenceRequest, LlmClient, Message } from '../llm/types.ts'
-import type { PlanCounts } from '../plan/plan.ts'
+import type { Json } from '../../src/base/json.ts'
+import type { Logger } from '../../src/base/log.ts'
+import { createMasker, type Masker } from '../../src/base/masking.ts'
+import type { InferenceRequest, LlmClient, Message } from '../../src/llm/types.ts'
+import type { PlanCounts } from '../../src/plan/plan.ts'
 import { chainOf, RECORDING_VERSION, type RecordedError, type RecordedRound, sealLine } from './recording.ts'
 
 /** Records the model traffic of rounds. */

@@ -1,36 +1,12 @@
 import * as v from 'valibot'
-import { sha256Hex } from '../base/bytes.ts'
-import type { InferenceRequest } from '../llm/types.ts'
+import { sha256Hex } from '../../src/base/bytes.ts'
+import type { InferenceRequest } from '../../src/llm/types.ts'
 
 /**
  * The version of the form in which a round is recorded. A recording is a text of one JSON object a line: the first
  * describes the round (`round`), the last one its end (`end`), and those between them are model calls and searches.
  */
 export const RECORDING_VERSION = 1
-
-/** The first line of a recording: the round and how it was started. */
-export interface RecordedRound {
-  session: string
-  round: number
-  attempt: number
-  mode: string
-  is_partial: boolean
-  /** Only present for a preview. */
-  preview?: true
-  query: string
-  repository: string
-  iac_path: string | null
-  scope_id: string
-  provider: string
-  models: { main: string; small: string }
-  recorded_at: string
-}
-export interface RecordedError {
-  name: string
-  message: string
-  code?: string
-  status?: number
-}
 
 const usage = v.object({
   input_tokens: v.number(),
@@ -113,6 +89,9 @@ const lineSchema = v.variant('kind', [
 ])
 type Line = v.InferOutput<typeof lineSchema>
 type LineOf<Kind extends Line['kind']> = Extract<Line, { kind: Kind }>
+/** The first line of a recording: the round and how it was started. */
+export type RecordedRound = Omit<LineOf<'round'>, 'kind' | 'version'>
+export type RecordedError = v.InferOutput<typeof failure>
 export type RecordedCompletion = LineOf<'complete'>
 export type RecordedSearch = LineOf<'search'>
 
@@ -181,7 +160,7 @@ export interface Chain {
   tools: string[]
 }
 
-/** Which chain a request belongs to. A client sees only its tools, of which the last one ends the chain. */
+/** Returns the chain of a request, which only its tools tell: the last one ends the chain. */
 export function chainOf({ role, tools = [] }: Pick<InferenceRequest, 'role' | 'tools'>): Chain {
   return { chain: tools.at(-1)?.name ?? 'text', role, tools: tools.map(({ name }) => name) }
 }

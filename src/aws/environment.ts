@@ -1,4 +1,4 @@
-import { OutboundError, send, TRANSIENT_STATUSES } from '../http.ts'
+import { OutboundError, send, TRANSIENT_STATUSES } from '../base/http.ts'
 import { type ChainLink, type ChainTools, credentialFault, parseCredentialsJson, readNamedFile } from './credentials.ts'
 import { assumeWithToken } from './sts.ts'
 

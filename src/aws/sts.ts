@@ -1,5 +1,5 @@
 import { AwsV4Signer } from 'aws4fetch'
-import { type OutboundResponse, send, TRANSIENT_STATUSES } from '../http.ts'
+import { type OutboundResponse, send, TRANSIENT_STATUSES } from '../base/http.ts'
 import { type AwsCredentials, type ChainTools, credentialFault, parseCredentials } from './credentials.ts'
 import { domainOf } from './partition.ts'
 

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
-import { systemCode } from '../../../config/errors.ts'
-import type { AwsVariables } from '../../../config/types.ts'
-import { type Fetch, OutboundError } from '../http.ts'
-import type { Logger } from '../log.ts'
+import { systemCode } from '../../config/errors.ts'
+import type { AwsVariables } from '../../config/types.ts'
+import { type Fetch, OutboundError } from '../base/http.ts'
+import type { Logger } from '../base/log.ts'
 
 export interface AwsCredentials {
   access_key: string
