@@ -1,0 +1,106 @@
+import { internal } from '../base/errors.ts'
+import type { Sql, Transaction } from '../data/db/types.ts'
+import { storable } from '../data/db/values.ts'
+import { assertHeld, type ClaimedRound, heldSessionQuery } from './round.ts'
+import { assertNotCancelled } from './transitions.ts'
+
+/** How an apply ended. Sensitive values are masked in all texts. */
+export type ApplyResult =
+  /** The engine ran to its end, successfully or not. */
+  | { kind: 'ran'; exit_code: number; stdout: string; stderr: string }
+  /**
+   * No job was submitted, so nothing changed. `reason` says why and `advice` says what to do, both in sentences; `cause`
+   * is there when the plan no longer fits.
+   */
+  | { kind: 'refused'; reason: string; advice: string; cause?: 'engine_changed' | 'state_moved' }
+  /** The round's job was submitted, or may have been, and nobody knows how it ended. */
+  | { kind: 'unknown'; reason: string }
+
+/** How far earlier attempts of an apply round came. */
+export interface ApplyProgress {
+  /** Seconds since the round began to wait for another apply of its project; null when it does not wait. */
+  waited_s: number | null
+  /** True when an attempt was about to submit the round's job. A second job must not be submitted then. */
+  intended: boolean
+  job_id: string | null
+  result: ApplyResult | null
+}
+
+/** Reads how far earlier attempts of an apply round came; the first attempt finds nothing done. */
+export async function readApplyProgress(sql: Sql, roundId: number): Promise<ApplyProgress> {
+  const [row] = await sql<ApplyProgress[]>`
+    SELECT extract(epoch FROM clock_timestamp() - waiting_since)::float8 AS waited_s,
+           intended_at IS NOT NULL AS intended, job_id, result
+    FROM applies WHERE round_id = ${roundId}`
+  return row ?? { waited_s: null, intended: false, job_id: null, result: null }
+}
+
+/**
+ * Records that the job of this round is about to be submitted. The same statement makes sure that the session is
+ * not locked, that the plan is still the sealed one and that the round holds its project.
+ * @returns false for a locked session
+ * Errors: `LeaseLost`; `RoundCancelled`; 500 when the plan or the project
+ * is no longer as checked, or when an earlier attempt has recorded the same already.
+ */
+export async function recordIntent(
+  sql: Sql,
+  round: ClaimedRound,
+  pin: { plan_sha256: string; project_id: string },
+): Promise<boolean> {
+  const rows = await sql.begin(async (tx) => {
+    assertHeld(await heldSessionQuery(tx, round))
+    await assertNotCancelled(tx, round.id)
+    return await insertIntent(tx, round, pin)
+  })
+  assertHeld(rows)
+  const [answer] = rows
+  if (answer?.recorded) return true
+  if (answer?.is_blocked) return false
+  throw internal('The apply was not started: the pinned plan is no longer the one that was checked.')
+}
+
+const insertIntent = (tx: Transaction, round: ClaimedRound, pin: { plan_sha256: string; project_id: string }) =>
+  tx<{ is_blocked: boolean; recorded: boolean }[]>`
+    WITH session AS (
+      SELECT id, is_blocked FROM sessions
+      WHERE id = ${round.session.id} AND fence = ${round.fence} AND in_flight FOR SHARE
+    ), recorded AS (
+      INSERT INTO applies (round_id, project_id, intended_at)
+      SELECT ${round.id}, ${pin.project_id}, clock_timestamp() FROM session
+      WHERE NOT is_blocked
+        AND EXISTS (SELECT 1 FROM pins p WHERE p.session_id = session.id AND p.plan_sha256 = ${pin.plan_sha256})
+        AND EXISTS (SELECT 1 FROM project_applies a WHERE a.project_id = ${pin.project_id} AND a.round_id = ${round.id})
+      ON CONFLICT (round_id) DO UPDATE SET intended_at = excluded.intended_at WHERE applies.intended_at IS NULL
+      RETURNING round_id
+    )
+    SELECT is_blocked, EXISTS (SELECT 1 FROM recorded) AS recorded FROM session`
+
+/**
+ * Records the id of an apply round's job, so that a later attempt waits for this job instead of submitting another.
+ * The write does not carry the run's fence: only the attempt that recorded the intent can know the id, and the next
+ * attempt needs it also from a worker that has lost the round in the meantime.
+ */
+export async function recordApplyJob(sql: Sql, roundId: number, jobId: string): Promise<void> {
+  await sql`
+    UPDATE applies SET job_id = ${jobId}
+    WHERE round_id = ${roundId} AND intended_at IS NOT NULL AND job_id IS NULL`
+}
+
+/**
+ * Records how an apply ended, so that a later attempt of the round reports the same result.
+ * Errors: `LeaseLost`.
+ */
+export async function recordApplyResult(
+  sql: Sql,
+  round: ClaimedRound,
+  projectId: string,
+  result: ApplyResult,
+): Promise<void> {
+  const json = JSON.stringify(result, (_, value: unknown) => (typeof value === 'string' ? storable(value) : value))
+  const rows = await sql`
+    WITH session AS (${heldSessionQuery(sql, round)})
+    INSERT INTO applies (round_id, project_id, result) SELECT ${round.id}, ${projectId}, ${json}::jsonb FROM session
+    ON CONFLICT (round_id) DO UPDATE SET result = excluded.result
+    RETURNING round_id`
+  assertHeld(rows)
+}

@@ -1,0 +1,55 @@
+import { type Actor, recordAudit } from '../access/audit/record.ts'
+import { sessionNotFound } from '../base/errors.ts'
+import type { Context } from '../context.ts'
+import type { Transaction } from '../data/db/types.ts'
+import { cancelledMessage, writeEnd } from './finish.ts'
+import type { HeldRound } from './round.ts'
+import { sessionAggregateKey } from './session-facts.ts'
+import { requestCancel, withdrawRound } from './transitions.ts'
+
+/** Channel of PostgreSQL's NOTIFY that tells workers of cancellations. The payload is the id of the round. */
+export const CANCEL_CHANNEL = 'platform_cancel'
+
+/**
+ * Cancels the unfinished round of a session, and notifies the worker that runs it. A round that no worker runs and that
+ * has submitted nothing to the iac service ends at once; a message of the queue that comes later finds it finished. The
+ * first cancellation of a round stays: a further one changes nothing and is no error.
+ * @param request.by the e-mail or the name of the caller
+ * @param request.actor the caller, for the record, where a first cancellation is entered
+ * @returns `ended` when the round has ended, `requested` when a worker will end it
+ * Errors: 404 unknown session; 409 when no round runs, or when the round has begun to save its plan.
+ */
+export async function cancelRound(
+  context: Pick<Context, 'sql' | 'cache' | 'queue'>,
+  request: { session_uuid: string; by: string; actor: Actor },
+): Promise<'ended' | 'requested'> {
+  const outcome = await context.sql.begin(async (tx) => {
+    const session = await lockSession(tx, request.session_uuid)
+    const { is_first, cancelled_by, ...round } = await requestCancel(tx, session, request.by)
+    if (is_first)
+      await recordAudit(tx, {
+        action: 'round_cancelled',
+        actor: request.actor,
+        session_id: session.uuid,
+        detail: { round: round.number },
+      })
+    await tx`SELECT pg_notify(${CANCEL_CHANNEL}, ${String(round.id)})`
+    const fence = await withdrawRound(tx, round.id)
+    if (fence === null) return 'requested'
+    const end = { status: 'uncompleted', message: cancelledMessage(cancelled_by), commit: null, usage: null } as const
+    await writeEnd(context.queue, tx, { ...round, fence, session }, { ...end, history: null, keeps_pin: true })
+    return 'ended'
+  })
+  if (outcome === 'ended') await context.cache.delete(sessionAggregateKey(request.session_uuid))
+  return outcome
+}
+
+/** Claims and ends of a round lock the session as well, so that of these and a cancellation one comes after the other. */
+async function lockSession(tx: Transaction, uuid: string): Promise<HeldRound['session']> {
+  const [session] = await tx<HeldRound['session'][]>`
+    SELECT s.id, s.uuid, s.user_id,
+      json_build_object('uri', w.uri, 'branch', w.branch, 'root_path', w.root_path) AS workspace
+    FROM sessions s JOIN workspaces w ON w.session_id = s.id WHERE s.uuid = ${uuid} FOR UPDATE OF s`
+  if (!session) throw sessionNotFound(uuid)
+  return session
+}

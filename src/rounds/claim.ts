@@ -1,0 +1,81 @@
+import type { Turn } from '../base/vocabulary.ts'
+import type { Sql, Transaction } from '../data/db/types.ts'
+import { interruptAttempts } from './attempts.ts'
+import type { ClaimedRound } from './round.ts'
+import { readFacts, type SessionFacts } from './session-facts.ts'
+import { appendStatus, takeRound } from './transitions.ts'
+
+export interface Claim extends ClaimedRound {
+  /** How many earlier attempts ended without handing the round back, for example because their worker died. */
+  interruptions: number
+  /** Who cancelled the round before it was claimed; null when nobody did. */
+  cancelled_by: string | null
+}
+
+/**
+ * Claims a round for this worker: raises the session's fence, counts the attempt and deletes what an earlier
+ * attempt recorded. Answers null when the round is finished or when another worker's lease is still valid, so that
+ * a queue message that is delivered twice does no harm.
+ */
+export async function claimRound(sql: Sql, roundId: number): Promise<Claim | null> {
+  return sql.begin(async (tx) => {
+    const taken = await takeRound(tx, roundId)
+    if (!taken) return null
+    const { session_id, last_commit, attempts, handed_back, was_parked, ...round } = taken
+    const claim: Claim = {
+      number: round.number,
+      mode: round.mode,
+      query: round.query,
+      is_partial: round.is_partial,
+      preview: round.preview,
+      resource_ids: round.resource_ids,
+      jobs: round.jobs,
+      fence: round.fence,
+      cancelled_by: round.cancelled_by,
+      id: roundId,
+      attempt: attempts,
+      interruptions: attempts - 1 - handed_back,
+      session: await readSession(tx, session_id),
+      history: await readHistory(tx, session_id),
+      base_commit: last_commit,
+      abandoned_commits: await readAbandonedCommits(tx, session_id),
+    }
+    // A cancelled round does not start again, and keeps what it wrote; an apply is reported anew.
+    const isEnding = claim.cancelled_by !== null && claim.mode !== 'apply'
+    if (claim.attempt > 1 && !isEnding) await discardEarlierAttempt(tx, claim, was_parked)
+    return claim
+  })
+}
+
+async function readSession(tx: Transaction, id: number): Promise<SessionFacts> {
+  const facts = await readFacts(tx, tx`s.id = ${id}`)
+  if (!facts) throw new Error(`session ${id} has no row`)
+  return facts
+}
+
+async function readAbandonedCommits(tx: Transaction, sessionId: number): Promise<string[]> {
+  const rows = await tx<{ pushed_commit: string }[]>`
+    SELECT pushed_commit FROM rounds
+    WHERE session_id = ${sessionId} AND finished_at IS NOT NULL AND cancel_requested_at IS NOT NULL
+      AND pushed_commit IS NOT NULL`
+  return rows.map((row) => row.pushed_commit)
+}
+
+async function readHistory(tx: Transaction, sessionId: number): Promise<Turn[]> {
+  const [row] = await tx<{ payload: Turn[] }[]>`SELECT payload FROM histories WHERE session_id = ${sessionId}`
+  return row?.payload ?? []
+}
+
+/**
+ * Deletes the artifact rows that an earlier attempt wrote. The stored objects stay, although nothing refers to them
+ * any more. The record of its generation loops stays, in which a last entry without an end is marked as interrupted.
+ * Unless the round was parked, which is no interruption, or somebody has cancelled it, a status tells the user that it
+ * starts again.
+ */
+async function discardEarlierAttempt(tx: Transaction, claim: Claim, wasParked: boolean): Promise<void> {
+  for (const table of ['engine_plans', 'reports', 'compliance_checks', 'code_changes', 'previews', 'engine_outputs'])
+    await tx`DELETE FROM ${tx(table)} WHERE round_id = ${claim.id}`
+  await interruptAttempts(tx, claim.id)
+  if (!wasParked && claim.cancelled_by === null)
+    await appendStatus(tx, claim, 'started', 'The round was interrupted and starts again.')
+}

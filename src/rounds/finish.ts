@@ -1,0 +1,104 @@
+import { platformFor, recordAudit } from '../access/audit/record.ts'
+import type { TerminalStatus, Turn } from '../base/vocabulary.ts'
+import type { Context } from '../context.ts'
+import type { Transaction } from '../data/db/types.ts'
+import { storable } from '../data/db/values.ts'
+import type { ClaimedRound, HeldRound } from './round.ts'
+import type { RoundResult } from './round-result.ts'
+import { deletePinRow } from './saved-plan-end.ts'
+import { sessionAggregateKey } from './session-facts.ts'
+import { endRound, readCancelledBy, releaseProject, restoreLock } from './transitions.ts'
+
+/** The message of the status with which a cancelled round ends. */
+export const cancelledMessage = (by: string): string => `Cancelled by ${by}.`
+
+export interface RoundEnd {
+  status: TerminalStatus
+  message: string
+  /** The whole conversation, which replaces the stored one. Null keeps the stored one. */
+  history: readonly Turn[] | null
+  /** Head of the session branch. Null keeps the head of the round before. */
+  commit: string | null
+  /** What the run's meter counted, as plain JSON. Null stores nothing. */
+  usage: object | null
+  /** What the round built; absent or without any words, nothing is stored. */
+  result?: RoundResult
+  /** Set by an apply that was cancelled before it submitted anything: the plan stays pinned for another apply. */
+  keeps_pin?: boolean
+}
+
+/**
+ * Ends a round. The terminal status, the history and `in_flight = false` become visible in one transaction, so that
+ * a client that sees the status and sends the next request at once is accepted. After an apply round, successful or
+ * not, the session has no pinned plan any more, and the next apply of its project may begin. Only a round that
+ * completed makes its commit the reviewed one: a declined request may find a commit that somebody else has pushed.
+ * A preview leaves both commits as they are, since it has reviewed nothing. The end of an apply is entered in the record
+ * of who did what. A round that somebody has cancelled by now ends cancelled, whatever `end` says.
+ * @returns the end as it was written
+ * Errors: `LeaseLost`.
+ */
+export async function finishRound(
+  context: Pick<Context, 'sql' | 'cache' | 'queue'>,
+  round: ClaimedRound,
+  end: RoundEnd,
+): Promise<RoundEnd> {
+  const written = await context.sql.begin(async (tx) => {
+    // A cancellation waits for this lock: when it comes afterwards, it finds no round that runs.
+    await tx`SELECT id FROM sessions WHERE id = ${round.session.id} FOR UPDATE`
+    const by = await readCancelledBy(tx, round.id)
+    const own = round.preview ? { ...end, commit: null } : end
+    const present = by === null ? own : asCancelled(own, by)
+    await writeEnd(context.queue, tx, round, present)
+    if (by !== null) await restoreLock(tx, round)
+    return present
+  })
+  await context.cache.delete(sessionAggregateKey(round.session.uuid))
+  return written
+}
+
+const asCancelled = (end: RoundEnd, by: string): RoundEnd => ({
+  ...end,
+  status: 'uncompleted',
+  message: cancelledMessage(by),
+  commit: null,
+})
+
+/**
+ * Writes all that the end of a round changes, inside the caller's transaction, which has locked the session.
+ * Errors: `LeaseLost`.
+ */
+export async function writeEnd(
+  queue: Context['queue'],
+  tx: Transaction,
+  round: HeldRound,
+  end: RoundEnd,
+): Promise<void> {
+  const { status, message, commit } = end
+  const usage = end.usage === null ? null : JSON.stringify(end.usage)
+  await endRound(tx, round, { status, message, commit, usage, result: writeResult(end.result) })
+  if (end.history) await saveHistory(tx, round.session.id, end.history)
+  if (round.mode !== 'apply') return
+  await recordAudit(tx, {
+    action: 'apply_ended',
+    actor: platformFor(round.session.user_id),
+    session_id: round.session.uuid,
+    detail: { mode: round.mode, round: round.number, status, repository: round.session.workspace.uri },
+  })
+  if (!end.keeps_pin) await deletePinRow(tx, round)
+  await tx`UPDATE applies SET result = NULL WHERE round_id = ${round.id}`
+  await releaseProject(queue, tx, round)
+}
+
+/** The result as JSON text; null when it says nothing. */
+function writeResult(result?: RoundResult): string | null {
+  if (!result || Object.values(result).every(isEmpty)) return null
+  return JSON.stringify(result, (_, value) => (typeof value === 'string' ? storable(value) : value))
+}
+
+const isEmpty = (part: RoundResult[keyof RoundResult]): boolean =>
+  typeof part === 'string' || Array.isArray(part) ? part.length === 0 : part === undefined
+
+async function saveHistory(tx: Transaction, sessionId: number, history: readonly Turn[]): Promise<void> {
+  const payload = history.map((turn) => ({ user: storable(turn.user), assistant: storable(turn.assistant) }))
+  await tx`UPDATE histories SET payload = ${JSON.stringify(payload)}::jsonb WHERE session_id = ${sessionId}`
+}
