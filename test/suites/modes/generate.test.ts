@@ -3,13 +3,12 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { PlanDocumentSchema } from '../../../routes/schemas/plan-document.ts'
 import { unavailable } from '../../../src/base/errors.ts'
-import { STOPPING } from '../../../src/data/queue/types.ts'
 import { acceptRound } from '../../../src/sessions/accept.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf, documentsOf } from './artifacts.ts'
-import { ADDED, accept, decline, done, GATES, goodRound, MAIN, targets, write } from './scripts.ts'
-import { firstRound, nextRound, pinnedPath, runWaiting, startStack } from './stack.ts'
+import { ADDED, decline, done, GATES, goodRound, MAIN, targets, write } from './scripts.ts'
+import { firstRound, nextRound, pinnedPath, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
@@ -182,35 +181,6 @@ describe('a generate round', () => {
   })
 })
 
-describe('an interrupted round', () => {
-  it('starts again from where the session stood, and leaves nothing twice', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const stop = new AbortController()
-    const half = scriptedLlm(
-      goodRound({
-        task_complete: [write('half.tf', ADDED), done('Half done.')],
-        generate_engine_targets: () => {
-          stop.abort(STOPPING)
-          return targets()
-        },
-      }),
-    )
-    const stopped = await firstRound(stack, stack.context(half), { repo_uri }, stop.signal)
-    expect(stopped.in_flight).toBe(true)
-    expect(await stack.git(repo_uri, 'ls-tree', '--name-only', stopped.branch)).toContain('half.tf')
-
-    const session = await runWaiting(stack, stack.context(scriptedLlm(goodRound())), stopped.uuid)
-    expect(session.failures).toEqual([])
-    expect(session.statuses.at(-1)).toBe('completed')
-    expect((await stack.git(repo_uri, 'ls-tree', '--name-only', session.branch)).trim().split('\n')).toEqual([
-      'main.tf',
-      'second.tf',
-    ])
-    expect((await artifactsOf(stack, session.uuid)).filter(({ kind }) => kind === 'change')).toHaveLength(1)
-    expect(session.history).toEqual([{ user: 'Add a second greeting', assistant: 'Added a second greeting.' }])
-  })
-})
-
 describe('what the round depends on', () => {
   it('fails the round with a clear text when the object store is down', async () => {
     const repo_uri = await stack.repository({ 'main.tf': MAIN })
@@ -229,21 +199,5 @@ describe('what the round depends on', () => {
     const gone: typeof iac = { ...iac, run: async () => Promise.reject(unavailable('iac service unreachable')) }
     const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { iac: gone }), { repo_uri })
     expect(session.messages.at(-1)).toBe('runner failed: iac service unreachable')
-  })
-
-  it('shows no text of unexpected errors', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const llm = scriptedLlm(goodRound({ task_complete: { error: new TypeError('secret detail of a library') } }))
-    const session = await firstRound(stack, stack.context(llm), { repo_uri })
-    expect(session.statuses.at(-1)).toBe('failed')
-    expect(session.messages.at(-1)).not.toContain('secret detail')
-  })
-
-  it('goes on when status sentences fail', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const llm = scriptedLlm(goodRound({ status: { error: new Error('busy') }, requests_filter: accept }))
-    const session = await firstRound(stack, stack.context(llm), { repo_uri })
-    expect(session.statuses.at(-1)).toBe('completed')
-    expect(session.messages).toContain('Waiting for infrastructure as code to be validated.')
   })
 })
