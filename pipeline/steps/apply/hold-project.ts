@@ -1,4 +1,4 @@
-import { type ApplyResult, parkRound, takeProject } from '../../../src/sessions/applies.ts'
+import { type ApplyResult, parkRound, takeProject } from '../../../src/rounds/applies.ts'
 import type { StoredSeal } from '../../../src/sessions/pins/seal.ts'
 import type { BareKit } from '../../kit/kit.ts'
 import type { BareRun } from '../../kit/run.ts'

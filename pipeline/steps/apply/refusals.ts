@@ -1,6 +1,6 @@
 import { readManagedState } from '../../../src/plan/state/managed-state.ts'
 import { compareStates, describeMoves, type EngineState, hasMoved, parseState } from '../../../src/plan/state/state.ts'
-import type { ApplyResult } from '../../../src/sessions/applies.ts'
+import type { ApplyResult } from '../../../src/rounds/applies.ts'
 import { describeMovedState, describeOtherEngine } from '../../../src/sessions/pins/compare.ts'
 import type { StoredSeal } from '../../../src/sessions/pins/seal.ts'
 import type { BareRun } from '../../kit/run.ts'

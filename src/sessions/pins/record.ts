@@ -1,7 +1,7 @@
-import type { Sql, Transaction } from '../../data/db/types.ts'
+import type { Sql } from '../../data/db/types.ts'
 import type { StateVersion } from '../../plan/state/state.ts'
+import type { ClaimedRound } from '../../rounds/round.ts'
 import type { EngineInfo } from '../../services/iac/types.ts'
-import type { ClaimedRound, HeldRound } from '../types.ts'
 
 /** The facts of a seal that are recorded; see `Seal`. */
 interface RecordedSeal {
@@ -36,16 +36,3 @@ export const recordSealQuery = (sql: Sql, round: ClaimedRound, seal: RecordedSea
       project_id = excluded.project_id, sealed_at = clock_timestamp(),
       ended_at = NULL, ended_by = NULL, end_reason = NULL, verified_at = NULL, checks = NULL
   )`
-
-/** Records that a round takes the session's seal away, and why; the reasons are those of `ShownSeal`. Nothing changes when there is none. */
-export async function recordSealEnd(tx: Transaction, round: Pick<HeldRound, 'id' | 'mode' | 'session'>): Promise<void> {
-  const reason =
-    round.mode === 'apply'
-      ? tx`coalesce((
-          SELECT CASE WHEN a.intended_at IS NOT NULL THEN 'used' ELSE a.result ->> 'cause' END
-          FROM applies a WHERE a.round_id = ${round.id}), 'discarded')`
-      : tx`'superseded'`
-  await tx`
-    UPDATE sealed_plans SET ended_at = clock_timestamp(), ended_by = ${round.id}, end_reason = ${reason}
-    WHERE session_id = ${round.session.id} AND ended_at IS NULL`
-}

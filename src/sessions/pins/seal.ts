@@ -1,11 +1,12 @@
-import type { Db, Sql, Transaction } from '../../data/db/types.ts'
+import type { Db, Sql } from '../../data/db/types.ts'
 import { storable } from '../../data/db/values.ts'
 import type { PlannedChange } from '../../plan/plan.ts'
 import type { StateVersion } from '../../plan/state/state.ts'
+import type { ClaimedRound } from '../../rounds/round.ts'
+import { deletePinRow } from '../../rounds/saved-plan-end.ts'
+import { assertHeld, heldSessionQuery } from '../../rounds/status.ts'
 import type { EngineInfo } from '../../services/iac/types.ts'
-import { assertHeld, heldSessionQuery } from '../status.ts'
-import type { ClaimedRound, HeldRound } from '../types.ts'
-import { recordSealEnd, recordSealQuery } from './record.ts'
+import { recordSealQuery } from './record.ts'
 
 /**
  * The facts that identify the plan that was reviewed in a session. An apply compares everything with them, and
@@ -128,13 +129,4 @@ export async function removePin(sql: Sql, round: ClaimedRound): Promise<string |
     await deletePinRow(tx, round)
     return pin?.archive_key ?? null
   })
-}
-
-/**
- * Deletes the session's seal inside the caller's transaction, which has locked the session, and records that this round
- * took it away.
- */
-export async function deletePinRow(tx: Transaction, round: Pick<HeldRound, 'id' | 'mode' | 'session'>): Promise<void> {
-  await tx`DELETE FROM pins WHERE session_id = ${round.session.id}`
-  await recordSealEnd(tx, round)
 }

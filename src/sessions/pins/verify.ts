@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts'
 import { readManagedState } from '../../plan/state/managed-state.ts'
 import { isStateLocked } from '../../plan/state/state-lock.ts'
 import { readBranchHead } from '../../repository/head.ts'
-import type { SessionFacts } from '../types.ts'
+import type { SessionFacts } from '../../rounds/session-facts.ts'
 import { describeMovedState, describeOtherEngine } from './compare.ts'
 import { describeNewerCommit, readSeal, type SealCheck, type SealRecord, type ShownSeal } from './shown-seal.ts'
 
