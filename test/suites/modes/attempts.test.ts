@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { MASK } from '../../../src/base/masking.ts'
-import type { AttemptDetail } from '../../../src/rounds/attempt-types.ts'
+import type { AttemptDetail } from '../../../src/rounds/attempts.ts'
 import { createTestCore } from '../../helpers/core.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { type Reply, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'

@@ -12,7 +12,7 @@ import {
 } from '../../helpers/model-server.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { type Reply, type Script, scriptOf } from '../../pipeline/steps/scripted-llm.ts'
-import { goodRound, } from './scripts.ts'
+import { goodRound } from './scripts.ts'
 import { firstRound, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)

@@ -6,7 +6,7 @@ import type { Context } from '../../../src/context.ts'
 import type { Tracing } from '../../../src/observe/trace-types.ts'
 import { createTracing } from '../../../src/observe/tracing.ts'
 import { createPromptRegistry } from '../../../src/prompts/registry/client.ts'
-import { createRegistryPrompts } from '../../../src/prompts/registry/source.ts'
+import { createRegistryPrompts } from '../../../src/prompts/source.ts'
 import { createPullRequest } from '../../../src/pull-requests/create.ts'
 import { openPrompts } from '../../../src/runtime/prompts.ts'
 import { startOnce } from '../../helpers/start-once.ts'
@@ -119,13 +119,10 @@ describe('a generate round', () => {
 })
 
 describe('prompts from a registry', () => {
-  const withRegistry = async (llm: ReturnType<typeof scriptedLlm>, fetcher: Fetch = fetch): Promise<Context> => {
+  const withRegistry = async (llm: ReturnType<typeof scriptedLlm>): Promise<Context> => {
     const telemetry = { ...stack.config.telemetry, collector_url: collector.collector_url }
     await openPrompts({ ...stack.config, telemetry }, 'core', { fetch, log: silentLogger })
-    const registry = createPromptRegistry(
-      { url: collector.collector_url, api_key: '' },
-      { fetch: fetcher, backoffMs: 1 },
-    )
+    const registry = createPromptRegistry({ url: collector.collector_url, api_key: '' }, { fetch, backoffMs: 1 })
     return stack.context(llm, { prompts: createRegistryPrompts(registry, 'development') })
   }
   const round = async (context: Context) =>

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { startOnce } from '../../helpers/start-once.ts'
 import { scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
-import { GATES, goodRound, } from './scripts.ts'
+import { GATES, goodRound } from './scripts.ts'
 import { firstRound, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
