@@ -59,7 +59,8 @@ describe('a generate round', () => {
     expect(audits.map(({ model, tools }) => [model, tools])).toEqual(
       Array(2).fill(['small-model', ['report_compliance_findings']]),
     )
-    for (const { text } of audits) expect(text).toMatch(/The very first words[^]*Plan text|Plan text[^]*The very first/)
+    for (const audit of audits)
+      for (const part of ['The very first words', 'Plan text']) expect(audit.text).toContain(part)
     expect(world.model.of('generate_engine_plan_report').map(({ model }) => model)).toEqual([
       'main-model',
       'main-model',

@@ -78,10 +78,9 @@ describe('a generate round that is cancelled', () => {
     'plan',
     'show',
   ] as const)('while the engine works on %s interrupts it and waits for it', async (kind) => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const base = stack.context(scriptedLlm(goodRound()))
     const { iac, happened } = endlessJob(base.iac, kind, () => cancelIn(base))
-    const session = await firstRound(stack, { ...base, iac }, { repo_uri })
+    const session = await firstRound(stack, { ...base, iac })
     expectCancelled(session)
     expect(happened).toEqual(['submitted', 'cancel job-that-never-ends', 'ended'])
   })
@@ -172,7 +171,6 @@ describe('a generate round that is cancelled', () => {
   })
 
   it('before its worker was killed: the next one stops what still runs, and does not begin', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const worker = new AbortController()
     const base = stack.context(scriptedLlm(goodRound()))
     const dying: IacClient['run'] = async (kind, body, options) => {
@@ -182,7 +180,7 @@ describe('a generate round that is cancelled', () => {
       worker.abort(new Error('killed'))
       throw new Error('killed')
     }
-    const killed = await firstRound(stack, { ...base, iac: { ...base.iac, run: dying } }, { repo_uri }, worker.signal)
+    const killed = await firstRound(stack, { ...base, iac: { ...base.iac, run: dying } }, {}, worker.signal)
     expect(killed.in_flight).toBe(true)
     await lapse(stack, killed.uuid)
     const asked: string[] = []

@@ -32,8 +32,7 @@ async function run() {
   }
   const iac = createIacClient(stack.config.services.iac, { fetch: noted, log: silentLogger })
   const llm = scriptedLlm(goodRound({ task_complete: repaired() }))
-  const repo_uri = await stack.repository({ 'main.tf': MAIN })
-  const session = await firstRound(stack, stack.context(llm, { iac }), { repo_uri })
+  const session = await firstRound(stack, stack.context(llm, { iac }))
   return { calls, session, requests: llm.of('task_complete') }
 }
 
@@ -68,8 +67,9 @@ describe('a repair on a real engine', () => {
     )
     const needs_registry =
       'terraform {\n  required_providers {\n    aws = {\n      source = "127.0.0.1:1/acme/own"\n    }\n  }\n}\n'
-    const repo_uri = await stack.repository({ 'main.tf': MAIN, 'versions.tf': needs_registry })
-    const session = await firstRound(stack, stack.context(llm), { repo_uri })
+    const session = await firstRound(stack, stack.context(llm), {
+      files: { 'main.tf': MAIN, 'versions.tf': needs_registry },
+    })
     expect(session.statuses.filter((status) => status === 'generating')).toHaveLength(1)
     expect(session.statuses.at(-1)).toBe('failed')
     expect(session.messages.at(-1)).toMatch(

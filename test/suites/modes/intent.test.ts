@@ -62,8 +62,7 @@ describe('a generate round whose first plan leaves out what was asked for', () =
   it('is repaired; report and pull request say what was checked', async () => {
     const generator = [write('second.tf', ADDED), done('First.'), write('second.tf', thrice), done('Second.')]
     const llm = scriptedLlm(goodRound({ task_complete: generator, report_intent_statements: statements }))
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const session = await firstRound(stack, stack.context(llm), { repo_uri })
+    const session = await firstRound(stack, stack.context(llm))
     expect(session.failures).toEqual([])
     expect(session.statuses.at(-1)).toBe('completed')
     expect(said(llm.of('task_complete')[2])).toContain('terraform_data.second: input is')
@@ -73,12 +72,12 @@ describe('a generate round whose first plan leaves out what was asked for', () =
         '- unknown: It has a known id. The plan has: terraform_data.second: id is a value known only after apply.',
       ].join('\n'),
     )
-    const text = await pullRequestText(repo_uri, session)
+    const text = await pullRequestText(session.repo_uri, session)
     expect(text).toContain(
       `## ${TITLE}\n\nCode checked 3 statements made from the request against the plan: 2 of 3 met.\n\n` +
         '- unknown: It has',
     )
-    expect(await stack.git(repo_uri, 'show', `${session.branch}:second.tf`)).toBe(thrice)
+    expect(await stack.git(session.repo_uri, 'show', `${session.branch}:second.tf`)).toBe(thrice)
   })
 })
 

@@ -12,7 +12,7 @@ import {
 } from '../../helpers/model-server.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { type Reply, type Script, scriptOf } from '../../pipeline/steps/scripted-llm.ts'
-import { goodRound, MAIN } from './scripts.ts'
+import { goodRound } from './scripts.ts'
 import { firstRound, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
@@ -39,8 +39,7 @@ async function round(
   })
   servers.push(server)
   const llm = createLlmClient(modelConfig(server.url, { timeout: 0.4 }), { fetch, log: silentLogger })
-  const repo_uri = await stack.repository({ 'main.tf': MAIN })
-  return { session: await firstRound(stack, stack.context(llm), { repo_uri }), calls }
+  return { session: await firstRound(stack, stack.context(llm)), calls }
 }
 
 const chainOf = (body: ChatBody) => body.tools?.at(-1)?.function.name ?? 'status'

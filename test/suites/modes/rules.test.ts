@@ -63,10 +63,9 @@ function contextOf({ llm, orchestration, changes }: Setting): { context: Context
 const checkOf = async (uuid: string) => JSON.parse((await textsOf(stack, uuid, 'check')).at(-1) ?? 'null')
 
 it('a finding of code locks although the model found nothing, tells staff, and a later round that passes unlocks', async () => {
-  const repo_uri = await stack.repository({ 'main.tf': MAIN })
   const llm = scriptedLlm(goodRound())
   const { context, notified } = contextOf({ llm, changes: [OPEN] })
-  const first = await firstRound(stack, context, { repo_uri })
+  const first = await firstRound(stack, context)
   expect(first).toMatchObject({ is_blocked: true, in_flight: false })
   expect(first.statuses.at(-1)).toBe('completed')
 
