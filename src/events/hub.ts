@@ -165,7 +165,7 @@ const isSameState = (a: SessionState | null, b: SessionState) =>
 async function readNews(sql: Sql, feeds: readonly Feed[]): Promise<Feed[]> {
   const requests = feeds.map(({ sessionId, channel, head }) => ({ sessionId, channel, after: head, round: null }))
   const pages = await readPages(sql, requests)
-  feeds.forEach((feed, index) => feed.add(pages[index]?.frames ?? []))
+  for (const [index, feed] of feeds.entries()) feed.add(pages[index]?.frames ?? [])
   return feeds.filter((_, index) => pages[index]?.isFull)
 }
 
