@@ -1,7 +1,7 @@
 import { useEffect, useMemo } from 'preact/hooks'
 import type { Round } from '../../client/api/schemas.ts'
 import { hasEnded } from '../../client/sessions/use-session.ts'
-import { type RoundEvents, useActivity } from '../../client/sessions/use-streams.ts'
+import { useActivity } from '../../client/sessions/use-streams.ts'
 import { Skeleton } from '../../ui/notice.tsx'
 import { withStatuses } from '../../ui/round/activity-lines.ts'
 import { ActivityStream } from '../../ui/round/activity-stream.tsx'
@@ -11,7 +11,7 @@ import { mergeAttempts } from '../../ui/round/merge-attempts.ts'
 import { Term } from '../../ui/term.tsx'
 import { formatNumber, plural } from '../../ui/words.ts'
 import { useOpenSession } from '../session/session-context.ts'
-import { RoundOutput } from './round-output.tsx'
+import { RoundOutput, StreamState } from './round-output.tsx'
 
 interface WorkProps {
   round: Round
@@ -63,26 +63,3 @@ export function RoundWork({ round, onCancelling }: WorkProps) {
 }
 
 const GONE = 'What happened in a round is kept for 30 days; nothing of this one is left.'
-
-interface StateProps {
-  events: RoundEvents<unknown>
-  /** The round is over: only what keeps one from reading it is worth a word. */
-  quietWhen?: boolean
-}
-
-/** How the stream of a round is, in a few quiet words. */
-export function StreamState({ events, quietWhen }: StateProps) {
-  return (
-    <span class="rounds-stream-state small quiet" role="status">
-      {wordsFor(events, quietWhen ?? false)}
-    </span>
-  )
-}
-
-function wordsFor({ stream, error, events }: RoundEvents<unknown>, quiet: boolean): string {
-  if (error !== null) return `Cannot be followed: ${error}`
-  if (stream === 'waiting') return 'Interrupted; it goes on by itself.'
-  if (stream === 'connecting' && events.length === 0) return 'Connecting…'
-  if (stream === 'connecting') return 'Connecting again…'
-  return stream === 'open' && !quiet ? 'Live' : ''
-}

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { colourLine } from './colours/colours.ts'
+import type { colourLine, LineMode } from './colours/colours.ts'
 import { type Row, sideOf } from './lines/rows.ts'
 import type { Token } from './lines/words.ts'
 
@@ -47,9 +47,6 @@ const LANGUAGES: [RegExp, string][] = [
 /** The language of a file by its name; null when it has no colours. */
 export const languageOf = (name: string): string | null =>
   LANGUAGES.find(([pattern]) => pattern.test(name))?.[1] ?? null
-
-/** Whether a line is code, or stands inside of a text or a comment that began on an earlier one. */
-export type LineMode = 'code' | 'string' | 'comment'
 
 const HEREDOC = /<<-?\s*([A-Za-z_][\w-]*)\s*$/
 /** Only the end of a line can begin a text of several lines. */

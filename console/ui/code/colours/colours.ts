@@ -6,7 +6,9 @@ import 'prismjs/components/prism-hcl.js'
 import 'prismjs/components/prism-json.js'
 import 'prismjs/components/prism-yaml.js'
 import type { Token } from '../lines/words.ts'
-import type { LineMode } from '../use-colours.ts'
+
+/** A line of code, or a line within a text or a comment that began on an earlier line. */
+export type LineMode = 'code' | 'string' | 'comment'
 
 const KINDS: Record<string, string> = {
   boolean: 'value',
