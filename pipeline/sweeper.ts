@@ -1,10 +1,10 @@
 import { expireAuditRecords } from '../src/audit/expire.ts'
 import type { Context } from '../src/context.ts'
+import { deleteArchivesOfFailedSessions } from '../src/saved-plans/encrypted-archive.ts'
 import { readStandings } from '../src/sessions/find.ts'
 import { deleteOldEvents } from '../src/sessions/journal/retention.ts'
-import { deleteArchivesOfFailedSessions } from '../src/sessions/pins/archive.ts'
 import { gitFolder } from './workspace/git/place.ts'
-import { sweepWorkspaces } from './workspace/pins/sweep.ts'
+import { sweepWorkspaces } from './workspace/saved-plans/sweep.ts'
 
 const SWEEP_EVERY_MS = 3_600_000
 

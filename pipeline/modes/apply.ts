@@ -1,4 +1,5 @@
 import { LeaseLost, PlatformError, RoundCancelled } from '../../src/base/errors.ts'
+import { findPin, type StoredSeal } from '../../src/saved-plans/saved-plan.ts'
 import {
   type ApplyProgress,
   type ApplyResult,
@@ -6,19 +7,18 @@ import {
   recordApplyResult,
 } from '../../src/sessions/applies.ts'
 import { cancelledMessage } from '../../src/sessions/cancel/wish.ts'
-import { findPin, type StoredSeal } from '../../src/sessions/pins/seal.ts'
 import { cancelledBy } from '../kit/cancellation.ts'
 import { type BareKit, createBareKit } from '../kit/kit.ts'
 import type { BareMode, BareRun, Outcome, Parked } from '../kit/run.ts'
 import { settleStatusAfter } from '../kit/status.ts'
 import { discardPin, holdProject } from '../steps/apply/hold-project.ts'
 import { describeStateTrace, refuseMovedState, refuseOtherEngine } from '../steps/apply/refusals.ts'
-import { assertSealed, findReviewedPin, openDirectory, readArchivedMasks } from '../steps/apply/reviewed-pin.ts'
+import { assertSealed, findReviewedPin, openDirectory, readArchivedMasks } from '../steps/apply/reviewed-plan.ts'
 import { blockedSession, submitOnce, waitForApply } from '../steps/apply/run-once.ts'
 import { waitForStateLock } from '../steps/apply/state-lock.ts'
 import { writeApplyReport } from '../steps/apply/write-apply-report.ts'
-import { findPinned, type PinnedDirectory } from '../workspace/pins/pinned.ts'
-import { readMasks } from '../workspace/pins/private-files.ts'
+import { findPinned, type PinnedDirectory } from '../workspace/saved-plans/plan-directory.ts'
+import { readMasks } from '../workspace/saved-plans/private-files.ts'
 import { writeStateKeys } from '../workspace/state-keys.ts'
 
 /**

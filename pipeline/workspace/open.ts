@@ -13,7 +13,7 @@ import { commitAndPush, computeRevision, readHead, restoreFiles } from './commit
 import { findMergeBase, listChangedFiles, readBranchDiff, readPendingChanges } from './diff.ts'
 import { createGit } from './git/git.ts'
 import { type GitPlace, preparePlace, removeGitDirectory, removeGitLeftovers } from './git/place.ts'
-import { pinDirectory, removeLeftovers } from './pins/pin.ts'
+import { pinDirectory, removeLeftovers } from './saved-plans/folder-names.ts'
 import type { Checkout, Workspace } from './types.ts'
 import { removeUnsafeEntries } from './unsafe-entries.ts'
 

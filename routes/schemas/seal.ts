@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { CHECK_NAMES, CHECK_OUTCOMES, SEAL_REASONS } from '../../src/sessions/pins/shown-seal.ts'
+import { CHECK_NAMES, CHECK_OUTCOMES, SEAL_REASONS } from '../../src/saved-plans/plan-status.ts'
 
 const SEALED = '2026-02-01T00:03:09.500000Z'
 const VERIFIED = '2026-02-01T09:30:00.250000Z'

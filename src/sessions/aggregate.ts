@@ -1,10 +1,10 @@
 import { type ReportType, type Status, TERMINAL_STATUSES, type Turn } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import type { Db, Transaction } from '../data/db/types.ts'
+import { readSeal, type ShownSeal } from '../saved-plans/plan-status.ts'
 import { readAttempts, toAttempts } from './attempts/read.ts'
 import { isUuid } from './find.ts'
 import { type SummaryRow, toSummary } from './list.ts'
-import { readSeal, type ShownSeal } from './pins/shown-seal.ts'
 import type { ArtifactEntry, PreviewEntry, PullRequest, RoundDetail, RoundUsage, SessionAggregate } from './types.ts'
 
 type AggregateContext = Pick<Context, 'sql' | 'cache' | 'storage'>

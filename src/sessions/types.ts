@@ -1,7 +1,7 @@
 import type { GitProvider } from '../../config/types.ts'
 import type { Cloud, Mode, Operation, ReportType, Status, Turn } from '../base/vocabulary.ts'
+import type { ShownSeal } from '../saved-plans/plan-status.ts'
 import type { AttemptDetail } from './attempts/types.ts'
-import type { ShownSeal } from './pins/shown-seal.ts'
 
 /** What a run needs to know about its session. Only `is_blocked` may change while the run lasts. */
 export interface SessionFacts {

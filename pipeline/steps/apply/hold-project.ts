@@ -1,8 +1,8 @@
+import type { StoredSeal } from '../../../src/saved-plans/saved-plan.ts'
 import { type ApplyResult, parkRound, takeProject } from '../../../src/sessions/applies.ts'
-import type { StoredSeal } from '../../../src/sessions/pins/seal.ts'
 import type { BareKit } from '../../kit/kit.ts'
 import type { BareRun } from '../../kit/run.ts'
-import { removePinned } from '../../workspace/pins/pinned.ts'
+import { removePinned } from '../../workspace/saved-plans/plan-directory.ts'
 
 /** Longest wait for another round that applies to the same project, unless a job of the engine may run shorter. */
 const LIMIT_S = 600

@@ -1,12 +1,12 @@
 import { readManagedState } from '../../../src/plan/state/managed-state.ts'
 import { compareStates, describeMoves, type EngineState, hasMoved, parseState } from '../../../src/plan/state/state.ts'
+import { describeMovedState, describeOtherEngine } from '../../../src/saved-plans/compare.ts'
+import type { StoredSeal } from '../../../src/saved-plans/saved-plan.ts'
 import type { ApplyResult } from '../../../src/sessions/applies.ts'
-import { describeMovedState, describeOtherEngine } from '../../../src/sessions/pins/compare.ts'
-import type { StoredSeal } from '../../../src/sessions/pins/seal.ts'
 import type { BareRun } from '../../kit/run.ts'
-import type { PinnedDirectory } from '../../workspace/pins/pinned.ts'
-import { readZipEntry } from '../../workspace/pins/zip.ts'
-import { MAX_STATE_BYTES } from '../generate/pin-plan.ts'
+import type { PinnedDirectory } from '../../workspace/saved-plans/plan-directory.ts'
+import { readZipEntry } from '../../workspace/saved-plans/zip.ts'
+import { MAX_STATE_BYTES } from '../generate/save-plan.ts'
 
 type Refusal = Extract<ApplyResult, { kind: 'refused' }>
 

@@ -2,14 +2,14 @@ import { conflict, LeaseLost, PlatformError } from '../../../src/base/errors.ts'
 import { delay } from '../../../src/base/http.ts'
 import { cutMiddle } from '../../../src/base/text.ts'
 import { STOPPING } from '../../../src/data/queue/types.ts'
+import type { StoredSeal } from '../../../src/saved-plans/saved-plan.ts'
 import type { EngineResult } from '../../../src/services/iac/types.ts'
 import { type ApplyResult, recordApplyJob, recordIntent } from '../../../src/sessions/applies.ts'
-import type { StoredSeal } from '../../../src/sessions/pins/seal.ts'
 import { askToStop, cancelledBy } from '../../kit/cancellation.ts'
 import { watchJob } from '../../kit/follow-output.ts'
 import type { BareKit } from '../../kit/kit.ts'
 import type { BareRun } from '../../kit/run.ts'
-import type { PinnedDirectory } from '../../workspace/pins/pinned.ts'
+import type { PinnedDirectory } from '../../workspace/saved-plans/plan-directory.ts'
 
 /** The error of an apply in a locked session, 409. */
 export const blockedSession = (uuid: string) => conflict(`Session ${uuid} is blocked; apply is not allowed.`)

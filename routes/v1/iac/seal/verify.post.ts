@@ -1,5 +1,5 @@
 import { createRoute, type z } from '@hono/zod-openapi'
-import { verifySeal } from '../../../../src/sessions/pins/verify.ts'
+import { verifySeal } from '../../../../src/saved-plans/verify.ts'
 import { requireSessionToManage } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requireOperation } from '../../../middleware/gates.ts'

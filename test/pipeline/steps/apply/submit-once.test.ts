@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { submitOnce } from '../../../../pipeline/steps/apply/run-once.ts'
 import type { Sql } from '../../../../src/data/db/types.ts'
+import { type StoredSeal, sealPin } from '../../../../src/saved-plans/saved-plan.ts'
 import { readApplyProgress, takeProject } from '../../../../src/sessions/applies.ts'
-import { type StoredSeal, sealPin } from '../../../../src/sessions/pins/seal.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { createSteps, type StepWorld } from '../support.ts'
 

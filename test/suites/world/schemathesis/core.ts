@@ -7,7 +7,7 @@ import { createDeliveries } from '../../../../sidecars/notifications/deliveries.
 import type { Fetch } from '../../../../src/base/http.ts'
 import { silentLogger } from '../../../../src/base/log.ts'
 import { serve } from '../../../../src/runtime/serve.ts'
-import { sealPin } from '../../../../src/sessions/pins/seal.ts'
+import { sealPin } from '../../../../src/saved-plans/saved-plan.ts'
 import { createTestCore, type TestCore } from '../../../helpers/core.ts'
 import { createIssuer } from '../../../helpers/issuer.ts'
 import { createUser, openSession, runRound, SEAL } from '../../../helpers/sessions.ts'

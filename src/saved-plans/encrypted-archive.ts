@@ -1,4 +1,4 @@
-import type { Context } from '../../context.ts'
+import type { Context } from '../context.ts'
 
 /** Says which pinned plan directory an archive belongs to. */
 export interface PinOwner {

@@ -1,11 +1,11 @@
-import { conflict } from '../../base/errors.ts'
-import type { Context } from '../../context.ts'
-import { readManagedState } from '../../plan/state/managed-state.ts'
-import { isStateLocked } from '../../plan/state/state-lock.ts'
-import { readBranchHead } from '../../repository/head.ts'
-import type { SessionFacts } from '../types.ts'
+import { conflict } from '../base/errors.ts'
+import type { Context } from '../context.ts'
+import { readManagedState } from '../plan/state/managed-state.ts'
+import { isStateLocked } from '../plan/state/state-lock.ts'
+import { readBranchHead } from '../repository/head.ts'
+import type { SessionFacts } from '../sessions/types.ts'
 import { describeMovedState, describeOtherEngine } from './compare.ts'
-import { describeNewerCommit, readSeal, type SealCheck, type SealRecord, type ShownSeal } from './shown-seal.ts'
+import { describeNewerCommit, readSeal, type SealCheck, type SealRecord, type ShownSeal } from './plan-status.ts'
 
 /** Longest time for one question to the outside. They are asked side by side. */
 const LIMIT_MS = 8_000

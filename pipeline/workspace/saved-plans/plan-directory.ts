@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import type { Config } from '../../../config/types.ts'
 import type { SessionFacts } from '../../../src/sessions/types.ts'
 import { locateRoot } from '../files/confine.ts'
-import { ENDED, PINNED, removeLeftovers } from './pin.ts'
+import { ENDED, PINNED, removeLeftovers } from './folder-names.ts'
 import { hashFile } from './private-files.ts'
 
 /** The pinned directory of a session, with a plan file that matches the seal. */

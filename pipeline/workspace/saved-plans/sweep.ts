@@ -4,7 +4,7 @@ import { lstat, opendir, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from '../../../src/base/log.ts'
 import { isUuid, type Standing } from '../../../src/sessions/find.ts'
-import { ENDED, isAside, PINNED } from './pin.ts'
+import { ENDED, isAside, PINNED } from './folder-names.ts'
 
 const HOUR_MS = 3_600_000
 /** A directory that was moved aside is kept for a day, because an engine may still run in it. */

@@ -5,7 +5,7 @@ import { join, relative } from 'node:path'
 import type { Config } from '../../../config/types.ts'
 import { internal } from '../../../src/base/errors.ts'
 import { STATE_KEYS_FILE } from '../../../src/plan/state/managed-state.ts'
-import type { PinnedDirectory } from './pinned.ts'
+import type { PinnedDirectory } from './plan-directory.ts'
 
 /** Limits of a workspace that can be sealed, so that hashing it ends. An archive of it has the same ones. */
 export const SEAL_LIMITS = { bytes: 4 * 1024 * 1024 * 1024, entries: 500_000 }

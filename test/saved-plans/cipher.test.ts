@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decrypt, encrypt } from '../../../src/sessions/pins/archive.ts'
+import { decrypt, encrypt } from '../../src/saved-plans/encrypted-archive.ts'
 
 const KEY = 'a key of at least thirty-two characters'
 const HEAD = 4 + 32

@@ -2,7 +2,7 @@ import { appendFile, chmod, mkdir, mkdtemp, realpath, rename, rm, symlink, write
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { hashWorkspace } from '../../../../pipeline/workspace/pins/workspace-hash.ts'
+import { hashWorkspace } from '../../../../pipeline/workspace/saved-plans/workspace-hash.ts'
 import { load } from '../../../config/support.ts'
 import { pipe } from '../../../sidecars/iac/service.ts'
 

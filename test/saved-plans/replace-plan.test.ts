@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { LeaseLost } from '../../../src/base/errors.ts'
-import { findPin, removePin, type Seal, sealPin } from '../../../src/sessions/pins/seal.ts'
-import type { ClaimedRound } from '../../../src/sessions/types.ts'
-import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
-import { claimOf, createSession, lapseLease, verbContext } from '../fixtures.ts'
+import { LeaseLost } from '../../src/base/errors.ts'
+import { findPin, removePin, type Seal, sealPin } from '../../src/saved-plans/saved-plan.ts'
+import type { ClaimedRound } from '../../src/sessions/types.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { claimOf, createSession, lapseLease, verbContext } from '../sessions/fixtures.ts'
 
 let db: TestDatabase
 beforeAll(async () => {

@@ -9,8 +9,8 @@ import { writeMarker } from '../clone.ts'
 import { isInside, resolveLink } from '../files/confine.ts'
 import { MASKS_FILE, WORKSPACE_MARKER } from '../files/engine-files.ts'
 import { isShared, shareTree } from '../files/shared-folder.ts'
-import { PINNED, pinDirectory } from './pin.ts'
-import { inspectPinned, type PinnedDirectory } from './pinned.ts'
+import { PINNED, pinDirectory } from './folder-names.ts'
+import { inspectPinned, type PinnedDirectory } from './plan-directory.ts'
 
 /** Limits of an unpacked directory in bytes and entries, so that a small archive cannot fill the disk. */
 const MAX_UNPACKED = 4 * 1024 * 1024 * 1024

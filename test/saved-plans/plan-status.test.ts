@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { acceptRound } from '../../../src/sessions/accept.ts'
-import { loadAggregate } from '../../../src/sessions/aggregate.ts'
-import { type ApplyResult, recordApplyResult, recordIntent, takeProject } from '../../../src/sessions/applies.ts'
-import { finishRound, type RoundEnd } from '../../../src/sessions/finish.ts'
-import { removePin, sealPin } from '../../../src/sessions/pins/seal.ts'
-import type { ClaimedRound } from '../../../src/sessions/types.ts'
-import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
-import { SEAL } from '../../helpers/sessions.ts'
-import { claimOf, createSession, lapseLease, verbContext } from '../fixtures.ts'
+import { removePin, sealPin } from '../../src/saved-plans/saved-plan.ts'
+import { acceptRound } from '../../src/sessions/accept.ts'
+import { loadAggregate } from '../../src/sessions/aggregate.ts'
+import { type ApplyResult, recordApplyResult, recordIntent, takeProject } from '../../src/sessions/applies.ts'
+import { finishRound, type RoundEnd } from '../../src/sessions/finish.ts'
+import type { ClaimedRound } from '../../src/sessions/types.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { SEAL } from '../helpers/sessions.ts'
+import { claimOf, createSession, lapseLease, verbContext } from '../sessions/fixtures.ts'
 
 let db: TestDatabase
 let context: ReturnType<typeof verbContext>

@@ -1,11 +1,11 @@
-import type { Db, Sql, Transaction } from '../../data/db/types.ts'
-import { storable } from '../../data/db/values.ts'
-import type { PlannedChange } from '../../plan/plan.ts'
-import type { StateVersion } from '../../plan/state/state.ts'
-import type { EngineInfo } from '../../services/iac/types.ts'
-import { assertHeld, heldSessionQuery } from '../status.ts'
-import type { ClaimedRound, HeldRound } from '../types.ts'
-import { recordSealEnd, recordSealQuery } from './record.ts'
+import type { Db, Sql, Transaction } from '../data/db/types.ts'
+import { storable } from '../data/db/values.ts'
+import type { PlannedChange } from '../plan/plan.ts'
+import type { StateVersion } from '../plan/state/state.ts'
+import type { EngineInfo } from '../services/iac/types.ts'
+import { assertHeld, heldSessionQuery } from '../sessions/status.ts'
+import type { ClaimedRound, HeldRound } from '../sessions/types.ts'
+import { recordSealEnd, recordSealQuery } from './history.ts'
 
 /**
  * The facts that identify the plan that was reviewed in a session. An apply compares everything with them, and

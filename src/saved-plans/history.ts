@@ -1,7 +1,7 @@
-import type { Sql, Transaction } from '../../data/db/types.ts'
-import type { StateVersion } from '../../plan/state/state.ts'
-import type { EngineInfo } from '../../services/iac/types.ts'
-import type { ClaimedRound, HeldRound } from '../types.ts'
+import type { Sql, Transaction } from '../data/db/types.ts'
+import type { StateVersion } from '../plan/state/state.ts'
+import type { EngineInfo } from '../services/iac/types.ts'
+import type { ClaimedRound, HeldRound } from '../sessions/types.ts'
 
 /** The facts of a seal that are recorded; see `Seal`. */
 interface RecordedSeal {

@@ -5,9 +5,9 @@ import { crc32, deflateRawSync } from 'node:zlib'
 import { create, type Header } from 'tar'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Config } from '../../../../config/types.ts'
-import { packDirectory, unpackDirectory } from '../../../../pipeline/workspace/pins/archive.ts'
-import { hashFile } from '../../../../pipeline/workspace/pins/private-files.ts'
-import { readZipEntry } from '../../../../pipeline/workspace/pins/zip.ts'
+import { packDirectory, unpackDirectory } from '../../../../pipeline/workspace/saved-plans/pack.ts'
+import { hashFile } from '../../../../pipeline/workspace/saved-plans/private-files.ts'
+import { readZipEntry } from '../../../../pipeline/workspace/saved-plans/zip.ts'
 
 let folder: string
 let clone: string
