@@ -51,7 +51,7 @@ export async function sweep(context: SweeperContext, signal: AbortSignal): Promi
   const options = { standings, now: context.now(), log, signal }
   const { removed, unknown } = await sweepWorkspaces(config.paths.upload_folder, options)
   // A worker that died left git's own directories in another place than the files of its clones.
-  const git = await sweepWorkspaces(gitFolder(config.paths), { ...options, pins: false })
+  const git = await sweepWorkspaces(gitFolder(config.paths), { ...options, plans: false })
   if (unknown > 0)
     log.warn('folders of sessions that the database does not know stay where they are', { folders: unknown })
   const archives = signal.aborted ? 0 : await deleteArchivesOfFailedSessions(context, signal)

@@ -96,8 +96,14 @@ export const ROOMS: readonly Room[] = [
     node: false,
   },
   {
+    name: 'src/saved-plans',
+    holds: 'the reviewed plan of a session for a later apply: record, encrypted copy, comparison with the present',
+    imports: ['src/base', 'src/data', 'src/services', 'src/repository', 'src/plan', 'src/context.ts'],
+    node: false,
+  },
+  {
     name: 'src/sessions',
-    holds: 'lifecycle, lease, cancellation, reading and lists of sessions; their events, attempts, applies and pins',
+    holds: 'lifecycle, lease, cancellation, reading and lists of sessions; their events, attempts and applies',
     imports: [
       'config',
       'src/base',
@@ -107,6 +113,7 @@ export const ROOMS: readonly Room[] = [
       'src/plan',
       'src/context.ts',
       'src/audit',
+      'src/saved-plans',
     ],
     node: false,
   },

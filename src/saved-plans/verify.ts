@@ -1,11 +1,17 @@
 import { conflict } from '../base/errors.ts'
 import type { Context } from '../context.ts'
 import { readManagedState } from '../plan/state/managed-state.ts'
+import { hasMoved, type StateVersion } from '../plan/state/state.ts'
 import { isStateLocked } from '../plan/state/state-lock.ts'
 import { readBranchHead } from '../repository/head.ts'
-import type { SessionFacts } from '../sessions/types.ts'
-import { describeMovedState, describeOtherEngine } from './compare.ts'
-import { describeNewerCommit, readSeal, type SealCheck, type SealRecord, type ShownSeal } from './plan-status.ts'
+import type { EngineInfo } from '../services/iac/types.ts'
+import {
+  describeNewerCommit,
+  type NewestPlan,
+  type PlanCheck,
+  readNewestPlan,
+  type SavedPlanStatus,
+} from './plan-status.ts'
 
 /** Longest time for one question to the outside. They are asked side by side. */
 const LIMIT_MS = 8_000
@@ -15,61 +21,67 @@ type Needs = Pick<
   'sql' | 'config' | 'log' | 'fetch' | 'resolver' | 'pinnedFetch' | 'iac' | 'stateStore' | 'now'
 >
 
-/** What a comparison with the present state found. */
-export interface SealVerification {
-  seal: ShownSeal
-  checks: SealCheck[]
+/** The part of a session that a verification reads. */
+interface Session {
+  uuid: string
+  is_blocked: boolean
+  workspace: { uri: string; branch: string }
+}
+
+/** The result of a comparison with the present state. */
+export interface Verification {
+  plan: SavedPlanStatus
+  checks: PlanCheck[]
   verified_at: string
 }
 
 /**
- * Compares the sealed plan of a session with what it would be applied to: the session branch, the engine, the managed
- * state, the locks. Nothing is planned, applied or locked, and a running round is not touched. What cannot be seen is
- * `unknown`, and no error. The result stays with the seal, for the detail of the session.
- * Errors: 409 when nothing is sealed, or when the plan was taken away in the meantime.
+ * Compares the current saved plan of a session with what it would be applied to: the session branch, the engine, the
+ * managed state, the locks. Nothing is planned, applied or locked, and a running round is not touched. What cannot be
+ * read is `unknown`, not an error. The result is stored with the plan, for the detail of the session.
+ * Errors: 409 when there is no current plan, or when it ended in the meantime.
  */
-export async function verifySeal(context: Needs, session: SessionFacts): Promise<SealVerification> {
-  const record = await readSeal(context.sql, session.uuid)
-  if (!record?.pinned) throw notSealed(session.uuid, record?.shown ?? null)
+export async function verifySavedPlan(context: Needs, session: Session): Promise<Verification> {
+  const newest = await readNewestPlan(context.sql, session.uuid)
+  if (!newest?.current) throw noSavedPlan(session.uuid, newest)
   const checks = await Promise.all([
-    checkCommit(context, session, record),
-    checkEngine(context, record),
-    checkState(context, record),
-    checkReviewed(record),
-    checkLock(context, session, record),
-    checkCopy(record),
+    checkCommit(context, session, newest),
+    checkEngine(context, newest),
+    checkState(context, newest),
+    checkReviewed(newest),
+    checkLock(context, session, newest),
+    checkCopy(newest),
   ])
-  const [kept] = await context.sql<{ verified_at: string }[]>`
-    UPDATE sealed_plans p SET verified_at = clock_timestamp(), checks = ${JSON.stringify(checks)}::jsonb
-    FROM pins WHERE pins.round_id = p.round_id AND p.round_id = ${record.round_id} AND p.ended_at IS NULL
-      AND p.plan_sha256 = ${record.shown.plan_sha256}
-    RETURNING p.verified_at`
-  const now = await readSeal(context.sql, session.uuid)
-  if (!kept || now?.round_id !== record.round_id) throw notSealed(session.uuid, now?.shown ?? null)
-  return { seal: now.shown, checks, verified_at: kept.verified_at }
+  const [stored] = await context.sql<{ verified_at: string }[]>`
+    UPDATE saved_plans SET verified_at = clock_timestamp(), checks = ${JSON.stringify(checks)}::jsonb
+    WHERE round_id = ${newest.round_id} AND ended_at IS NULL AND plan_sha256 = ${newest.status.plan_sha256}
+    RETURNING verified_at`
+  const now = await readNewestPlan(context.sql, session.uuid)
+  if (!stored || now?.round_id !== newest.round_id) throw noSavedPlan(session.uuid, now)
+  return { plan: now.status, checks, verified_at: stored.verified_at }
 }
 
-function notSealed(uuid: string, seal: ShownSeal | null) {
-  const why = seal?.explanation ? ` ${seal.explanation}` : ''
+function noSavedPlan(uuid: string, newest: NewestPlan | null) {
+  const why = newest?.status.explanation ? ` ${newest.status.explanation}` : ''
   return conflict(`Session ${uuid} has no sealed plan.${why}`)
 }
 
-type Finding = Omit<SealCheck, 'name'>
+type Finding = Omit<PlanCheck, 'name'>
 
 const holds = (explanation: string): Finding => ({ outcome: 'holds', explanation })
 const broken = (explanation: string): Finding => ({ outcome: 'broken', explanation })
 const unknown = (explanation: string): Finding => ({ outcome: 'unknown', explanation })
 
 /**
- * Asks the outside in limited time. A failure is `unknown` in these words; its own text goes to the log only, because it
- * may name what the caller must not see.
+ * Asks an outside service in limited time. A failure is `unknown` with the text of `failed`; its own text goes to the log
+ * only, because it may name what the caller must not see.
  */
 async function ask(
   { log }: Needs,
-  name: SealCheck['name'],
+  name: PlanCheck['name'],
   failed: string,
   question: (signal: AbortSignal) => Promise<Finding>,
-): Promise<SealCheck> {
+): Promise<PlanCheck> {
   const limit = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
@@ -82,23 +94,23 @@ async function ask(
   try {
     return { name, ...(await Promise.race([question(limit.signal), late])) }
   } catch (error) {
-    log.warn('a sealed plan could not be compared', { check: name, error })
+    log.warn('a saved plan could not be compared', { check: name, error })
     return { name, ...unknown(failed) }
   } finally {
     clearTimeout(timer)
   }
 }
 
-async function checkCommit(context: Needs, { workspace }: SessionFacts, { shown }: SealRecord): Promise<SealCheck> {
+async function checkCommit(context: Needs, { workspace }: Session, { status }: NewestPlan): Promise<PlanCheck> {
   return await ask(context, 'commit', 'The repository could not be read.', async (signal) => {
     const head = await readBranchHead(context, workspace.uri, workspace.branch, { timeoutMs: LIMIT_MS, signal })
     if (head === null) return unknown('The repository does not have the session branch.')
-    if (head !== shown.commit) return broken(describeNewerCommit(shown.commit, head))
-    return holds(`The session branch is at commit ${shown.commit.slice(0, 12)}, from which the plan was made.`)
+    if (head !== status.commit) return broken(describeNewerCommit(status.commit, head))
+    return holds(`The session branch is at commit ${status.commit.slice(0, 12)}, from which the plan was made.`)
   })
 }
 
-async function checkEngine(context: Needs, { shown: { engine } }: SealRecord): Promise<SealCheck> {
+async function checkEngine(context: Needs, { status: { engine } }: NewestPlan): Promise<PlanCheck> {
   if (engine === null)
     return { name: 'engine', ...unknown('The iac service did not tell its engine when the plan was made.') }
   return await ask(context, 'engine', 'The iac service could not be asked for its engine.', async (signal) => {
@@ -109,7 +121,7 @@ async function checkEngine(context: Needs, { shown: { engine } }: SealRecord): P
   })
 }
 
-async function checkState(context: Needs, { project_id, shown: { state } }: SealRecord): Promise<SealCheck> {
+async function checkState(context: Needs, { project_id, status: { state } }: NewestPlan): Promise<PlanCheck> {
   if (!context.stateStore)
     return {
       name: 'state',
@@ -127,7 +139,7 @@ async function checkState(context: Needs, { project_id, shown: { state } }: Seal
   })
 }
 
-function checkReviewed({ reviewed, shown: { round } }: SealRecord): SealCheck {
+function checkReviewed({ reviewed, status: { round } }: NewestPlan): PlanCheck {
   const finding = reviewed
     ? holds(`Round ${round}, which sealed the plan, has completed.`)
     : broken(`Round ${round}, which sealed the plan, has not completed.`)
@@ -135,7 +147,7 @@ function checkReviewed({ reviewed, shown: { round } }: SealRecord): SealCheck {
 }
 
 /** The lock of the session refuses an apply; an apply waits for a moment for the lock of the state. */
-async function checkLock(context: Needs, session: SessionFacts, { project_id }: SealRecord): Promise<SealCheck> {
+async function checkLock(context: Needs, session: Session, { project_id }: NewestPlan): Promise<PlanCheck> {
   if (session.is_blocked) return { name: 'lock', ...broken('The session is locked, so that it takes no apply.') }
   return await ask(
     context,
@@ -150,7 +162,7 @@ async function checkLock(context: Needs, session: SessionFacts, { project_id }: 
   )
 }
 
-function checkCopy({ shown: { has_copy } }: SealRecord): SealCheck {
+function checkCopy({ status: { has_copy } }: NewestPlan): PlanCheck {
   const finding = has_copy
     ? holds('An encrypted copy of the plan is stored.')
     : unknown('The plan is on the disk of a worker alone, which cannot be looked at from here.')
@@ -158,3 +170,20 @@ function checkCopy({ shown: { has_copy } }: SealRecord): SealCheck {
 }
 
 const toSentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
+/**
+ * Says in a sentence that the engine is not the one that made a plan, because another one may read the plan
+ * differently; null when it is the same.
+ * @param now null when the iac service does not name its engine
+ */
+export function describeOtherEngine(planned: EngineInfo, now: EngineInfo | null): string | null {
+  if (now?.name === planned.name && now.version === planned.version) return null
+  const current = now === null ? 'an engine that does not tell its version' : `${now.name} ${now.version}`
+  return `the plan was made by ${planned.name} ${planned.version}, and the iac service runs ${current} now.`
+}
+
+/** Says in a sentence that the state is not the one that a plan was made from; null when it is the same. */
+export function describeMovedState(planned: StateVersion, now: StateVersion): string | null {
+  if (!hasMoved(planned, now)) return null
+  return `the state moved after the plan was made (serial ${planned.serial} then, ${now.serial} now).`
+}

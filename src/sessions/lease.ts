@@ -93,7 +93,7 @@ async function takeRound(tx: Transaction, roundId: number) {
     }[]
   >`
     UPDATE rounds
-    SET attempts = rounds.attempts + 1, parked = false, sealing_at = NULL,
+    SET attempts = rounds.attempts + 1, parked = false, saving_at = NULL,
         lease_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
     FROM (SELECT id, parked FROM rounds WHERE id = ${roundId} FOR UPDATE) before
     WHERE rounds.id = before.id AND finished_at IS NULL AND (lease_until IS NULL OR lease_until < clock_timestamp())

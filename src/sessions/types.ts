@@ -1,6 +1,6 @@
 import type { GitProvider } from '../../config/types.ts'
 import type { Cloud, Mode, Operation, ReportType, Status, Turn } from '../base/vocabulary.ts'
-import type { ShownSeal } from '../saved-plans/plan-status.ts'
+import type { SavedPlanStatus } from '../saved-plans/plan-status.ts'
 import type { AttemptDetail } from './attempts/types.ts'
 
 /** What a run needs to know about its session. Only `is_blocked` may change while the run lasts. */
@@ -98,8 +98,8 @@ export interface SessionAggregate extends SessionSummary {
   scope_id: string
   rounds: RoundDetail[]
   history: Turn[] | null
-  /** The plan that was sealed last; null when none ever was. */
-  seal: ShownSeal | null
+  /** The plan that was saved last; null when none ever was. The API calls it `seal`. */
+  saved_plan: SavedPlanStatus | null
 }
 
 export interface RoundRequest {

@@ -2,7 +2,7 @@ import type { CoreContext } from '../../routes/context.ts'
 import { resolveUser, type User } from '../../src/access/users.ts'
 import type { Status, Turn } from '../../src/base/vocabulary.ts'
 import type { Sql } from '../../src/data/db/types.ts'
-import type { Seal } from '../../src/saved-plans/saved-plan.ts'
+import type { NewSavedPlan } from '../../src/saved-plans/saved-plan.ts'
 import { acceptFirstRound, type FirstRound } from '../../src/sessions/accept.ts'
 import { finishRound, type RoundEnd } from '../../src/sessions/finish.ts'
 import { claimRound } from '../../src/sessions/lease.ts'
@@ -49,7 +49,7 @@ export const openSession = (context: Needs, user_id: number, changes: Partial<Fi
   })
 
 /** A seal of a plan that limits nothing and does nothing; without a copy. */
-export const SEAL: Seal = {
+export const SAVED_PLAN: NewSavedPlan = {
   plan_sha256: 'a'.repeat(64),
   workspace_sha256: 'c'.repeat(64),
   commit: '1234567890abcdef1234567890abcdef12345678',

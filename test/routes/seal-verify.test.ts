@@ -2,11 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CoreContext } from '../../routes/context.ts'
 import { PlatformError, unavailable } from '../../src/base/errors.ts'
 import { readBranchHead } from '../../src/repository/head.ts'
-import { type Seal, sealPin } from '../../src/saved-plans/saved-plan.ts'
+import type { NewSavedPlan } from '../../src/saved-plans/saved-plan.ts'
 import { acceptRound } from '../../src/sessions/accept.ts'
+import { recordSavedPlan } from '../../src/sessions/cancel/wish.ts'
 import { setLock } from '../../src/sessions/locks.ts'
 import { callOf, createTestCore, type TestCore } from '../helpers/core.ts'
-import { createUser, runRound, SEAL } from '../helpers/sessions.ts'
+import { createUser, runRound, SAVED_PLAN } from '../helpers/sessions.ts'
 import { type Outside, startOutside } from './outside.ts'
 
 const VERIFY = '/api/v1/iac/seal/verify'
@@ -25,12 +26,12 @@ afterAll(async () => {
 })
 
 /** A session with a pushed branch and a sealed plan of its head. */
-async function sealedSession(changes: Partial<Seal> = {}): Promise<{ uuid: string; commit: string }> {
+async function sealedSession(changes: Partial<NewSavedPlan> = {}): Promise<{ uuid: string; commit: string }> {
   const uuid = await outside.ranSession(core.context, owner)
   const commit = await headOf(uuid)
   await acceptRound(core.context, { session_uuid: uuid, mode: 'generate', query: 'q', is_partial: false })
   const { round, finish } = await runRound(core.context, uuid)
-  await sealPin(core.database.sql, round, { ...SEAL, commit, ...changes })
+  await recordSavedPlan(core.database.sql, round, { ...SAVED_PLAN, commit, ...changes })
   await finish('completed', '', [], changes.commit ?? commit)
   return { uuid, commit }
 }
@@ -165,7 +166,7 @@ describe('POST /api/v1/iac/seal/verify', () => {
     const { round, status, finish } = await runRound(core.context, uuid)
     expect((await verify(uuid)).status).toBe(200)
     await status('generating')
-    await sealPin(core.database.sql, round, { ...SEAL, plan_sha256: 'b'.repeat(64) })
+    await recordSavedPlan(core.database.sql, round, { ...SAVED_PLAN, plan_sha256: 'b'.repeat(64) })
     const { body } = await verify(uuid)
     expect(body.seal).toMatchObject({ round: 3, reason: 'not_reviewed', plan_sha256: 'b'.repeat(64) })
     await finish('completed')
@@ -176,7 +177,7 @@ describe('POST /api/v1/iac/seal/verify', () => {
     await acceptRound(core.context, { session_uuid: uuid, mode: 'generate', query: 'q', is_partial: false })
     const { round, finish } = await runRound(core.context, uuid)
     const engine = async () => {
-      await sealPin(core.database.sql, round, SEAL)
+      await recordSavedPlan(core.database.sql, round, SAVED_PLAN)
       return null
     }
     expect((await verify(uuid, { iac: iac(engine) })).status).toBe(409)

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { removePin, sealPin } from '../../src/saved-plans/saved-plan.ts'
 import { acceptRound } from '../../src/sessions/accept.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
 import { type ApplyResult, recordApplyResult, recordIntent, takeProject } from '../../src/sessions/applies.ts'
+import { recordSavedPlan } from '../../src/sessions/cancel/wish.ts'
 import { finishRound, type RoundEnd } from '../../src/sessions/finish.ts'
 import type { ClaimedRound } from '../../src/sessions/types.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
-import { SEAL } from '../helpers/sessions.ts'
+import { SAVED_PLAN } from '../helpers/sessions.ts'
 import { claimOf, createSession, lapseLease, verbContext } from '../sessions/fixtures.ts'
 
 let db: TestDatabase
@@ -17,48 +17,48 @@ beforeAll(async () => {
 })
 afterAll(() => db.drop())
 
-const end = (status: RoundEnd['status'], commit: string | null = SEAL.commit): RoundEnd => ({
+const end = (status: RoundEnd['status'], commit: string | null = SAVED_PLAN.commit): RoundEnd => ({
   status,
   message: '',
   history: null,
   commit,
   usage: null,
 })
-const sealOf = async (uuid: string) => {
+const statusOf = async (uuid: string) => {
   const aggregate = await loadAggregate(context, uuid, { includeHistory: false })
   // The second time it may come from the cache.
   expect(await loadAggregate(context, uuid, { includeHistory: false })).toEqual(aggregate)
-  return aggregate?.seal
+  return aggregate?.saved_plan
 }
 async function nextRound(uuid: string, mode: 'generate' | 'drift' | 'apply'): Promise<ClaimedRound> {
   await acceptRound(context, { session_uuid: uuid, mode, query: 'q', is_partial: false })
   return await claimOf(db.sql, uuid)
 }
-/** A session whose first round sealed a plan and completed. */
-async function sealedSession(changes: Partial<typeof SEAL> = {}): Promise<string> {
+/** A session whose first round saved a plan and completed. */
+async function sessionWithPlan(changes: Partial<typeof SAVED_PLAN> = {}): Promise<string> {
   const uuid = await createSession(context)
   const round = await claimOf(db.sql, uuid)
-  await sealPin(db.sql, round, { ...SEAL, ...changes })
+  await recordSavedPlan(db.sql, round, { ...SAVED_PLAN, ...changes })
   await finishRound(context, round, end('completed'))
   return uuid
 }
 
-describe('the seal of a session', () => {
-  it('is null before anything is sealed', async () => {
+describe('the saved plan of a session', () => {
+  it('is null before a plan is saved', async () => {
     const uuid = await createSession(context)
-    expect(await sealOf(uuid)).toBeNull()
+    expect(await statusOf(uuid)).toBeNull()
     await finishRound(context, await claimOf(db.sql, uuid), end('uncompleted'))
-    expect(await sealOf(uuid)).toBeNull()
+    expect(await statusOf(uuid)).toBeNull()
   })
 
-  it('says what was sealed, by which round, and holds after the round completed', async () => {
-    const uuid = await sealedSession({ targets: ['a.b'], archive_key: 'k' })
-    expect(await sealOf(uuid)).toEqual({
-      plan_sha256: SEAL.plan_sha256,
-      commit: SEAL.commit,
+  it('names the plan and its round, and is valid after the round completed', async () => {
+    const uuid = await sessionWithPlan({ targets: ['a.b'], archive_key: 'k' })
+    expect(await statusOf(uuid)).toEqual({
+      plan_sha256: SAVED_PLAN.plan_sha256,
+      commit: SAVED_PLAN.commit,
       engine: { name: 'OpenTofu', version: '1.10.6' },
       state: { serial: 7, lineage: 'lineage-1' },
-      sealed_at: expect.stringMatching(/Z$/),
+      saved_at: expect.stringMatching(/Z$/),
       round: 1,
       valid: true,
       reason: null,
@@ -71,7 +71,7 @@ describe('the seal of a session', () => {
   })
 
   it('tells neither engine nor state where they are not known', async () => {
-    expect(await sealOf(await sealedSession({ engine: null, state: null }))).toMatchObject({
+    expect(await statusOf(await sessionWithPlan({ engine: null, state: null }))).toMatchObject({
       engine: null,
       state: null,
       has_copy: false,
@@ -82,50 +82,50 @@ describe('the seal of a session', () => {
   it('is not reviewed while its round runs, or after it was interrupted and did not complete', async () => {
     const uuid = await createSession(context)
     const round = await claimOf(db.sql, uuid)
-    await sealPin(db.sql, round, SEAL)
+    await recordSavedPlan(db.sql, round, SAVED_PLAN)
     const expected = {
       valid: false,
       reason: 'not_reviewed',
       explanation: 'Round 1, which sealed the plan, has not completed.',
     }
-    expect(await sealOf(uuid)).toMatchObject(expected)
+    expect(await statusOf(uuid)).toMatchObject(expected)
     await lapseLease(db.sql, round.id)
     const again = await claimOf(db.sql, uuid)
-    expect(await sealOf(uuid)).toMatchObject(expected)
-    await sealPin(db.sql, again, { ...SEAL, plan_sha256: 'b'.repeat(64) })
+    expect(await statusOf(uuid)).toMatchObject(expected)
+    await recordSavedPlan(db.sql, again, { ...SAVED_PLAN, plan_sha256: 'b'.repeat(64) })
     await finishRound(context, again, end('uncompleted'))
-    expect(await sealOf(uuid)).toMatchObject({ ...expected, plan_sha256: 'b'.repeat(64), round: 1 })
+    expect(await statusOf(uuid)).toMatchObject({ ...expected, plan_sha256: 'b'.repeat(64), round: 1 })
   })
 
-  it('is that of the latest round that sealed', async () => {
-    const uuid = await sealedSession()
+  it('is that of the latest round that saved one', async () => {
+    const uuid = await sessionWithPlan()
     const round = await nextRound(uuid, 'generate')
-    expect(await sealOf(uuid)).toMatchObject({ round: 1, valid: true })
-    await sealPin(db.sql, round, { ...SEAL, plan_sha256: 'd'.repeat(64), commit: 'commit-2' })
+    expect(await statusOf(uuid)).toMatchObject({ round: 1, valid: true })
+    await recordSavedPlan(db.sql, round, { ...SAVED_PLAN, plan_sha256: 'd'.repeat(64), commit: 'commit-2' })
     await finishRound(context, round, end('completed', 'commit-2'))
-    expect(await sealOf(uuid)).toMatchObject({ round: 2, plan_sha256: 'd'.repeat(64), valid: true })
+    expect(await statusOf(uuid)).toMatchObject({ round: 2, plan_sha256: 'd'.repeat(64), valid: true })
     const ended =
-      await db.sql`SELECT end_reason, ended_by IS NOT NULL AS known FROM sealed_plans WHERE ended_at IS NOT NULL
+      await db.sql`SELECT end_reason, ended_by IS NOT NULL AS known FROM saved_plans WHERE ended_at IS NOT NULL
       AND session_id = ${round.session.id}`
     expect(ended).toEqual([{ end_reason: 'superseded', known: true }])
   })
 
-  it('does not hold for code that came later', async () => {
-    const uuid = await sealedSession()
+  it('is not valid for code that came later', async () => {
+    const uuid = await sessionWithPlan()
     await finishRound(context, await nextRound(uuid, 'drift'), end('completed', 'f'.repeat(40)))
-    expect(await sealOf(uuid)).toMatchObject({
+    expect(await statusOf(uuid)).toMatchObject({
       valid: false,
       reason: 'newer_commit',
       explanation: 'The session branch is at commit ffffffffffff, and the plan was made from 1234567890ab.',
     })
   })
 
-  it('is superseded by a round whose plan cannot be sealed', async () => {
-    const uuid = await sealedSession()
+  it('is superseded by a round whose plan cannot be saved', async () => {
+    const uuid = await sessionWithPlan()
     const round = await nextRound(uuid, 'generate')
-    await removePin(db.sql, round)
+    await recordSavedPlan(db.sql, round, null)
     await finishRound(context, round, end('completed'))
-    expect(await sealOf(uuid)).toMatchObject({
+    expect(await statusOf(uuid)).toMatchObject({
       round: 1,
       reason: 'superseded',
       explanation: 'Superseded by round 2, which made a plan of its own.',
@@ -133,24 +133,24 @@ describe('the seal of a session', () => {
   })
 
   it('cannot be applied in a session that failed', async () => {
-    const uuid = await sealedSession()
+    const uuid = await sessionWithPlan()
     await finishRound(context, await nextRound(uuid, 'generate'), end('failed'))
-    expect(await sealOf(uuid)).toMatchObject({ valid: false, reason: 'session_failed' })
+    expect(await statusOf(uuid)).toMatchObject({ valid: false, reason: 'session_failed' })
   })
 
   it.each([
     ['completed'],
     ['failed'],
     ['uncompleted'],
-  ] as const)('is used by an apply that handed it to the engine and ended %s', async (status) => {
-    const uuid = await sealedSession({ project_id: `used-${status}`, archive_key: 'k' })
+  ] as const)('is used by an apply that submitted it to the engine and ended %s', async (status) => {
+    const uuid = await sessionWithPlan({ project_id: `used-${status}`, archive_key: 'k' })
     const round = await nextRound(uuid, 'apply')
-    expect(await sealOf(uuid)).toMatchObject({ valid: true })
+    expect(await statusOf(uuid)).toMatchObject({ valid: true })
     expect(await takeProject(db.sql, round, `used-${status}`)).toBeNull()
-    const pin = { plan_sha256: SEAL.plan_sha256, project_id: `used-${status}` }
-    expect(await recordIntent(db.sql, round, pin)).toBe(true)
+    const plan = { plan_sha256: SAVED_PLAN.plan_sha256, project_id: `used-${status}` }
+    expect(await recordIntent(db.sql, round, plan)).toBe(true)
     await finishRound(context, round, end(status))
-    expect(await sealOf(uuid)).toMatchObject({
+    expect(await statusOf(uuid)).toMatchObject({
       valid: false,
       reason: 'used',
       explanation: 'Used by round 2.',
@@ -163,28 +163,21 @@ describe('the seal of a session', () => {
     ['engine_changed', 'Refused by round 2, because the engine was not the one that made the plan.'],
     [undefined, 'Taken away by round 2, an apply that ended before it handed the plan to the engine.'],
   ] as const)('says that an apply refused it: %s', async (cause, explanation) => {
-    const uuid = await sealedSession()
+    const uuid = await sessionWithPlan()
     const round = await nextRound(uuid, 'apply')
     const refused: ApplyResult = { kind: 'refused', reason: 'r', advice: 'a', ...(cause && { cause }) }
-    await recordApplyResult(db.sql, round, SEAL.project_id, refused)
+    await recordApplyResult(db.sql, round, SAVED_PLAN.project_id, refused)
     await finishRound(context, round, end('completed'))
-    expect(await sealOf(uuid)).toMatchObject({ valid: false, reason: cause ?? 'discarded', explanation })
+    expect(await statusOf(uuid)).toMatchObject({ valid: false, reason: cause ?? 'discarded', explanation })
   })
 
-  it('is taken away by an apply that was cancelled before the engine had it, and sealed again later', async () => {
-    const uuid = await sealedSession()
+  it('is taken away by an apply that was cancelled before the engine had it, and replaced later', async () => {
+    const uuid = await sessionWithPlan()
     await finishRound(context, await nextRound(uuid, 'apply'), end('uncompleted'))
-    expect(await sealOf(uuid)).toMatchObject({ valid: false, reason: 'discarded' })
+    expect(await statusOf(uuid)).toMatchObject({ valid: false, reason: 'discarded' })
     const round = await nextRound(uuid, 'generate')
-    await sealPin(db.sql, round, SEAL)
+    await recordSavedPlan(db.sql, round, SAVED_PLAN)
     await finishRound(context, round, end('completed'))
-    expect(await sealOf(uuid)).toMatchObject({ valid: true, round: 3 })
-  })
-
-  it('is known of plans that were pinned before this record', async () => {
-    const uuid = await sealedSession()
-    // As a worker of an earlier version removes it.
-    await db.sql`DELETE FROM pins WHERE session_id = (SELECT id FROM sessions WHERE uuid = ${uuid})`
-    expect(await sealOf(uuid)).toMatchObject({ valid: false, explanation: 'The plan is not pinned any more.' })
+    expect(await statusOf(uuid)).toMatchObject({ valid: true, round: 3 })
   })
 })

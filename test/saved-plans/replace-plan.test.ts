@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LeaseLost } from '../../src/base/errors.ts'
-import { findPin, removePin, type Seal, sealPin } from '../../src/saved-plans/saved-plan.ts'
+import { findSavedPlan, type NewSavedPlan } from '../../src/saved-plans/saved-plan.ts'
+import { recordSavedPlan } from '../../src/sessions/cancel/wish.ts'
 import type { ClaimedRound } from '../../src/sessions/types.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { claimOf, createSession, lapseLease, verbContext } from '../sessions/fixtures.ts'
@@ -11,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => db.drop())
 
-const SEAL: Omit<Seal, 'archive_key'> = {
+const SAVED_PLAN: Omit<NewSavedPlan, 'archive_key'> = {
   plan_sha256: 'a'.repeat(64),
   workspace_sha256: 'c'.repeat(64),
   commit: 'commit-1',
@@ -27,30 +28,30 @@ async function claimed(): Promise<ClaimedRound> {
   const context = verbContext(db.sql)
   return await claimOf(db.sql, await createSession(context))
 }
-const keyOf = async ({ session }: ClaimedRound) => (await findPin(db.sql, session.id))?.seal.archive_key
+const keyOf = async ({ session }: ClaimedRound) => (await findSavedPlan(db.sql, session.id))?.plan.archive_key
 
-describe('removePin', () => {
-  it("takes the session's own seal away and names its archive, never that of another session", async () => {
-    const [first, second, third, unsealed] = [await claimed(), await claimed(), await claimed(), await claimed()]
+describe('recordSavedPlan', () => {
+  it("replaces the session's own plan by none and names its archive, never that of another session", async () => {
+    const [first, second, third, unsaved] = [await claimed(), await claimed(), await claimed(), await claimed()]
     for (const [round, archive_key] of [
-      [first, 'first.pin'],
-      [second, 'second.pin'],
+      [first, 'first.plan'],
+      [second, 'second.plan'],
       [third, null],
     ] as const)
-      expect(await sealPin(db.sql, round, { ...SEAL, archive_key })).toBeNull()
-    expect(await removePin(db.sql, unsealed)).toBeNull()
-    expect(await removePin(db.sql, third)).toBeNull()
-    expect(await removePin(db.sql, second)).toBe('second.pin')
-    expect(await Promise.all([first, second, third].map(keyOf))).toEqual(['first.pin', undefined, undefined])
-    expect(await removePin(db.sql, second)).toBeNull()
+      expect(await recordSavedPlan(db.sql, round, { ...SAVED_PLAN, archive_key })).toBeNull()
+    expect(await recordSavedPlan(db.sql, unsaved, null)).toBeNull()
+    expect(await recordSavedPlan(db.sql, third, null)).toBeNull()
+    expect(await recordSavedPlan(db.sql, second, null)).toBe('second.plan')
+    expect(await Promise.all([first, second, third].map(keyOf))).toEqual(['first.plan', undefined, undefined])
+    expect(await recordSavedPlan(db.sql, second, null)).toBeNull()
   })
 
-  it('leaves the seal to the worker that has the round now', async () => {
+  it('leaves the plan to the worker that has the round now', async () => {
     const stale = await claimed()
-    await sealPin(db.sql, stale, { ...SEAL, archive_key: 'kept.pin' })
+    await recordSavedPlan(db.sql, stale, { ...SAVED_PLAN, archive_key: 'kept.plan' })
     await lapseLease(db.sql, stale.id)
     await claimOf(db.sql, stale.session.uuid)
-    await expect(removePin(db.sql, stale)).rejects.toBeInstanceOf(LeaseLost)
-    expect(await keyOf(stale)).toBe('kept.pin')
+    await expect(recordSavedPlan(db.sql, stale, null)).rejects.toBeInstanceOf(LeaseLost)
+    expect(await keyOf(stale)).toBe('kept.plan')
   })
 })

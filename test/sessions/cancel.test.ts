@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { platformFor } from '../../src/audit/record.ts'
 import { RoundCancelled } from '../../src/base/errors.ts'
-import { findPin, sealPin } from '../../src/saved-plans/saved-plan.ts'
+import { findSavedPlan } from '../../src/saved-plans/saved-plan.ts'
 import { acceptRound } from '../../src/sessions/accept.ts'
 import { loadAggregate, sessionAggregateKey } from '../../src/sessions/aggregate.ts'
 import { parkRound, recordIntent, takeProject } from '../../src/sessions/applies.ts'
 import { CANCEL_CHANNEL, cancelRound } from '../../src/sessions/cancel/request.ts'
 import { startCancelWatch } from '../../src/sessions/cancel/watch.ts'
-import { beginSealing, recordPush } from '../../src/sessions/cancel/wish.ts'
+import { recordPush, recordSavedPlan } from '../../src/sessions/cancel/wish.ts'
 import { finishRound } from '../../src/sessions/finish.ts'
 import { claimRound, extendLease, releaseRound } from '../../src/sessions/lease.ts'
 import { recordLockDecision, setLock } from '../../src/sessions/locks.ts'
@@ -40,7 +40,7 @@ const CANCELLED = ['uncompleted', 'Cancelled by ada@example.org.']
 
 const seal = {
   plan_sha256: 'a'.repeat(64),
-  workspace_sha256: null,
+  workspace_sha256: 'c'.repeat(64),
   commit: 'head-1',
   targets: [],
   changes: [],
@@ -54,7 +54,7 @@ const seal = {
 async function sealed(project_id = 'project') {
   const uuid = await createSession(context)
   const claim = await claimOf(db.sql, uuid)
-  await sealPin(db.sql, claim, { ...seal, project_id })
+  await recordSavedPlan(db.sql, claim, { ...seal, project_id })
   await finishRound(context, claim, { ...end, commit: 'head-1' })
   return uuid
 }
@@ -62,7 +62,7 @@ const next = (uuid: string, mode: 'apply' | 'generate') =>
   acceptRound(context, { session_uuid: uuid, mode, query: 'q', is_partial: false })
 const pinOf = async (uuid: string) => {
   const [row] = await db.sql<{ id: number }[]>`SELECT id FROM sessions WHERE uuid = ${uuid}`
-  return await findPin(db.sql, row?.id ?? 0)
+  return await findSavedPlan(db.sql, row?.id ?? 0)
 }
 
 describe('a round that no worker has', () => {
@@ -116,7 +116,7 @@ describe('a round that no worker has', () => {
     const uuid = await sealed()
     await next(uuid, 'apply')
     expect(await cancel(uuid)).toBe('ended')
-    expect(await pinOf(uuid)).toMatchObject({ reviewed: true, seal: { commit: 'head-1' } })
+    expect(await pinOf(uuid)).toMatchObject({ reviewed: true, plan: { commit: 'head-1' } })
     await next(uuid, 'apply')
     expect(await claimOf(db.sql, uuid)).toMatchObject({ mode: 'apply', number: 3 })
   })
@@ -195,7 +195,7 @@ describe('a round that a worker has', () => {
     const claim = await claimOf(db.sql, uuid)
     expect(await takeProject(db.sql, claim, 'guarded')).toBeNull()
     await cancel(uuid)
-    await expect(beginSealing(db.sql, claim)).rejects.toThrow(RoundCancelled)
+    await expect(recordSavedPlan(db.sql, claim, null)).rejects.toThrow(RoundCancelled)
     await expect(recordIntent(db.sql, claim, { ...seal, project_id: 'guarded' })).rejects.toThrow(RoundCancelled)
     const other = await sealed('guarded')
     await next(other, 'apply')
@@ -203,14 +203,14 @@ describe('a round that a worker has', () => {
     await cancel(other)
     await expect(parkRound(context, waiting, { project_id: 'guarded', limitS: 9 })).rejects.toThrow(RoundCancelled)
     expect(await pinOf(uuid)).not.toBeNull()
-    await finishRound(context, claim, { ...end, keeps_pin: true })
+    await finishRound(context, claim, { ...end, keeps_plan: true })
     expect(await pinOf(uuid)).toMatchObject({ reviewed: true })
   })
 
   it('takes no wish once it seals its plan, until another worker starts it again', async () => {
     const uuid = await createSession(context)
     const claim = await claimOf(db.sql, uuid)
-    await beginSealing(db.sql, claim)
+    await recordSavedPlan(db.sql, claim, null)
     await expect(cancel(uuid)).rejects.toMatchObject({
       status: 409,
       message: expect.stringContaining('seals its plan'),
@@ -273,7 +273,7 @@ describe('races', () => {
     for (const _ of times) {
       const uuid = await createSession(context)
       const claim = await claimOf(db.sql, uuid)
-      const [wish, sealing] = await Promise.allSettled([cancel(uuid), beginSealing(db.sql, claim)])
+      const [wish, sealing] = await Promise.allSettled([cancel(uuid), recordSavedPlan(db.sql, claim, null)])
       expect([wish.status, sealing.status].sort()).toEqual(['fulfilled', 'rejected'])
     }
   })

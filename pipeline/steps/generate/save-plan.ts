@@ -3,9 +3,9 @@ import { plannedChanges } from '../../../src/plan/changes.ts'
 import { deriveProjectId } from '../../../src/plan/state/managed-state.ts'
 import { parseState } from '../../../src/plan/state/state.ts'
 import { MAX_ARCHIVE_BYTES, storeArchive } from '../../../src/saved-plans/encrypted-archive.ts'
-import { removePin, type Seal, sealPin } from '../../../src/saved-plans/saved-plan.ts'
+import type { NewSavedPlan } from '../../../src/saved-plans/saved-plan.ts'
 import type { EngineInfo } from '../../../src/services/iac/types.ts'
-import { beginSealing } from '../../../src/sessions/cancel/wish.ts'
+import { recordSavedPlan } from '../../../src/sessions/cancel/wish.ts'
 import type { Kit } from '../../kit/kit.ts'
 import type { Run } from '../../kit/run.ts'
 import { packDirectory } from '../../workspace/saved-plans/pack.ts'
@@ -18,48 +18,36 @@ import type { ValidPlan } from '../plan/plan.ts'
 export const MAX_STATE_BYTES = 64 * 1024 * 1024
 
 /**
- * Keeps the workspace with its plan for a later apply, and writes a seal that says which plan it is. The seal is
- * written first, fenced by the lease, and then the directory is moved to its place. An apply needs both to agree, so
- * that a crash between the two steps pins nothing.
+ * Saves the plan for a later apply: records which plan it is, fenced by the lease, and then keeps the workspace as the
+ * session's plan directory. An apply needs both to agree, so that a crash between the two steps leaves nothing that can
+ * be applied.
  * Errors: `PlatformError` `StalePlan` when the plan was not made from this workspace as it is now;
- * `RoundCancelled` before anything of an earlier pin was touched; `LeaseLost`.
+ * `RoundCancelled` before anything of an earlier saved plan was touched; `LeaseLost`.
  */
-export async function pinPlan(kit: Kit, valid: ValidPlan): Promise<void> {
-  const { run, secrets } = kit
-  const { workspace, context, round } = run
+export async function savePlan(kit: Kit, valid: ValidPlan): Promise<void> {
+  const { run } = kit
+  const { workspace, context, round, log } = run
   const planSha256 = await hashCurrentPlan(run, valid)
-  if (planSha256 === null) return await pinUnsealed(run)
-  await writeMasks(workspace.clone, secrets.learned())
-  const facts = await collectSealFacts(run, valid, planSha256)
-  const archiveKey = await storeCopy(run, planSha256)
-  const earlierKey = await beginSealing(context.sql, round)
-    .then(() => sealPin(context.sql, round, { ...facts, archive_key: archiveKey }))
-    .catch(async (error: unknown) => {
+  if (planSha256 === null)
+    log.warn(
+      'the plan file is not on the disk of the worker: nothing can be applied; do worker and iac service share ' +
+        'paths.upload_folder?',
+    )
+  const plan = planSha256 === null ? null : await collectFacts(kit, valid, planSha256)
+  const archiveKey = plan && (await storeCopy(run, plan.plan_sha256))
+  const earlierKey = await recordSavedPlan(context.sql, round, plan && { ...plan, archive_key: archiveKey }).catch(
+    async (error: unknown) => {
       if (archiveKey !== null) await deleteCopy(run, archiveKey)
       throw error
-    })
-  await workspace.pin()
+    },
+  )
+  await workspace.keep()
   if (earlierKey !== null) await deleteCopy(run, earlierKey)
 }
 
 /**
- * Keeps the workspace without a seal, when the iac service works on another disk and left no plan file here. The round
- * is reviewed all the same, but an apply, which needs the file, says that nothing is pinned.
- */
-async function pinUnsealed(run: Run): Promise<void> {
-  const { context, round, workspace, log } = run
-  log.warn(
-    'the plan file is not on the disk of the worker: nothing can be applied; do worker and iac service share ' +
-      'paths.upload_folder?',
-  )
-  await beginSealing(context.sql, round)
-  const earlier_key = await removePin(context.sql, round)
-  await workspace.pin()
-  if (earlier_key !== null) await deleteCopy(run, earlier_key)
-}
-
-/**
- * SHA-256 of the plan file; null when there never was a file on this disk.
+ * Returns the SHA-256 of the plan file; null when there never was a file on this disk, because the iac service works
+ * on another one. Then the round is reviewed all the same, but its plan cannot be applied.
  * Errors: `StalePlan` when the file is not the reviewed one, or when the code has changed since it was made.
  */
 async function hashCurrentPlan({ workspace }: Run, { reference }: ValidPlan): Promise<string | null> {
@@ -69,12 +57,14 @@ async function hashCurrentPlan({ workspace }: Run, { reference }: ValidPlan): Pr
   throw new PlatformError('StalePlan', 500, 'The reviewed plan does not belong to the code as it stands.')
 }
 
-async function collectSealFacts(
-  run: Run,
+async function collectFacts(
+  { run, secrets }: Kit,
   { reference, plan }: ValidPlan,
   planSha256: string,
-): Promise<Omit<Seal, 'archive_key'>> {
+): Promise<Omit<NewSavedPlan, 'archive_key'>> {
   const { workspace, round } = run
+  // Before the hash, which covers the file with the masks.
+  await writeMasks(workspace.clone, secrets.learned())
   const { scope_id, workspace: source } = round.session
   const prior = await readZipEntry(`${workspace.iacRoot}/${reference.plan_file}`, 'tfstate', MAX_STATE_BYTES)
   const state = prior === null ? null : parseState(prior)
@@ -96,15 +86,14 @@ async function askForEngine({ context, signal, log }: Run): Promise<EngineInfo |
     return await context.iac.engine(signal)
   } catch (error) {
     signal.throwIfAborted()
-    log.warn('the pinned plan does not tell its engine: the iac service did not answer', { error })
+    log.warn('the engine of the saved plan is not known: the iac service did not answer', { error })
     return null
   }
 }
 
 /**
- * Stores an encrypted copy of the directory, so that the pin survives the loss of this disk. Answers the key of the
- * stored object; null when no `worker.pin_key` is configured, or when the copy could not be stored: the pin holds
- * without it.
+ * Stores an encrypted copy of the directory, so that the plan survives the loss of this disk. Returns the key of the
+ * stored object; null when no `worker.pin_key` is configured, or when the copy could not be stored.
  */
 async function storeCopy({ context, round, workspace, signal, log }: Run, planSha256: string): Promise<string | null> {
   const { config } = context
@@ -118,12 +107,12 @@ async function storeCopy({ context, round, workspace, signal, log }: Run, planSh
         archive,
         signal,
       )
-    log.warn('the pinned plan is on this disk alone: its directory is too large for the object store', {
+    log.warn('the saved plan is on this disk alone: its directory is too large for the object store', {
       limit_bytes: MAX_ARCHIVE_BYTES,
     })
   } catch (error) {
     signal.throwIfAborted()
-    log.warn('the pinned plan is on this disk alone: it could not be stored', { error })
+    log.warn('the saved plan is on this disk alone: it could not be stored', { error })
   }
   return null
 }
@@ -131,5 +120,5 @@ async function storeCopy({ context, round, workspace, signal, log }: Run, planSh
 async function deleteCopy({ context, log }: Run, key: string): Promise<void> {
   await context.storage
     .delete(key)
-    .catch((error: unknown) => log.warn('a stored pin could not be deleted', { key, error }))
+    .catch((error: unknown) => log.warn('the stored copy of a saved plan could not be deleted', { key, error }))
 }

@@ -9,8 +9,7 @@ import { writeMarker } from '../clone.ts'
 import { isInside, resolveLink } from '../files/confine.ts'
 import { MASKS_FILE, WORKSPACE_MARKER } from '../files/engine-files.ts'
 import { isShared, shareTree } from '../files/shared-folder.ts'
-import { PINNED, pinDirectory } from './folder-names.ts'
-import { inspectPinned, type PinnedDirectory } from './plan-directory.ts'
+import { inspectPlanDirectory, keepDirectory, PLAN_DIRECTORY, type PlanDirectory } from './plan-directory.ts'
 
 /** Limits of an unpacked directory in bytes and entries, so that a small archive cannot fill the disk. */
 const MAX_UNPACKED = 4 * 1024 * 1024 * 1024
@@ -55,9 +54,9 @@ function isLeftOut(path: string, paths: Config['paths']): boolean {
 }
 
 export interface UnpackedDirectory {
-  directory: PinnedDirectory
-  /** Makes the directory the pinned one of its session. Answers it with its new path. */
-  pin(): Promise<PinnedDirectory>
+  directory: PlanDirectory
+  /** Makes the directory the plan directory of its session. Returns it with its new path. */
+  keep(): Promise<PlanDirectory>
   remove(): Promise<void>
 }
 
@@ -80,15 +79,15 @@ export async function unpackDirectory(
     await unpack(archive, clone)
     await writeMarker(clone)
     if (await isShared(paths.upload_folder)) await shareTree(clone, (name) => name === MASKS_FILE)
-    const directory = await inspectPinned(clone, paths, session, options.plan_sha256)
+    const directory = await inspectPlanDirectory(clone, paths, session, options.plan_sha256)
     if (typeof directory === 'string') throw new Error(`the plan file of the archive is ${directory}`)
     return {
       directory,
       remove,
-      pin: async () => {
-        await pinDirectory(clone)
-        const pinned = join(folder, PINNED)
-        return { clone: pinned, iacRoot: join(await realpath(pinned), relative(directory.clone, directory.iacRoot)) }
+      keep: async () => {
+        await keepDirectory(clone)
+        const kept = join(folder, PLAN_DIRECTORY)
+        return { clone: kept, iacRoot: join(await realpath(kept), relative(directory.clone, directory.iacRoot)) }
       },
     }
   } catch (error) {
@@ -136,7 +135,7 @@ async function checkEntries(archive: Uint8Array): Promise<string[]> {
     entry.resume()
   }
   await feed(list({ strict: true, onReadEntry }), archive)
-  if (refusedPath !== null) throw new Error(`the archive holds an entry that no pinned directory has: ${refusedPath}`)
+  if (refusedPath !== null) throw new Error(`the archive holds an entry that no plan directory has: ${refusedPath}`)
   return [...links]
 }
 

@@ -4,7 +4,7 @@ import { lstat, opendir, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from '../../../src/base/log.ts'
 import { isUuid, type Standing } from '../../../src/sessions/find.ts'
-import { ENDED, isAside, PINNED } from './folder-names.ts'
+import { ENDED, isAside, PLAN_DIRECTORY } from './plan-directory.ts'
 
 const HOUR_MS = 3_600_000
 /** A directory that was moved aside is kept for a day, because an engine may still run in it. */
@@ -21,8 +21,8 @@ export interface SweepOptions {
   signal: AbortSignal
   /** How many sessions one sweep cleans up at most. The default is 500. */
   limit?: number
-  /** False for a folder in which no session has a pinned directory. The default is true. */
-  pins?: boolean
+  /** False for a folder in which no session has a plan directory. The default is true. */
+  plans?: boolean
 }
 
 export interface SweepResult {
@@ -33,7 +33,7 @@ export interface SweepResult {
 }
 
 /**
- * Removes what idle sessions left on this disk an hour ago or earlier, except the pinned directory of a session that
+ * Removes what idle sessions left on this disk an hour ago or earlier, except the plan directory of a session that
  * can still apply. What cannot be removed stays, and is logged.
  * Errors: those of listing the folder and of `standings`.
  */
@@ -95,7 +95,7 @@ async function sweepSession(uploadFolder: string, standing: Standing, options: S
   const { uuid } = standing
   const session = join(uploadFolder, uuid)
   const names = await readdir(session)
-  const needed = options.pins === false ? () => false : neededName(standing, names)
+  const needed = options.plans === false ? () => false : neededName(standing, names)
   let removed = 0
   for (const name of names) {
     if (
@@ -116,15 +116,15 @@ async function sweepSession(uploadFolder: string, standing: Standing, options: S
 }
 
 /**
- * Which names of a session folder are still needed: the pinned directory, or the one that a crash has left moved
- * aside in its place.
+ * Returns a test for names of a session folder that are still needed: the plan directory, or the one that a crash has
+ * left moved aside in its place.
  */
-function neededName({ has_seal, last_status }: Standing, names: string[]): (name: string) => boolean {
-  if (!has_seal || last_status === 'failed') return () => false
-  return names.includes(PINNED) ? (name) => name === PINNED : isAside
+function neededName({ has_saved_plan, last_status }: Standing, names: string[]): (name: string) => boolean {
+  if (!has_saved_plan || last_status === 'failed') return () => false
+  return names.includes(PLAN_DIRECTORY) ? (name) => name === PLAN_DIRECTORY : isAside
 }
 
-/** Whether nobody has changed or moved the entry for a time. */
+/** Reports whether nothing has changed or moved the entry for a time. */
 async function isOld(path: string, ageMs: number, now: Date): Promise<boolean> {
   const { ctimeMs, mtimeMs } = await lstat(path)
   return now.getTime() - Math.max(ctimeMs, mtimeMs) > ageMs
@@ -133,6 +133,9 @@ async function isOld(path: string, ageMs: number, now: Date): Promise<boolean> {
 async function isUnchanged(before: Standing, { standings }: SweepOptions): Promise<boolean> {
   const now = (await standings([before.uuid])).get(before.uuid)
   return (
-    now !== undefined && !now.in_flight && now.last_status === before.last_status && now.has_seal === before.has_seal
+    now !== undefined &&
+    !now.in_flight &&
+    now.last_status === before.last_status &&
+    now.has_saved_plan === before.has_saved_plan
   )
 }

@@ -5,10 +5,10 @@ import { join, relative } from 'node:path'
 import type { Config } from '../../../config/types.ts'
 import { internal } from '../../../src/base/errors.ts'
 import { STATE_KEYS_FILE } from '../../../src/plan/state/managed-state.ts'
-import type { PinnedDirectory } from './plan-directory.ts'
+import type { PlanDirectory } from './plan-directory.ts'
 
-/** Limits of a workspace that can be sealed, so that hashing it ends. An archive of it has the same ones. */
-export const SEAL_LIMITS = { bytes: 4 * 1024 * 1024 * 1024, entries: 500_000 }
+/** Limits of a workspace that can be hashed, so that hashing it ends. An archive of it has the same ones. */
+export const HASH_LIMITS = { bytes: 4 * 1024 * 1024 * 1024, entries: 500_000 }
 const CHUNK_BYTES = 1024 * 1024
 
 interface Walk {
@@ -25,28 +25,28 @@ interface Walk {
 /**
  * SHA-256, in lower-case hexadecimal digits, of everything in a clone that an apply may read beside the plan file:
  * names, contents and the targets of links. Left out are the plan file, which has a hash of its own, and what is made
- * anew where a pin is restored: git's files, the backend override and its keys, and the plugins, which the engine
+ * anew where a saved plan is restored: git's files, the backend override and its keys, and the plugins, which the engine
  * compares with the lock file. The lock file counts. Files are read in parts, one after the other.
  * @param directory the clone, and the real path of the engine root in it
  * @param limits for tests
  * Errors: 500 when the workspace is too large, or holds something that is neither file, directory nor link.
  */
 export async function hashWorkspace(
-  { clone, iacRoot }: Pick<PinnedDirectory, 'clone' | 'iacRoot'>,
+  { clone, iacRoot }: Pick<PlanDirectory, 'clone' | 'iacRoot'>,
   paths: Config['paths'],
-  limits: { bytes: number; entries: number } = SEAL_LIMITS,
+  limits: { bytes: number; entries: number } = HASH_LIMITS,
 ): Promise<string> {
   const hash = createHash('sha256')
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES)
   const root = await realpath(clone)
-  const leftOut = new Set(notSealed(paths).map((name) => join(relative(root, iacRoot), name)))
+  const leftOut = new Set(notHashed(paths).map((name) => join(relative(root, iacRoot), name)))
   const walk: Walk = { root: Buffer.from(root), leftOut, limits, hash, buffer, bytes: 0, entries: 0 }
   await addDirectory(walk, Buffer.alloc(0))
   return hash.digest('hex')
 }
 
 /** Paths, relative to the engine root. A file of the same name in another folder, a module for example, counts. */
-const notSealed = (paths: Config['paths']): string[] => [
+const notHashed = (paths: Config['paths']): string[] => [
   paths.session_plan_filename,
   paths.backend_override_filename,
   STATE_KEYS_FILE,

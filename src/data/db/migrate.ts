@@ -1,10 +1,9 @@
 import { LOCKS } from './exclusive.ts'
 import { createTables } from './steps/0001-tables.ts'
 import { createSessionLists } from './steps/0002-session-lists.ts'
-import { createPins } from './steps/0003-pins.ts'
+import { createSavedPlans } from './steps/0003-saved-plans.ts'
 import { createRoundImports } from './steps/0004-round-imports.ts'
 import { addReviewedCommits } from './steps/0005-reviewed-commits.ts'
-import { createPinWorkspaceHash } from './steps/0006-pin-workspace-hash.ts'
 import { addRoundResults } from './steps/0007-round-results.ts'
 import { addCancellations } from './steps/0008-cancellations.ts'
 import { createRoundAttempts } from './steps/0009-round-attempts.ts'
@@ -21,10 +20,9 @@ import type { Sql, Transaction } from './types.ts'
 const STEPS: readonly { number: number; name: string; run: (tx: Transaction) => Promise<void> }[] = [
   { number: 1, name: 'tables', run: createTables },
   { number: 2, name: 'session lists', run: createSessionLists },
-  { number: 3, name: 'pins', run: createPins },
+  { number: 3, name: 'saved plans', run: createSavedPlans },
   { number: 4, name: 'round imports', run: createRoundImports },
   { number: 5, name: 'reviewed commits', run: addReviewedCommits },
-  { number: 6, name: 'pin workspace hash', run: createPinWorkspaceHash },
   { number: 7, name: 'round results', run: addRoundResults },
   { number: 8, name: 'cancellations', run: addCancellations },
   { number: 9, name: 'round attempts', run: createRoundAttempts },

@@ -19,7 +19,7 @@ export const CANCEL_CHANNEL = 'platform_cancel'
  * @param wish.by the e-mail or the name of the caller
  * @param wish.actor the caller, for the record; the entry of a first wish is written with it
  * @returns `ended` when the round has ended, `requested` when a worker will end it
- * Errors: 404 unknown session; 409 when no round runs, or when the round has begun to seal its plan.
+ * Errors: 404 unknown session; 409 when no round runs, or when the round has begun to save its plan.
  */
 export async function cancelRound(
   context: Pick<Context, 'sql' | 'cache' | 'queue'>,
@@ -83,7 +83,7 @@ async function recordWish(tx: Transaction, { id, uuid }: LockedSession, by: stri
     FROM (
       SELECT id, cancel_requested_at IS NULL AS is_first FROM rounds WHERE session_id = ${id} AND finished_at IS NULL
     ) before
-    WHERE rounds.id = before.id AND finished_at IS NULL AND sealing_at IS NULL
+    WHERE rounds.id = before.id AND finished_at IS NULL AND saving_at IS NULL
       AND EXISTS (SELECT 1 FROM sessions s WHERE s.id = ${id} AND s.in_flight)
     RETURNING rounds.id, number, mode, preview, rounds.cancelled_by, before.is_first,
       NOT parked AND lease_until IS NOT NULL AND lease_until > clock_timestamp() AS is_held,
@@ -91,9 +91,9 @@ async function recordWish(tx: Transaction, { id, uuid }: LockedSession, by: stri
         SELECT 1 FROM applies a WHERE a.round_id = rounds.id AND (a.intended_at IS NOT NULL OR a.result IS NOT NULL)
       ) AS has_submitted`
   if (round) return round
-  const [sealing] = await tx`SELECT 1 FROM rounds WHERE session_id = ${id} AND finished_at IS NULL`
+  const [saving] = await tx`SELECT 1 FROM rounds WHERE session_id = ${id} AND finished_at IS NULL`
   throw conflict(
-    sealing
+    saving
       ? `The round of session ${uuid} seals its plan and ends now; it cannot be cancelled any more.`
       : `Session ${uuid} has no round that could be cancelled.`,
   )
@@ -109,5 +109,5 @@ async function endUnstarted(
   const fence = session.fence + 1
   await tx`UPDATE sessions SET fence = ${fence} WHERE id = ${session.id}`
   const end = { status: 'uncompleted', message: cancelledMessage(cancelled_by), commit: null, usage: null } as const
-  await writeEnd(queue, tx, { id, number, mode, preview, fence, session }, { ...end, history: null, keeps_pin: true })
+  await writeEnd(queue, tx, { id, number, mode, preview, fence, session }, { ...end, history: null, keeps_plan: true })
 }

@@ -1,5 +1,6 @@
 import { RoundCancelled } from '../../base/errors.ts'
 import type { Db, Sql, Transaction } from '../../data/db/types.ts'
+import { type NewSavedPlan, replaceSavedPlan } from '../../saved-plans/saved-plan.ts'
 import { assertHeld, heldSessionQuery } from '../status.ts'
 import type { ClaimedRound } from '../types.ts'
 
@@ -24,15 +25,22 @@ export async function assertWanted(tx: Transaction, roundId: number): Promise<vo
 }
 
 /**
- * Records that the present attempt of a round begins to seal its plan. After that the round cannot be cancelled,
- * because the seal takes the place of an earlier one, which a cancelled round must not touch.
- * Errors: `RoundCancelled` when somebody wanted the round to end before; `LeaseLost`.
+ * Saves the plan of a round in place of the session's earlier one. After that the round cannot be cancelled, because a
+ * cancelled round must leave the earlier plan as it was.
+ * @param plan null when the plan cannot be saved: the session then has no current plan
+ * @returns the object key of the earlier plan's archive, null when there was none
+ * Errors: `RoundCancelled` when the round was cancelled before; `LeaseLost`.
  */
-export async function beginSealing(sql: Sql, round: ClaimedRound): Promise<void> {
-  await sql.begin(async (tx) => {
+export async function recordSavedPlan(
+  sql: Sql,
+  round: ClaimedRound,
+  plan: NewSavedPlan | null,
+): Promise<string | null> {
+  return await sql.begin(async (tx) => {
     assertHeld(await heldSessionQuery(tx, round))
     await assertWanted(tx, round.id)
-    await tx`UPDATE rounds SET sealing_at = clock_timestamp() WHERE id = ${round.id}`
+    await tx`UPDATE rounds SET saving_at = clock_timestamp() WHERE id = ${round.id}`
+    return await replaceSavedPlan(tx, round, plan)
   })
 }
 

@@ -215,7 +215,7 @@ function fakeWorkspace(): FakeWorkspace {
     branchDiff: async () => '',
     changedFiles: async () => [],
     revision: async () => workspace.current_revision,
-    pin: async () => {
+    keep: async () => {
       workspace.pinned = true
     },
     dispose: async () => {},

@@ -432,7 +432,7 @@ describe('apply', () => {
   it('submits exactly one apply of the pinned plan and nothing else', async () => {
     world.sidecar.plan = CREATED
     const { uuid } = await world.first('generate')
-    const pinned = join(world.upload_folder, uuid, 'pinned')
+    const pinned = join(world.upload_folder, uuid, 'saved-plan')
     expect(existsSync(join(pinned, 'session.plan'))).toBe(true)
     world.sidecar.submissions = []
     const session = await world.run('apply', { session_id: uuid })
@@ -497,7 +497,7 @@ describe('apply', () => {
     expect(lastMessage(session)).toContain(words)
     expect(world.sidecar.of('apply')).toHaveLength(1)
     expect((await world.notified(1)).map(({ kind }) => kind)).toEqual(['system.exception.failure'])
-    expect(existsSync(join(world.upload_folder, uuid, 'pinned', 'session.plan'))).toBe(false)
+    expect(existsSync(join(world.upload_folder, uuid, 'saved-plan', 'session.plan'))).toBe(false)
   })
 
   it('without a plan file on the disk fails with the text of the contract', async () => {

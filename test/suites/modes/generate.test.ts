@@ -9,7 +9,7 @@ import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf, documentsOf } from './artifacts.ts'
 import { ADDED, accept, decline, done, GATES, goodRound, MAIN, targets, write } from './scripts.ts'
-import { firstRound, nextRound, pinnedPath, runWaiting, startStack } from './stack.ts'
+import { firstRound, nextRound, planPath, runWaiting, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
@@ -48,7 +48,7 @@ describe('a generate round', () => {
       'main.tf',
       'second.tf',
     ])
-    expect(readdirSync(pinnedPath(stack, session.uuid))).toEqual(
+    expect(readdirSync(planPath(stack, session.uuid))).toEqual(
       expect.arrayContaining(['.terraform', 'backend_override.tf', 'main.tf', 'second.tf', 'session.plan']),
     )
   })
@@ -100,7 +100,7 @@ describe('a generate round', () => {
     const session = await firstRound(stack, stack.context(scriptedLlm(goodRound())), { repo_uri, iac_path: 'live' })
     expect(session.statuses.at(-1)).toBe('completed')
     expect(await stack.git(repo_uri, 'show', `${session.branch}:live/second.tf`)).toBe(ADDED)
-    expect(existsSync(join(pinnedPath(stack, session.uuid), 'live', 'session.plan'))).toBe(true)
+    expect(existsSync(join(planPath(stack, session.uuid), 'live', 'session.plan'))).toBe(true)
   })
 
   it.each([
@@ -118,14 +118,14 @@ describe('a generate round', () => {
     expect(session.history).toEqual([{ user: 'Tell me', assistant: explanation }])
     expect(session).toMatchObject({ in_flight: false, is_blocked: false })
     expect(await artifactsOf(stack, session.uuid)).toEqual([])
-    expect(existsSync(pinnedPath(stack, session.uuid))).toBe(false)
+    expect(existsSync(planPath(stack, session.uuid))).toBe(false)
     expect(llm.of('construct_information')).toEqual([])
   })
 
   it('goes on with the conversation and the branch of the session', async () => {
     const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const first = await firstRound(stack, stack.context(scriptedLlm(goodRound())), { repo_uri })
-    const plan = readFileSync(join(pinnedPath(stack, first.uuid), 'session.plan'))
+    const plan = readFileSync(join(planPath(stack, first.uuid), 'session.plan'))
     const llm = scriptedLlm(
       goodRound({
         task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Added a third greeting.')],
@@ -148,7 +148,7 @@ describe('a generate round', () => {
       'second.tf',
       'third.tf',
     ])
-    expect(readFileSync(join(pinnedPath(stack, first.uuid), 'session.plan'))).not.toEqual(plan)
+    expect(readFileSync(join(planPath(stack, first.uuid), 'session.plan'))).not.toEqual(plan)
   })
 
   it('takes no second request while it runs', async () => {

@@ -7,7 +7,7 @@ import { type Reply, said, scriptedLlm } from '../../pipeline/steps/scripted-llm
 import { trust } from '../../repository/support.ts'
 import { textsOf } from './artifacts.ts'
 import { ADDED, done, goodRound, MAIN, write } from './scripts.ts'
-import { firstRound, nextRound, pinnedPath, type SessionView, startStack } from './stack.ts'
+import { firstRound, nextRound, planPath, type SessionView, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 beforeAll(async () => {
@@ -101,7 +101,7 @@ describe('a generate round whose first plan leaves out what was asked for', () =
     expect(session.history).toEqual([{ user: 'Add a second greeting', assistant: 'First.' }])
     expect(await stack.git(repo_uri, 'show', `${session.branch}:second.tf`)).toBe(louder)
     expect(await stack.git(repo_uri, 'ls-tree', '--name-only', session.branch)).toBe('main.tf\nsecond.tf\n')
-    expect(existsSync(pinnedPath(stack, session.uuid))).toBe(true)
+    expect(existsSync(planPath(stack, session.uuid))).toBe(true)
     expect(await checkedIn(session)).toContain(
       '- unmet: It says hello three times. The plan has: terraform_data.second: input is "HELLO AGAIN".',
     )

@@ -9,7 +9,7 @@ import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { trust } from '../../repository/support.ts'
 import { textsOf } from './artifacts.ts'
 import { GATES, goodRound, MAIN, targets } from './scripts.ts'
-import { engineBeside, firstRound, pinnedPath, runWaiting, type SessionView, startStack } from './stack.ts'
+import { engineBeside, firstRound, planPath, runWaiting, type SessionView, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 beforeAll(async () => {
@@ -69,7 +69,7 @@ describe('a targeted plan', () => {
       'A plan of the whole root would also make a change that this plan leaves out:\n- update terraform_data.greeting',
     )
     expect(said(llm.of('report_compliance_findings')[0])).toContain('Not part of this plan, for information only')
-    expect(readdirSync(pinnedPath(stack, session.uuid)).filter((name) => name.endsWith('.plan'))).toEqual([
+    expect(readdirSync(planPath(stack, session.uuid)).filter((name) => name.endsWith('.plan'))).toEqual([
       'session.plan',
     ])
     const text = await pullRequestText(repo_uri, session)
@@ -110,7 +110,7 @@ describe('a targeted plan', () => {
       'What a plan of the whole root would change outside the targets could not be determined: Error: no ' +
         'credentials for the other half',
     )
-    expect(readdirSync(pinnedPath(stack, session.uuid))).toContain('session.plan')
+    expect(readdirSync(planPath(stack, session.uuid))).toContain('session.plan')
     expect(await pullRequestText(repo_uri, session)).toContain(
       'could not be determined: Error: no credentials for the other half',
     )

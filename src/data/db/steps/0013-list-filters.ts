@@ -1,7 +1,7 @@
 import type { Transaction } from '../types.ts'
 
 /**
- * Creates what the filters and totals of session lists read, and the record of sealed plans. A session repeats its
+ * Creates what the filters and totals of session lists read. A session repeats its
  * cloud, its repository and the mode of its last round, so that a list is read from indexes of one table alone. The
  * sessions without a round in flight are counted by month and kind, because counting a million rows takes too long.
  */
@@ -9,7 +9,6 @@ export async function createListFilters(tx: Transaction): Promise<void> {
   await addColumns(tx)
   await createListIndexes(tx)
   await countSettledSessions(tx)
-  await createSealedPlans(tx)
 }
 
 async function addColumns(tx: Transaction): Promise<void> {
@@ -183,39 +182,5 @@ async function sumUpCounts(tx: Transaction): Promise<void> {
     INSERT INTO session_counts (month, operation, last_status, provider, last_mode, is_blocked, n, is_sum)
     SELECT first_of_month(created_at), operation, last_status, provider, last_mode, is_blocked, count(*), true
     FROM sessions WHERE NOT in_flight GROUP BY 1, 2, 3, 4, 5, 6;
-  `.simple()
-}
-
-/** What was sealed, and what became of it. An apply looks at `pins` alone; this is what the session shows. */
-async function createSealedPlans(tx: Transaction): Promise<void> {
-  await tx`
-    CREATE TABLE sealed_plans (
-      -- That sealed the plan.
-      round_id integer PRIMARY KEY REFERENCES rounds,
-      session_id integer NOT NULL REFERENCES sessions,
-      plan_sha256 text NOT NULL,
-      commit varchar(64) NOT NULL,
-      targets text[] NOT NULL,
-      engine_name text,
-      engine_version text,
-      state_lineage text,
-      state_serial bigint,
-      project_id text NOT NULL,
-      sealed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-      -- When its pin was taken away, by which round and why; null while it is pinned.
-      ended_at timestamptz,
-      ended_by integer REFERENCES rounds,
-      end_reason text,
-      -- The last comparison with the present state.
-      verified_at timestamptz,
-      checks jsonb
-    );
-    CREATE INDEX sealed_plans_of_session ON sealed_plans (session_id, sealed_at DESC);
-    CREATE INDEX sealed_plans_ended_by ON sealed_plans (ended_by);
-
-    INSERT INTO sealed_plans (round_id, session_id, plan_sha256, commit, targets, engine_name, engine_version,
-                              state_lineage, state_serial, project_id, sealed_at)
-    SELECT round_id, session_id, plan_sha256, commit, targets, engine_name, engine_version,
-           state_lineage, state_serial, project_id, sealed_at FROM pins;
   `.simple()
 }

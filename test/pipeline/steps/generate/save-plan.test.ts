@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, readFile, realpath, rm, stat, symlink, writeFile } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { pinPlan } from '../../../../pipeline/steps/generate/save-plan.ts'
+import { savePlan } from '../../../../pipeline/steps/generate/save-plan.ts'
 import { hashFile } from '../../../../pipeline/workspace/saved-plans/private-files.ts'
 import { LeaseLost, unavailable } from '../../../../src/base/errors.ts'
-import { findPin } from '../../../../src/saved-plans/saved-plan.ts'
+import { findSavedPlan } from '../../../../src/saved-plans/saved-plan.ts'
 import { claimRound } from '../../../../src/sessions/lease.ts'
 import { lapseLease } from '../../../sessions/fixtures.ts'
 import { createSteps, type StepWorld, validPlan } from '../support.ts'
@@ -41,16 +41,16 @@ async function planned(options: { key?: string } = {}, changes: Parameters<typeo
   valid.reference.plan_sha256 = await hashFile(join(root, 'session.plan'))
   return { world, valid }
 }
-const pinOf = ({ run }: StepWorld) => findPin(run.context.sql, run.round.session.id)
+const pinOf = ({ run }: StepWorld) => findSavedPlan(run.context.sql, run.round.session.id)
 
-describe('pinPlan', () => {
+describe('savePlan', () => {
   it('seals the plan of the code as it stands: hash, commit, targets, changes, project', async () => {
     const { world, valid } = await planned({}, [{ address: 'a.b', type: 'a', actions: ['delete', 'create'] }])
     valid.reference.targets = ['a.b', 'weird."quoted",{target}']
-    await pinPlan(world.kit, valid)
+    await savePlan(world.kit, valid)
     expect(world.workspace.pinned).toBe(true)
     const pin = await pinOf(world)
-    expect(pin?.seal).toMatchObject({
+    expect(pin?.plan).toMatchObject({
       round_id: world.run.round.id,
       plan_sha256: valid.reference.plan_sha256,
       commit: 'commit-0',
@@ -60,8 +60,8 @@ describe('pinPlan', () => {
       state: null,
       archive_key: null,
     })
-    expect(pin?.seal.workspace_sha256).toMatch(/^[0-9a-f]{64}$/)
-    expect(pin?.seal.project_id).toMatch(/^[0-9a-f]{64}$/)
+    expect(pin?.plan.workspace_sha256).toMatch(/^[0-9a-f]{64}$/)
+    expect(pin?.plan.project_id).toMatch(/^[0-9a-f]{64}$/)
     // The round has not completed yet: nothing may be applied.
     expect(pin?.reviewed).toBe(false)
   })
@@ -69,18 +69,18 @@ describe('pinPlan', () => {
   it('names the engine that made the plan, and does without when it is not told', async () => {
     const { world, valid } = await planned()
     world.run.context.iac.engine = async () => ({ name: 'OpenTofu', version: '1.10.6' })
-    await pinPlan(world.kit, valid)
-    expect((await pinOf(world))?.seal.engine).toEqual({ name: 'OpenTofu', version: '1.10.6' })
+    await savePlan(world.kit, valid)
+    expect((await pinOf(world))?.plan.engine).toEqual({ name: 'OpenTofu', version: '1.10.6' })
     world.run.context.iac.engine = async () => Promise.reject(unavailable('iac service unreachable'))
-    await pinPlan(world.kit, valid)
-    expect((await pinOf(world))?.seal.engine).toBeNull()
+    await savePlan(world.kit, valid)
+    expect((await pinOf(world))?.plan.engine).toBeNull()
   })
 
   it('keeps what has to be masked beside the plan, readable by this user alone, and no secret of the platform', async () => {
     const { world, valid } = await planned()
     world.kit.secrets.add(['learned-secret-1'])
     await symlink(join(folder, 'elsewhere'), join(root, '.platform-masks.json'))
-    await pinPlan(world.kit, valid)
+    await savePlan(world.kit, valid)
     const path = join(root, '.platform-masks.json')
     expect(JSON.parse(await readFile(path, 'utf8'))).toEqual(['learned-secret-1'])
     expect((await stat(path)).mode & 0o777).toBe(0o600)
@@ -105,19 +105,19 @@ describe('pinPlan', () => {
   ])('refuses when %s', async (_, change: (world: StepWorld) => Promise<void>) => {
     const { world, valid } = await planned()
     await change(world)
-    await expect(pinPlan(world.kit, valid)).rejects.toThrow('does not belong to the code')
+    await expect(savePlan(world.kit, valid)).rejects.toThrow('does not belong to the code')
     expect(world.workspace.pinned).toBe(false)
     expect(await pinOf(world)).toBeNull()
   })
 
   it('pins without a seal when the iac service never wrote a plan file here, and takes the earlier seal away', async () => {
     const { world, valid } = await planned()
-    await pinPlan(world.kit, valid)
+    await savePlan(world.kit, valid)
     expect(await pinOf(world)).not.toBeNull()
     await rm(join(root, 'session.plan'))
     valid.reference.plan_sha256 = null
     world.workspace.pinned = false
-    await pinPlan(world.kit, valid)
+    await savePlan(world.kit, valid)
     expect(world.workspace.pinned).toBe(true)
     expect(await pinOf(world)).toBeNull()
   })
@@ -126,7 +126,7 @@ describe('pinPlan', () => {
     const { world, valid } = await planned({ key: KEY })
     await lapseLease(steps.database.sql, world.run.round.id)
     await claimRound(steps.database.sql, world.run.round.id)
-    await expect(pinPlan(world.kit, valid)).rejects.toThrow(LeaseLost)
+    await expect(savePlan(world.kit, valid)).rejects.toThrow(LeaseLost)
     expect(world.workspace.pinned).toBe(false)
     expect(await pinOf(world)).toBeNull()
     expect(world.objects.size).toBe(0)
@@ -137,13 +137,13 @@ describe('the stored copy of a pin', () => {
   it('is uploaded encrypted, and replaces the one before', async () => {
     const { world, valid } = await planned({ key: KEY })
     await writeFile(join(root, 'main.tf'), 'password = "in clear"')
-    await pinPlan(world.kit, valid)
-    const first = (await pinOf(world))?.seal.archive_key
+    await savePlan(world.kit, valid)
+    const first = (await pinOf(world))?.plan.archive_key
     const { uuid } = world.run.round.session
-    expect(first).toMatch(new RegExp(`^sessions/${uuid}/pins/${world.run.round.id}-[0-9a-f]{8}\\.pin$`))
+    expect(first).toMatch(new RegExp(`^sessions/${uuid}/saved-plans/${world.run.round.id}-[0-9a-f]{8}\\.plan$`))
     expect(JSON.stringify([...world.objects.values()])).not.toContain('in clear')
-    await pinPlan(world.kit, valid)
-    const second = (await pinOf(world))?.seal.archive_key
+    await savePlan(world.kit, valid)
+    const second = (await pinOf(world))?.plan.archive_key
     expect(second).not.toBe(first)
     expect([...world.objects.keys()]).toEqual([second])
   })
@@ -151,8 +151,8 @@ describe('the stored copy of a pin', () => {
   it('is not needed: the pin stands when the object store refuses', async () => {
     const { world, valid } = await planned({ key: KEY })
     world.run.context.storage.put = async () => Promise.reject(unavailable('The object store cannot be reached.'))
-    await pinPlan(world.kit, valid)
+    await savePlan(world.kit, valid)
     expect(world.workspace.pinned).toBe(true)
-    expect((await pinOf(world))?.seal.archive_key).toBeNull()
+    expect((await pinOf(world))?.plan.archive_key).toBeNull()
   })
 })

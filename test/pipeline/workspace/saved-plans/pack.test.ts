@@ -75,8 +75,8 @@ describe('packDirectory', () => {
     expect(await readFile(join(iacRoot, 'modules', 'providers', 'main.tf'), 'utf8')).toBe('shared/providers/main.tf')
     expect(await readFile(join(unpacked, '.platform-workspace'), 'utf8')).toBe('')
     expect((await stat(join(unpacked, '.platform-masks.json'))).mode & 0o777).toBe(0o600)
-    expect((await restored.pin()).iacRoot).toBe(join(paths.upload_folder, session.uuid, 'pinned', 'live'))
-    expect(await left()).toEqual(['pinned'])
+    expect((await restored.keep()).iacRoot).toBe(join(paths.upload_folder, session.uuid, 'saved-plan', 'live'))
+    expect(await left()).toEqual(['saved-plan'])
   })
 
   it('is null above its limit', async () => {
@@ -191,7 +191,7 @@ describe('a refusal of an archive with many files', () => {
     damaged.fill(0, damaged.length - 40, damaged.length - 20)
     for (let attempt = 0; attempt < 25; attempt++)
       for (const [bytes, reason] of [
-        [archive, /no pinned directory has: .*(one|two)$/],
+        [archive, /no plan directory has: .*(one|two)$/],
         [damaged, /./],
       ] as const) {
         const refused = unpackDirectory(bytes, paths, session, { plan_sha256: await plan_sha256() })

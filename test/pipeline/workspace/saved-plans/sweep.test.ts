@@ -10,8 +10,8 @@ import { sweepWorkspaces } from '../../../../pipeline/workspace/saved-plans/swee
 import { createLogger } from '../../../../src/base/log.ts'
 import type { TerminalStatus } from '../../../../src/base/vocabulary.ts'
 import type { Context } from '../../../../src/context.ts'
-import { sealPin } from '../../../../src/saved-plans/saved-plan.ts'
 import { acceptRound } from '../../../../src/sessions/accept.ts'
+import { recordSavedPlan } from '../../../../src/sessions/cancel/wish.ts'
 import { readStandings } from '../../../../src/sessions/find.ts'
 import { finishRound } from '../../../../src/sessions/finish.ts'
 import { eventually } from '../../../helpers/eventually.ts'
@@ -74,7 +74,7 @@ async function session(
   const uuid = await createSession(context)
   const round = await claimOf(db.sql, uuid)
   if (seal !== false)
-    await sealPin(db.sql, round, {
+    await recordSavedPlan(db.sql, round, {
       plan_sha256: 'a'.repeat(64),
       workspace_sha256: 'c'.repeat(64),
       commit: 'c0ffee',
@@ -97,13 +97,13 @@ const CLONE = 'c1a2b3c4-0000-4000-8000-000000000000'
 
 describe('a sweep of the disk', () => {
   it('keeps what can still be applied and removes the rest of a finished round', async () => {
-    const sealed = await session({ seal: null, names: [CLONE, 'pinned', 'pinned.old-12345678'] })
-    const declined = await session({ status: 'uncompleted', seal: null, names: ['pinned'] })
-    const unsealed = await session({ names: [CLONE, 'pinned'] })
-    const failed = await session({ status: 'failed', seal: null, names: ['pinned'] })
+    const sealed = await session({ seal: null, names: [CLONE, 'saved-plan', 'saved-plan.old-12345678'] })
+    const declined = await session({ status: 'uncompleted', seal: null, names: ['saved-plan'] })
+    const unsealed = await session({ names: [CLONE, 'saved-plan'] })
+    const failed = await session({ status: 'failed', seal: null, names: ['saved-plan'] })
     await sweepAt(2)
-    expect(await namesIn(sealed)).toEqual(['pinned'])
-    expect(await namesIn(declined)).toEqual(['pinned'])
+    expect(await namesIn(sealed)).toEqual(['saved-plan'])
+    expect(await namesIn(declined)).toEqual(['saved-plan'])
     expect(await namesIn(unsealed)).toEqual([])
     expect(await namesIn(failed)).toEqual([])
     expect(lines).toMatchObject([{ message: 'cleaned up', directories: 5 }])
@@ -113,15 +113,15 @@ describe('a sweep of the disk', () => {
   })
 
   it('keeps the reviewed directory that a crash left aside', async () => {
-    const uuid = await session({ seal: null, names: [CLONE, 'pinned.old-12345678'] })
+    const uuid = await session({ seal: null, names: [CLONE, 'saved-plan.old-12345678'] })
     await sweepAt(2)
-    expect(await namesIn(uuid)).toEqual(['pinned.old-12345678'])
+    expect(await namesIn(uuid)).toEqual(['saved-plan.old-12345678'])
   })
 
   it('touches nothing that is younger than an hour', async () => {
-    const uuid = await session({ status: 'failed', names: [CLONE, 'pinned'] })
+    const uuid = await session({ status: 'failed', names: [CLONE, 'saved-plan'] })
     await sweepAt(0.9)
-    expect(await namesIn(uuid)).toEqual([CLONE, 'pinned'])
+    expect(await namesIn(uuid)).toEqual([CLONE, 'saved-plan'])
     expect(lines).toEqual([])
   })
 
@@ -155,7 +155,7 @@ describe('a sweep of the disk', () => {
   })
 
   it('looks again right before it removes: a round that began meanwhile keeps its files', async () => {
-    const uuid = await session({ names: [CLONE, 'pinned'] })
+    const uuid = await session({ names: [CLONE, 'saved-plan'] })
     let looks = 0
     const standings = async (uuids: readonly string[]) => {
       if (++looks === 3)
@@ -188,7 +188,7 @@ describe('a sweep of the disk', () => {
 
   it("removes git's directories of rounds that were killed, and of no round under way", async () => {
     const git = `${folder}-git`
-    const ended = await session({ seal: null, names: ['pinned'] })
+    const ended = await session({ seal: null, names: ['saved-plan'] })
     const running = await session({ status: null })
     for (const uuid of [ended, running]) await mkdir(join(git, uuid, CLONE, 'objects'), { recursive: true })
     await sweepAt(0.9)
@@ -196,7 +196,7 @@ describe('a sweep of the disk', () => {
     await sweepAt(2)
     expect(await readdir(join(git, ended))).toEqual([])
     expect(await readdir(join(git, running))).toEqual([CLONE])
-    expect(await namesIn(ended)).toEqual(['pinned'])
+    expect(await namesIn(ended)).toEqual(['saved-plan'])
     expect(lines).toMatchObject([{ message: 'cleaned up', directories: 0, git_directories: 1 }])
     await rm(git, { recursive: true })
   })
@@ -211,32 +211,32 @@ describe('a sweep of the disk', () => {
 describe('stored pins of sessions that failed', () => {
   const keyOf = async (uuid: string) => {
     const [row] = await db.sql<{ archive_key: string | null }[]>`
-      SELECT archive_key FROM pins p JOIN sessions s ON s.id = p.session_id WHERE s.uuid = ${uuid}`
+      SELECT archive_key FROM saved_plans p JOIN sessions s ON s.id = p.session_id WHERE p.ended_at IS NULL AND s.uuid = ${uuid}`
     return row?.archive_key
   }
 
   it('are deleted once; the others stay', async () => {
-    await session({ status: 'failed', seal: 'sessions/a/pins/1.pin' })
-    const good = await session({ seal: 'sessions/b/pins/1.pin' })
+    await session({ status: 'failed', seal: 'sessions/a/saved-plans/1.plan' })
+    const good = await session({ seal: 'sessions/b/saved-plans/1.plan' })
     const context = contextAt(0)
     const { signal } = new AbortController()
     await sweep(context, signal)
     await sweep(context, signal)
-    expect(context.deleted).toEqual(['sessions/a/pins/1.pin'])
-    expect(await keyOf(good)).toBe('sessions/b/pins/1.pin')
+    expect(context.deleted).toEqual(['sessions/a/saved-plans/1.plan'])
+    expect(await keyOf(good)).toBe('sessions/b/saved-plans/1.plan')
   })
 
   it('are tried again by the next sweep when the store refuses', async () => {
-    const uuid = await session({ status: 'failed', seal: 'sessions/c/pins/1.pin' })
+    const uuid = await session({ status: 'failed', seal: 'sessions/c/saved-plans/1.plan' })
     const refuse = async () => {
       throw new Error('the store is down')
     }
     await sweep(contextAt(0, { delete: refuse }), new AbortController().signal)
-    expect(lines).toMatchObject([{ level: 'warn', key: 'sessions/c/pins/1.pin' }])
-    expect(await keyOf(uuid)).toBe('sessions/c/pins/1.pin')
+    expect(lines).toMatchObject([{ level: 'warn', key: 'sessions/c/saved-plans/1.plan' }])
+    expect(await keyOf(uuid)).toBe('sessions/c/saved-plans/1.plan')
     const context = contextAt(0)
     await sweep(context, new AbortController().signal)
-    expect(context.deleted).toEqual(['sessions/c/pins/1.pin'])
+    expect(context.deleted).toEqual(['sessions/c/saved-plans/1.plan'])
   })
 })
 

@@ -10,9 +10,9 @@ import {
   type TestService,
   temporaryFolder,
 } from '../../sidecars/iac/service.ts'
-import { applyJobs, applyRound, contextOf, managedState, pinned } from '../modes/apply-world.ts'
+import { applyJobs, applyRound, contextOf, managedState, sessionWithPlan } from '../modes/apply-world.ts'
 import { MAIN } from '../modes/scripts.ts'
-import { pinnedPath, type Stack, startStack } from '../modes/stack.ts'
+import { planPath, type Stack, startStack } from '../modes/stack.ts'
 import { attack } from './attack.ts'
 
 const GROUP = 'what was reviewed is what is applied'
@@ -36,8 +36,8 @@ const FILES = {
 /** Changes something in the pinned directory of a reviewed plan, and tries to have it applied. */
 async function applyAfter(change: (root: string) => Promise<void>): Promise<string> {
   const context = contextOf(stack)
-  const session = await pinned(stack, context, FILES)
-  await change(pinnedPath(stack, session.uuid))
+  const session = await sessionWithPlan(stack, context, FILES)
+  await change(planPath(stack, session.uuid))
   const round = await applyRound(stack, context, session.uuid)
   expect(round.statuses.at(-1)).toBe('failed')
   expect(applyJobs(stack, session.uuid)).toEqual([])
