@@ -1,10 +1,11 @@
-import type { Transaction } from '../types.ts'
+import type { Transaction } from '../../types.ts'
 
 /**
- * Creates the record of who did what, to which rows are only ever added, and the counts of refused sign-ins. Neither
- * refers to other tables, because a record stays as it is when what it tells of changes or goes.
+ * Creates the audit record, to which rows are only ever added, the counts of refused sign-ins, and the files of the
+ * console: a page that was opened before a deployment still finds its parts. None of them refers to other tables: an
+ * audit record stays as it is when what it tells of changes or goes.
  */
-export async function createAuditRecords(tx: Transaction): Promise<void> {
+export async function createRecords(tx: Transaction): Promise<void> {
   await tx`
     CREATE TABLE audit_records (
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -33,6 +34,19 @@ export async function createAuditRecords(tx: Transaction): Promise<void> {
       refusals bigint NOT NULL,
       PRIMARY KEY (hour, reason, address_prefix)
     );
+
+    CREATE TABLE console_files (
+      -- Below /console/, with the hash of the content in the name.
+      path text PRIMARY KEY,
+      content_type text NOT NULL,
+      identity bytea NOT NULL,
+      br bytea,
+      gzip bytea,
+      -- When a core that has this file in its build ran last, to a day.
+      seen_at timestamptz NOT NULL DEFAULT clock_timestamp()
+    );
+    -- What is compressed already is not compressed again.
+    ALTER TABLE console_files ALTER COLUMN br SET STORAGE EXTERNAL, ALTER COLUMN gzip SET STORAGE EXTERNAL;
   `.simple()
   await refuseChanges(tx)
 }

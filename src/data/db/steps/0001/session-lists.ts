@@ -1,33 +1,83 @@
-import type { Transaction } from '../types.ts'
+import type { Transaction } from '../../types.ts'
 
 /**
- * Creates what the filters and totals of session lists read. A session repeats its
- * cloud, its repository and the mode of its last round, so that a list is read from indexes of one table alone. The
- * sessions without a round in flight are counted by month and kind, because counting a million rows takes too long.
+ * Creates what session lists, their filters, totals and search read. The sessions without a round in flight are counted
+ * by month and kind, because counting a million rows takes too long.
  */
-export async function createListFilters(tx: Transaction): Promise<void> {
-  await addColumns(tx)
+export async function createSessionLists(tx: Transaction): Promise<void> {
+  await createSearch(tx)
+  await createSearchTriggers(tx)
+  await repeatDetails(tx)
   await createListIndexes(tx)
-  await countSettledSessions(tx)
+  await createCounts(tx)
+  await createCountTriggers(tx)
+  await sumUpCounts(tx)
 }
 
-async function addColumns(tx: Transaction): Promise<void> {
+/**
+ * Creates `session_search`, which holds what never changes about a session, and the text that a search reads. Its rows
+ * are written once, so that status changes need no update of its indexes. Addresses of repositories are searched in a
+ * table of their own, because many sessions share few repositories.
+ */
+async function createSearch(tx: Transaction): Promise<void> {
   await tx`
-    ALTER TABLE sessions
-      ADD COLUMN provider cloud,
-      -- Of the most recent round.
-      ADD COLUMN last_mode round_mode,
-      -- As in searched_repositories.
-      ADD COLUMN repository_id uuid;
+    CREATE TABLE searched_repositories (
+      -- Of the address in lower case.
+      id uuid PRIMARY KEY,
+      uri text NOT NULL
+    );
+    CREATE TABLE session_search (
+      session_id integer PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
+      user_id integer NOT NULL,
+      operation operation NOT NULL,
+      created_at timestamptz NOT NULL,
+      repository_id uuid NOT NULL,
+      -- First query and uuid in lower case, with U+001F between them.
+      content text NOT NULL
+    );
+    CREATE INDEX session_search_newest ON session_search (created_at DESC, session_id DESC);
+    CREATE INDEX session_search_newest_of_user ON session_search (user_id, created_at DESC, session_id DESC);
+    CREATE INDEX session_search_repository ON session_search (repository_id, created_at DESC, session_id DESC);
+  `.simple()
+}
 
-    -- Without the trigger a session would seem to have been active now.
-    ALTER TABLE sessions DISABLE TRIGGER refresh_updated_at;
-    UPDATE sessions s SET
-      provider = (SELECT p.provider FROM engine_providers p WHERE p.session_id = s.id),
-      last_mode = (SELECT r.mode FROM rounds r WHERE r.session_id = s.id ORDER BY r.number DESC LIMIT 1),
-      repository_id = (SELECT md5(lower(w.uri))::uuid FROM workspaces w WHERE w.session_id = s.id);
-    ALTER TABLE sessions ENABLE TRIGGER refresh_updated_at;
+/**
+ * Triggers that fill `session_search`. A session's row needs its workspace and its history; whichever of the two
+ * is inserted last creates it. Both are never changed afterwards, so that no trigger on updates is needed.
+ */
+async function createSearchTriggers(tx: Transaction): Promise<void> {
+  await tx`
+    CREATE FUNCTION fill_session_search(ids integer[]) RETURNS void LANGUAGE sql AS $$
+      INSERT INTO searched_repositories (id, uri)
+      SELECT DISTINCT md5(lower(uri))::uuid, lower(uri) FROM workspaces WHERE session_id = ANY(ids)
+      ON CONFLICT DO NOTHING;
 
+      INSERT INTO session_search (session_id, user_id, operation, created_at, repository_id, content)
+      SELECT s.id, s.user_id, s.operation, s.created_at, md5(lower(w.uri))::uuid,
+             lower(translate(h.first_query, chr(31), ' ') || chr(31) || s.uuid)
+      FROM sessions s
+      JOIN workspaces w ON w.session_id = s.id
+      JOIN histories h ON h.session_id = s.id
+      WHERE s.id = ANY(ids)
+      ON CONFLICT DO NOTHING;
+    $$;
+
+    CREATE FUNCTION fill_session_search() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      PERFORM fill_session_search(ARRAY(SELECT session_id FROM inserted));
+      RETURN NULL;
+    END $$;
+
+    CREATE TRIGGER fill_session_search AFTER INSERT ON workspaces
+      REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION fill_session_search();
+    CREATE TRIGGER fill_session_search AFTER INSERT ON histories
+      REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION fill_session_search();
+  `.simple()
+}
+
+/** Triggers that repeat details of other tables in `sessions`. */
+async function repeatDetails(tx: Transaction): Promise<void> {
+  await tx`
     CREATE FUNCTION repeat_provider() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       UPDATE sessions s SET provider = i.provider FROM inserted i
@@ -58,8 +108,6 @@ async function addColumns(tx: Transaction): Promise<void> {
 
 async function createListIndexes(tx: Transaction): Promise<void> {
   await tx`
-    DROP INDEX sessions_newest, sessions_newest_of_user, sessions_last_status;
-
     CREATE INDEX sessions_newest ON sessions (created_at DESC, id DESC)
       INCLUDE (user_id, operation, last_status, provider, last_mode, is_blocked, in_flight, repository_id, updated_at);
     CREATE INDEX sessions_newest_of_user ON sessions (user_id, created_at DESC, id DESC)
@@ -82,7 +130,7 @@ async function createListIndexes(tx: Transaction): Promise<void> {
  * Creates the counts. A change adds a row with 1 or -1 and waits for nobody; from time to time one transaction puts
  * these rows together. What is in flight is not counted, so that the statuses of a run change nothing here.
  */
-async function countSettledSessions(tx: Transaction): Promise<void> {
+async function createCounts(tx: Transaction): Promise<void> {
   await tx`
     CREATE TABLE session_counts (
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -127,11 +175,9 @@ async function countSettledSessions(tx: Transaction): Promise<void> {
       RETURN NULL;
     END $$;
   `.simple()
-  await countOnChanges(tx)
-  await sumUpCounts(tx)
 }
 
-async function countOnChanges(tx: Transaction): Promise<void> {
+async function createCountTriggers(tx: Transaction): Promise<void> {
   await tx`
     CREATE FUNCTION forget_session_counts() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN DELETE FROM session_counts; RETURN NULL; END $$;
@@ -155,7 +201,7 @@ async function sumUpCounts(tx: Transaction): Promise<void> {
   await tx`
     CREATE FUNCTION sum_up_session_counts() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
-      -- The bytes spell "coun". Who does not get the lock leaves the work to the transaction that has it.
+      -- The bytes spell "coun". A transaction that does not get the lock leaves the work to the one that has it.
       IF NOT pg_try_advisory_xact_lock(1668248942) THEN RETURN NULL; END IF;
       WITH changes AS (
         DELETE FROM session_counts WHERE NOT is_sum RETURNING *
@@ -178,9 +224,5 @@ async function sumUpCounts(tx: Transaction): Promise<void> {
     END $$;
     CREATE TRIGGER sum_up_session_counts AFTER INSERT ON session_counts FOR EACH ROW
       WHEN (NOT NEW.is_sum AND NEW.id % 256 = 0) EXECUTE FUNCTION sum_up_session_counts();
-
-    INSERT INTO session_counts (month, operation, last_status, provider, last_mode, is_blocked, n, is_sum)
-    SELECT first_of_month(created_at), operation, last_status, provider, last_mode, is_blocked, count(*), true
-    FROM sessions WHERE NOT in_flight GROUP BY 1, 2, 3, 4, 5, 6;
   `.simple()
 }

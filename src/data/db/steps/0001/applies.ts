@@ -1,14 +1,11 @@
-import type { Transaction } from '../types.ts'
+import type { Transaction } from '../../types.ts'
 
 /**
- * Creates what ensures that an apply runs the reviewed plan, and runs it once: the saved plans
- * (`saved_plans`), how far an apply round has come (`applies`), and which round may change a project (`project_applies`).
+ * Creates what ensures that an apply runs the reviewed plan, and runs it once: the saved plans, the progress of apply
+ * rounds (`applies`), and the round that may change a project (`project_applies`).
  */
-export async function createSavedPlans(tx: Transaction): Promise<void> {
+export async function createApplies(tx: Transaction): Promise<void> {
   await tx`
-    -- Handed back on purpose until lease_until, or until what it waits for is over.
-    ALTER TABLE rounds ADD COLUMN parked boolean NOT NULL DEFAULT false;
-
     CREATE TABLE saved_plans (
       -- The round that saved the plan.
       round_id integer PRIMARY KEY REFERENCES rounds,
