@@ -1,4 +1,4 @@
-import { stringify } from 'yaml'
+import { Document, isScalar } from 'yaml'
 import type { ReadFile } from './document.ts'
 import { ConfigError, loadConfig } from './load.ts'
 import { maskedConfig } from './mask.ts'
@@ -24,11 +24,26 @@ export async function runCheckConfig(
     const config = await loadConfig(env, readAndNote)
     write(`# ${hasFile ? 'configuration file found' : 'no configuration file: built-in defaults'}\n`)
     for (const warning of configWarnings(config)) write(`# warning: ${warning}\n`)
-    write(stringify(maskedConfig(config), { lineWidth: 0 }))
+    write(render(maskedConfig(config)))
     return 0
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     for (const problem of error.problems) write(`${problem}\n`)
     return 1
   }
+}
+
+/** Fields that are read, so that older files stay valid, and have no effect. */
+const IGNORED = [
+  [['services', 'mapping', 'timeout'], 'ignored: mapping calls have a fixed budget of 10 s'],
+  [['services', 'authz', 'timeout'], 'ignored: authorization calls have a fixed budget of 15 s'],
+] as const
+
+function render(config: unknown): string {
+  const document = new Document(config)
+  for (const [path, reason] of IGNORED) {
+    const value = document.getIn(path, true)
+    if (isScalar(value)) value.comment = ` ${reason}`
+  }
+  return document.toString({ lineWidth: 0 })
 }

@@ -1,20 +1,20 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/preact-query'
 import { createRouter, RouterProvider } from '@tanstack/react-router'
 import { render } from 'preact'
-import { createApi } from './api/client.ts'
-import { ApiError } from './api/errors.ts'
-import type { AuthConfig } from './auth/session.ts'
-import { createSignIn } from './auth/session.ts'
-import { type ConsoleConfig, type Platform, PlatformProvider } from './data/platform.ts'
-import { askForPlan } from './data/sessions/use-plan-document.ts'
-import { type ReadSession, sessionKey, sessionQuery } from './data/sessions/use-session.ts'
-import { loadSettings } from './data/settings.ts'
-import { meQuery } from './data/use-me.ts'
-import { ClockContext } from './kit/time/clock.ts'
+import { createApi } from './client/api/client.ts'
+import { ApiError } from './client/api/errors.ts'
+import type { AuthConfig } from './client/auth/session.ts'
+import { createSignIn } from './client/auth/session.ts'
+import { type ConsoleConfig, type Platform, PlatformProvider } from './client/platform.ts'
+import { askForPlan } from './client/sessions/use-plan-document.ts'
+import { type ReadSession, sessionKey, sessionQuery } from './client/sessions/use-session.ts'
+import { loadSettings } from './client/settings.ts'
+import { meQuery } from './client/use-me.ts'
 import { routeTree } from './routes.tsx'
 import { trustOwnScripts } from './scripts.ts'
-import { SignInGate } from './shell/sign-in-gate.tsx'
-import { Unavailable } from './shell/unavailable.tsx'
+import { SignInGate } from './ui/shell/sign-in-gate.tsx'
+import { Unavailable } from './ui/shell/unavailable.tsx'
+import { ClockContext } from './ui/time/clock.ts'
 
 const BASE = '/console'
 
@@ -36,7 +36,9 @@ async function readAuth({ api_url, auth }: ConsoleConfig): Promise<AuthConfig> {
 async function createPlatform(): Promise<Platform> {
   const config = await readConfig()
   const auth = await readAuth(config)
-  const signIn = await createSignIn(auth, async (given) => (await import('./auth/provider.ts')).createProvider(given))
+  const signIn = await createSignIn(auth, async (given) =>
+    (await import('./client/auth/provider.ts')).createProvider(given),
+  )
   return {
     config,
     auth,

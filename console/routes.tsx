@@ -1,6 +1,6 @@
 import { createRootRoute, createRoute, lazyRouteComponent, Outlet } from '@tanstack/react-router'
-import { Broken, NotFound } from './shell/errors.tsx'
-import { Frame } from './shell/frame.tsx'
+import { Broken, NotFound } from './ui/shell/errors.tsx'
+import { Frame } from './ui/shell/frame.tsx'
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: Broken as never })
 const frame = createRoute({ getParentRoute: () => root, id: 'frame', component: Frame as never })

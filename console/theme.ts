@@ -1,5 +1,5 @@
 import { loadAhead } from './ahead.ts'
-import { applyAppearance, loadSettings } from './data/settings.ts'
+import { applyAppearance, loadSettings } from './client/settings.ts'
 
 // Runs before the page is drawn, so that it never changes its colours before the reader's eyes.
 applyAppearance(loadSettings().get())

@@ -1,40 +1,81 @@
-import { resolve } from 'node:path'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { PROJECT_ROOT } from './stack/data-folder.ts'
-import { compareWithAims } from './structure/aims.ts'
-import { HELP, readOptions, type StructureOptions, UsageError } from './structure/options.ts'
-import { describe, findFailures } from './structure/report.ts'
+import { findCycle } from './structure/cycle.ts'
+import { readImports } from './structure/imports.ts'
 import { ROOMS } from './structure/rooms.ts'
-import { listFiles, survey } from './structure/survey.ts'
-import { readTable } from './structure/table.ts'
-import { writeTable } from './structure/written.ts'
+import { pathsOf, readTable, type Table, writeRooms } from './structure/table.ts'
 
-async function run(options: StructureOptions): Promise<number> {
-  const root = options.root === null ? PROJECT_ROOT : resolve(options.root)
-  if (options.write) {
-    const files = await listFiles(root, ROOMS)
-    await writeTable(root, readTable(ROOMS, files), files)
+const HELP = `Prints the rooms of dev/structure/rooms.ts with their lines and files. Fails on an import that the table forbids, on a
+cycle of files, on a file without a room, and when the table in AGENTS.md differs.
+
+Usage: npm run structure [-- --write]
+
+  --write  first writes the table in AGENTS.md
+
+Exit codes: 0 in order, 1 it is not, 2 it could not be read.`
+
+/** Reads the TypeScript files below the folders of the table: their texts by path. */
+async function readFiles(): Promise<Map<string, string>> {
+  const areas = new Set(ROOMS.flatMap(pathsOf).map((path) => path.split('/', 1)[0] ?? path))
+  const listed = await Promise.all(
+    [...areas].map(async (area) => {
+      const names = await readdir(join(PROJECT_ROOT, area), { recursive: true })
+      return names.map((name) => `${area}/${name}`)
+    }),
+  )
+  const paths = listed.flat().filter((path) => /\.tsx?$/.test(path) && !/\/(node_modules|dist)\//.test(path))
+  const texts = paths
+    .sort()
+    .map(async (path): Promise<[string, string]> => [path, await readFile(join(PROJECT_ROOT, path), 'utf8')])
+  return new Map(await Promise.all(texts))
+}
+
+/** What is wrong with the imports of the files and with the table, as sentences. */
+function findFaults(texts: ReadonlyMap<string, string>, table: Table): string[] {
+  const imports = new Map([...texts].map(([path, text]) => [path, readImports(path, text)]))
+  const refused = [...imports].flatMap(([path, found]) =>
+    found.flatMap(({ target, line }) => {
+      const room = table.roomOf(path)
+      const reason = room && table.refuse(room, path, target)
+      return reason ? [`${path}:${line} imports ${target}: ${reason}`] : []
+    }),
+  )
+  const graph = new Map([...imports].map(([path, found]) => [path, found.map(({ target }) => target)]))
+  const cycle = findCycle(graph)
+  return [...table.errors, ...refused, ...(cycle ? [`A cycle: ${cycle.join(' imports ')}.`] : [])]
+}
+
+function printRooms(texts: ReadonlyMap<string, string>, table: Table): void {
+  const files = [...texts].map(([path, text]) => ({ room: table.roomOf(path), lines: text.split('\n').length - 1 }))
+  const byRoom = Map.groupBy(files, ({ room }) => room?.name ?? 'no room')
+  console.log(`  lines  files  room`)
+  for (const [name, held] of [...byRoom, ['together', files] as const]) {
+    const lines = held.reduce((sum, file) => sum + file.lines, 0)
+    console.log(`${String(lines).padStart(7)}${String(held.length).padStart(7)}  ${name}`)
   }
-  const result = await survey(root, options.root === null ? ROOMS : null)
-  const failures = findFailures(result)
-  if (options.json) {
-    const { parts, graph, sizes, borders } = result
-    const { edges, roomCycles, fileCycles } = graph
-    const figures = compareWithAims(result)
-    console.log(JSON.stringify({ parts, edges, roomCycles, fileCycles, figures, sizes, borders, failures }))
-  } else for (const line of describe(result, options.all)) console.log(line)
-  return failures.length === 0 ? 0 : 1
+}
+
+async function run(write: boolean): Promise<number> {
+  const page = join(PROJECT_ROOT, 'AGENTS.md')
+  const before = await readFile(page, 'utf8')
+  const after = writeRooms(before, ROOMS)
+  if (write) await writeFile(page, after)
+  const texts = await readFiles()
+  const table = readTable(ROOMS, [...texts.keys()])
+  printRooms(texts, table)
+  const faults = findFaults(texts, table)
+  if (!write && before !== after) faults.push('The table in AGENTS.md differs: run npm run structure -- --write.')
+  for (const fault of faults) console.error(fault)
+  return faults.length === 0 ? 0 : 1
 }
 
 try {
-  const options = readOptions(process.argv.slice(2))
-  if (options) process.exitCode = await run(options)
-  else console.log(HELP)
+  const { values } = parseArgs({ options: { write: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } })
+  if (values.help) console.log(HELP)
+  else process.exitCode = await run(values.write ?? false)
 } catch (error) {
-  const text = error instanceof Error ? error.message : String(error)
-  console.error(
-    error instanceof UsageError
-      ? `${text}\nnpm run structure -- --help lists the options.`
-      : `The structure could not be measured: ${text}`,
-  )
+  console.error(error instanceof Error ? error.message : error)
   process.exitCode = 2
 }

@@ -2,14 +2,16 @@ import { LeaseLost, PlatformError, RoundCancelled } from '../src/base/errors.ts'
 import type { Logger } from '../src/base/log.ts'
 import type { Context } from '../src/context.ts'
 import { STOPPING } from '../src/data/queue/types.ts'
-import type { CancelWatch } from '../src/sessions/cancel/watch.ts'
-import { cancelledMessage } from '../src/sessions/cancel/wish.ts'
-import type { RoundEnd } from '../src/sessions/finish.ts'
-import { type Claim, claimRound, releaseRound } from '../src/sessions/lease.ts'
-import type { ClaimedRound, SessionFacts } from '../src/sessions/types.ts'
-import { keepLease } from './keep-lease.ts'
+import type { CancelWatch } from '../src/rounds/cancel-watch.ts'
+import { type Claim, claimRound, releaseRound } from '../src/rounds/claim.ts'
+import type { RoundEnd } from '../src/rounds/finish.ts'
+import { keepLease } from '../src/rounds/keep-lease.ts'
+import type { ClaimedRound } from '../src/rounds/round.ts'
+import type { SessionFacts } from '../src/rounds/session-facts.ts'
+import { cancelledMessage } from '../src/rounds/wish.ts'
 import { settleJobs } from './kit/cancellation.ts'
 import { endOfPreview } from './kit/end-of-preview.ts'
+import type { RoundRecorder } from './kit/round-recorder.ts'
 import type { BareRun, Modes, Outcome, Parked, RoundMode } from './kit/run.ts'
 import { type AttemptFrame, openBudget, openJournal, openRun, toRecordedRound } from './open-run.ts'
 import { saveEnd } from './save-end.ts'
@@ -24,6 +26,8 @@ export interface RoundFrame {
   notifyFailure(session: SessionFacts, facts: { round: number; message: string }): Promise<void>
   /** Hears at once of wishes that a round ends; without it, the lease of the round hears of them. */
   cancellations?: CancelWatch
+  /** Absent unless `llm.record_folder` is set. */
+  recorder?: RoundRecorder
 }
 
 /**
@@ -60,7 +64,7 @@ interface ClaimedFrame extends RoundFrame {
 async function runClaimed(context: Context, claim: Claim, modes: Modes, frame: ClaimedFrame): Promise<void> {
   const log = context.log.with({ session_id: claim.session.uuid, round: claim.number, attempt: claim.attempt })
   const lease = keepLease(context.sql, claim, log, frame.onWish)
-  const recording = context.recorder?.round(toRecordedRound(context, claim))
+  const recording = frame.recorder?.round(toRecordedRound(context, claim))
   let writtenEnd: RoundEnd | null = null
   try {
     const held = AbortSignal.any([frame.stopping, lease.signal])

@@ -1,8 +1,8 @@
 import { LeaseLost } from '../src/base/errors.ts'
 import { delay } from '../src/base/http.ts'
 import type { Context } from '../src/context.ts'
-import { finishRound, type RoundEnd } from '../src/sessions/finish.ts'
-import type { ClaimedRound } from '../src/sessions/types.ts'
+import { finishRound, type RoundEnd } from '../src/rounds/finish.ts'
+import type { ClaimedRound } from '../src/rounds/round.ts'
 
 const PAUSES_MS = [250, 1_000, 2_000]
 

@@ -1,9 +1,12 @@
 import { ConfigError, loadConfig } from '../config/load.ts'
+import { secretsOf } from '../config/mask.ts'
 import type { Config } from '../config/types.ts'
+import type { Logger } from '../src/base/log.ts'
 import { checkStateKeys } from '../src/data/storage/state-keys.ts'
 import { notifyRunFailure } from '../src/notifications/notify.ts'
 import { type BootedProcess, bootProcess, readMetricsAddress, runEntry } from '../src/runtime/boot.ts'
-import { readTextFile } from '../src/runtime/files.ts'
+import { createRecordingWriter, readTextFile } from '../src/runtime/files.ts'
+import { createRoundRecorder, type RoundRecorder } from './kit/round-recorder.ts'
 import { modes } from './modes/index.ts'
 import { startSweeper } from './sweeper.ts'
 import { startWorker } from './worker.ts'
@@ -49,10 +52,17 @@ async function openWorker(config: Config, { context, log, phases, metricsUrl }: 
   const worker = await startWorker(context, modes, {
     openWorkspace: (round, options) => openWorkspace(config, round, { ...options, resolver: context.resolver }),
     notifyFailure: (session, facts) => notifyRunFailure(context, session, facts),
+    recorder: openRecorder(config, log),
   })
   const sweeper = startSweeper(context)
   phases.unshift(
     { name: 'cleaning', limitMs: 100, end: async () => sweeper.stop() },
     { name: 'rounds', limitMs: 8_000, end: () => worker.stop() },
   )
+}
+
+function openRecorder(config: Config, log: Logger): RoundRecorder | undefined {
+  const { record_folder } = config.llm
+  if (record_folder === '') return undefined
+  return createRoundRecorder({ write: createRecordingWriter(record_folder), log, secrets: secretsOf(config) })
 }

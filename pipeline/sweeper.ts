@@ -1,8 +1,8 @@
-import { expireAuditRecords } from '../src/audit/expire.ts'
+import { expireAuditRecords } from '../src/access/audit/expire.ts'
 import type { Context } from '../src/context.ts'
+import { deleteOldEvents } from '../src/events/retention.ts'
 import { deleteArchivesOfFailedSessions } from '../src/saved-plans/encrypted-archive.ts'
 import { readStandings } from '../src/sessions/find.ts'
-import { deleteOldEvents } from '../src/sessions/journal/retention.ts'
 import { gitFolder } from './workspace/git/place.ts'
 import { sweepWorkspaces } from './workspace/saved-plans/sweep.ts'
 

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { forbidden, sessionNotFound } from '../src/base/errors.ts'
+import type { SessionFacts } from '../src/rounds/session-facts.ts'
 import { findSession } from '../src/sessions/find.ts'
-import type { SessionFacts } from '../src/sessions/types.ts'
 import type { AppEnv } from './env.ts'
 
 const notOwnerError = () => forbidden('Not the session owner')

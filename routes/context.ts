@@ -1,7 +1,7 @@
-import type { RefusalCounter } from '../src/audit/refusals.ts'
+import type { RefusalCounter } from '../src/access/audit/refusals.ts'
 import type { Context } from '../src/context.ts'
 import type { ConsoleFiles } from '../src/data/console-files.ts'
-import type { StatusHub } from '../src/sessions/events/hub.ts'
+import type { StatusHub } from '../src/events/status-hub.ts'
 
 /** The context of the core, which adds what only the process with the HTTP interface has. */
 export interface CoreContext extends Context {

@@ -1,11 +1,11 @@
+import type { RefusalCounter } from '../src/access/audit/refusals.ts'
 import type { Authenticate } from '../src/access/authenticate.ts'
 import type { AddressReader } from '../src/access/caller-address.ts'
 import type { User } from '../src/access/users.ts'
-import type { RefusalCounter } from '../src/audit/refusals.ts'
 import type { Gate } from '../src/base/gate.ts'
 import type { Logger } from '../src/base/log.ts'
-import type { StreamHost } from '../src/sessions/events/stream.ts'
-import type { JournalHub } from '../src/sessions/journal/hub.ts'
+import type { JournalHub } from '../src/events/hub.ts'
+import type { StreamHost } from '../src/events/status-stream.ts'
 import type { CoreContext } from './context.ts'
 
 /** What the application shares between requests. */

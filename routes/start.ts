@@ -1,7 +1,8 @@
 import { runCheckConfig } from '../config/check.ts'
 import { ConfigError, loadConfig } from '../config/load.ts'
 import type { Config } from '../config/types.ts'
-import { createRefusalCounter } from '../src/audit/refusals.ts'
+import { createRefusalCounter } from '../src/access/audit/refusals.ts'
+import { startStatusHub } from '../src/events/status-hub.ts'
 import { watchStreams } from '../src/observe/gauges.ts'
 import { createAssetReader } from '../src/runtime/assets.ts'
 import {
@@ -15,7 +16,6 @@ import {
 import { keepStoring, readConsoleFiles } from '../src/runtime/console-files.ts'
 import { readTextFile } from '../src/runtime/files.ts'
 import { serve } from '../src/runtime/serve.ts'
-import { startStatusHub } from '../src/sessions/events/hub.ts'
 import { createApp } from './app.ts'
 
 const HELP = `The core: HTTP API and event streams.

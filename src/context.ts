@@ -7,7 +7,6 @@ import type { RoundQueue } from './data/queue/types.ts'
 import type { ObjectStore, StateKeySource } from './data/storage/types.ts'
 import type { LlmClient } from './llm/types.ts'
 import type { PlatformMetrics } from './observe/metrics.ts'
-import type { RoundRecorder } from './observe/round-recorder.ts'
 import type { Tracing } from './observe/trace-types.ts'
 import type { PromptSource } from './prompts/source.ts'
 import type { HostResolver, PinnedFetch } from './repository/remote.ts'
@@ -40,6 +39,4 @@ export interface Context {
   metrics?: PlatformMetrics
   /** Absent when neither a collector nor console output of spans is configured. */
   tracing?: Tracing
-  /** Absent unless this is a worker with `llm.record_folder` set. */
-  recorder?: RoundRecorder
 }

@@ -1,4 +1,4 @@
-import type { SessionSummary } from '../../console/api/types.ts'
+import type { SessionSummary } from '../../console/client/api/types.ts'
 
 /** A page of a list that has `total` sessions. */
 export function sessionPage(page: number, pageSize: number, total: number) {

@@ -68,7 +68,7 @@ const ALONE = [
   { in: 'silent.ts', out: 'silent' },
   { in: 'styles/main.css', out: 'styles' },
   { in: 'public/icon.svg', out: 'icon' },
-  { in: 'workers/layout.ts', out: 'layout-worker' },
+  { in: 'ui/workers/layout.ts', out: 'layout-worker' },
 ]
 
 const options = (folder: string, minify: boolean) =>
@@ -103,7 +103,7 @@ async function writePages(folder: string, scripts: Script[], single: Metafile['o
     styles: built('styles/main.css'),
     icon: addressOf(Object.keys(single).find((path) => path.endsWith('.svg')) ?? ''),
     // Nothing tells a script the address of a worker that is built beside it.
-    layout_worker: built('workers/layout.ts'),
+    layout_worker: built('ui/workers/layout.ts'),
     screens: JSON.stringify(screenScripts(scripts, first, addressOf)),
   }
   const preloads = first.slice(1).map(({ name }) => `<link rel="modulepreload" href="${addressOf(name)}">`)

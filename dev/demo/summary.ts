@@ -1,4 +1,4 @@
-import { INTENT_TITLE } from '../../src/intent/describe.ts'
+import { INTENT_TITLE } from '../../src/rules/intent/describe.ts'
 import { attemptRows } from './attempts.ts'
 import type { Evidence } from './checks.ts'
 import type { Collected } from './collect.ts'

@@ -38,6 +38,6 @@ export function decide(conversation: Conversation): Reply {
 function reportStatements({ data }: Conversation): Reply {
   const request = data.get('request') ?? ''
   return {
-    calls: [call('report_intent_statements', { statements: findRecording(request)?.statements(request) ?? [] })],
+    calls: [call('report_intent_statements', { statements: findRecording(request)?.statements ?? [] })],
   }
 }

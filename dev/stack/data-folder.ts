@@ -2,7 +2,7 @@ import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, write
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { identify, isAlive, isGroupAlive, signalGroup } from '../../sidecars/iac/engine/process-identity.ts'
+import { identify, isAlive, isGroupAlive, signalGroup } from '../../src/runtime/process-identity.ts'
 
 export const PROJECT_ROOT = fileURLToPath(new URL('../../', import.meta.url))
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { identify, isAlive } from '../../sidecars/iac/engine/process-identity.ts'
+import { identify, isAlive } from '../../src/runtime/process-identity.ts'
 import type { RunningPostgres } from '../postgres.ts'
 import type { Child } from './child.ts'
 

@@ -14,16 +14,17 @@ export interface Room {
    * - `!src/runtime`, a room that is taken out again
    */
   imports: readonly string[]
-  /** Whether it may import `node:` modules. */
-  node: boolean
+  /** True for a room that may import `node:` modules, or the folders of it that may. */
+  node: boolean | readonly string[]
+  /** Files that start a process: they may import every room and `node:` modules. */
+  entries?: readonly string[]
 }
 
 /**
- * Every room from the ground up: a room imports only rooms that stand before it, so there can be no cycle.
- * A folder that has rooms inside, as `pipeline` does, keeps only the files directly in it. A file can be a room of
- * its own inside another room's folder.
+ * Every room, in the order in which they build on each other: a room imports only rooms that stand before it.
+ * A folder that has other rooms inside, as `pipeline` does, keeps only the files directly in it.
  *
- * `npm run structure -- --write` carries a change of this table into the lint and into `AGENTS.md`.
+ * `npm run structure -- --write` carries a change of this table into `AGENTS.md`.
  */
 export const ROOMS: readonly Room[] = [
   { name: 'config', holds: 'shipped values, schema, loading, boot errors', imports: [], node: false },
@@ -33,11 +34,23 @@ export const ROOMS: readonly Room[] = [
     imports: ['config'],
     node: false,
   },
-  { name: 'src/data', holds: 'database, cache, queue, storage', imports: ['config', 'src/base'], node: false },
+  {
+    name: 'src/hcl',
+    holds: "the one reader of the engine's language: tokens, blocks and values with their places",
+    imports: [],
+    node: false,
+  },
+  { name: 'src/aws', holds: 'credentials of AWS from the usual places', imports: ['config', 'src/base'], node: false },
+  {
+    name: 'src/data',
+    holds: 'database, cache, queue, storage',
+    imports: ['config', 'src/base', 'src/aws'],
+    node: false,
+  },
   {
     name: 'src/llm',
     holds: 'calls of a model: client, router, wire forms, prices',
-    imports: ['config', 'src/base'],
+    imports: ['config', 'src/base', 'src/aws'],
     node: false,
   },
   {
@@ -56,7 +69,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'src/plan',
     holds: 'plan JSON and the plan as data, state, provider schema, diagnostics, import identifiers',
-    imports: ['config', 'src/base', 'src/data', 'src/services'],
+    imports: ['config', 'src/base', 'src/hcl', 'src/data', 'src/services'],
     node: false,
   },
   {
@@ -67,32 +80,20 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'src/rules',
-    holds: 'what code checks in a plan',
+    holds: 'checks of a plan by code: compliance rules; `intent/`, the conditions that a request sets',
     imports: ['config', 'src/base', 'src/plan'],
-    node: false,
-  },
-  {
-    name: 'src/intent',
-    holds: 'what a request asks for, as conditions on a plan',
-    imports: ['src/base', 'src/plan', 'src/rules'],
     node: false,
   },
   {
     name: 'src/context.ts',
     holds: 'the clients of a process, in one value',
-    imports: ['config', 'src/*', '!src/plan', '!src/rules', '!src/intent'],
-    node: false,
-  },
-  {
-    name: 'src/audit',
-    holds: 'the record of who did what: writing, reading, keeping; counts of refused sign-ins',
-    imports: ['src/base', 'src/data', 'src/context.ts'],
+    imports: ['config', 'src/*', '!src/plan', '!src/rules'],
     node: false,
   },
   {
     name: 'src/access',
-    holds: 'who may do what: tokens, roles, users',
-    imports: ['config', 'src/base', 'src/data', 'src/services', 'src/context.ts', 'src/audit'],
+    holds: 'access control: tokens, roles, users; `audit/`, the record of who did what',
+    imports: ['config', 'src/base', 'src/data', 'src/services', 'src/context.ts'],
     node: false,
   },
   {
@@ -102,8 +103,20 @@ export const ROOMS: readonly Room[] = [
     node: false,
   },
   {
+    name: 'src/rounds',
+    holds: 'the life of a round: accept, claim, status, cancel, finish; its attempts, applies, previews and imports',
+    imports: ['config', 'src/base', 'src/data', 'src/plan', 'src/context.ts', 'src/saved-plans', 'src/access/audit'],
+    node: false,
+  },
+  {
+    name: 'src/events',
+    holds: 'status, activity and engine output of rounds: writing, reading, streams',
+    imports: ['src/base', 'src/data', 'src/context.ts', 'src/rounds'],
+    node: false,
+  },
+  {
     name: 'src/sessions',
-    holds: 'lifecycle, lease, cancellation, reading and lists of sessions; their events, attempts and applies',
+    holds: 'finding, lists, details and pull requests of sessions',
     imports: [
       'config',
       'src/base',
@@ -112,21 +125,22 @@ export const ROOMS: readonly Room[] = [
       'src/repository',
       'src/plan',
       'src/context.ts',
-      'src/audit',
       'src/saved-plans',
+      'src/access/audit',
+      'src/rounds',
     ],
     node: false,
   },
   {
     name: 'src/notifications',
     holds: 'who is told what, and when',
-    imports: ['src/base', 'src/data', 'src/services', 'src/context.ts', 'src/access', 'src/sessions'],
+    imports: ['src/base', 'src/data', 'src/services', 'src/context.ts', 'src/access', 'src/rounds', 'src/sessions'],
     node: false,
   },
   {
     name: 'src/reports',
     holds: 'how code settles the report of each mode; artifacts',
-    imports: ['src/base', 'src/data', 'src/plan', 'src/rules', 'src/intent', 'src/context.ts', 'src/sessions'],
+    imports: ['src/base', 'src/data', 'src/plan', 'src/rules', 'src/context.ts', 'src/rounds', 'src/sessions'],
     node: false,
   },
   {
@@ -144,7 +158,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'src/pull-requests',
     holds: 'hosts of pull requests, and what one says',
-    imports: ['config', 'src/*', '!src/access', '!src/notifications'],
+    imports: ['config', 'src/*', '!src/access', '!src/notifications', 'src/access/audit'],
     node: false,
   },
   {
@@ -155,107 +169,63 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'routes',
-    holds: 'one endpoint a file, folders as in the URL; `app.ts` is the table of contents',
+    holds: 'one endpoint a file, folders as in the URL; `app.ts` is the table of contents; `main.ts` starts the core',
     imports: ['src/*', '!src/llm', '!src/agent', '!src/chains', '!src/runtime'],
     node: false,
-  },
-  {
-    name: 'routes (entry)',
-    paths: ['routes/main.ts', 'routes/start.ts'],
-    holds: 'the process of the core',
-    imports: ['config', 'src/*', 'routes'],
-    node: true,
+    entries: ['routes/main.ts', 'routes/start.ts'],
   },
   {
     name: 'pipeline/workspace',
     holds: 'git and disk of a run',
-    imports: ['config', 'src/base', 'src/repository', 'src/plan', 'src/sessions', 'src/agent', 'src/runtime/fetch.ts'],
+    imports: [
+      'config',
+      'src/base',
+      'src/repository',
+      'src/plan',
+      'src/rounds',
+      'src/sessions',
+      'src/agent',
+      'src/runtime/fetch.ts',
+    ],
     node: true,
-  },
-  {
-    name: 'pipeline/tools',
-    holds: 'the tools that a model is offered',
-    imports: ['src/base', 'src/llm', 'src/plan', 'src/agent', 'pipeline/workspace'],
-    node: false,
-  },
-  {
-    name: 'pipeline/kit',
-    holds: 'what steps share: engine runs and their output, masked and metered model, attempts, assembly of tools',
-    imports: ['config', 'src/*', '!src/access', '!src/runtime', 'pipeline/*'],
-    node: false,
-  },
-  {
-    name: 'pipeline/steps',
-    holds: 'the steps of the modes',
-    imports: ['src/*', '!src/access', '!src/runtime', 'pipeline/*'],
-    node: false,
-  },
-  {
-    name: 'pipeline/modes',
-    holds: 'the modes; each reads like the specification',
-    imports: ['src/*', '!src/access', '!src/runtime', 'pipeline/*'],
-    node: false,
   },
   {
     name: 'pipeline',
-    holds: 'takes a round, runs it, keeps its lease, saves its end',
-    imports: ['src/*', '!src/access', '!src/runtime', 'pipeline/*'],
+    paths: ['pipeline', 'pipeline/modes', 'pipeline/steps', 'pipeline/tools', 'pipeline/kit'],
+    holds:
+      'the worker: claims rounds and runs them; one file a mode, its steps, the tools offered to a model, and what steps share; `main.ts` starts it',
+    imports: ['config', 'src/*', '!src/access', '!src/runtime', 'src/access/audit', 'pipeline/workspace'],
     node: false,
+    entries: ['pipeline/main.ts', 'pipeline/start.ts'],
   },
   {
-    name: 'pipeline (entry)',
-    paths: ['pipeline/main.ts', 'pipeline/start.ts'],
-    holds: 'the process of the worker',
-    imports: ['config', 'src/*', 'pipeline/*', 'pipeline'],
-    node: true,
-  },
-  {
-    name: 'sidecars/shared',
-    holds: 'the frame of the sidecars: start, routes, settings, errors',
+    name: 'sidecars',
+    paths: ['sidecars', 'sidecars/shared', 'sidecars/authz', 'sidecars/mapping', 'sidecars/notifications'],
+    holds: 'the small sidecars, the frame that all four share, and `main.ts`, which starts one by its name',
     imports: [
       'src/base/http.ts',
       'src/base/limited-json.ts',
       'src/base/log.ts',
+      'src/runtime/process-identity.ts',
       'src/runtime/serve.ts',
       'src/runtime/stop-signals.ts',
     ],
-    node: false,
+    node: ['sidecars/authz', 'sidecars/mapping'],
+    entries: ['sidecars/main.ts'],
   },
   {
     name: 'sidecars/iac',
     holds: 'runs the engine, keeps state and plans, lists what a cloud has',
     imports: [
       'config/sections/aws.ts',
-      'src/base/aws',
+      'src/aws',
       'src/base/http.ts',
       'src/base/log.ts',
+      'src/hcl',
       'src/runtime/https-exchange.ts',
-      'sidecars/shared',
+      'src/runtime/process-identity.ts',
+      'sidecars',
     ],
-    node: true,
-  },
-  {
-    name: 'sidecars/authz',
-    holds: 'roles of users, in a file',
-    imports: ['src/base/http.ts', 'src/base/log.ts', 'sidecars/shared'],
-    node: true,
-  },
-  {
-    name: 'sidecars/mapping',
-    holds: 'which repository belongs to a scope, in a file',
-    imports: ['src/base/http.ts', 'src/base/log.ts', 'sidecars/shared'],
-    node: true,
-  },
-  {
-    name: 'sidecars/notifications',
-    holds: 'messages by mail, chat and web hook',
-    imports: ['src/base/http.ts', 'src/base/log.ts', 'sidecars/shared'],
-    node: false,
-  },
-  {
-    name: 'sidecars',
-    holds: 'the entry that starts one of them by its name',
-    imports: ['sidecars/*'],
     node: true,
   },
   {
@@ -265,66 +235,42 @@ export const ROOMS: readonly Room[] = [
     node: true,
   },
   {
-    name: 'console/build',
-    holds: 'builds the console; serves it while it is worked on',
-    imports: ['src/runtime/console-files.ts'],
-    node: true,
-  },
-  {
-    name: 'console/api',
-    holds: 'calls, streams and artifacts of the API as the browser has them; types from `routes`',
+    name: 'console/client',
+    holds: 'the state behind the screens: calls and streams of the API, signing in, what is read of sessions, settings',
     imports: ['routes'],
     node: false,
   },
-  { name: 'console/auth', holds: 'signing in by OpenID Connect', imports: ['console/api'], node: false },
   {
-    name: 'console/data',
-    holds: 'what screens read: sessions, events, artifacts, settings, drafts',
-    imports: ['console/api', 'console/auth'],
-    node: false,
-  },
-  {
-    name: 'console/kit',
-    holds: 'parts of pages: buttons, badges, dialogs, lists; formats of numbers and texts',
-    imports: ['console/api'],
-    node: false,
-  },
-  {
-    name: 'console/workers',
-    holds: 'work beside the page: the layout of graphs',
-    imports: [],
-    node: false,
-  },
-  {
-    name: 'console/shell',
-    holds: 'what stands around every screen: navigation, banners, errors',
-    imports: ['console/api', 'console/auth', 'console/data', 'console/kit'],
+    name: 'console/ui',
+    holds: 'parts of pages: buttons, dialogs, lists, code, plans, rounds; the frame around screens; graph layout',
+    imports: ['console/client'],
     node: false,
   },
   {
     name: 'console/screens',
     holds: 'one folder a screen',
-    imports: ['console/api', 'console/data', 'console/kit', 'console/shell', 'console/workers'],
+    imports: ['src/hcl', 'console/client', 'console/ui'],
     node: false,
   },
   {
     name: 'console',
-    holds: 'the browser application: its entry and its table of contents, `routes.tsx`',
-    imports: ['console/*'],
-    node: false,
+    paths: ['console', 'console/build'],
+    holds: 'the browser application: its entry, `routes.tsx` as table of contents, and `build/`',
+    imports: ['console/*', 'src/runtime/console-files.ts'],
+    node: ['console/build'],
   },
   {
     name: 'dev',
-    holds: 'the embedded stack, the demo, the checks of prompts and of this table',
+    paths: ['dev', 'eval'],
+    holds: 'what developers run: the embedded stack, the demo and checks of the code; `eval/` measures models',
     imports: ['*'],
     node: true,
   },
-  { name: 'eval', holds: 'scenarios, pass rates, replay of recorded rounds', imports: ['*'], node: true },
   {
     name: 'test',
-    holds: 'mirrors the code; `suites/` holds what mirrors no file',
+    paths: ['test', 'bench'],
+    holds: 'mirrors the code; `suites/` holds what mirrors no file; `bench/` measures the code against a bare baseline',
     imports: ['*'],
     node: true,
   },
-  { name: 'bench', holds: 'measurements against a bare baseline', imports: ['*'], node: true },
 ]

@@ -1,96 +1,88 @@
+import { posix } from 'node:path'
 import type { Room } from './rooms.ts'
 
-/** A table of rooms that was read and can be asked. */
+/** The table of rooms, read. */
 export interface Table {
-  rooms: readonly Room[]
-  /** Name of the room that a path belongs to, or null. */
-  roomOf(path: string): string | null
-  /** Position in the table, from 0 for the room that may import nothing of ours. */
-  rankOf(name: string): number
-  /** Names of the rooms that a room may import as a whole. */
-  allowedRooms(name: string): ReadonlySet<string>
-  /** Files and folders of other rooms that a room may import beside `allowedRooms`. */
-  allowedPaths(name: string): readonly string[]
-  /** Whether a file of the room may import the file. Files at the root are only for rooms that may import `*`. */
-  allows(name: string, target: string): boolean
-  /** What is wrong with the table itself, as sentences. */
+  /** The room that a path belongs to; null for none. */
+  roomOf(path: string): Room | null
+  /**
+   * The reason why the file at a path of the room may not import a target, which is a path from the root or a `node:` module; null
+   * when it may.
+   */
+  refuse(room: Room, path: string, target: string): string | null
+  /** Mistakes of the table itself, as sentences. */
   errors: string[]
 }
 
 export const pathsOf = (room: Room): readonly string[] => room.paths ?? [room.name]
 
-/** Whether a path of the table is one file; all others are folders. */
-export const isFile = (path: string): boolean => /\.tsx?$/.test(path)
-
-export const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`)
-
+const isFile = (path: string): boolean => /\.tsx?$/.test(path)
+const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`)
 /** Settings of tools lie at the root; they belong to no room. */
-export const isAtRoot = (path: string): boolean => !path.includes('/')
+const isAtRoot = (path: string): boolean => !path.includes('/')
 
-/** The first part of a path: `src`, `pipeline`, `dev` */
-export const areaOf = (path: string): string => path.split('/', 1)[0] ?? path
-
-/** Whether the room keeps only the files directly in its folder, because other rooms are folders inside. */
-export function isShallow(room: Room, rooms: readonly Room[]): boolean {
-  return rooms.some((inner) =>
-    pathsOf(inner).some((path) => !isFile(path) && path !== room.name && isWithin(path, room.name)),
-  )
-}
-
-/** @param files all files of the house; the rows must fit them */
+/** @param files all files that the rows must hold, from the root */
 export function readTable(rooms: readonly Room[], files: readonly string[]): Table {
-  const errors: string[] = []
-  const names = new Map(rooms.map((room, rank) => [room.name, rank]))
-  if (names.size < rooms.length) errors.push('Two rows of the table have the same name.')
-  const rankOf = (name: string) => names.get(name) ?? -1
   const roomOf = createRoomFinder(rooms)
-  const allowed = new Map<string, { rooms: ReadonlySet<string>; paths: readonly string[] }>()
-  for (const [rank, room] of rooms.entries()) {
-    const grant = readImports(room, rooms.slice(0, rank), files)
-    allowed.set(room.name, grant)
-    errors.push(...grant.errors)
-    if (!files.some((file) => roomOf(file) === room.name)) errors.push(`${room.name} holds no file.`)
+  const grants = new Map(rooms.map((room, rank) => [room, readImports(room, rooms.slice(0, rank), files)]))
+  const held = new Set(files.map(roomOf))
+  const homeless = new Set(files.filter((file) => roomOf(file) === null).map(posix.dirname))
+  return {
+    roomOf,
+    refuse(room, path, target) {
+      if (room.entries?.includes(path)) return null
+      if (target.startsWith('node:'))
+        return mayUseNode(room, path) ? null : `${room.name} may not import node: modules.`
+      const owner = roomOf(target)
+      const grant = grants.get(room)
+      if (owner === room || grant?.paths.some((allowed) => isWithin(target, allowed))) return null
+      if (owner === null && isAtRoot(target) && room.imports.includes('*')) return null
+      if (owner !== null && grant?.rooms.has(owner)) return null
+      const isUpward = owner !== null && rooms.indexOf(owner) > rooms.indexOf(room)
+      return isUpward ? `${owner.name} stands below ${room.name}.` : `The row of ${room.name} does not name it.`
+    },
+    errors: [
+      ...(new Set(rooms.map(({ name }) => name)).size < rooms.length ? ['Two rows have the same name.'] : []),
+      ...[...grants.values()].flatMap(({ errors }) => errors),
+      ...rooms.filter((room) => !held.has(room)).map(({ name }) => `${name} holds no file.`),
+      ...[...homeless].map((folder) => `${folder} is in no room.`),
+    ],
   }
-  const allowedRooms = (name: string) => allowed.get(name)?.rooms ?? new Set<string>()
-  const allowedPaths = (name: string) => allowed.get(name)?.paths ?? []
-  const importsAll = (name: string) => rooms.some((room) => room.name === name && room.imports.includes('*'))
-  const allows = (name: string, target: string) => {
-    const owner = roomOf(target)
-    if (owner === name) return true
-    if (isAtRoot(target)) return importsAll(name)
-    return (
-      (owner !== null && allowedRooms(name).has(owner)) || allowedPaths(name).some((path) => isWithin(target, path))
-    )
-  }
-  return { rooms, roomOf, rankOf, allowedRooms, allowedPaths, allows, errors }
 }
+
+const mayUseNode = ({ node }: Room, path: string): boolean =>
+  typeof node === 'boolean' ? node : node.some((folder) => isWithin(path, folder))
 
 /** The row with the longest path decides, so a file may be a room inside the folder of another room. */
-function createRoomFinder(rooms: readonly Room[]): (path: string) => string | null {
+function createRoomFinder(rooms: readonly Room[]): (path: string) => Room | null {
   const entries = rooms
-    .flatMap((room) =>
-      pathsOf(room).map((path) => ({ path, room: room.name, shallow: !isFile(path) && isShallow(room, rooms) })),
-    )
+    .flatMap((room) => pathsOf(room).map((path) => ({ path, room, isShallow: hasRoomsInside(path, room, rooms) })))
     .sort((a, b) => b.path.length - a.path.length)
   return (path) => {
     const entry = entries.find((candidate) => isWithin(path, candidate.path))
     if (!entry) return null
-    return entry.shallow && path.slice(entry.path.length + 1).includes('/') ? null : entry.room
+    return entry.isShallow && path.slice(entry.path.length + 1).includes('/') ? null : entry.room
   }
+}
+
+/** True for a folder that keeps only the files directly in it, because folders inside are other rooms. */
+function hasRoomsInside(path: string, room: Room, rooms: readonly Room[]): boolean {
+  const others = rooms.filter((other) => other !== room).flatMap(pathsOf)
+  return others.some((other) => !isFile(other) && isWithin(other, path))
 }
 
 function readImports(room: Room, before: readonly Room[], files: readonly string[]) {
   const errors: string[] = []
-  const rooms = new Set<string>()
+  const rooms = new Set<Room>()
   const paths: string[] = []
   for (const entry of room.imports) {
     const name = entry.replace(/^!/, '')
     const matches = before.filter((other) => name === '*' || other.name === name || isInGroup(other, name))
-    const isPath = !entry.startsWith('!') && matches.length === 0 && files.some((file) => isWithin(file, name))
+    const isPath = entry === name && matches.length === 0 && files.some((file) => isWithin(file, name))
     if (isPath) paths.push(name)
     else if (matches.length === 0)
-      errors.push(`${room.name} may import '${entry}', but no room before it has that name, and there is no such file.`)
-    for (const { name: match } of matches) entry.startsWith('!') ? rooms.delete(match) : rooms.add(match)
+      errors.push(`${room.name} may import '${entry}', which is neither a row above nor a file.`)
+    for (const match of matches) entry === name ? rooms.add(match) : rooms.delete(match)
   }
   return { rooms, paths, errors }
 }
@@ -98,13 +90,31 @@ function readImports(room: Room, before: readonly Room[], files: readonly string
 const isInGroup = (room: Room, name: string): boolean =>
   name.endsWith('/*') && pathsOf(room).some((path) => path.startsWith(name.slice(0, -1)))
 
-/**
- * Rooms by folder alone, for a checkout that the table does not describe: each folder and each file directly in `src`,
- * each folder in `pipeline` and `sidecars` with their own files as one room more, and everything else by its first
- * folder.
- */
-export function roomByFolder(path: string): string {
-  const [area = path, inner = '', ...rest] = path.split('/')
-  if (area === 'src') return `${area}/${inner}`
-  return (area === 'pipeline' || area === 'sidecars') && rest.length > 0 ? `${area}/${inner}` : area
+const BEGIN = '<!-- rooms: written by npm run structure -- --write -->'
+const END = '<!-- end of rooms -->'
+
+/** The page with the table between its markers. Errors: a marker is missing. */
+export function writeRooms(page: string, rooms: readonly Room[]): string {
+  const begin = page.indexOf(BEGIN)
+  const end = page.indexOf(END)
+  if (begin < 0 || end < begin) throw new Error(`The page needs the lines '${BEGIN}' and '${END}'.`)
+  const rows = rooms.map((room) => {
+    const names = pathsOf(room).map((path) => `\`${path}\``)
+    const imports = room.imports.map(describeImport).join(', ') || 'nothing of ours'
+    return `| ${names.join(', ')} | ${room.holds} | ${imports} | ${describeNode(room)} |`
+  })
+  const table = ['| Room | Holds | May import | `node:` |', '|---|---|---|---|', ...rows].join('\n')
+  return `${page.slice(0, begin + BEGIN.length)}\n\n${table}\n\n${page.slice(end)}`
+}
+
+/** `!src/runtime` as `not src/runtime`, and the groups in words. */
+function describeImport(entry: string): string {
+  if (entry === '*') return 'every room above'
+  return entry.startsWith('!') ? `not \`${entry.slice(1)}\`` : `\`${entry}\``
+}
+
+function describeNode({ node, entries = [] }: Room): string {
+  if (node === true) return 'yes'
+  const places = [...(node || []), ...entries].map((path) => `\`${path}\``)
+  return places.length === 0 ? 'no' : `only ${places.join(', ')}`
 }

@@ -1,7 +1,7 @@
-import { evaluateStatements } from '../../src/intent/evaluate.ts'
-import { fits } from '../../src/intent/glob.ts'
 import { managedChanges } from '../../src/plan/changes.ts'
 import type { Plan } from '../../src/plan/plan.ts'
+import { evaluateStatements } from '../../src/rules/intent/evaluate.ts'
+import { fits } from '../../src/rules/intent/glob.ts'
 import type { Expectations } from './scenario.ts'
 
 /** Whether these expectations need a plan. */

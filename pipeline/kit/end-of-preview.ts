@@ -1,4 +1,4 @@
-import type { RoundEnd } from '../../src/sessions/finish.ts'
+import type { RoundEnd } from '../../src/rounds/finish.ts'
 
 const FAILED = /^runner failed: /
 

@@ -2,8 +2,8 @@ import type { AgentEvent } from '../../src/agent/types.ts'
 import type { ChainName } from '../../src/chains/index.ts'
 import type { Pricing } from '../../src/llm/prices.ts'
 import type { Usage } from '../../src/llm/types.ts'
-import type { AttemptSpending } from '../../src/sessions/attempts/types.ts'
-import type { RoundUsage } from '../../src/sessions/types.ts'
+import type { AttemptSpending } from '../../src/rounds/attempt-types.ts'
+import type { RoundUsage } from '../../src/sessions/session-detail.ts'
 
 /**
  * What is stored with a round: the published totals and the share of each chain. Time during which both an engine job

@@ -1,7 +1,7 @@
 import { PlatformError } from '../../src/base/errors.ts'
 import type { Masker } from '../../src/base/masking.ts'
 import type { LlmClient, Message } from '../../src/llm/types.ts'
-import type { RoundRecording } from '../../src/observe/round-recorder.ts'
+import type { RoundRecording } from './round-recorder.ts'
 import type { BareRun, TokenBudget } from './run.ts'
 
 /** A client that masks every message before it is sent, also tool results and earlier answers of the model. */

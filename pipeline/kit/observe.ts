@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../src/agent/types.ts'
 import type { ChainName } from '../../src/chains/index.ts'
 import type { ObjectStore } from '../../src/data/storage/types.ts'
-import type { RoundJournal } from '../../src/sessions/journal/types.ts'
+import type { RoundJournal } from '../../src/events/round-event.ts'
 import type { Meter } from './meter.ts'
 
 /** Seconds since a moment of `performance.now()`, to the millisecond. */

@@ -4,14 +4,14 @@ import type { Masker } from '../../src/base/masking.ts'
 import type { Mode, Status, Turn } from '../../src/base/vocabulary.ts'
 import type { ChainName } from '../../src/chains/index.ts'
 import type { Context } from '../../src/context.ts'
+import type { RoundJournal } from '../../src/events/round-event.ts'
 import type { LlmClient, Usage } from '../../src/llm/types.ts'
-import type { RoundRecording } from '../../src/observe/round-recorder.ts'
 import type { SessionTrace } from '../../src/observe/trace-types.ts'
-import type { RoundJournal } from '../../src/sessions/journal/types.ts'
-import type { RoundResult } from '../../src/sessions/round-result.ts'
-import type { ClaimedRound } from '../../src/sessions/types.ts'
+import type { ClaimedRound } from '../../src/rounds/round.ts'
+import type { RoundResult } from '../../src/rounds/round-result.ts'
 import type { Workspace } from '../workspace/types.ts'
 import type { Meter } from './meter.ts'
+import type { RoundRecording } from './round-recorder.ts'
 
 /**
  * The part of the context that a run gets. It has no model client: a run reaches models only through

@@ -1,12 +1,7 @@
 import { LeaseLost, PlatformError, RoundCancelled } from '../../src/base/errors.ts'
+import { type ApplyProgress, type ApplyResult, readApplyProgress, recordApplyResult } from '../../src/rounds/applies.ts'
+import { cancelledMessage } from '../../src/rounds/wish.ts'
 import { findSavedPlan, type SavedPlan } from '../../src/saved-plans/saved-plan.ts'
-import {
-  type ApplyProgress,
-  type ApplyResult,
-  readApplyProgress,
-  recordApplyResult,
-} from '../../src/sessions/applies.ts'
-import { cancelledMessage } from '../../src/sessions/cancel/wish.ts'
 import { cancelledBy } from '../kit/cancellation.ts'
 import { type BareKit, createBareKit } from '../kit/kit.ts'
 import type { BareMode, BareRun, Outcome, Parked } from '../kit/run.ts'

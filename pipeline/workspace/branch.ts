@@ -1,6 +1,6 @@
 import { badGateway, REPOSITORY_UNREACHABLE } from '../../src/base/errors.ts'
 import type { Logger } from '../../src/base/log.ts'
-import type { ClaimedRound } from '../../src/sessions/types.ts'
+import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { push } from './commit.ts'
 import { type Git, mustSucceed } from './git/git.ts'
 import { assertTreeFits } from './git/tree-size.ts'

@@ -1,4 +1,4 @@
-import { readDiscovery } from '../../src/access/discovery.ts'
+import { readDiscovery } from '../../src/access/issuer.ts'
 import { createS3Address } from '../../src/data/storage/addresses.ts'
 import type { CoreContext } from '../context.ts'
 

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
-import { MOST_COUNTED } from '../../src/audit/list.ts'
-import { AUDIT_ACTIONS } from '../../src/audit/record.ts'
+import { MOST_COUNTED } from '../../src/access/audit/list.ts'
+import { AUDIT_ACTIONS } from '../../src/access/audit/record.ts'
 
 const RECORD = {
   id: 4711,

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { CLOUDS } from '../../src/base/vocabulary.ts'
-import { PREVIEW_FIRST } from '../../src/sessions/previews/chosen.ts'
+import { PREVIEW_FIRST } from '../../src/rounds/previews.ts'
 import {
   boolean,
   filledListOf,

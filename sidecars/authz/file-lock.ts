@@ -1,17 +1,27 @@
 import type { BigIntStats } from 'node:fs'
-import { lstat, open, rm } from 'node:fs/promises'
+import { lstat, open, readFile, rm } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import * as v from 'valibot'
+import { identify as identifyProcess, isAlive } from '../../src/runtime/process-identity.ts'
 
 const RETRY_MS = 20
 const WAIT_MS = 5_000
-/** A holder is done within milliseconds, so an older lock was left behind by a crash. */
-const STALE_MS = 10_000
+/**
+ * A holder is done within milliseconds, so an older lock was left behind by a crash. This age decides only where the
+ * holder cannot be looked up: on another host, or in another container.
+ */
+const STALE_MS = 4_000
 
 /** The lock as its holder sees it. */
 export interface HeldLock {
-  /** Whether the lock is still the holder's own. One that was held for too long may have been taken by another. */
+  /** True while the lock is still the holder's own. A holder that was suspended may have lost it to another host. */
   isHeld(): Promise<boolean>
 }
+
+/** The process that holds a lock, as the lock file names it. */
+const Holder = v.object({ host: v.string(), pid: v.number(), started: v.string() })
+type Holder = v.InferOutput<typeof Holder>
 
 /**
  * Runs `work` while no other process does with the same lock file.
@@ -34,7 +44,7 @@ export async function withFileLock<T>(path: string, work: (lock: HeldLock) => Pr
   }
 }
 
-/** Creates the lock file and answers its identity; null when there is one already. */
+/** Creates the lock file and returns its identity; null when there is one already. */
 async function tryLock(path: string): Promise<string | null> {
   const handle = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EEXIST') return null
@@ -42,38 +52,50 @@ async function tryLock(path: string): Promise<string | null> {
   })
   if (!handle) return null
   try {
+    await handle.writeFile(JSON.stringify({ host: hostname(), ...identifyProcess(process.pid) } satisfies Holder))
     return nameOf(await handle.stat({ bigint: true }))
   } finally {
     await handle.close()
   }
 }
 
-/** What distinguishes a lock file from a later one at the same path. */
+/** Distinguishes a lock file from a later one at the same path. */
 const nameOf = ({ ino, mtimeNs }: BigIntStats): string => `${ino.toString(36)}-${mtimeNs.toString(36)}`
 
-/** The identity and the age of a lock file; null when there is none. */
-async function identify(path: string): Promise<{ name: string; ageMs: number; isFile: boolean } | null> {
+/** The identity of a lock file, and true where nobody holds it any more; null when there is none. */
+async function identify(path: string): Promise<{ name: string; isStale: boolean } | null> {
   const entry = await lstat(path, { bigint: true }).catch(() => null)
   if (!entry) return null
-  return { name: nameOf(entry), ageMs: Date.now() - Number(entry.mtimeMs), isFile: entry.isFile() }
+  const holder = entry.isFile() ? await readHolder(path) : null
+  const isOld = Date.now() - Number(entry.mtimeMs) > STALE_MS
+  const isKnown = holder?.host === hostname() && holder.started !== ''
+  return { name: nameOf(entry), isStale: entry.isFile() && (isKnown ? !isAlive(holder) : isOld) }
+}
+
+/** The holder that a lock file names; null for one that is being written. */
+async function readHolder(path: string): Promise<Holder | null> {
+  const text = await readFile(path, 'utf8').catch(() => '')
+  try {
+    return v.parse(Holder, JSON.parse(text))
+  } catch {
+    return null
+  }
 }
 
 async function removeStale(path: string): Promise<void> {
   const found = await identify(path)
-  if (found?.isFile && found.ageMs > STALE_MS) await removeLock(path, found.name)
+  if (found?.isStale) await removeLock(path, found.name)
 }
 
 /**
  * Removes the lock of this identity, and never one that has taken its place: whoever creates the claim, which has the
- * identity in its name, is the only one who may remove that lock, be it the holder at its end or somebody who found
- * the lock stale. As long as the lock is there, nobody else can put another one in its place.
+ * identity in its name, is the only one who may remove that lock, be it the holder at its end or another process that
+ * found the lock stale. As long as the lock is there, nobody else can put another one in its place.
  */
 async function removeLock(path: string, name: string): Promise<void> {
   const claim = `${path}.${name}`
   if ((await tryLock(claim)) === null) {
-    // Who has the claim is done within milliseconds, too, unless it crashed in the middle.
-    const claimed = await identify(claim)
-    if (claimed && claimed.ageMs > STALE_MS) await rm(claim, { force: true })
+    if ((await identify(claim))?.isStale) await rm(claim, { force: true })
     return
   }
   try {

@@ -1,7 +1,7 @@
 import { lstat, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { identify, isAlive } from '../../src/runtime/process-identity.ts'
 import { SettingsError } from '../shared/settings.ts'
-import { identify, isAlive } from './engine/process-identity.ts'
 
 /**
  * Creates the folder for this user alone and claims it for this process. Two services on one folder would each take the

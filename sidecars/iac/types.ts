@@ -1,3 +1,4 @@
+import type { ProcessIdentity } from '../../src/runtime/process-identity.ts'
 import type { Problem } from '../shared/problem.ts'
 
 /** Kinds that are additions to the contract. A replacement of this service may leave them out. */
@@ -52,15 +53,13 @@ export interface JobRecord {
   exit_code: number | null
   error: Problem | null
   /** The engine process while the job runs, so that a service that starts after a crash recognises it. */
-  process: ProcessIdentity | null
+  process: EngineProcess | null
   /** True once somebody has asked for the job to be stopped. It may end with a result all the same. */
   cancelled?: boolean
 }
 
-/** A process. `started` tells it from a later one that was given the same id. */
-export interface ProcessIdentity {
-  pid: number
-  started: string
+/** The process of an engine. */
+export interface EngineProcess extends ProcessIdentity {
   /** True when the kernel interrupts the engine once the service has died. */
   interrupts_itself?: boolean
   /** True once the service has interrupted it. */

@@ -1,7 +1,7 @@
-import { type Actor, auditInsert } from '../audit/record.ts'
 import { conflict, notFound, PlatformError } from '../base/errors.ts'
 import type { Db, Query, Sql } from '../data/db/types.ts'
 import { containing, storable } from '../data/db/values.ts'
+import { type Actor, auditInsert } from './audit/record.ts'
 
 export const OPERATION_ROLES = ['developer', 'devops'] as const
 export type OperationRole = (typeof OPERATION_ROLES)[number]

@@ -1,7 +1,7 @@
 import { decodeProtectedHeader, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import type { OidcConfig } from '../../config/types.ts'
 import type { Fetch } from '../base/http.ts'
-import { createKeySet, createKeySetReader } from './signing-keys.ts'
+import { createIssuerKeys } from './issuer.ts'
 import { invalidToken, toUnauthorized } from './unauthorized.ts'
 
 /**
@@ -24,7 +24,7 @@ export type VerifyToken = (token: string) => Promise<JWTPayload & { iss: string;
  */
 export function createTokenVerifier(oidc: OidcConfig, dependencies: { fetch: Fetch; now: () => Date }): VerifyToken {
   const now = () => dependencies.now().getTime()
-  const keys = createKeySet(createKeySetReader(oidc.issuer_url, dependencies.fetch), now)
+  const keys = createIssuerKeys(oidc.issuer_url, dependencies.fetch)
   const verifiedTokens = createVerifiedTokens<Awaited<ReturnType<VerifyToken>>>(now, oidc.clock_skew_seconds)
   return async (token) => {
     const before = keys.current()

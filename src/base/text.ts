@@ -13,3 +13,6 @@ export function cutMiddle(text: string, limit: number): string {
 }
 
 const isLowSurrogate = (code: number) => code >= 0xdc00 && code <= 0xdfff
+
+/** True for a uuid in its usual form, in upper or lower case. */
+export const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)

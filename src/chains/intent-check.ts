@@ -1,9 +1,9 @@
 import { type Tool, ToolError } from '../agent/types.ts'
 import type { Cloud } from '../base/vocabulary.ts'
-import { MAX_STATEMENTS, readStatements } from '../intent/schema.ts'
-import { ACTIONS, OPERATORS, type Statement } from '../intent/types.ts'
 import { fence } from '../prompts/fence.ts'
 import { renderLayout } from '../prompts/layout.ts'
+import { MAX_STATEMENTS, readStatements } from '../rules/intent/schema.ts'
+import { ACTIONS, OPERATORS, type Statement } from '../rules/intent/types.ts'
 import { defineChain } from './shared/chain.ts'
 
 export interface IntentValues {

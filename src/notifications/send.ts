@@ -3,8 +3,8 @@ import { unavailable } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
 import type { Context } from '../context.ts'
 import type { Db } from '../data/db/types.ts'
+import type { SessionFacts } from '../rounds/session-facts.ts'
 import { deliverNotification, type Notification } from '../services/notifications.ts'
-import type { SessionFacts } from '../sessions/types.ts'
 
 /**
  * Sends a user's own message to the staff and to that user.

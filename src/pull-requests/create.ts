@@ -1,4 +1,4 @@
-import type { Actor } from '../audit/record.ts'
+import type { Actor } from '../access/audit/record.ts'
 import { badGateway, gatewayTimeout, notFound, PlatformError, sessionNotFound } from '../base/errors.ts'
 import { waitUnlessAborted } from '../base/time.ts'
 import type { Context } from '../context.ts'

@@ -1,7 +1,7 @@
 import { secretsOf } from '../../config/mask.ts'
 import { createMasker, type Masker } from '../base/masking.ts'
 import type { Context } from '../context.ts'
-import { type RoundResult, readRoundResult } from '../sessions/round-result.ts'
+import { type RoundResult, readRoundResult } from '../rounds/round-result.ts'
 import type { EvidenceRows, RoundRow } from './evidence/types.ts'
 import { maskFirstRequest } from './shown-request.ts'
 

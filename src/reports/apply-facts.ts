@@ -1,6 +1,6 @@
 import { withoutIndexes } from '../plan/addresses.ts'
 import type { PlannedChange } from '../plan/plan.ts'
-import type { ApplyResult } from '../sessions/applies.ts'
+import type { ApplyResult } from '../rounds/applies.ts'
 import { type ApplyOutput, type Effect, type EngineError, readApplyOutput } from './apply-output.ts'
 import type { ApplyReport } from './schemas.ts'
 

@@ -1,8 +1,8 @@
 import type { ReportType } from '../base/vocabulary.ts'
 import type { Sql } from '../data/db/types.ts'
 import { storable } from '../data/db/values.ts'
-import { assertHeld, heldSessionQuery } from '../sessions/status.ts'
-import type { ClaimedRound } from '../sessions/types.ts'
+import type { ClaimedRound } from '../rounds/round.ts'
+import { assertHeld, heldSessionQuery } from '../rounds/status.ts'
 
 /** A stored object; `uri` is its key in the artifacts bucket. */
 export interface StoredObject {

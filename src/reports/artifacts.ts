@@ -2,7 +2,7 @@ import { toHex } from '../base/bytes.ts'
 import type { ReportType } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import type { ScopeInventory } from '../plan/imports/inventory.ts'
-import type { ClaimedRound } from '../sessions/types.ts'
+import type { ClaimedRound } from '../rounds/round.ts'
 import {
   insertCodeChange,
   insertComplianceCheck,

@@ -1,5 +1,5 @@
 import { cutMiddle } from '../base/text.ts'
-import type { RoundResult } from '../sessions/round-result.ts'
+import type { RoundResult } from '../rounds/round-result.ts'
 
 /** Titles of the report entries that code makes of what the round knows besides its plan. */
 const TITLES = {

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
-import { assertHeld } from '../sessions/status.ts'
-import type { ClaimedRound } from '../sessions/types.ts'
+import type { ClaimedRound } from '../rounds/round.ts'
+import { assertHeld } from '../rounds/status.ts'
 import { insertedArtifact } from './artifact-rows.ts'
 import { outputKey, storeArtifact, TEXT_TYPE } from './artifacts.ts'
 

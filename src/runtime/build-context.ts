@@ -1,4 +1,3 @@
-import { secretsOf } from '../../config/mask.ts'
 import type { Config, GitConfig } from '../../config/types.ts'
 import { configWarnings } from '../../config/warnings.ts'
 import type { Fetch } from '../base/http.ts'
@@ -15,12 +14,11 @@ import { createObjectStore } from '../data/storage/create.ts'
 import { createStateKeys } from '../data/storage/state-keys.ts'
 import { watchQueue } from '../observe/gauges.ts'
 import { createMetrics, type PlatformMetrics } from '../observe/metrics.ts'
-import { createRoundRecorder } from '../observe/round-recorder.ts'
 import { createTracing } from '../observe/tracing.ts'
 import { isOperatorsHost } from '../repository/remote.ts'
 import { createIacClient } from '../services/iac/client.ts'
 import { createFetch, createPinnedFetch, resolveHost } from './fetch.ts'
-import { createLineWriter, createRecordingWriter, readTextFile } from './files.ts'
+import { createLineWriter, readTextFile } from './files.ts'
 import { openPrompts, withoutMissingCollector } from './prompts.ts'
 import { countEngineTime, countTokens, createLazyLlmClient } from './wrapped-clients.ts'
 
@@ -84,7 +82,6 @@ export async function buildContext(
       now: () => new Date(),
       metrics,
       tracing: createTracing(config, { fetch, log, write: createLineWriter() }),
-      ...(role === 'worker' && createRecorder(config, log)),
     }
     return { context, close }
   } catch (error) {
@@ -126,15 +123,6 @@ function createStores(config: Config, log: Logger): Pick<Context, 'storage' | 's
     storage,
     stateStore: createObjectStore({ ...config.storage, bucket: engine_state_bucket }, deps),
     ...(stateKeys && { stateKeys }),
-  }
-}
-
-/** The recorder of a worker; the core runs no rounds and has none. */
-function createRecorder(config: Config, log: Logger): Pick<Context, 'recorder'> {
-  const { record_folder } = config.llm
-  if (record_folder === '') return {}
-  return {
-    recorder: createRoundRecorder({ write: createRecordingWriter(record_folder), log, secrets: secretsOf(config) }),
   }
 }
 

@@ -1,18 +1,23 @@
+import { isUuid } from '../base/text.ts'
 import { type ReportType, type Status, TERMINAL_STATUSES, type Turn } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import type { Db, Transaction } from '../data/db/types.ts'
+import { readAttempts, toAttempts } from '../rounds/read-attempts.ts'
+import { sessionAggregateKey } from '../rounds/session-facts.ts'
 import { readNewestPlan, type SavedPlanStatus } from '../saved-plans/plan-status.ts'
-import { readAttempts, toAttempts } from './attempts/read.ts'
-import { isUuid } from './find.ts'
 import { type SummaryRow, toSummary } from './list.ts'
-import type { ArtifactEntry, PreviewEntry, PullRequest, RoundDetail, RoundUsage, SessionAggregate } from './types.ts'
+import type {
+  ArtifactEntry,
+  PreviewEntry,
+  PullRequest,
+  RoundDetail,
+  RoundUsage,
+  SessionAggregate,
+} from './session-detail.ts'
 
 type AggregateContext = Pick<Context, 'sql' | 'cache' | 'storage'>
 
 const DAY_S = 24 * 60 * 60
-
-/** Key of the cached detail of a finished session. */
-export const sessionAggregateKey = (uuid: string): string => `platform:session:${uuid.toLowerCase()}:aggregate`
 
 /** Seconds: one day plus a random part of up to 2.4 hours, so that entries written together do not expire together. */
 export const sessionAggregateTtl = (random = Math.random()): number => Math.floor(DAY_S * (1 + 0.1 * random))

@@ -3,7 +3,7 @@ import { countKinds, type Kind } from './lists/kinds.ts'
 import { type MatchQuery, matchSessions } from './lists/matches.ts'
 import { readPage, type Sort, type SummaryRow } from './lists/page.ts'
 import { isOfKinds, normaliseSelection, type SessionSelection } from './lists/selection.ts'
-import type { SessionSummary } from './types.ts'
+import type { SessionSummary } from './session-detail.ts'
 
 export type { SummaryRow }
 

@@ -1,9 +1,9 @@
-import { type Actor, auditInsert, platformFor } from '../audit/record.ts'
+import { type Actor, auditInsert, platformFor } from '../access/audit/record.ts'
 import { sessionNotFound } from '../base/errors.ts'
 import type { Context } from '../context.ts'
 import type { Db } from '../data/db/types.ts'
-import { sessionAggregateKey } from './aggregate.ts'
-import type { PullRequest } from './types.ts'
+import { sessionAggregateKey } from '../rounds/session-facts.ts'
+import type { PullRequest } from './session-detail.ts'
 
 /**
  * Records a pull request with the session's latest round. A pull request that the session has already is not

@@ -1,7 +1,7 @@
 import type { Mode, Status } from '../base/vocabulary.ts'
 import type { Db } from '../data/db/types.ts'
-import { readRoundResult } from './round-result.ts'
-import type { ClaimedRound } from './types.ts'
+import type { ClaimedRound } from '../rounds/round.ts'
+import { readRoundResult } from '../rounds/round-result.ts'
 
 /** What became of a request: `present` is the one that the round works on, `applied` stands in the infrastructure. */
 export type RequestFate = 'present' | 'built' | 'applied' | 'declined'

@@ -1,5 +1,5 @@
 import { decodeJwt, decodeProtectedHeader, exportSPKI, importJWK, SignJWT } from 'jose'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
 import { listen } from '../helpers/listen.ts'
 import { CLIENT_ID, type IdentityProvider, startIdentityProvider } from './provider.ts'
@@ -7,12 +7,18 @@ import { CLIENT_ID, type IdentityProvider, startIdentityProvider } from './provi
 const KEYS = '/jwks'
 let provider: IdentityProvider
 let core: TestCore
-/** Seconds that the core's clock is ahead. */
-let ahead = 0
+/** Sets the clock so many seconds ahead of the real one. */
+const setClock = (ahead: number) => {
+  vi.useRealTimers()
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ahead * 1000 })
+}
+afterEach(() => {
+  vi.useRealTimers()
+})
 
 beforeAll(async () => {
   provider = await startIdentityProvider()
-  core = await createTestCore({ yaml: yaml(), context: { now: () => new Date(Date.now() + ahead * 1000) } })
+  core = await createTestCore({ yaml: yaml() })
 })
 afterAll(async () => {
   await core?.close()
@@ -112,15 +118,14 @@ describe('people who log in at a certified provider', () => {
 describe('tokens of the provider', () => {
   it('are refused after their time and within a leeway accepted', async () => {
     const { id_token } = await provider.logIn('ada')
-    ahead = 300 + 55
+    setClock(300 + 55)
     await user(id_token)
-    ahead = 300 + 65
+    setClock(300 + 65)
     await refused(id_token, 'token has expired')
-    ahead = -55
+    setClock(-55)
     await user(id_token)
-    ahead = -65
+    setClock(-65)
     await refused(id_token, 'token was issued in the future')
-    ahead = 0
   })
 
   it('are refused for another audience', async () => {
@@ -184,9 +189,8 @@ describe('tokens of the provider', () => {
     const { id_token, access_token } = await provider.logIn('mallory-of-the-log')
     const [header, payload] = id_token.split('.')
     for (const token of [id_token, access_token, `${header}.${payload}.AAAA`, `${id_token}x`]) await me(token)
-    ahead = 1_000
+    setClock(1_000)
     await refused(id_token, 'token has expired')
-    ahead = 0
     const log = JSON.stringify(core.log)
     expect(log).toContain('token has expired')
     const { keys } = (await (await fetch(provider.url + KEYS)).json()) as { keys: Record<string, string>[] }
@@ -201,7 +205,7 @@ describe('rotation', () => {
     const before = (await provider.logIn('ada')).id_token
     await user(before)
     const asked = keyRequests()
-    ahead = 11
+    setClock(11)
     await provider.rotate('old keys published')
     const after = await Promise.all(['ada', 'grace'].map((subject) => provider.logIn(subject)))
     const tokens = after.flatMap(({ id_token, access_token }) => [id_token, access_token])
@@ -211,15 +215,14 @@ describe('rotation', () => {
 
   it('ends what was signed with withdrawn keys when the set is read anew', async () => {
     const before = (await provider.logIn('ada')).id_token
-    ahead = 22
+    setClock(22)
     await provider.rotate()
     await user((await provider.logIn('ada')).id_token)
     await refused(before, 'signing key is unknown')
-    ahead = 0
   })
 
   it('is no reason to ask more than once in ten seconds', async () => {
-    ahead = 40
+    setClock(40)
     await user((await provider.logIn('ada')).id_token)
     const { access_token } = await provider.logIn('ada')
     const [, payload, signature] = access_token.split('.')
@@ -233,9 +236,8 @@ describe('rotation', () => {
     await storm('a')
     await storm('b')
     expect(keyRequests()).toBe(asked + 1)
-    ahead = 51
+    setClock(51)
     await storm('c')
     expect(keyRequests()).toBe(asked + 2)
-    ahead = 0
   })
 })

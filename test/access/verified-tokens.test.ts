@@ -5,19 +5,23 @@ import { createIssuer, type Issuer } from '../helpers/issuer.ts'
 
 const SKEW_S = 60
 let issuer: Issuer
-let now: number
 let verify: VerifyToken
 beforeEach(async () => {
   issuer = await createIssuer('https://verified.example.org')
-  now = Date.now()
+  vi.useFakeTimers({ toFake: ['Date'] })
   const fetch: Fetch = async (input) => {
     const keys = String(input).endsWith('/keys')
     return Response.json(keys ? { keys: issuer.keys } : { issuer: issuer.url, jwks_uri: `${issuer.url}/keys` })
   }
   const oidc = { issuer_url: issuer.url, client_id: 'core', audience: '', scope: '', clock_skew_seconds: SKEW_S }
-  verify = createTokenVerifier(oidc, { fetch, now: () => new Date(now) })
+  verify = createTokenVerifier(oidc, { fetch, now: () => new Date() })
 })
-const seconds = () => Math.floor(now / 1000)
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.useRealTimers()
+})
+const seconds = () => Math.floor(Date.now() / 1000)
+const pass = (ms: number) => vi.setSystemTime(Date.now() + ms)
 /** The second check is the first that may be remembered: the keys were read during the one before. */
 async function used(token: string): Promise<void> {
   for (let time = 0; time < 3; time++) expect((await verify(token)).sub).toBe('ada')
@@ -28,9 +32,9 @@ describe('a token that was verified before', () => {
     const token = await issuer.token('ada', { exp: seconds() + 3_600 })
     await used(token)
     await issuer.rotate('second')
-    now += 299_000
+    pass(299_000)
     expect((await verify(token)).sub).toBe('ada')
-    now += 2_000
+    pass(2_000)
     await expect(verify(token)).rejects.toThrow('signing key is unknown')
   })
 
@@ -38,7 +42,7 @@ describe('a token that was verified before', () => {
     const token = await issuer.token('ada', { exp: seconds() + 3_600 })
     await used(token)
     await issuer.rotate('second')
-    now += 20_000
+    pass(20_000)
     expect((await verify(await issuer.token('bob'))).sub).toBe('bob')
     await expect(verify(token)).rejects.toThrow('signing key is unknown')
   })
@@ -46,17 +50,17 @@ describe('a token that was verified before', () => {
   it('expires', async () => {
     const token = await issuer.token('ada', { exp: seconds() + 100 })
     await used(token)
-    now += (100 + SKEW_S - 2) * 1000
+    pass((100 + SKEW_S - 2) * 1000)
     expect((await verify(token)).sub).toBe('ada')
-    now += 4_000
+    pass(4_000)
     await expect(verify(token)).rejects.toThrow('token has expired')
   })
 
   it('is not yet valid again when the clock is set back', async () => {
-    now += 100_000
+    pass(100_000)
     const token = await issuer.token('ada', { nbf: seconds(), iat: seconds() - 200, exp: seconds() + 3_600 })
     await used(token)
-    now -= 90_000
+    pass(-90_000)
     await expect(verify(token)).rejects.toThrow('token is not yet valid')
   })
 
@@ -68,10 +72,6 @@ describe('a token that was verified before', () => {
 })
 
 describe('the check of a signature', () => {
-  afterEach(() => {
-    vi.restoreAllMocks()
-  })
-
   /** Signatures that were checked while a token was used so many times. */
   async function checksOf(token: string, times: number): Promise<number> {
     const check = vi.spyOn(crypto.subtle, 'verify')
@@ -105,7 +105,7 @@ describe('the check of a signature', () => {
     const token = await issuer.token('ada', { exp: seconds() + 3_600 })
     const check = crypto.subtle.verify.bind(crypto.subtle)
     vi.spyOn(crypto.subtle, 'verify').mockImplementationOnce((...given) => {
-      now += 301_000
+      pass(301_000)
       return check(...given)
     })
     expect((await verify(token)).sub).toBe('ada')

@@ -138,6 +138,13 @@ describe('--check-config', () => {
     expect((await check(file, MINIMAL)).output).toContain(`# warning: ${text}`)
   })
 
+  test('says which fields are read and have no effect', async () => {
+    const { output } = await check('services: {authz: {timeout: 3}, mapping: {timeout: 7}}', MINIMAL)
+    expect(output).toMatch(/^ {4}timeout: 3 # ignored: authorization calls have a fixed budget of 15 s$/m)
+    expect(output).toMatch(/^ {4}timeout: 7 # ignored: mapping calls have a fixed budget of 10 s$/m)
+    expect(output.match(/ignored/g)).toHaveLength(2)
+  })
+
   test('prints every problem and fails', async () => {
     const { code, output } = await check('environment: qa\ngit: {provider: github}', {})
     expect(code).toBe(1)

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { createReplayLlm } from '../../eval/replay/answers.ts'
 import { REPLAY_MODELS, startReplayModel } from '../../eval/replay/server.ts'
+import type { RecordedCompletion } from '../../pipeline/kit/recording.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
 import type { InferenceRequest } from '../../src/llm/types.ts'
-import type { RecordedCompletion } from '../../src/observe/recording.ts'
 import { modelConfig } from '../helpers/model-server.ts'
 
 const closers: (() => Promise<void>)[] = []

@@ -2,12 +2,12 @@ import type { CoreContext } from '../../routes/context.ts'
 import { resolveUser, type User } from '../../src/access/users.ts'
 import type { Status, Turn } from '../../src/base/vocabulary.ts'
 import type { Sql } from '../../src/data/db/types.ts'
+import { acceptFirstRound, type FirstRound } from '../../src/rounds/accept.ts'
+import { claimRound } from '../../src/rounds/claim.ts'
+import { finishRound, type RoundEnd } from '../../src/rounds/finish.ts'
+import type { ClaimedRound } from '../../src/rounds/round.ts'
+import { appendStatus } from '../../src/rounds/status.ts'
 import type { NewSavedPlan } from '../../src/saved-plans/saved-plan.ts'
-import { acceptFirstRound, type FirstRound } from '../../src/sessions/accept.ts'
-import { finishRound, type RoundEnd } from '../../src/sessions/finish.ts'
-import { claimRound } from '../../src/sessions/lease.ts'
-import { appendStatus } from '../../src/sessions/status.ts'
-import type { ClaimedRound } from '../../src/sessions/types.ts'
 
 /** A user with these roles. */
 export async function createUser(

@@ -5,7 +5,7 @@ import type { Workspace } from '../../pipeline/workspace/types.ts'
 import type { Logger } from '../../src/base/log.ts'
 import type { Context } from '../../src/context.ts'
 import type { Sql } from '../../src/data/db/types.ts'
-import type { SessionFacts } from '../../src/sessions/types.ts'
+import type { SessionFacts } from '../../src/rounds/session-facts.ts'
 import { memoryCache } from '../sessions/fixtures.ts'
 
 /** A working copy that exists in memory only; counts how often it was thrown away. */

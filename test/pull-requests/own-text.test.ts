@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RoundRow } from '../../src/pull-requests/evidence/types.ts'
 import { writeOwnText } from '../../src/pull-requests/own-text.ts'
-import { emptyResult, type RoundResult } from '../../src/sessions/round-result.ts'
+import { emptyResult, type RoundResult } from '../../src/rounds/round-result.ts'
 import { changeListOf } from './evidence/fixtures.ts'
 
 const round = (number: number, query: string, changes: Partial<RoundRow> = {}): RoundRow => ({

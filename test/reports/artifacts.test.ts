@@ -14,7 +14,7 @@ import {
   storeReport,
 } from '../../src/reports/artifacts.ts'
 import type { DriftReport } from '../../src/reports/schemas.ts'
-import type { ClaimedRound } from '../../src/sessions/types.ts'
+import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { storageConfig } from '../data/storage/config.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { claimOf, createSession, verbContext } from '../sessions/fixtures.ts'

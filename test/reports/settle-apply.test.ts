@@ -3,7 +3,7 @@ import { createMasker } from '../../src/base/masking.ts'
 import type { PlannedChange } from '../../src/plan/plan.ts'
 import { applyFacts } from '../../src/reports/apply-facts.ts'
 import { settleApplyReport } from '../../src/reports/settle-apply.ts'
-import type { ApplyResult } from '../../src/sessions/applies.ts'
+import type { ApplyResult } from '../../src/rounds/applies.ts'
 
 const change = (address: string, action: PlannedChange['action'] = 'create'): PlannedChange => ({
   address,

@@ -7,6 +7,7 @@ import { silentLogger } from '../../src/base/log.ts'
 import { createMasker } from '../../src/base/masking.ts'
 import { createObjectStore } from '../../src/data/storage/create.ts'
 import type { ObjectStore } from '../../src/data/storage/types.ts'
+import { createRoundJournal } from '../../src/events/log-writer.ts'
 import { writePlanDocument } from '../../src/plan/document/create.ts'
 import { takeInventory } from '../../src/plan/imports/inventory.ts'
 import {
@@ -17,10 +18,9 @@ import {
   storePreview,
   storeReport,
 } from '../../src/reports/artifacts.ts'
-import { recordAttemptBegin, recordAttemptEnd } from '../../src/sessions/attempts/record.ts'
-import type { AttemptEnd } from '../../src/sessions/attempts/types.ts'
-import { createRoundJournal } from '../../src/sessions/journal/writer.ts'
-import type { ClaimedRound } from '../../src/sessions/types.ts'
+import type { AttemptEnd } from '../../src/rounds/attempt-types.ts'
+import { recordAttemptBegin, recordAttemptEnd } from '../../src/rounds/attempts.ts'
+import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { storageConfig } from '../data/storage/config.ts'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
 import { listedRepository } from '../helpers/git-remote.ts'

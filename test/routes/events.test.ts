@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { acceptRound } from '../../src/rounds/accept.ts'
 import type { Running } from '../../src/runtime/serve.ts'
-import { acceptRound } from '../../src/sessions/accept.ts'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { listen } from '../helpers/listen.ts'

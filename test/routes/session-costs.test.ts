@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { acceptRound } from '../../src/sessions/accept.ts'
+import { acceptRound } from '../../src/rounds/accept.ts'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
 

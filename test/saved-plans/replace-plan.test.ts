@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LeaseLost } from '../../src/base/errors.ts'
+import type { ClaimedRound } from '../../src/rounds/round.ts'
+import { recordSavedPlan } from '../../src/rounds/wish.ts'
 import { findSavedPlan, type NewSavedPlan } from '../../src/saved-plans/saved-plan.ts'
-import { recordSavedPlan } from '../../src/sessions/cancel/wish.ts'
-import type { ClaimedRound } from '../../src/sessions/types.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { claimOf, createSession, lapseLease, verbContext } from '../sessions/fixtures.ts'
 

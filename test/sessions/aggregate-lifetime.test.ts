@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { loadAggregate, sessionAggregateKey } from '../../src/sessions/aggregate.ts'
-import { finishRound } from '../../src/sessions/finish.ts'
+import { finishRound } from '../../src/rounds/finish.ts'
+import { sessionAggregateKey } from '../../src/rounds/session-facts.ts'
+import { loadAggregate } from '../../src/sessions/aggregate.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { claimOf, createSession, verbContext } from './fixtures.ts'
 

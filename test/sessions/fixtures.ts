@@ -3,8 +3,8 @@ import { createLogger, type Logger } from '../../src/base/log.ts'
 import type { Context } from '../../src/context.ts'
 import type { Cache } from '../../src/data/cache/types.ts'
 import type { Sql } from '../../src/data/db/types.ts'
-import { acceptFirstRound, type FirstRound } from '../../src/sessions/accept.ts'
-import { claimRound } from '../../src/sessions/lease.ts'
+import { acceptFirstRound, type FirstRound } from '../../src/rounds/accept.ts'
+import { claimRound } from '../../src/rounds/claim.ts'
 
 /** A cache of this process. */
 export function memoryCache(): Cache & { entries: Map<string, { value: string; ttl: number }> } {

@@ -87,5 +87,4 @@ describe('lists of many sessions', () => {
   })
 })
 
-describe('the step that adds the search', () => {
-})
+describe('the step that adds the search', () => {})

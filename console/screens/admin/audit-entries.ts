@@ -1,4 +1,4 @@
-import type { Components } from '../../api/types.ts'
+import type { Components } from '../../client/api/types.ts'
 
 export type AuditRecord = Components['AuditPage']['items'][number]
 

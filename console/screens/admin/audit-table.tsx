@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
-import { formatMoment } from '../../kit/words/format.ts'
-import { shorten, visibleText } from '../../kit/words/text.ts'
+import { formatMoment } from '../../ui/words/format.ts'
+import { shorten, visibleText } from '../../ui/words/text.ts'
 import { ACTIONS, type AuditRecord, toFacts } from './audit-entries.ts'
 
 const LONGEST = 300

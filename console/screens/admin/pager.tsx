@@ -1,5 +1,5 @@
-import { Button } from '../../kit/button.tsx'
-import { plural } from '../../kit/words/format.ts'
+import { Button } from '../../ui/button.tsx'
+import { plural } from '../../ui/words/format.ts'
 
 interface PagerProps {
   /** Counted from 1. */

@@ -1,6 +1,6 @@
-import type { Components } from '../../api/types.ts'
-import { formatMoment, formatNumber, plural } from '../../kit/words/format.ts'
-import { shorten, visibleText } from '../../kit/words/text.ts'
+import type { Components } from '../../client/api/types.ts'
+import { formatMoment, formatNumber, plural } from '../../ui/words/format.ts'
+import { shorten, visibleText } from '../../ui/words/text.ts'
 
 type RefusalSums = Components['AuditPage']['sign_in_refusals']
 

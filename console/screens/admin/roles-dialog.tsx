@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
-import { calls } from '../../api/calls.ts'
-import type { Components } from '../../api/types.ts'
-import { usePlatform } from '../../data/platform.ts'
-import { Confirm } from '../../kit/confirm.tsx'
-import { Field } from '../../kit/field.tsx'
-import { Notice } from '../../kit/notice.tsx'
+import { calls } from '../../client/api/calls.ts'
+import type { Components } from '../../client/api/types.ts'
+import { usePlatform } from '../../client/platform.ts'
+import { Confirm } from '../../ui/confirm.tsx'
+import { Field } from '../../ui/field.tsx'
+import { Notice } from '../../ui/notice.tsx'
 
 type AdminUser = Components['AdminUser']
 

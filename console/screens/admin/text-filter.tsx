@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Address } from '../../data/use-address.ts'
+import type { Address } from '../../client/use-address.ts'
 
 const TYPING_MS = 300
 

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
-import type { Round } from '../../api/types.ts'
-import { useArtifact } from '../../data/sessions/use-artifact.ts'
-import { ErrorNotice, Skeleton } from '../../kit/notice.tsx'
-import { plural } from '../../kit/words/format.ts'
-import { shorten, visibleText } from '../../kit/words/text.ts'
+import type { Round } from '../../client/api/types.ts'
+import { useArtifact } from '../../client/sessions/use-artifact.ts'
+import { ErrorNotice, Skeleton } from '../../ui/notice.tsx'
+import { plural } from '../../ui/words/format.ts'
+import { shorten, visibleText } from '../../ui/words/text.ts'
 import { useOpenSession } from '../session/context.ts'
 
 const MAX_SHOWN = 200_000

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { createDrafts } from '../../data/drafts.ts'
+import { createDrafts } from '../../client/drafts.ts'
 
 interface Kept {
   ticked: string[]

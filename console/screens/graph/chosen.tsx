@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'preact/hooks'
-import type { PlannedResource } from '../../api/types.ts'
-import { ActionBadge, Badge } from '../../kit/badge.tsx'
-import { Button } from '../../kit/button.tsx'
-import { formatNumber, plural } from '../../kit/words/format.ts'
+import type { PlannedResource } from '../../client/api/types.ts'
+import { ActionBadge, Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { formatNumber, plural } from '../../ui/words/format.ts'
 import { byUrgency, changes, type Graph, isCriticalLoss, keyOf } from './model.ts'
 import { shownAddress } from './names.ts'
 

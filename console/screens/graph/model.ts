@@ -1,4 +1,4 @@
-import type { Action, PlannedResource } from '../../api/types.ts'
+import type { Action, PlannedResource } from '../../client/api/types.ts'
 
 /** The resources of a plan by their place in the document, and what needs what. */
 export interface Graph {

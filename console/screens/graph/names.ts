@@ -1,5 +1,5 @@
-import type { PlannedResource } from '../../api/types.ts'
-import { shorten, visibleText } from '../../kit/words/text.ts'
+import type { PlannedResource } from '../../client/api/types.ts'
+import { shorten, visibleText } from '../../ui/words/text.ts'
 
 const LONGEST = 300
 

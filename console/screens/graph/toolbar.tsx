@@ -1,5 +1,5 @@
-import { ActionBadge } from '../../kit/badge.tsx'
-import { formatNumber, plural } from '../../kit/words/format.ts'
+import { ActionBadge } from '../../ui/badge.tsx'
+import { formatNumber, plural } from '../../ui/words/format.ts'
 import { countActions, type Graph } from './model.ts'
 import type { View } from './use-view.ts'
 

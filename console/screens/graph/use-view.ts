@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'preact/hooks'
-import type { Action } from '../../api/types.ts'
+import type { Action } from '../../client/api/types.ts'
 import { type Graph, keyOf } from './model.ts'
 
 /** A plan with more resources than this begins with what changes. */

@@ -1,4 +1,4 @@
-import { usePlatform } from '../../data/platform.ts'
+import { usePlatform } from '../../client/platform.ts'
 
 const MAY = [
   'Reads the repository that you name, and writes code on a branch of its own for each session.',

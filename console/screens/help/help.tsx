@@ -1,5 +1,5 @@
-import { Page } from '../../kit/page.tsx'
-import { MEANINGS } from '../../kit/words/term.tsx'
+import { Page } from '../../ui/page.tsx'
+import { MEANINGS } from '../../ui/words/term.tsx'
 import { Facts } from './facts.tsx'
 import { Keys } from './keys.tsx'
 import { Question } from './question.tsx'

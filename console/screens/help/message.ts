@@ -1,5 +1,5 @@
-import { ApiError, problemsByField } from '../../api/errors.ts'
-import type { NotificationBody } from '../../api/types.ts'
+import { ApiError, problemsByField } from '../../client/api/errors.ts'
+import type { NotificationBody } from '../../client/api/types.ts'
 
 export interface Question {
   subject: string

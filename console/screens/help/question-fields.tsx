@@ -1,6 +1,6 @@
-import { useRecentSessions } from '../../data/sessions/use-recent-sessions.ts'
-import { Field } from '../../kit/field.tsx'
-import { repositoryName, shorten, visibleText } from '../../kit/words/text.ts'
+import { useRecentSessions } from '../../client/sessions/use-recent-sessions.ts'
+import { Field } from '../../ui/field.tsx'
+import { repositoryName, shorten, visibleText } from '../../ui/words/text.ts'
 import { type Question, SEVERITIES } from './message.ts'
 
 interface QuestionFieldsProps {

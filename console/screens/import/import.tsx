@@ -1,5 +1,5 @@
-import type { Round } from '../../api/types.ts'
-import { Term } from '../../kit/words/term.tsx'
+import type { Round } from '../../client/api/types.ts'
+import { Term } from '../../ui/words/term.tsx'
 import { useOpenSession } from '../session/context.ts'
 import { useSelectedRound } from '../session/selected-round.ts'
 import { Actions } from './actions.tsx'

@@ -1,4 +1,4 @@
-import type { ActivityEvent, OutputEvent } from '../../api/types.ts'
+import type { ActivityEvent, OutputEvent } from '../../client/api/types.ts'
 
 /** How far the import of one resource is. */
 export interface Import {

@@ -1,4 +1,4 @@
-import type { PlanDocument } from '../../api/types.ts'
+import type { PlanDocument } from '../../client/api/types.ts'
 
 /** One resource that a round was to import. */
 export interface Imported {

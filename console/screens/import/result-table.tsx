@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
-import { Button } from '../../kit/button.tsx'
-import { formatNumber } from '../../kit/words/format.ts'
-import { shorten, visibleText } from '../../kit/words/text.ts'
+import { Button } from '../../ui/button.tsx'
+import { formatNumber } from '../../ui/words/format.ts'
+import { shorten, visibleText } from '../../ui/words/text.ts'
 import type { Imported } from './report.ts'
 
 const PAGE = 100

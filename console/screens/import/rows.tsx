@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { VirtualList } from '../../kit/virtual-list.tsx'
-import { formatNumber } from '../../kit/words/format.ts'
-import { shorten, visibleText } from '../../kit/words/text.ts'
+import { VirtualList } from '../../ui/virtual-list.tsx'
+import { formatNumber } from '../../ui/words/format.ts'
+import { shorten, visibleText } from '../../ui/words/text.ts'
 import { type Item, MAX_CHOSEN, type Row, shareOf } from './inventory.ts'
 import type { Choice } from './use-choice.ts'
 

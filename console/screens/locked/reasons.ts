@@ -1,4 +1,4 @@
-import type { Round, Session } from '../../api/types.ts'
+import type { Round, Session } from '../../client/api/types.ts'
 
 /** What the documents of a round say about its lock; of documents of another form, only what can be read. */
 export interface Reasons {

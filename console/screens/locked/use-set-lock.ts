@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/preact-query'
-import { calls } from '../../api/calls.ts'
-import { usePlatform } from '../../data/platform.ts'
-import { refreshSession } from '../../data/sessions/use-session.ts'
+import { calls } from '../../client/api/calls.ts'
+import { usePlatform } from '../../client/platform.ts'
+import { refreshSession } from '../../client/sessions/use-session.ts'
 
 /** Answers a function that locks or unlocks a session. Its errors are those of the call. */
 export function useSetLock(): (id: string, locked: boolean) => Promise<void> {

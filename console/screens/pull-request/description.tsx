@@ -1,5 +1,5 @@
-import { Origin } from '../../kit/badge.tsx'
-import { Term } from '../../kit/words/term.tsx'
+import { Origin } from '../../ui/badge.tsx'
+import { Term } from '../../ui/words/term.tsx'
 
 /** What the description of a pull request will contain, before there is one. */
 export const Description = ({ hasPlan }: { hasPlan: boolean }) => (

@@ -1,5 +1,5 @@
-import type { Round, Session } from '../../api/types.ts'
-import { lastStatus } from '../../data/sessions/use-session.ts'
+import type { Round, Session } from '../../client/api/types.ts'
+import { lastStatus } from '../../client/sessions/use-session.ts'
 
 export type PullRequest = Round['pull_requests'][number]
 

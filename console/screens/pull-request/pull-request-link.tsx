@@ -1,4 +1,4 @@
-import { visibleText } from '../../kit/words/text.ts'
+import { visibleText } from '../../ui/words/text.ts'
 import { hostName, type PullRequest, safeLink } from './merge-readiness.ts'
 
 /** Leads to the git host, where the address is one of the web; else it is text. */

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
-import { Badge } from '../../kit/badge.tsx'
-import { visibleText } from '../../kit/words/text.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { visibleText } from '../../ui/words/text.ts'
 import { useOpenSession } from '../session/context.ts'
 import { Description } from './description.tsx'
 import { Merge } from './merge.tsx'

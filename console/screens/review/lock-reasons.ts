@@ -1,4 +1,4 @@
-import type { Round } from '../../api/types.ts'
+import type { Round } from '../../client/api/types.ts'
 
 /** What of a report the lock is about. */
 export interface Impact {

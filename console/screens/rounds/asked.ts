@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import type { RoundBody } from '../../api/types.ts'
-import { createDrafts } from '../../data/drafts.ts'
+import type { RoundBody } from '../../client/api/types.ts'
+import { createDrafts } from '../../client/drafts.ts'
 
 /** What somebody is about to ask. */
 export interface Asked {

@@ -1,5 +1,5 @@
-import type { Round, Session } from '../../api/types.ts'
-import { hasEnded } from '../../data/sessions/use-session.ts'
+import type { Round, Session } from '../../client/api/types.ts'
+import { hasEnded } from '../../client/sessions/use-session.ts'
 
 export type Mode = 'generate' | 'drift' | 'import' | 'apply'
 

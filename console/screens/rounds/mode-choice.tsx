@@ -1,4 +1,4 @@
-import { Term } from '../../kit/words/term.tsx'
+import { Term } from '../../ui/words/term.tsx'
 import type { Asked } from './asked.ts'
 
 interface ChoiceProps {

@@ -1,4 +1,4 @@
-import type { RoundEvents } from '../../data/sessions/use-events.ts'
+import type { RoundEvents } from '../../client/sessions/use-events.ts'
 
 interface StateProps {
   events: RoundEvents<unknown>

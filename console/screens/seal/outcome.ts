@@ -1,5 +1,5 @@
-import type { Round } from '../../api/types.ts'
-import { hasEnded, lastStatus } from '../../data/sessions/use-session.ts'
+import type { Round } from '../../client/api/types.ts'
+import { hasEnded, lastStatus } from '../../client/sessions/use-session.ts'
 
 /** The report of an apply, as the platform stores it. Readers have to bear fields that are new to them. */
 export interface ApplyReport {

@@ -1,10 +1,10 @@
-import type { OutputEvent } from '../../api/types.ts'
-import type { RoundEvents } from '../../data/sessions/use-events.ts'
-import { Badge, type Tone } from '../../kit/badge.tsx'
-import { Notice } from '../../kit/notice.tsx'
-import { VirtualList } from '../../kit/virtual-list.tsx'
-import { formatNumber, plural } from '../../kit/words/format.ts'
-import { shorten, visibleText } from '../../kit/words/text.ts'
+import type { OutputEvent } from '../../client/api/types.ts'
+import type { RoundEvents } from '../../client/sessions/use-events.ts'
+import { Badge, type Tone } from '../../ui/badge.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { VirtualList } from '../../ui/virtual-list.tsx'
+import { formatNumber, plural } from '../../ui/words/format.ts'
+import { shorten, visibleText } from '../../ui/words/text.ts'
 import { countSteps, type Progress, type Step } from './progress.ts'
 
 interface Props {

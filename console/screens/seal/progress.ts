@@ -1,4 +1,4 @@
-import type { OutputEvent, PlannedResource } from '../../api/types.ts'
+import type { OutputEvent, PlannedResource } from '../../client/api/types.ts'
 
 /** What an apply does to one object, as far as the engine has told. */
 export interface Step {

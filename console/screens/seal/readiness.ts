@@ -1,4 +1,4 @@
-import type { PlanDocument, PlannedResource, Session } from '../../api/types.ts'
+import type { PlanDocument, PlannedResource, Session } from '../../client/api/types.ts'
 
 /** Why a plan cannot be applied now, and what to do about it. */
 export interface Refusal {

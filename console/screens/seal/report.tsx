@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Session } from '../../api/types.ts'
-import { Badge, Origin, type Tone } from '../../kit/badge.tsx'
-import { Button } from '../../kit/button.tsx'
-import { Notice } from '../../kit/notice.tsx'
-import { formatNumber } from '../../kit/words/format.ts'
-import { shorten, visibleText } from '../../kit/words/text.ts'
+import type { Session } from '../../client/api/types.ts'
+import { Badge, Origin, type Tone } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { formatNumber } from '../../ui/words/format.ts'
+import { shorten, visibleText } from '../../ui/words/text.ts'
 import { type ApplyReport, type Outcome, outcomeOf } from './outcome.ts'
 
 const WORDS: Record<Outcome, [tone: Tone, title: string, advice: string]> = {

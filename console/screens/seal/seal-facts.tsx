@@ -1,13 +1,13 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'preact/hooks'
-import type { Seal } from '../../api/types.ts'
-import { Badge, Origin } from '../../kit/badge.tsx'
-import { Button } from '../../kit/button.tsx'
-import { Copy } from '../../kit/copy.tsx'
-import { Ago } from '../../kit/time/time.tsx'
-import { formatMoment, plural } from '../../kit/words/format.ts'
-import { Term } from '../../kit/words/term.tsx'
-import { shorten, visibleText } from '../../kit/words/text.ts'
+import type { Seal } from '../../client/api/types.ts'
+import { Badge, Origin } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Copy } from '../../ui/copy.tsx'
+import { Ago } from '../../ui/time/time.tsx'
+import { formatMoment, plural } from '../../ui/words/format.ts'
+import { Term } from '../../ui/words/term.tsx'
+import { shorten, visibleText } from '../../ui/words/text.ts'
 
 /** What is sealed. */
 export function SealFacts({ sessionId, seal }: { sessionId: string; seal: Seal }) {

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
-import { Empty } from '../../kit/notice.tsx'
-import { Term } from '../../kit/words/term.tsx'
+import { Empty } from '../../ui/notice.tsx'
+import { Term } from '../../ui/words/term.tsx'
 import { useOpenSession } from '../session/context.ts'
 import { useSelectedRound } from '../session/selected-round.ts'
 import { Apply } from './apply.tsx'

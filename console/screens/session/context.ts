@@ -1,7 +1,7 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
-import type { LiveStatus } from '../../data/sessions/use-live-session.ts'
-import type { ReadSession } from '../../data/sessions/use-session.ts'
+import type { LiveStatus } from '../../client/sessions/use-live-session.ts'
+import type { ReadSession } from '../../client/sessions/use-session.ts'
 
 /** The session that the screens below are about. */
 export interface OpenSession extends ReadSession {

@@ -1,8 +1,8 @@
 import { Link, useLocation } from '@tanstack/react-router'
-import type { Session } from '../../api/types.ts'
-import type { LiveStatus } from '../../data/sessions/use-live-session.ts'
-import { lastStatus } from '../../data/sessions/use-session.ts'
-import { shorten, visibleText } from '../../kit/words/text.ts'
+import type { Session } from '../../client/api/types.ts'
+import type { LiveStatus } from '../../client/sessions/use-live-session.ts'
+import { lastStatus } from '../../client/sessions/use-session.ts'
+import { shorten, visibleText } from '../../ui/words/text.ts'
 import { nextStep } from './next-step.ts'
 
 /** One line below the heading: what happens now, or what the session waits for. */

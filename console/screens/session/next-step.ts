@@ -1,5 +1,5 @@
-import type { Round, Session } from '../../api/types.ts'
-import { hasEnded, lastStatus } from '../../data/sessions/use-session.ts'
+import type { Round, Session } from '../../client/api/types.ts'
+import { hasEnded, lastStatus } from '../../client/sessions/use-session.ts'
 
 /** What to do next in a session, and where. */
 export interface NextStep {

@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import type { Round } from '../../api/types.ts'
+import type { Round } from '../../client/api/types.ts'
 import { useOpenSession } from './context.ts'
 
 /**

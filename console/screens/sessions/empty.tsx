@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
-import { Button } from '../../kit/button.tsx'
-import { Empty } from '../../kit/notice.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Empty } from '../../ui/notice.tsx'
 import type { View } from './filters.ts'
 
 /** Nothing to list: either nothing matches, or there is nothing yet. */

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Status } from '../../api/types.ts'
-import type { Address } from '../../data/use-address.ts'
-import { statusName } from '../../kit/badge.tsx'
-import { Button } from '../../kit/button.tsx'
-import { CLOUDS, MODES } from '../../kit/words/names.ts'
+import type { Status } from '../../client/api/types.ts'
+import type { Address } from '../../client/use-address.ts'
+import { statusName } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { CLOUDS, MODES } from '../../ui/words/names.ts'
 import { countFilters, type FilterName, filtersOf, type View } from './filters.ts'
 
 const STATUSES: readonly Status[] = [

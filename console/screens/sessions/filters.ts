@@ -1,4 +1,4 @@
-import type { Query } from '../../api/client.ts'
+import type { Query } from '../../client/api/client.ts'
 
 /** The filters of the lists of sessions, by their names in the API and in the address. */
 export const FILTERS = [

@@ -1,4 +1,4 @@
-import type { SessionSummary } from '../../api/types.ts'
+import type { SessionSummary } from '../../client/api/types.ts'
 
 export const PAGE_SIZE = 100
 

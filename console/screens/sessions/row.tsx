@@ -1,9 +1,9 @@
 import { memo } from 'preact/compat'
-import type { SessionSummary } from '../../api/types.ts'
-import { Badge, StatusBadge } from '../../kit/badge.tsx'
-import { formatAgo, formatMoment, formatMoney } from '../../kit/words/format.ts'
-import { CLOUDS, MODES } from '../../kit/words/names.ts'
-import { repositoryName, shorten, visibleText } from '../../kit/words/text.ts'
+import type { SessionSummary } from '../../client/api/types.ts'
+import { Badge, StatusBadge } from '../../ui/badge.tsx'
+import { formatAgo, formatMoment, formatMoney } from '../../ui/words/format.ts'
+import { CLOUDS, MODES } from '../../ui/words/names.ts'
+import { repositoryName, shorten, visibleText } from '../../ui/words/text.ts'
 
 const LONGEST = 200
 

@@ -1,9 +1,9 @@
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/preact-query'
 import { useRef } from 'preact/hooks'
-import { calls } from '../../api/calls.ts'
-import type { Api, Query } from '../../api/client.ts'
-import type { SessionSummary } from '../../api/types.ts'
-import { usePlatform } from '../../data/platform.ts'
+import { calls } from '../../client/api/calls.ts'
+import type { Api, Query } from '../../client/api/client.ts'
+import type { SessionSummary } from '../../client/api/types.ts'
+import { usePlatform } from '../../client/platform.ts'
 import { earlier, justAfter, type View } from './filters.ts'
 import { countNew, countRows, PAGE_SIZE, type Page, pagesOf } from './pages.ts'
 

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
-import { messageOf } from '../../api/errors.ts'
-import { usePlatform, useStore } from '../../data/platform.ts'
-import { Button } from '../../kit/button.tsx'
-import { visibleText } from '../../kit/words/text.ts'
+import { messageOf } from '../../client/api/errors.ts'
+import { usePlatform, useStore } from '../../client/platform.ts'
+import { Button } from '../../ui/button.tsx'
+import { visibleText } from '../../ui/words/text.ts'
 
 /** Where the identity provider leads back to. */
 export function Screen() {

@@ -1,8 +1,8 @@
 import { useRef } from 'preact/hooks'
-import { type Example, usePlatform } from '../../data/platform.ts'
-import { useMe } from '../../data/use-me.ts'
-import { Button } from '../../kit/button.tsx'
-import { repositoryName, visibleText } from '../../kit/words/text.ts'
+import { type Example, usePlatform } from '../../client/platform.ts'
+import { useMe } from '../../client/use-me.ts'
+import { Button } from '../../ui/button.tsx'
+import { repositoryName, visibleText } from '../../ui/words/text.ts'
 import { MODES, modeOfExample } from './modes.ts'
 import { idOf } from './use-request.ts'
 

@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef } from 'preact/hooks'
-import { ApiError, Unreachable } from '../../api/errors.ts'
-import { usePlatform, useStore } from '../../data/platform.ts'
-import { Button } from '../../kit/button.tsx'
-import { ErrorNotice, Notice } from '../../kit/notice.tsx'
+import { ApiError, Unreachable } from '../../client/api/errors.ts'
+import { usePlatform, useStore } from '../../client/platform.ts'
+import { Button } from '../../ui/button.tsx'
+import { ErrorNotice, Notice } from '../../ui/notice.tsx'
 
 /** Why the request was not taken, where it is not about a single field. */
 export function Failure({ error }: { error: unknown }) {

@@ -1,6 +1,6 @@
-import { ApiError, problemsByField } from '../../api/errors.ts'
-import type { Cloud, RoundBody, SessionSummary } from '../../api/types.ts'
-import type { Example } from '../../data/platform.ts'
+import { ApiError, problemsByField } from '../../client/api/errors.ts'
+import type { Cloud, RoundBody, SessionSummary } from '../../client/api/types.ts'
+import type { Example } from '../../client/platform.ts'
 import { type ModeName, modeOf, modeOfExample } from './modes.ts'
 
 /** The form by the names that the API has for its fields. */

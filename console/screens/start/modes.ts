@@ -1,4 +1,4 @@
-import type { Example } from '../../data/platform.ts'
+import type { Example } from '../../client/platform.ts'
 
 /** What a first request can ask for. Apply is no first request: it belongs to a session whose plan was reviewed. */
 export const MODES = [

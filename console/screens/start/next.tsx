@@ -1,4 +1,4 @@
-import { Term } from '../../kit/words/term.tsx'
+import { Term } from '../../ui/words/term.tsx'
 
 /** What comes after sending. Whoever has no session yet sees it at once. */
 export function Next({ open }: { open: boolean }) {

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
-import { ApiError, messageOf } from '../../api/errors.ts'
-import { Button } from '../../kit/button.tsx'
-import { Notice } from '../../kit/notice.tsx'
-import { visibleText } from '../../kit/words/text.ts'
+import { ApiError, messageOf } from '../../client/api/errors.ts'
+import { Button } from '../../ui/button.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { visibleText } from '../../ui/words/text.ts'
 import { rootOf, toSentence } from './form.ts'
 import type { Place } from './use-place.ts'
 

@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router'
-import type { SessionSummary } from '../../api/types.ts'
-import type { useRecentSessions } from '../../data/sessions/use-recent-sessions.ts'
-import { Badge, StatusBadge } from '../../kit/badge.tsx'
-import { ErrorNotice, Skeleton } from '../../kit/notice.tsx'
-import { Ago } from '../../kit/time/time.tsx'
-import { repositoryName, shorten, visibleText } from '../../kit/words/text.ts'
+import type { SessionSummary } from '../../client/api/types.ts'
+import type { useRecentSessions } from '../../client/sessions/use-recent-sessions.ts'
+import { Badge, StatusBadge } from '../../ui/badge.tsx'
+import { ErrorNotice, Skeleton } from '../../ui/notice.tsx'
+import { Ago } from '../../ui/time/time.tsx'
+import { repositoryName, shorten, visibleText } from '../../ui/words/text.ts'
 
 const SHOWN = 4
 

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { Field } from '../../kit/field.tsx'
+import { Field } from '../../ui/field.tsx'
 import type { Fields, Typed } from './form.ts'
 import { modeOf } from './modes.ts'
 import { idOf } from './use-request.ts'

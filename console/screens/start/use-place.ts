@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/preact-query'
-import { calls } from '../../api/calls.ts'
-import { usePlatform } from '../../data/platform.ts'
-import { useRecentSessions } from '../../data/sessions/use-recent-sessions.ts'
-import { useDebounced } from '../../data/use-debounced.ts'
+import { calls } from '../../client/api/calls.ts'
+import { usePlatform } from '../../client/platform.ts'
+import { useRecentSessions } from '../../client/sessions/use-recent-sessions.ts'
+import { useDebounced } from '../../client/use-debounced.ts'
 import { type Fields, fillIn, lastOn, readAddress, repositoriesOf, rootOf, type Typed } from './form.ts'
 
 /** Says of a question that its answer is worth keeping, and that a service which is away is told at once. */

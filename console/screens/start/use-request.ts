@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/preact-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'preact/hooks'
-import { calls } from '../../api/calls.ts'
-import { usePlatform } from '../../data/platform.ts'
+import { calls } from '../../client/api/calls.ts'
+import { usePlatform } from '../../client/platform.ts'
 import { type FieldName, type Fields, findMissing, readRefusal, toBody } from './form.ts'
 import { modeOf } from './modes.ts'
 

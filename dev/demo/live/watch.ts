@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Activity, EngineOutput } from '../../../src/sessions/journal/types.ts'
+import type { Activity, EngineOutput } from '../../../src/events/round-event.ts'
 
 /** What every event of a stream has beside its own fields. */
 interface Numbered {

@@ -1,7 +1,6 @@
 import { type Conversation, call, type Reply, resultOf } from '../conversation.ts'
 import { type Example, notRecorded } from '../examples.ts'
-import type { Files } from '../recording.ts'
-import { findRecording } from '../recordings.ts'
+import { type Files, findRecording, obstacleTo } from '../recordings.ts'
 import { answerQuestion, isQuestion, questionLookups } from './questions.ts'
 
 const FORBIDDEN =
@@ -34,7 +33,7 @@ export function filterRequest(conversation: Conversation): Reply {
     return verdict(true, 'The request asks to bring code in line with the infrastructure.')
   if (route === 'import' && IMPORT.test(query)) return verdict(true, 'The request asks to import resources that exist.')
   if (!recording) return verdict(false, notRecorded(route))
-  const files = recording.reads(query)
+  const files = recording.reads
   if (steps.length === 0)
     return {
       calls: [
@@ -43,7 +42,7 @@ export function filterRequest(conversation: Conversation): Reply {
       ],
     }
   const read: Files = Object.fromEntries(files.map((file) => [file, resultOf(steps, 'read_file', file)]))
-  const obstacle = recording.obstacle(query, resultOf(steps, 'list_dir') ?? '', read)
+  const obstacle = obstacleTo(recording, resultOf(steps, 'list_dir') ?? '', read)
   return obstacle
     ? verdict(false, obstacle)
     : verdict(true, 'The request asks for a bounded change that the guidelines allow.')

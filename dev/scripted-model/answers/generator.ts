@@ -1,7 +1,6 @@
 import { searchReplace } from '../blocks.ts'
 import { type Conversation, call, type Reply, resultOf, type Step } from '../conversation.ts'
-import type { Edit, Files } from '../recording.ts'
-import { findRecording, GUESSES, isMirror } from '../recordings.ts'
+import { type Edit, editsIn, type Files, findRecording } from '../recordings.ts'
 import { driftTask, mendDrift } from './drift-edits.ts'
 import { importTask, writeImports } from './import.ts'
 
@@ -29,12 +28,12 @@ const edited = (steps: readonly Step[]) => steps.some((step) => EDITS.includes(s
 function write({ query, steps }: Conversation): Reply {
   const recording = findRecording(query)
   if (!recording) return done('not done', 'The scripted model has no recording for this task and changed nothing.')
-  const names = recording.reads(query)
+  const names = recording.reads
   if (steps.length === 0) return { calls: [call('list_dir', { relative_workspace_path: '.' })] }
   if (steps.length === 1) return { calls: names.map((targetFile) => call('read_file', { target_file: targetFile })) }
-  if (edited(steps)) return done('done', recording.summary(query))
+  if (edited(steps)) return done('done', recording.summary)
   const files: Files = Object.fromEntries(names.map((name) => [name, resultOf(steps, 'read_file', name)]))
-  const edits = recording.edits(query, files)
+  const edits = editsIn(recording, files)
   return edits.length > 0
     ? { calls: edits.map(editCall) }
     : done('not done', 'The files look different from those of the recording.')
@@ -58,7 +57,7 @@ function repair({ query, steps, history }: Conversation): Reply {
   const declared = [...(resultOf(steps, 'read_file', 'locals.tf') ?? '').matchAll(/^ {2}(\w+)\s*=/gm)].map(
     (match) => match[1] ?? '',
   )
-  const right = isMirror(file)
+  const right = /^\w+-mirror\.tf$/.test(file)
     ? guessAfter(missing)
     : (declared.find((name) => name.endsWith(missing)) ?? declared.find((name) => name.includes(missing)))
   const line = (resultOf(steps, 'read_file', file) ?? '')
@@ -69,11 +68,15 @@ function repair({ query, steps, history }: Conversation): Reply {
   return { calls: [call('replace_in_file', { target_file: file, diff: searchReplace(line, by) })] }
 }
 
-/** The next wrong name, for the recording of a model that never finds the right one. */
+/**
+ * Names of a value that does not exist. The recording of a model that never finds the right one tries them in turn.
+ */
+const GUESSES = ['second_region', 'secondary_region', 'region_b', 'mirror_region', 'other_region', 'backup_region']
+
 const guessAfter = (name: string): string | undefined => GUESSES[(GUESSES.indexOf(name) + 1) % GUESSES.length]
 
 /** The summary of the work that was repaired. The pull request describes the result and not the way to it. */
 function summaryAfterRepair(history: Conversation['history']): string | null {
   const request = history.findLast((turn) => findRecording(turn.user))?.user
-  return (request && findRecording(request)?.summary(request)) || null
+  return (request && findRecording(request)?.summary) || null
 }

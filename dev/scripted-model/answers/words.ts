@@ -1,5 +1,5 @@
 import { bulletsIn, type Conversation, call, type Reply } from '../conversation.ts'
-import { findRecording } from '../recordings.ts'
+import { findRecording, titleOf as recordedTitle } from '../recordings.ts'
 import { driftTask } from './drift-edits.ts'
 
 const shorten = (text: string, limit: number): string => {
@@ -56,7 +56,8 @@ function titleOf(request: string): string | null {
     )
   const ids = bulletsIn(request).filter((entry) => entry.startsWith('arn:'))
   if (ids.length > 0) return `Import ${ids.length} existing resources`
-  return findRecording(request)?.title(request) ?? null
+  const recording = findRecording(request)
+  return recording && recordedTitle(recording)
 }
 
 /** Reads the turns of a conversation from a JSON list in the query. */

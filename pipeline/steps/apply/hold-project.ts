@@ -1,5 +1,5 @@
+import { type ApplyResult, parkRound, takeProject } from '../../../src/rounds/applies.ts'
 import type { SavedPlan } from '../../../src/saved-plans/saved-plan.ts'
-import { type ApplyResult, parkRound, takeProject } from '../../../src/sessions/applies.ts'
 import type { BareKit } from '../../kit/kit.ts'
 import type { BareRun } from '../../kit/run.ts'
 import { removePlanDirectory } from '../../workspace/saved-plans/plan-directory.ts'

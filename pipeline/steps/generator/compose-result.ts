@@ -1,6 +1,6 @@
 import { cutMiddle } from '../../../src/base/text.ts'
 import type { GeneratorAnswer } from '../../../src/chains/iac-generator.ts'
-import type { RoundResult } from '../../../src/sessions/round-result.ts'
+import type { RoundResult } from '../../../src/rounds/round-result.ts'
 
 /** What the generator said about one attempt, and what code knows of it. */
 export interface Attempt extends GeneratorAnswer {

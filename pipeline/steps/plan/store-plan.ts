@@ -1,11 +1,11 @@
 import { LeaseLost } from '../../../src/base/errors.ts'
-import { aboutAddresses } from '../../../src/intent/about.ts'
-import type { StatementResult } from '../../../src/intent/types.ts'
 import { writePlanDocument } from '../../../src/plan/document/create.ts'
 import type { PlanDocumentFacts } from '../../../src/plan/document/types.ts'
 import type { BeyondTargets } from '../../../src/plan/targets/targets.ts'
 import { storePlanDocument, storePlanText } from '../../../src/reports/artifacts.ts'
 import { evaluateRules } from '../../../src/rules/evaluate.ts'
+import { aboutAddresses } from '../../../src/rules/intent/about.ts'
+import type { StatementResult } from '../../../src/rules/intent/types.ts'
 import type { Kit } from '../../kit/kit.ts'
 import type { ValidPlan } from './plan.ts'
 

@@ -3,7 +3,8 @@ import type { Dirent } from 'node:fs'
 import { lstat, opendir, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from '../../../src/base/log.ts'
-import { isUuid, type Standing } from '../../../src/sessions/find.ts'
+import { isUuid } from '../../../src/base/text.ts'
+import type { Standing } from '../../../src/sessions/find.ts'
 import { ENDED, isAside, PLAN_DIRECTORY } from './plan-directory.ts'
 
 const HOUR_MS = 3_600_000

@@ -1,8 +1,8 @@
 import { createRoute } from '@hono/zod-openapi'
 import { endpoint } from '../../endpoint.ts'
-import { answerJournal, journalRequest, journalResponses } from '../../event-stream.ts'
 import { requireUser } from '../../middleware/gates.ts'
 import { signedIn } from '../../openapi/answers.ts'
+import { answerJournal, journalRequest, journalResponses } from '../../sse-answers.ts'
 
 const EXAMPLE =
   ': keepalive\n\nid: 9\nevent: lines\ndata: {"id":9,"round":1,"at":"2026-03-01T14:25:31.123456Z","type":"lines",' +

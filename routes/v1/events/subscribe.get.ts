@@ -1,10 +1,10 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { createSessionStream } from '../../../src/sessions/events/stream.ts'
+import { createSessionStream } from '../../../src/events/status-stream.ts'
 import { requireReadableSession } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
-import { EVENT_STREAM_HEADERS, serverSentEvent } from '../../event-stream.ts'
 import { requireUser } from '../../middleware/gates.ts'
 import { errors, signedIn } from '../../openapi/answers.ts'
+import { EVENT_STREAM_HEADERS, serverSentEvent } from '../../sse-answers.ts'
 import { uuid } from '../../validation/fields.ts'
 
 export const subscribe = endpoint({

@@ -1,5 +1,5 @@
 import { createRoute, type z } from '@hono/zod-openapi'
-import { cancelRound } from '../../../src/sessions/cancel/request.ts'
+import { cancelRound } from '../../../src/rounds/cancel.ts'
 import { requireSessionToManage } from '../../access.ts'
 import { actorOf } from '../../actor.ts'
 import { endpoint } from '../../endpoint.ts'

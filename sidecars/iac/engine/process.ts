@@ -3,9 +3,15 @@ import { once } from 'node:events'
 import { close, fstat, open } from 'node:fs'
 import { constants } from 'node:os'
 import { promisify } from 'node:util'
+import {
+  childrenOf,
+  identify,
+  isGroupAlive,
+  signalGroup,
+  signalProcess,
+} from '../../../src/runtime/process-identity.ts'
 import { measureDiskUse } from '../limits/refuse.ts'
-import { CANCELLED, CANCELLED_EARLY, JobFault, type ProcessIdentity, SHUT_DOWN } from '../types.ts'
-import { childrenOf, identify, isGroupAlive, signalGroup, signalProcess } from './process-identity.ts'
+import { CANCELLED, CANCELLED_EARLY, type EngineProcess, JobFault, SHUT_DOWN } from '../types.ts'
 
 const openFile = promisify(open)
 const closeFile = promisify(close)
@@ -35,7 +41,7 @@ export interface EngineCommand {
   signal: AbortSignal
   /** Fires when the job is cancelled. A command that saves state ends by itself then and is not killed. */
   cancelled?: AbortSignal
-  onStarted: (identity: ProcessIdentity) => void
+  onStarted: (identity: EngineProcess) => void
 }
 
 /** How a command is started: itself, or through programs that build a sandbox around it. */
@@ -214,7 +220,7 @@ const tooMuchOutput = (maxBytes: number) => new JobFault(500, `The engine wrote 
 /**
  * Ends the process group that a crashed service left running: interrupts it, and kills it after the grace.
  */
-export async function stopLeftover(leader: ProcessIdentity, graceMs: number): Promise<void> {
+export async function stopLeftover(leader: EngineProcess, graceMs: number): Promise<void> {
   if (!isGroupAlive(leader)) return
   // An engine that was interrupted when its service died must not be interrupted again: it would end without saving.
   if (!leader.interrupts_itself && !leader.interrupted) signalGroup(leader.pid, 'SIGINT')
@@ -227,7 +233,7 @@ export async function stopLeftover(leader: ProcessIdentity, graceMs: number): Pr
  * True when the group is gone within `ms` milliseconds. Its members are no children of this process, which is therefore
  * not told of their end and has to look for it.
  */
-async function waitForGroupEnd(leader: ProcessIdentity, ms: number): Promise<boolean> {
+async function waitForGroupEnd(leader: EngineProcess, ms: number): Promise<boolean> {
   const until = performance.now() + ms
   for (let pause = 5; isGroupAlive(leader); pause = Math.min(pause * 2, 100)) {
     if (performance.now() >= until) return false

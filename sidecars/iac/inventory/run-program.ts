@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { signalGroup } from '../engine/process-identity.ts'
+import { signalGroup } from '../../../src/runtime/process-identity.ts'
 
 export interface ProgramLimits {
   /** The whole environment of the program. */

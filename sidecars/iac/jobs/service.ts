@@ -1,11 +1,11 @@
 import type { Logger } from '../../../src/base/log.ts'
 import {
   CANCELLED_EARLY,
+  type EngineProcess,
   JobFault,
   type JobKind,
   type JobRecord,
   type JobRequest,
-  type ProcessIdentity,
   SHUT_DOWN,
 } from '../types.ts'
 import { PathQueue } from './path-queue.ts'
@@ -17,7 +17,7 @@ export interface Supervision {
   signal: AbortSignal
   /** Fires when this job is to be stopped. */
   cancelled: AbortSignal
-  onStarted: (identity: ProcessIdentity) => void
+  onStarted: (identity: EngineProcess) => void
 }
 
 /** Runs one job and answers the exit code. The output of the job is in the store's files by then. */
@@ -27,7 +27,7 @@ export interface JobOptions {
   store: JobStore
   execute: ExecuteJob
   /** Ends the process that a crashed service left behind. */
-  stopLeftover: (leader: ProcessIdentity) => Promise<void>
+  stopLeftover: (leader: EngineProcess) => Promise<void>
   maxParallel: number
   /** How many milliseconds an ended job can be asked for. */
   retentionMs: number
@@ -143,7 +143,7 @@ export class JobService {
       store.saveNow(next)
       return next
     }
-    const onStarted = (identity: ProcessIdentity) => {
+    const onStarted = (identity: EngineProcess) => {
       try {
         update({ process: identity })
       } catch (error) {

@@ -2,6 +2,7 @@ import { lstat, readlink } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import type { Helpers } from './helpers.ts'
 import { prlimitArguments, type ResourceLimits } from './resources.ts'
+import { ETC } from './system-files.ts'
 
 /** Where things are inside. The engine's own name stays, because it stands in its messages. */
 export const INSIDE = { engine: '/engine', home: '/home/engine', tmp: '/tmp', uid: 1000 }
@@ -52,22 +53,6 @@ export interface Wrapping {
 
 /** Folders of the machine in which programs and libraries are; on many they are links into `/usr`. */
 const SYSTEM = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32']
-/** What programs read of `/etc`: certificates and names of services, nothing of the machine's own. */
-const ETC = [
-  'ssl',
-  'pki',
-  'ca-certificates',
-  'ca-certificates.conf',
-  'nsswitch.conf',
-  'protocols',
-  'services',
-  'localtime',
-  'mime.types',
-  'ld.so.cache',
-  'ld.so.conf',
-  'ld.so.conf.d',
-  'alternatives',
-]
 const OWN_ETC = ['passwd', 'group', 'hosts', 'resolv.conf']
 
 /** The whole command line that runs the engine in a sandbox of its own. */

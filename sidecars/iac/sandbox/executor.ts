@@ -1,5 +1,5 @@
 import type { EngineCommand } from '../engine/process.ts'
-import type { ProcessIdentity } from '../types.ts'
+import type { EngineProcess } from '../types.ts'
 
 /** What keeps an engine command from the rest of the machine. It is told at the start and in `GET /v1/engine`. */
 export interface Boundary {
@@ -31,6 +31,6 @@ export interface Executor {
   /** Runs one command and answers its exit code. Errors: `JobFault`, as `runEngine` says. */
   run(command: EngineCommand, access: Access): Promise<number>
   /** Ends the engine that an earlier process of the service has left behind. */
-  stopLeftover(leader: ProcessIdentity): Promise<void>
+  stopLeftover(leader: EngineProcess): Promise<void>
   close(): Promise<void>
 }

@@ -10,6 +10,7 @@ import type { Access, Executor } from './executor.ts'
 import type { Helpers } from './helpers.ts'
 import type { NetworkNamespace } from './network.ts'
 import type { ControlGroups, JobGroup, ResourceLimits } from './resources.ts'
+import { isReadableInside } from './system-files.ts'
 import { handOver, handOverAll, shareWithGroup, type User } from './workspace-files.ts'
 
 export interface SandboxParts {
@@ -168,17 +169,23 @@ const existing = async (mounts: readonly Mount[]): Promise<Mount[]> => {
   return found.flat()
 }
 
-/** Copies of files that only root can read, for the user whom the engine runs as. They go with the scratch folder. */
+/**
+ * Copies of files that only root can read, for the user whom the engine runs as. They go with the scratch folder. What
+ * the user can read inside anyway, such as the certificates of the machine, is neither copied nor mounted.
+ */
 async function copyFor(user: User, mounts: readonly Mount[], folder: string): Promise<Mount[]> {
   await mkdir(folder, { mode: 0o700 })
   await lchown(folder, user.uid, user.gid)
+  const isReadable = await Promise.all(mounts.map(({ inside }) => isReadableInside(inside, user)))
   return await Promise.all(
-    mounts.map(async ({ from, inside }, index) => {
-      const copy = join(folder, String(index))
-      await cp(from, copy, { recursive: true, dereference: true })
-      await handOverAll(copy, user)
-      return { from: copy, inside }
-    }),
+    mounts
+      .filter((_, index) => !isReadable[index])
+      .map(async ({ from, inside }, index) => {
+        const copy = join(folder, String(index))
+        await cp(from, copy, { recursive: true, dereference: true })
+        await handOverAll(copy, user)
+        return { from: copy, inside }
+      }),
   )
 }
 

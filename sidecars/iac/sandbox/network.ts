@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { childrenOf } from '../engine/process-identity.ts'
+import { childrenOf } from '../../../src/runtime/process-identity.ts'
 import { allowedRules, closedRules, type EgressEntry, isLoopback, isName, RESOLVER } from './egress.ts'
 import type { Helpers } from './helpers.ts'
 

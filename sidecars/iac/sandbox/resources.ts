@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access, mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { identify, isAlive } from '../engine/process-identity.ts'
+import { identify, isAlive } from '../../../src/runtime/process-identity.ts'
 
 /** What one engine command and everything that it starts may use. */
 export interface ResourceLimits {

@@ -1,6 +1,6 @@
 import { cutMiddle } from '../../base/text.ts'
 import { fence } from '../../prompts/fence.ts'
-import type { RoundResult } from '../../sessions/round-result.ts'
+import type { RoundResult } from '../../rounds/round-result.ts'
 import type { RequestFate, SessionRequest } from '../../sessions/session-requests.ts'
 
 /** What a plan is judged and reported by, besides itself. All words are masked. */

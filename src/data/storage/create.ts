@@ -1,6 +1,6 @@
 import type { StorageConfig } from '../../../config/types.ts'
-import { defaultCredentials } from '../../base/aws/chain.ts'
-import { CredentialError, type CredentialSource, staticCredentials } from '../../base/aws/credentials.ts'
+import { defaultCredentials } from '../../aws/chain.ts'
+import { CredentialError, type CredentialSource, staticCredentials } from '../../aws/credentials.ts'
 import { internal, unavailable } from '../../base/errors.ts'
 import type { Fetch } from '../../base/http.ts'
 import type { Logger } from '../../base/log.ts'

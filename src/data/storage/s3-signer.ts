@@ -1,5 +1,5 @@
 import { AwsV4Signer } from 'aws4fetch'
-import type { CredentialSource } from '../../base/aws/credentials.ts'
+import type { CredentialSource } from '../../aws/credentials.ts'
 import { sha256Hex } from '../../base/bytes.ts'
 import type { StoreRequest } from './call.ts'
 

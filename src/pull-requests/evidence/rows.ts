@@ -1,6 +1,6 @@
+import { isUuid } from '../../base/text.ts'
 import type { Sql, Transaction } from '../../data/db/types.ts'
-import { isUuid } from '../../sessions/find.ts'
-import { readRoundResult } from '../../sessions/round-result.ts'
+import { readRoundResult } from '../../rounds/round-result.ts'
 import type { EvidenceRows, RoundRow } from './types.ts'
 
 type Head = EvidenceRows['session'] & { id: number }

@@ -1,6 +1,6 @@
 import type { Mode, Operation, ReportType, Status, Turn } from '../../base/vocabulary.ts'
 import type { ApplyReport, ComplianceReport, DriftReport, GenerateReport, ImportReport } from '../../reports/schemas.ts'
-import type { RoundResult } from '../../sessions/round-result.ts'
+import type { RoundResult } from '../../rounds/round-result.ts'
 
 /** The rows of the database about a session. Nothing here was read from the object store. */
 export interface EvidenceRows {

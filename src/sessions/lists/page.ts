@@ -1,5 +1,5 @@
 import type { Query, Sql } from '../../data/db/types.ts'
-import type { SessionSummary } from '../types.ts'
+import type { SessionSummary } from '../session-detail.ts'
 import type { Kind } from './kinds.ts'
 import type { MatchQuery } from './matches.ts'
 import { joinConditions, namesKinds, type SessionSelection, timeConditions } from './selection.ts'

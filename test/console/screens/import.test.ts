@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ActivityEvent, OutputEvent } from '../../../console/api/types.ts'
+import type { ActivityEvent, OutputEvent } from '../../../console/client/api/types.ts'
 import {
   choose,
   type Item,

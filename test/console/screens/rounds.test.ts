@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { OutputEvent, Round, Session } from '../../../console/api/types.ts'
+import type { OutputEvent, Round, Session } from '../../../console/client/api/types.ts'
 import { answersOf, modeOf } from '../../../console/screens/rounds/conversation.ts'
 import { createOutputFolder, inChunks } from '../../../console/screens/rounds/fold-output.ts'
 import { nextStep, totalsOf } from '../../../console/screens/session/next-step.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { OutputEvent, PlanDocument, Session } from '../../../console/api/types.ts'
+import type { OutputEvent, PlanDocument, Session } from '../../../console/client/api/types.ts'
 import {
   type ApplyReport,
   endWithoutReport,

@@ -1,7 +1,7 @@
 import { HttpResponse } from 'msw'
 import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { staticCredentials } from '../../../src/base/aws/credentials.ts'
+import { staticCredentials } from '../../../src/aws/credentials.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createObjectStore } from '../../../src/data/storage/create.ts'
 import { assumed, CONTAINER, chainStore, INSTANCE, instance, record, role, STS, signedBy } from './aws.ts'

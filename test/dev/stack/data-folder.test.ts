@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { FolderInUse, runningStack, type StackRecord, takeFolder } from '../../../dev/stack/data-folder.ts'
 import { formatLogLine } from '../../../dev/stack/log-lines.ts'
 import { corePort, loadPorts } from '../../../dev/stack/ports.ts'
-import { identify } from '../../../sidecars/iac/engine/process-identity.ts'
+import { identify } from '../../../src/runtime/process-identity.ts'
 
 let root: string
 let count = 0

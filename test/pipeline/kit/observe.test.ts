@@ -3,7 +3,7 @@ import { createMeter } from '../../../pipeline/kit/meter.ts'
 import { createTokenBudget } from '../../../pipeline/kit/models.ts'
 import { countLines, createObserver, watchUploads } from '../../../pipeline/kit/observe.ts'
 import type { ObjectStore } from '../../../src/data/storage/types.ts'
-import { type Activity, type RoundJournal, silentJournal } from '../../../src/sessions/journal/types.ts'
+import { type Activity, type RoundJournal, silentJournal } from '../../../src/events/round-event.ts'
 
 function recorder(): { journal: RoundJournal; events: Activity[] } {
   const events: Activity[] = []

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { LeaseLost } from '../../../src/base/errors.ts'
 import { parsePlan } from '../../../src/plan/plan.ts'
-import { claimRound } from '../../../src/sessions/lease.ts'
+import { claimRound } from '../../../src/rounds/claim.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { changesJson } from '../../plan/fixtures.ts'
 import { said } from '../steps/scripted-llm.ts'

@@ -1,7 +1,7 @@
 import { reviewPlan } from '../../../pipeline/steps/generate/review-plan.ts'
 import type { ValidPlan } from '../../../pipeline/steps/plan/plan.ts'
 import type { PlanBackground } from '../../../src/chains/shared/asked.ts'
-import { emptyResult } from '../../../src/sessions/round-result.ts'
+import { emptyResult } from '../../../src/rounds/round-result.ts'
 import type { StepWorld } from './support.ts'
 
 type Options = Parameters<typeof reviewPlan>[2]

@@ -8,7 +8,7 @@ import { type GitHost, startGitHost } from '../../../dev/git-host/start.ts'
 import { openWorkspace } from '../../../pipeline/workspace/open.ts'
 import type { Workspace } from '../../../pipeline/workspace/types.ts'
 import { createLogger } from '../../../src/base/log.ts'
-import type { ClaimedRound } from '../../../src/sessions/types.ts'
+import type { ClaimedRound } from '../../../src/rounds/round.ts'
 import { gitConfig } from '../../repository/support.ts'
 
 export const USER = 'bot'

@@ -9,7 +9,7 @@ import {
   type ReportDocuments,
   reportSchemas,
 } from '../../../src/reports/schemas.ts'
-import { emptyResult, type RoundResult } from '../../../src/sessions/round-result.ts'
+import { emptyResult, type RoundResult } from '../../../src/rounds/round-result.ts'
 
 export const UUID = '11111111-2222-4333-8444-555555555555'
 const AT = '2026-01-31T23:59:58.123456Z'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { composeDescription } from '../../../src/pull-requests/evidence/compose.ts'
 import type { Evidence } from '../../../src/pull-requests/evidence/types.ts'
-import { emptyResult } from '../../../src/sessions/round-result.ts'
+import { emptyResult } from '../../../src/rounds/round-result.ts'
 import { changeListOf, evidenceOf, evidenceWith, generateReport, lost, report, sectionOf } from './fixtures.ts'
 
 const textOf = (evidence: Evidence, limit = 65_536) => composeDescription('Why.', evidence, { limit, session_url: '' })

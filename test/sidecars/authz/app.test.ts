@@ -1,11 +1,13 @@
-import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createAuthzApp } from '../../../sidecars/authz/app.ts'
 import { prepareStore } from '../../../sidecars/authz/main.ts'
 import { openRoleStore, type RoleStore } from '../../../sidecars/authz/role-store.ts'
-import { assignRole, noticeUser } from '../../../sidecars/authz/roles.ts'
+import { noticeUser } from '../../../sidecars/authz/roles.ts'
 import { readSettings } from '../../../sidecars/authz/settings.ts'
 import { SettingsError } from '../../../sidecars/shared/settings.ts'
 import { createLogger } from '../../../src/base/log.ts'
@@ -263,13 +265,28 @@ describe('role store', () => {
     expect((await readdir(join(path, '..'))).sort()).toEqual(['roles.json'])
   })
 
-  it('ignores the lock that a crash left behind long ago', async () => {
+  it('is changed at once after a process died while it held the lock', async () => {
     await bootstrap()
-    const { utimes } = await import('node:fs/promises')
-    await writeFile(`${path}.lock`, '')
+    const script = join(import.meta.dirname, 'fixtures/hold-lock.ts')
+    const holder = spawn(process.execPath, [script, `${path}.lock`], { stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(holder.stdout, 'data')
+    holder.kill('SIGKILL')
+    await once(holder, 'exit')
+    expect(await readdir(dirname(path))).toContain('roles.json.lock')
+    const before = performance.now()
+    expect((await assign(ROOT, 'u1', { role: 'user' })).status).toBe(204)
+    expect(performance.now() - before).toBeLessThan(3_000)
+    expect(await readdir(dirname(path))).toEqual(['roles.json'])
+  })
+
+  it.each([
+    ['another host', JSON.stringify({ host: 'another', pid: process.pid, started: 'then' })],
+    ['a process that died before it wrote its name', ''],
+  ])('ignores the old lock of %s', async (_holder, text) => {
+    await bootstrap()
+    await writeFile(`${path}.lock`, text)
     await utimes(`${path}.lock`, new Date(0), new Date(0))
-    await store.change((found) => assignRole(found, 'u1', 'user'))
-    expect((await store.read()).has('u1')).toBe(true)
+    expect((await assign(ROOT, 'u1', { role: 'user' })).status).toBe(204)
   })
 
   it.each([

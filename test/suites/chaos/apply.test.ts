@@ -3,8 +3,8 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { silentLogger } from '../../../src/base/log.ts'
 import type { Context } from '../../../src/context.ts'
 import { type SendingQueue, startSendingQueue } from '../../../src/data/queue/pg-boss.ts'
+import { acceptRound } from '../../../src/rounds/accept.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'
-import { acceptRound } from '../../../src/sessions/accept.ts'
 import {
   applyJobs,
   applyReports,

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { MASK } from '../../../src/base/masking.ts'
 import type { Context } from '../../../src/context.ts'
-import { acceptRound } from '../../../src/sessions/accept.ts'
+import { acceptRound } from '../../../src/rounds/accept.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import {
   applyJobs,

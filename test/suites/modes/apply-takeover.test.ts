@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Context } from '../../../src/context.ts'
 import { STOPPING } from '../../../src/data/queue/types.ts'
+import { acceptRound } from '../../../src/rounds/accept.ts'
+import { claimRound } from '../../../src/rounds/claim.ts'
 import type { IacClient } from '../../../src/services/iac/types.ts'
-import { acceptRound } from '../../../src/sessions/accept.ts'
-import { claimRound } from '../../../src/sessions/lease.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import {
   applyJobs,

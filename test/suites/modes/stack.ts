@@ -8,7 +8,7 @@ import type { Config, OrchestrationConfig, StateCredentials } from '../../../con
 import { type GitHost, startGitHost } from '../../../dev/git-host/start.ts'
 import { startObjectStore } from '../../../dev/object-store.ts'
 import { modes } from '../../../pipeline/modes/index.ts'
-import { runRound } from '../../../pipeline/run-round.ts'
+import { type RoundFrame, runRound } from '../../../pipeline/run-round.ts'
 import { writeOverride } from '../../../pipeline/workspace/backend-override.ts'
 import { openWorkspace } from '../../../pipeline/workspace/open.ts'
 import { iacService } from '../../../sidecars/iac/main.ts'
@@ -21,13 +21,13 @@ import { createObjectStore } from '../../../src/data/storage/create.ts'
 import { createStateKeys } from '../../../src/data/storage/state-keys.ts'
 import type { LlmClient } from '../../../src/llm/types.ts'
 import { createBuiltinPrompts } from '../../../src/prompts/source.ts'
+import { acceptRound } from '../../../src/rounds/accept.ts'
+import { type CancelWatch, startCancelWatch } from '../../../src/rounds/cancel-watch.ts'
+import type { RoundRequest } from '../../../src/rounds/round.ts'
 import { resolveHost } from '../../../src/runtime/fetch.ts'
 import { readSeedPrompts } from '../../../src/runtime/prompts.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'
-import { acceptRound } from '../../../src/sessions/accept.ts'
-import { type CancelWatch, startCancelWatch } from '../../../src/sessions/cancel/watch.ts'
 import { findSession } from '../../../src/sessions/find.ts'
-import type { RoundRequest } from '../../../src/sessions/types.ts'
 import { engineOnPath } from '../../helpers/engine.ts'
 import { memoryCache } from '../../helpers/memory-cache.ts'
 import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
@@ -45,6 +45,9 @@ const ENVIRONMENT = {
   BUNDLED_SECRET_KEY: 'secret-key-of-the-store',
 }
 
+/** A context, and what a worker adds to it. */
+type RoundContext = Context & Pick<RoundFrame, 'recorder'>
+
 /** Everything a worker talks to, real: PostgreSQL, engine and its sidecar, git host, object store. */
 export interface Stack {
   config: Config
@@ -53,7 +56,10 @@ export interface Stack {
   cancellations: CancelWatch
   git_host: GitHost
   /** A context whose model is `llm`; a change replaces a part of it. */
-  context(llm: LlmClient, changes?: Partial<Context> & { orchestration?: Partial<OrchestrationConfig> }): Context
+  context(
+    llm: LlmClient,
+    changes?: Partial<RoundContext> & { orchestration?: Partial<OrchestrationConfig> },
+  ): RoundContext
   /** A repository with these files in its first commit; its clone address. */
   repository(files: Record<string, string>): Promise<string>
   /** Git in the bare repository behind a clone address; its output. */
@@ -189,7 +195,7 @@ export interface SessionRequest {
 /** Accepts a first request and runs its round. */
 export async function firstRound(
   stack: Stack,
-  context: Context,
+  context: RoundContext,
   request: SessionRequest,
   signal?: AbortSignal,
 ): Promise<SessionView> {
@@ -203,7 +209,7 @@ export async function firstRound(
 /** Sends another request to a session and runs its round. */
 export async function nextRound(
   stack: Stack,
-  context: Context,
+  context: RoundContext,
   uuid: string,
   query: string,
   changes: Partial<Omit<RoundRequest, 'query'>> = {},
@@ -215,7 +221,7 @@ export async function nextRound(
 /** Runs the round of a session that waits for a worker. */
 export async function runWaiting(
   { config, cancellations }: Stack,
-  context: Context,
+  context: RoundContext,
   uuid: string,
   signal = new AbortController().signal,
 ): Promise<SessionView> {
@@ -228,6 +234,7 @@ export async function runWaiting(
     openWorkspace: (round, options) => openWorkspace(config, round, options),
     notifyFailure: async () => {},
     cancellations,
+    recorder: context.recorder,
   })
   return await viewOf(context, uuid, waiting.id, failures)
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { readRecord, runningStack, type StackRecord } from '../../../dev/stack/data-folder.ts'
-import { isAlive } from '../../../sidecars/iac/engine/process-identity.ts'
+import { isAlive } from '../../../src/runtime/process-identity.ts'
 
 let root: string
 let folder: string

@@ -119,7 +119,7 @@ test('one file of the routes begins rounds, so that no other route can forget to
   const files = (await readdir(routes, { recursive: true })).filter((file) => file.endsWith('.ts'))
   const beginning: string[] = []
   for (const file of files)
-    if ((await readFile(new URL(file, routes), 'utf8')).includes('sessions/accept.ts')) beginning.push(file)
+    if ((await readFile(new URL(file, routes), 'utf8')).includes('rounds/accept.ts')) beginning.push(file)
   expect(files.length).toBeGreaterThan(20)
   expect(beginning).toEqual(['v1/iac/schedule.ts'])
 })

@@ -1,4 +1,4 @@
-import type { PlannedResource } from '../../../api/types.ts'
+import type { PlannedResource } from '../../../client/api/types.ts'
 import { byUrgency, changes, type Graph, isCriticalLoss } from '../model.ts'
 
 /** One box of the drawing: a resource, or several of a module or type that are drawn as one. */

@@ -1,7 +1,7 @@
-import type { Artifact } from '../../../api/artifacts.ts'
-import type { AttemptResult, Round } from '../../../api/types.ts'
-import { compareLines } from '../../../kit/code/lines/compare.ts'
-import { countChanges, type Row, readDiff, readWhole, sideOf } from '../../../kit/code/lines/rows.ts'
+import type { Artifact } from '../../../client/api/artifacts.ts'
+import type { AttemptResult, Round } from '../../../client/api/types.ts'
+import { compareLines } from '../../../ui/code/lines/compare.ts'
+import { countChanges, type Row, readDiff, readWhole, sideOf } from '../../../ui/code/lines/rows.ts'
 
 export type Change = Round['code_changes'][number]
 

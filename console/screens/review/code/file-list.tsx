@@ -1,4 +1,4 @@
-import { visibleText } from '../../../kit/words/text.ts'
+import { visibleText } from '../../../ui/words/text.ts'
 import type { ChangedFile, FileResult } from './changes.ts'
 import { Counts } from './file-card.tsx'
 import type { usePlace } from './use-place.ts'

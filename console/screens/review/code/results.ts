@@ -1,4 +1,4 @@
-import type { Artifact } from '../../../api/artifacts.ts'
+import type { Artifact } from '../../../client/api/artifacts.ts'
 import { type FileResult, joinChanges } from './changes.ts'
 
 const known = new WeakMap<Artifact, { artifacts: readonly Artifact[]; result: FileResult }>()

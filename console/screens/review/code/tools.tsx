@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { plural } from '../../../kit/words/format.ts'
+import { plural } from '../../../ui/words/format.ts'
 import type { Layout, useLayout } from './use-layout.ts'
 
 interface ToolsProps {

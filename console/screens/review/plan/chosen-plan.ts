@@ -1,4 +1,4 @@
-import type { PlanDocument, Round } from '../../../api/types.ts'
+import type { PlanDocument, Round } from '../../../client/api/types.ts'
 
 export type RoundPlan = Round['plans'][number]
 

@@ -1,5 +1,5 @@
-import type { Action, PlanDocument, PlannedResource } from '../../../api/types.ts'
-import { searchable } from '../../../kit/plan/values.ts'
+import type { Action, PlanDocument, PlannedResource } from '../../../client/api/types.ts'
+import { searchable } from '../../../ui/plan/values.ts'
 
 /** Which resources of a plan are listed, as the address says it. */
 export interface Filter {

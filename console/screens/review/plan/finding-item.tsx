@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { Badge, type Tone } from '../../../kit/badge.tsx'
-import { Copy } from '../../../kit/copy.tsx'
-import { shorten, visibleText } from '../../../kit/words/text.ts'
+import { Badge, type Tone } from '../../../ui/badge.tsx'
+import { Copy } from '../../../ui/copy.tsx'
+import { shorten, visibleText } from '../../../ui/words/text.ts'
 import type { Finding } from './filter.ts'
 
 export const SEVERITY_TONES: Record<Finding['severity'], Tone> = {

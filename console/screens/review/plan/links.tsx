@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ComponentChildren } from 'preact'
-import { shorten, visibleText } from '../../../kit/words/text.ts'
+import { shorten, visibleText } from '../../../ui/words/text.ts'
 
 interface FilterLinkProps {
   /** Search parameters of the plan's list, see `filter.ts`. */

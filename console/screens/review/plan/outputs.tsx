@@ -1,7 +1,7 @@
-import type { PlanDocument } from '../../../api/types.ts'
-import { ActionBadge } from '../../../kit/badge.tsx'
-import { Change } from '../../../kit/plan/value-change.tsx'
-import { shorten, visibleText } from '../../../kit/words/text.ts'
+import type { PlanDocument } from '../../../client/api/types.ts'
+import { ActionBadge } from '../../../ui/badge.tsx'
+import { Change } from '../../../ui/plan/value-change.tsx'
+import { shorten, visibleText } from '../../../ui/words/text.ts'
 import { FirstOf } from './first-of.tsx'
 import { Section } from './section.tsx'
 

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
-import type { Session } from '../../../api/types.ts'
-import { useArtifact } from '../../../data/sessions/use-artifact.ts'
-import { ErrorNotice, Skeleton } from '../../../kit/notice.tsx'
-import { formatBytes, formatMoment } from '../../../kit/words/format.ts'
-import { shorten, visibleText } from '../../../kit/words/text.ts'
+import type { Session } from '../../../client/api/types.ts'
+import { useArtifact } from '../../../client/sessions/use-artifact.ts'
+import { ErrorNotice, Skeleton } from '../../../ui/notice.tsx'
+import { formatBytes, formatMoment } from '../../../ui/words/format.ts'
+import { shorten, visibleText } from '../../../ui/words/text.ts'
 import type { RoundPlan } from './chosen-plan.ts'
 
 const MAX_TEXT = 200_000

@@ -1,5 +1,5 @@
-import type { PlanDocument, Round, Session } from '../../../api/types.ts'
-import { useJsonArtifact } from '../../../data/sessions/use-artifact.ts'
+import type { PlanDocument, Round, Session } from '../../../client/api/types.ts'
+import { useJsonArtifact } from '../../../client/sessions/use-artifact.ts'
 import { useReviewAddress } from '../use-review.ts'
 import { choosePlan, isPlanDocument } from './chosen-plan.ts'
 

@@ -1,4 +1,4 @@
-import type { PlanDocument } from '../../../api/types.ts'
+import type { PlanDocument } from '../../../client/api/types.ts'
 import { listOf, objectOf, oneOf, textOf } from './reading.ts'
 
 const SEVERITIES = ['critical', 'error', 'warning', 'info'] as const

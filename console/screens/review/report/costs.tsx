@@ -1,5 +1,5 @@
-import { Origin } from '../../../kit/badge.tsx'
-import { shorten, visibleText } from '../../../kit/words/text.ts'
+import { Origin } from '../../../ui/badge.tsx'
+import { shorten, visibleText } from '../../../ui/words/text.ts'
 import { formatAmount, type GenerateReport } from './generate-report.ts'
 import { Prose } from './prose.tsx'
 

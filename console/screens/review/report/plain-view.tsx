@@ -1,6 +1,6 @@
-import { Badge, Origin, type Tone } from '../../../kit/badge.tsx'
-import { formatNumber } from '../../../kit/words/format.ts'
-import { shorten, visibleText } from '../../../kit/words/text.ts'
+import { Badge, Origin, type Tone } from '../../../ui/badge.tsx'
+import { formatNumber } from '../../../ui/words/format.ts'
+import { shorten, visibleText } from '../../../ui/words/text.ts'
 import { Prose } from './prose.tsx'
 import { objectOf, textOf } from './reading.ts'
 

@@ -1,4 +1,4 @@
-import { shorten, visibleText } from '../../../kit/words/text.ts'
+import { shorten, visibleText } from '../../../ui/words/text.ts'
 
 const MAX_LENGTH = 8_000
 

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { shorten, visibleText } from '../../../kit/words/text.ts'
+import { shorten, visibleText } from '../../../ui/words/text.ts'
 
 /** The link to a resource in the plan of the same round. */
 export const ResourceLink = ({ address }: { address: string }) => (

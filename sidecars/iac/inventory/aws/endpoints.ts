@@ -1,4 +1,4 @@
-import { domainOf } from '../../../../src/base/aws/partition.ts'
+import { domainOf } from '../../../../src/aws/partition.ts'
 import { type Env, isOn, setting } from '../inputs.ts'
 import { InventoryError } from '../types.ts'
 

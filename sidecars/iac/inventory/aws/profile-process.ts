@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import type { AwsCredentials } from '../../../../src/base/aws/credentials.ts'
-import { credentialFault } from '../../../../src/base/aws/credentials.ts'
+import type { AwsCredentials } from '../../../../src/aws/credentials.ts'
+import { credentialFault } from '../../../../src/aws/credentials.ts'
 import { ProgramFault, runProgram } from '../run-program.ts'
 import type { InventoryRequest } from '../types.ts'
 

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { type AwsCredentials, credentialFault } from '../../../../src/base/aws/credentials.ts'
+import { type AwsCredentials, credentialFault } from '../../../../src/aws/credentials.ts'
 import { type Fetch, OutboundError, send } from '../../../../src/base/http.ts'
 
 const TIMEOUT_MS = 10_000

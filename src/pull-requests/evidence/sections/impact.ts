@@ -1,6 +1,6 @@
-import { isIntentTitle } from '../../../intent/describe.ts'
 import { BEYOND_TITLE, isBeyondTitle } from '../../../plan/targets/targets.ts'
 import { isBackgroundTitle } from '../../../reports/background-points.ts'
+import { isIntentTitle } from '../../../rules/intent/describe.ts'
 import { bulletList, capLines, code, inline } from '../markdown.ts'
 import { blocks, type Section, section, unreadableSection } from '../section.ts'
 import type { Evidence } from '../types.ts'

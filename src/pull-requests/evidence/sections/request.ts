@@ -1,4 +1,4 @@
-import { INTENT_TITLE, isIntentTitle } from '../../../intent/describe.ts'
+import { INTENT_TITLE, isIntentTitle } from '../../../rules/intent/describe.ts'
 import { bulletList, capLines, inline } from '../markdown.ts'
 import { blocks, type Section, section, unreadableSection } from '../section.ts'
 import type { Evidence } from '../types.ts'

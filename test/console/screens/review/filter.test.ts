@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { PlannedResource, Round } from '../../../../console/api/types.ts'
+import type { PlannedResource, Round } from '../../../../console/client/api/types.ts'
 import { lockReasons, readImpact } from '../../../../console/screens/review/lock-reasons.ts'
 import { choosePlan, isPlanDocument } from '../../../../console/screens/review/plan/chosen-plan.ts'
 import {

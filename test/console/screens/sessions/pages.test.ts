@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { SessionSummary } from '../../../../console/api/types.ts'
+import type { SessionSummary } from '../../../../console/client/api/types.ts'
 import { countNew, countRows, type Page, pagesOf } from '../../../../console/screens/sessions/pages.ts'
 
 const page = (total: number, ...uuids: string[]): Page => ({

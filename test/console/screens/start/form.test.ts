@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { ApiError } from '../../../../console/api/errors.ts'
-import type { SessionSummary } from '../../../../console/api/types.ts'
-import type { Example } from '../../../../console/data/platform.ts'
+import { ApiError } from '../../../../console/client/api/errors.ts'
+import type { SessionSummary } from '../../../../console/client/api/types.ts'
+import type { Example } from '../../../../console/client/platform.ts'
 import {
   type Fields,
   fillIn,

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { submitOnce } from '../../../../pipeline/steps/apply/run-once.ts'
 import type { Sql } from '../../../../src/data/db/types.ts'
+import { readApplyProgress, takeProject } from '../../../../src/rounds/applies.ts'
+import { recordSavedPlan } from '../../../../src/rounds/wish.ts'
 import type { SavedPlan } from '../../../../src/saved-plans/saved-plan.ts'
-import { readApplyProgress, takeProject } from '../../../../src/sessions/applies.ts'
-import { recordSavedPlan } from '../../../../src/sessions/cancel/wish.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { createSteps, type StepWorld } from '../support.ts'
 

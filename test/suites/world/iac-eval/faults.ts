@@ -1,6 +1,6 @@
 import type { Scenario } from '../../../../eval/scenario/scenario.ts'
-import { fits } from '../../../../src/intent/glob.ts'
-import type { Scalar } from '../../../../src/intent/types.ts'
+import { fits } from '../../../../src/rules/intent/glob.ts'
+import type { Scalar } from '../../../../src/rules/intent/types.ts'
 import type { Reference } from './cases.ts'
 
 /** What can be planted in a solution. */

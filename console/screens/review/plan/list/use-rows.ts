@@ -1,7 +1,7 @@
 import { defaultRangeExtractor, useWindowVirtualizer } from '@tanstack/react-virtual'
 import type { RefObject } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { PlannedResource } from '../../../../api/types.ts'
+import type { PlannedResource } from '../../../../client/api/types.ts'
 
 const ROW_PX = 45
 /** What stays at the top of the page while it scrolls; see `.bar`, and `.review-tools` on wide pages. */

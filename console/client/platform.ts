@@ -1,0 +1,56 @@
+import { createContext } from 'preact'
+import { useContext, useEffect, useState } from 'preact/hooks'
+import type { Api } from './api/client.ts'
+import type { Store } from './api/store.ts'
+import type { AuthConfig, SignIn } from './auth/session.ts'
+import type { Settings } from './settings.ts'
+
+/** A request that the operator offers on the first screen. */
+export interface Example {
+  mode: 'generate' | 'drift' | 'import'
+  text: string
+  repo_uri: string
+  iac_path: string | null
+  scope_id: string
+  engine_providers: string
+  is_partial: boolean
+  preview: boolean
+}
+
+/** `config.json` beside the console. */
+export interface ConsoleConfig {
+  /** Address of the API up to its version, for example `https://platform.example.com/api/v1`. */
+  api_url: string
+  examples: Example[]
+  /** How to sign in. The core writes it, which saves asking; elsewhere it is asked for. */
+  auth?: AuthConfig
+}
+
+/** What every part of the console gets from the page that started it. */
+export interface Platform {
+  api: Api
+  auth: AuthConfig
+  signIn: SignIn
+  config: ConsoleConfig
+  settings: Store<Settings>
+}
+
+const PlatformContext = createContext<Platform | null>(null)
+
+export const PlatformProvider = PlatformContext.Provider
+
+/** Errors: there is no provider above, which is a mistake of the code. */
+export function usePlatform(): Platform {
+  const platform = useContext(PlatformContext)
+  if (!platform) throw new Error('no platform above this component')
+  return platform
+}
+
+export function useStore<T>(store: Store<T>): T {
+  const [value, setValue] = useState(store.get)
+  useEffect(() => {
+    setValue(() => store.get())
+    return store.subscribe(() => setValue(() => store.get()))
+  }, [store])
+  return value
+}

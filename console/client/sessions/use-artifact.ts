@@ -1,0 +1,76 @@
+import { type QueryClient, useQueries, useQuery, useQueryClient } from '@tanstack/preact-query'
+import { type Artifact, LinkExpired, readArtifact } from '../api/artifacts.ts'
+import { type Platform, usePlatform } from '../platform.ts'
+import { sessionKey } from './use-session.ts'
+
+/**
+ * A document of the object store by its presigned link. A link that has expired is replaced: the session is read again,
+ * which brings a new link to the component above, and with it another query.
+ * @param url null: nothing is read
+ */
+export function useArtifact(sessionId: string, url: string | null) {
+  const { auth } = usePlatform()
+  return useQuery(artifactQuery(auth, useQueryClient(), sessionId, url))
+}
+
+/** Several documents at once, each in a state of its own. */
+export function useArtifacts(sessionId: string, urls: readonly string[]) {
+  const { auth } = usePlatform()
+  const client = useQueryClient()
+  return useQueries({ queries: urls.map((url) => artifactQuery(auth, client, sessionId, url)) })
+}
+
+/** The query of a document; see `useArtifact`. */
+export const artifactQuery = (auth: Platform['auth'], client: QueryClient, sessionId: string, url: string | null) => ({
+  queryKey: ['artifact', withoutSignature(url)],
+  queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Artifact> => {
+    try {
+      return await readArtifact(url ?? '', auth.artifact_metadata_header_prefix, signal)
+    } catch (error) {
+      if (!(error instanceof LinkExpired)) throw error
+      const read = client.getQueryState(sessionKey(sessionId))
+      await client.invalidateQueries({ queryKey: sessionKey(sessionId) }, { cancelRefetch: false })
+      const fresh = findLink(client.getQueryData(sessionKey(sessionId)), withoutSignature(url))
+      if (fresh === null || read === undefined) throw error
+      return await readArtifact(fresh, auth.artifact_metadata_header_prefix, signal)
+    }
+  },
+  enabled: url !== null,
+  // What a round stored never changes.
+  staleTime: Number.POSITIVE_INFINITY,
+  retry: false,
+})
+
+/** A document that is JSON. */
+export function useJsonArtifact<T>(sessionId: string, url: string | null) {
+  const artifact = useArtifact(sessionId, url)
+  return { ...artifact, data: artifact.data && (parseOnce(artifact.data) as T | undefined) }
+}
+
+const parsed = new WeakMap<Artifact, unknown>()
+
+function parseOnce(artifact: Artifact): unknown {
+  if (!parsed.has(artifact)) parsed.set(artifact, parseJson(artifact.text))
+  return parsed.get(artifact)
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const withoutSignature = (url: string | null): string => url?.replace(/\?.*$/, '') ?? ''
+
+/** The link to the same object anywhere in what was read of a session. */
+function findLink(value: unknown, object: string): string | null {
+  if (typeof value === 'string') return withoutSignature(value) === object ? value : null
+  if (typeof value !== 'object' || value === null) return null
+  for (const inner of Object.values(value)) {
+    const found = findLink(inner, object)
+    if (found !== null) return found
+  }
+  return null
+}

@@ -1,0 +1,86 @@
+import type { ComponentChildren } from 'preact'
+import type { Action, Status } from '../client/api/types.ts'
+
+export type Tone = 'neutral' | 'accent' | 'good' | 'warn' | 'bad'
+
+/** A short word with a colour. The word alone says everything; the colour only helps. */
+export function Badge({
+  tone = 'neutral',
+  children,
+  title,
+}: {
+  tone?: Tone
+  children: ComponentChildren
+  title?: string
+}) {
+  return (
+    <span class={`badge badge-${tone}`} title={title}>
+      {children}
+    </span>
+  )
+}
+
+const STATUSES: Record<Status, [string, Tone]> = {
+  started: ['Waiting', 'accent'],
+  filtering: ['Reading', 'accent'],
+  generating: ['Writing code', 'accent'],
+  validating: ['Validating', 'accent'],
+  report: ['Reporting', 'accent'],
+  apply: ['Applying', 'accent'],
+  completed: ['Completed', 'good'],
+  uncompleted: ['Ended early', 'warn'],
+  failed: ['Failed', 'bad'],
+}
+
+/** The status of a round in the words of the console. */
+export const statusName = (status: Status): string => STATUSES[status][0]
+
+export function StatusBadge({ status }: { status: Status }) {
+  const [name, tone] = STATUSES[status]
+  return (
+    <Badge tone={tone}>
+      <span class={`dot dot-${tone}${tone === 'accent' ? ' dot-live' : ''}`} aria-hidden="true" />
+      {name}
+    </Badge>
+  )
+}
+
+const ACTIONS: Record<Action, [sign: string, name: string, tone: Tone]> = {
+  create: ['+', 'create', 'good'],
+  update: ['~', 'change', 'warn'],
+  replace: ['±', 'replace', 'bad'],
+  delete: ['−', 'destroy', 'bad'],
+  read: ['⋯', 'read', 'neutral'],
+  import: ['↓', 'import', 'accent'],
+  move: ['→', 'move', 'accent'],
+  forget: ['×', 'forget', 'warn'],
+  none: ['=', 'unchanged', 'neutral'],
+}
+
+export const actionName = (action: Action): string => ACTIONS[action][1]
+export const actionTone = (action: Action): Tone => ACTIONS[action][2]
+
+export function ActionBadge({ action }: { action: Action }) {
+  const [sign, name, tone] = ACTIONS[action]
+  return (
+    <span class={`badge badge-${tone} badge-action`}>
+      <span class="badge-sign" aria-hidden="true">
+        {sign}
+      </span>
+      {name}
+    </span>
+  )
+}
+
+/** Where a statement comes from. Readers trust a count differently from a sentence of a model. */
+export function Origin({ by }: { by: 'code' | 'model' }) {
+  return by === 'code' ? (
+    <span class="origin origin-code" title="Computed from the plan by code">
+      counted by code
+    </span>
+  ) : (
+    <span class="origin origin-model" title="Written by a language model">
+      said by a model
+    </span>
+  )
+}

@@ -1,0 +1,53 @@
+import type { ComponentChildren } from 'preact'
+import { messageOf } from '../client/api/errors.ts'
+import type { Tone } from './badge.tsx'
+import { Button } from './button.tsx'
+
+interface NoticeProps {
+  tone?: Tone
+  title?: ComponentChildren
+  children?: ComponentChildren
+  /** Buttons and links: what can be done. */
+  actions?: ComponentChildren
+}
+
+export function Notice({ tone = 'neutral', title, children, actions }: NoticeProps) {
+  return (
+    <div class={`notice notice-${tone}`} role={tone === 'bad' ? 'alert' : undefined}>
+      {title && <p class="notice-title">{title}</p>}
+      {children && <div class="notice-body">{children}</div>}
+      {actions && <div class="notice-actions">{actions}</div>}
+    </div>
+  )
+}
+
+/** What could not be loaded or done, with the way to try again. */
+export function ErrorNotice({ error, title, retry }: { error: unknown; title: string; retry?: () => void }) {
+  return (
+    <Notice tone="bad" title={title} actions={retry && <Button onClick={retry}>Try again</Button>}>
+      {messageOf(error)}
+    </Notice>
+  )
+}
+
+/** Nothing is here: why, and what to do. */
+export function Empty({ title, children, actions }: Omit<NoticeProps, 'tone'>) {
+  return (
+    <div class="empty">
+      <p class="empty-title">{title}</p>
+      {children && <div class="empty-body">{children}</div>}
+      {actions && <div class="notice-actions">{actions}</div>}
+    </div>
+  )
+}
+
+/** Holds the place of what is being loaded, so that nothing jumps when it comes. */
+export function Skeleton({ lines = 3, label = 'Loading' }: { lines?: number; label?: string }) {
+  return (
+    <div class="skeleton" role="status" aria-label={label}>
+      {Array.from({ length: lines }, (_, index) => (
+        <span key={index} class="skeleton-line" style={{ width: `${92 - ((index * 23) % 40)}%` }} />
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,109 @@
+import type { PlannedResource } from '../../client/api/types.ts'
+import { shorten, visibleText } from '../words/text.ts'
+
+export type PlannedAttribute = PlannedResource['attributes'][number]
+/** One side of a change: an attribute of a resource, or an output. */
+export type Sides = Pick<PlannedAttribute, 'before' | 'after' | 'unknown' | 'sensitive' | 'cut'>
+type Path = PlannedAttribute['path']
+
+/** Texts above this are shown up to here. The API cuts values at 4,000; a document of another origin may not. */
+export const MAX_VALUE = 20_000
+
+/** What stands in a cell. `note` is a remark of ours about a value that is not there, `text` the value itself. */
+export interface Shown {
+  kind: 'note' | 'text'
+  text: string
+  /** Several lines, or too long for one. */
+  is_block: boolean
+}
+
+const note = (text: string): Shown => ({ kind: 'note', text, is_block: false })
+
+/** `tags › owner`, `ingress › item 1 › port`: items are counted from 1, as people do. */
+export const pathParts = (path: Path): string[] =>
+  path.map((part) => (typeof part === 'number' ? `item ${part + 1}` : visibleText(shorten(part, 200))))
+
+export const pathKey = (path: Path): string => JSON.stringify(path)
+
+/** The value before or after, as a reader sees it who knows no HCL. */
+export function showSide(sides: Sides, side: 'before' | 'after'): Shown {
+  const value = sides[side]
+  if (side === 'after' && sides.unknown) return note('known after the apply')
+  if (sides.sensitive && value !== null) return note('(sensitive value)')
+  if (value === null || value === undefined) return note('not set')
+  return showValue(value, needsQuotes(sides))
+}
+
+function showValue(value: unknown, quoted: boolean): Shown {
+  if (typeof value === 'string') {
+    if (value === '') return note('empty text')
+    const pretty = prettyJson(value)
+    const text = pretty ?? (quoted || value.trim() !== value ? JSON.stringify(value) : value)
+    return asText(text)
+  }
+  if (typeof value !== 'object' || value === null) return asText(String(value))
+  if (Array.isArray(value) && value.length === 0) return note('empty list')
+  if (Object.keys(value).length === 0) return note('empty map')
+  return asText(JSON.stringify(value, null, 2))
+}
+
+function asText(whole: string): Shown {
+  const text = visibleText(shorten(whole, MAX_VALUE))
+  return { kind: 'text', text, is_block: text.includes('\n') || text.length > 120 }
+}
+
+/** A number that becomes a text of the same digits is a change which only quotes can show. */
+const needsQuotes = ({ before, after }: Sides): boolean =>
+  typeof before !== typeof after && before !== null && after !== null && String(before) === String(after)
+
+/** A text that is a JSON list or map, on several lines; null when it is something else. */
+export function prettyJson(text: string): string | null {
+  if (text.length > MAX_VALUE || !/^\s*[[{]/.test(text)) return null
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' ? JSON.stringify(sortKeys(value), null, 2) : null
+  } catch {
+    return null
+  }
+}
+
+/** Two JSON texts that differ only in the order of their keys say the same. */
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, inner]) => [key, sortKeys(inner)]),
+  )
+}
+
+/** The value of an attribute as text to search in. Sensitive ones are masks, which nobody looks for. */
+export const searchable = ({ before, after, sensitive }: Sides): string =>
+  sensitive ? '' : `${plain(before)}\n${plain(after)}`.toLowerCase()
+
+const plain = (value: unknown): string =>
+  typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value)
+
+/**
+ * The attributes in the order in which they matter: what forces a replacement, then what changes, then what only tells
+ * which object it is.
+ */
+export function orderAttributes(resource: Pick<PlannedResource, 'attributes' | 'replace'>) {
+  const forcing = new Set(resource.replace?.reasons.map(({ path }) => pathKey(path)))
+  const isForcing = ({ path }: PlannedAttribute): boolean =>
+    forcing.size > 0 && path.some((_, index) => forcing.has(pathKey(path.slice(0, index + 1))))
+  const rank = (row: { forces: boolean; attribute: PlannedAttribute }) =>
+    row.forces ? 0 : row.attribute.change === 'same' ? 2 : 1
+  return resource.attributes
+    .map((attribute) => ({ attribute, forces: isForcing(attribute) }))
+    .sort((a, b) => rank(a) - rank(b))
+}
+
+/** Which columns of values a resource needs: of an object that is made there is no before. */
+export function columnsOf(attributes: readonly PlannedAttribute[]): ('before' | 'after')[] {
+  const changes = new Set(attributes.map(({ change }) => change))
+  if (!changes.has('changed') && !changes.has('removed') && !changes.has('same')) return ['after']
+  if (!changes.has('changed') && !changes.has('added') && !changes.has('same')) return ['before']
+  return ['before', 'after']
+}

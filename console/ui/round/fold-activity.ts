@@ -1,0 +1,142 @@
+import type { ActivityEvent } from '../../client/api/types.ts'
+import { addLine, finishLine } from './activity-lines.ts'
+import type { FoldedActivity, Lane, LaneKind, LaneStep, StepState } from './types.ts'
+import { isReading } from './words.ts'
+
+/** The words for a status message are no work on the request. */
+const isNoise = (chain: string): boolean => chain === 'STATUS_UPDATE'
+/** With these chains the work on the code is over. */
+const LAST_CHAINS = new Set(['REPORT_GENERATOR', 'COMPLIANCE_CHECKER'])
+const ATTEMPT_STEPS = ['generate', 'init', 'validate', 'plan', 'check']
+const IMPORT_STEPS = ['generate', 'init', 'validate', 'plan', 'import', 'check']
+
+/** Whether an event is worth a step of its own in a replay. */
+export const isTold = (event: ActivityEvent): boolean => !('chain' in event && isNoise(event.chain))
+
+/**
+ * What a round did, as lanes and as lines. Bears events that it does not know, and beginnings without an end.
+ * @param over whether nothing comes any more, so that what has no end was interrupted
+ */
+export function foldActivity(events: readonly ActivityEvent[], over: boolean): FoldedActivity {
+  const folded: FoldedActivity = { lanes: [], lines: [], budget: null, cancelling: null, cut: null }
+  for (const event of events) if (isTold(event)) take(folded, event)
+  if (over) for (const lane of folded.lanes) closeLane(lane)
+  if (over) for (const line of folded.lines) if (line.state === 'running') line.state = 'open'
+  return folded
+}
+
+function take(folded: FoldedActivity, event: ActivityEvent): void {
+  switch (event.type) {
+    case 'attempt.began':
+      openLane(folded, event, event.task === 'converge' ? 'converge' : 'attempt')
+      break
+    case 'chain.began':
+      if (LAST_CHAINS.has(event.chain) && folded.lanes.at(-1)?.kind !== 'report') openLane(folded, event, 'report')
+      beginStep(laneOf(folded, event), event.chain)
+      break
+    case 'chain.ended':
+      endStep(folded, event.chain, event.outcome, event.seconds)
+      finishLine(folded.lines, event)
+      return
+    case 'engine.began':
+      beginStep(laneOf(folded, event), event.step)
+      break
+    case 'engine.ended':
+      endStep(folded, event.step, event.exit_code === 0 ? 'ok' : 'failed', event.seconds)
+      finishLine(folded.lines, event)
+      return
+    case 'tool.called':
+      laneOf(folded, event).reads += isReading(event.tool) ? 1 : 0
+      break
+    case 'file.written':
+      writeFile(laneOf(folded, event), event.path, event.lines_added, event.lines_removed)
+      break
+    case 'rule.found':
+      laneOf(folded, event).rules += 1
+      break
+    case 'budget.spent':
+      folded.budget = { tokens: event.tokens, limit: event.limit }
+      return
+    case 'round.cancelling':
+      folded.cancelling ??= event.by
+      break
+    case 'cut':
+      folded.cut = event.limit
+  }
+  addLine(folded.lines, event)
+}
+
+const laneOf = (folded: FoldedActivity, event: ActivityEvent): Lane =>
+  folded.lanes.at(-1) ?? openLane(folded, event, 'request')
+
+function openLane(folded: FoldedActivity, event: ActivityEvent, kind: LaneKind): Lane {
+  const before = folded.lanes.at(-1)
+  if (before) {
+    before.ended = event.at
+    // A chain of the lane before may still be answering; an attempt never works on behind the next one.
+    if (kind === 'attempt') closeLane(before)
+  }
+  const began = event.type === 'attempt.began' ? event : null
+  const fixed = kind !== 'attempt' ? [] : began?.task === 'import' ? IMPORT_STEPS : ATTEMPT_STEPS
+  const lane: Lane = {
+    key: `${kind}-${event.id}`,
+    kind,
+    task: kind === 'attempt' ? (began?.task ?? '') : '',
+    number: began?.attempt ?? 0,
+    max: began?.max_attempts ?? null,
+    reason: began?.reason ?? null,
+    began: event.at,
+    ended: null,
+    steps: fixed.map((name): LaneStep => ({ name, state: 'waiting', seconds: null, runs: 0 })),
+    files: [],
+    reads: 0,
+    rules: 0,
+  }
+  folded.lanes.push(lane)
+  return lane
+}
+
+function closeLane(lane: Lane): void {
+  for (const step of lane.steps) {
+    if (step.state === 'running') step.state = 'open'
+    if (step.state === 'waiting') step.state = 'skipped'
+  }
+}
+
+/** The cell of a lane in which a chain or a step of the engine is shown. */
+function cellOf(lane: Lane, name: string): string | null {
+  if (lane.kind !== 'attempt') return name === 'show' ? 'plan' : name
+  if (name === 'IAC_GENERATOR') return 'generate'
+  if (name === 'show' || name === 'TARGET_GENERATOR') return 'plan'
+  return lane.steps.some((step) => step.name === name) ? name : null
+}
+
+function beginStep(lane: Lane, name: string): void {
+  const cell = cellOf(lane, name)
+  if (cell === null) return
+  const step = lane.steps.find((known) => known.name === cell)
+  if (!step) lane.steps.push({ name: cell, state: 'running', seconds: null, runs: 1 })
+  else {
+    step.state = 'running'
+    step.runs += 1
+  }
+}
+
+/** The end belongs to the newest lane in which it runs; one whose beginning was lost counts for the last lane. */
+function endStep(folded: FoldedActivity, name: string, outcome: StepState, seconds: number): void {
+  const runs = (lane: Lane) => lane.steps.some((step) => step.name === cellOf(lane, name) && step.state === 'running')
+  const lane = folded.lanes.findLast(runs) ?? folded.lanes.at(-1)
+  const step = lane?.steps.find((known) => known.name === cellOf(lane, name))
+  if (!step) return
+  step.state = outcome
+  step.seconds = (step.seconds ?? 0) + seconds
+}
+
+function writeFile(lane: Lane, path: string, added: number, removed: number): void {
+  const file = lane.files.find((known) => known.path === path)
+  if (!file) lane.files.push({ path, added, removed })
+  else {
+    file.added += added
+    file.removed += removed
+  }
+}

@@ -1,0 +1,153 @@
+import type { AttemptResult } from '../../client/api/types.ts'
+import { Badge, type Tone } from '../badge.tsx'
+import { formatMoney, formatNumber, formatSeconds, plural } from '../words/format.ts'
+import { shorten, visibleText } from '../words/text.ts'
+import { Diagnostics } from './diagnostics.tsx'
+import type { MergedLane } from './merge-attempts.ts'
+import type { LaneStep, StepState } from './types.ts'
+import { chainName, stepName } from './words.ts'
+
+interface LanesProps {
+  lanes: readonly MergedLane[]
+  /** Whether the round still runs, so that its last lane does. */
+  running: boolean
+}
+
+/** What a round did, one lane under the other: each attempt with its steps, what it wrote and what was found. */
+export const Lanes = ({ lanes, running }: LanesProps) => (
+  <ol class="round-lanes">
+    {lanes.map((lane, index) => (
+      <LaneCard key={lane.key} lane={lane} running={running && index === lanes.length - 1} />
+    ))}
+  </ol>
+)
+
+function LaneCard({ lane, running }: { lane: MergedLane; running: boolean }) {
+  const { record } = lane
+  const outcome = record?.outcome ?? (running ? 'runs' : null)
+  return (
+    <li class={`round-lane round-lane-${outcome ?? 'over'}`}>
+      <div class="round-lane-head">
+        <h4>
+          <Title lane={lane} />
+        </h4>
+        {outcome && <Outcome outcome={outcome} />}
+        <Cost record={record} />
+      </div>
+      {lane.because && (
+        <p class="small quiet">
+          <span aria-hidden="true">↳ </span>
+          Began because: {shorten(visibleText(lane.because), 400)}
+        </p>
+      )}
+      {lane.steps.length > 0 && (
+        <ol class="round-steps" aria-label="Steps">
+          {lane.steps.map((step) => (
+            <Step key={step.name} step={step} />
+          ))}
+        </ol>
+      )}
+      <Files lane={lane} />
+      {record && record.diagnostics.length > 0 && <Diagnostics record={record} />}
+    </li>
+  )
+}
+
+function Title({ lane }: { lane: MergedLane }) {
+  if (lane.kind === 'request') return <>Before the first attempt</>
+  if (lane.kind === 'report') return <>Review and report</>
+  const of = lane.max === null ? '' : ` of ${lane.max}`
+  if (lane.kind === 'converge') return <>{`Drift check ${lane.number}${of}`}</>
+  return (
+    <>
+      {`Attempt ${lane.number}${of}`}
+      {lane.task !== 'generate' && ` · ${visibleText(shorten(lane.task, 40))}`}
+    </>
+  )
+}
+
+const OUTCOMES: Record<string, [string, Tone]> = {
+  accepted: ['Accepted', 'good'],
+  refused: ['Refused', 'bad'],
+  failed: ['Failed', 'bad'],
+  cancelled: ['Stopped', 'warn'],
+  interrupted: ['Interrupted', 'warn'],
+  runs: ['Works', 'accent'],
+}
+
+function Outcome({ outcome }: { outcome: string }) {
+  const [name, tone] = OUTCOMES[outcome] ?? [outcome, 'neutral']
+  return (
+    <Badge tone={tone}>
+      {outcome === 'runs' && <span class="dot dot-live" aria-hidden="true" />}
+      {name}
+    </Badge>
+  )
+}
+
+function Cost({ record }: { record: AttemptResult | null }) {
+  if (record?.input_tokens == null || record.ended_at === null) return null
+  const seconds = (Date.parse(record.ended_at) - Date.parse(record.started_at)) / 1_000
+  return (
+    <span class="round-lane-cost number small quiet">
+      {formatSeconds(seconds)} · {formatNumber(record.input_tokens + (record.output_tokens ?? 0))} tokens
+      {record.cost_usd !== null && ` · ${formatMoney(record.cost_usd)}`}
+    </span>
+  )
+}
+
+const STATES: Record<StepState, [sign: string, name: string]> = {
+  waiting: ['·', 'waits'],
+  running: ['…', 'runs'],
+  ok: ['✓', 'done'],
+  failed: ['✕', 'failed'],
+  skipped: ['–', 'not needed or not reached'],
+  open: ['?', 'its end was not told'],
+}
+
+function Step({ step }: { step: LaneStep }) {
+  const [sign, name] = STATES[step.state]
+  const label = /^[A-Z_]+$/.test(step.name) ? upperFirst(chainName(step.name)) : stepName(step.name)
+  return (
+    <li class={`round-step round-step-${step.state}`}>
+      {step.state === 'running' ? (
+        <span class="dot dot-live" aria-hidden="true" />
+      ) : (
+        <span class="round-step-sign" aria-hidden="true" title={name}>
+          {sign}
+        </span>
+      )}
+      <span>{visibleText(shorten(label, 60))}</span>
+      <span class="unseen">{name}</span>
+      {step.seconds !== null && step.seconds >= 0.05 && <span class="number quiet">{formatSeconds(step.seconds)}</span>}
+      {step.runs > 1 && <span class="quiet">×{step.runs}</span>}
+    </li>
+  )
+}
+
+const upperFirst = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
+const MANY_FILES = 12
+
+function Files({ lane }: { lane: MergedLane }) {
+  const { files, reads, rules } = lane
+  if (files.length + reads + rules === 0) return null
+  return (
+    <ul class="round-files small">
+      {files.slice(0, MANY_FILES).map(({ path, added, removed }) => (
+        <li key={path}>
+          <span class="mono">{visibleText(shorten(path, 160))}</span> <Lines added={added} removed={removed} />
+        </li>
+      ))}
+      {files.length > MANY_FILES && <li class="quiet">and {plural(files.length - MANY_FILES, 'more file')}</li>}
+      {reads > 0 && <li class="quiet">{plural(reads, 'look')} into the code</li>}
+      {rules > 0 && <li class="quiet">{plural(rules, 'finding')} of rules</li>}
+    </ul>
+  )
+}
+
+/** How many lines came and went. */
+export const Lines = ({ added, removed }: { added: number; removed: number }) => (
+  <span class="round-lines number">
+    <span class="round-added">+{formatNumber(added)}</span> <span class="round-removed">−{formatNumber(removed)}</span>
+  </span>
+)

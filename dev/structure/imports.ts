@@ -1,0 +1,42 @@
+import { posix } from 'node:path'
+import { type ESTree, parseSync, Visitor } from 'rolldown/utils'
+
+/** One place of a file that names another file or a module of Node. */
+export interface Import {
+  /** The path from the root, or `node:fs`. */
+  target: string
+  /** Counted from 1. */
+  line: number
+}
+
+/**
+ * Reads every way in which a file names another one: imports and exports, of types too, `import(…)`, and the type
+ * `import(…)`. Packages are left out. Errors: the file is not valid TypeScript.
+ * @param path from the root, with `/`
+ */
+export function readImports(path: string, text: string): Import[] {
+  const { program, errors } = parseSync(path, text)
+  if (errors[0]) throw new Error(`${path}: ${errors[0].message}`)
+  const imports: Import[] = []
+  const add = ({ source }: { source: ESTree.Expression | null }) => {
+    const specifier = source ? textOf(source) : ''
+    if (!source || !/^(\.|node:)/.test(specifier)) return
+    const target = specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : specifier
+    imports.push({ target, line: text.slice(0, source.start).split('\n').length })
+  }
+  const visitor = new Visitor({
+    ImportDeclaration: add,
+    ExportNamedDeclaration: add,
+    ExportAllDeclaration: add,
+    ImportExpression: add,
+    TSImportType: add,
+  })
+  visitor.visit(program)
+  return imports
+}
+
+/** The text of a literal, or of a template without variables; empty for anything else. */
+function textOf(source: ESTree.Expression): string {
+  if (source.type === 'Literal' && typeof source.value === 'string') return source.value
+  return source.type === 'TemplateLiteral' && source.quasis.length === 1 ? (source.quasis[0]?.value.cooked ?? '') : ''
+}

@@ -1,0 +1,165 @@
+import type { Json } from '../../src/base/json.ts'
+import type { Logger } from '../../src/base/log.ts'
+import { createMasker, type Masker } from '../../src/base/masking.ts'
+import type { InferenceRequest, LlmClient, Message } from '../../src/llm/types.ts'
+import type { PlanCounts } from '../../src/plan/plan.ts'
+import { chainOf, RECORDING_VERSION, type RecordedError, type RecordedRound, sealLine } from './recording.ts'
+
+/** Records the model traffic of rounds. */
+export interface RoundRecorder {
+  /** Begins the recording of one attempt at a round; `facts` become its first line. */
+  round(facts: RecordedRound): RoundRecording
+}
+
+/** The recording of one attempt at a round. No method throws: a recording that cannot be written is logged. */
+export interface RoundRecording {
+  /**
+   * A client that records each request and answer. It has to be wrapped by the client that masks, so that it sees
+   * requests after masking.
+   * @param masker hides in the file the values that it knows at the end of the round
+   */
+  client(llm: LlmClient, masker: Masker): LlmClient
+  addStatus(status: string): void
+  addPlan(counts: PlanCounts): void
+  /** Writes the file; further calls do nothing. `end` is null when another worker will go on with the round. */
+  close(end: { status: string; message: string } | null): Promise<void>
+}
+
+export interface RoundRecorderOptions {
+  /** Stores a finished recording under a file name. */
+  write(name: string, text: string): Promise<void>
+  log: Logger
+  /** Secrets of the configuration, which are masked; those under six characters are not. */
+  secrets: readonly string[]
+}
+
+/** Most characters of one recording. Later calls are left out, and the last line says that the recording was cut. */
+const MAX_CHARS = 200_000_000
+const MIN_SECRET = 6
+
+/**
+ * The recorder of a process. It writes a recording only at the end of the round, because a value may turn out to be
+ * sensitive after the message that holds it was sent.
+ */
+export function createRoundRecorder({ write, log, secrets }: RoundRecorderOptions): RoundRecorder {
+  const configured = createMasker(secrets.filter(({ length }) => length >= MIN_SECRET))
+  return {
+    round: (facts) => {
+      const tape = createTape()
+      const maskers: Masker[] = [configured]
+      const statuses: string[] = []
+      const plans: PlanCounts[] = []
+      let closed = false
+      return {
+        client: (llm, masker) => {
+          maskers.push(masker)
+          return createRecordingClient(llm, tape)
+        },
+        addStatus: (status) => void statuses.push(status),
+        addPlan: (counts) => void plans.push(counts),
+        close: async (end) => {
+          if (closed) return
+          closed = true
+          const name = `${facts.session}-round-${facts.round}-attempt-${facts.attempt}.jsonl`
+          try {
+            const first = { kind: 'round', version: RECORDING_VERSION, ...facts }
+            const last = { kind: 'end', calls: tape.entries.length, cut: tape.cut(), statuses, plans, end }
+            const lines = await Promise.all(
+              [first, ...tape.entries, last].map((entry) => sealLine(maskEntry(entry, maskers))),
+            )
+            await write(name, `${lines.join('\n')}\n`)
+          } catch (error) {
+            log.error('the recording of a round was not written', { error })
+          }
+        },
+      }
+    },
+  }
+}
+
+interface Tape {
+  entries: object[]
+  add(entry: object): void
+  cut(): boolean
+}
+
+function createTape(): Tape {
+  const entries: object[] = []
+  let size = 0
+  return {
+    entries,
+    add: (entry) => {
+      size += JSON.stringify(entry).length
+      if (size <= MAX_CHARS) entries.push(entry)
+    },
+    cut: () => size > MAX_CHARS,
+  }
+}
+
+/** Masks an entry in the form in which it will be written, which is what `JSON.parse` reads from it. */
+function maskEntry(entry: object, maskers: readonly Masker[]): Json {
+  const plain: Json = JSON.parse(JSON.stringify(entry))
+  return maskers.reduce((value, masker) => masker.json(value), plain)
+}
+
+function createRecordingClient(llm: LlmClient, tape: Tape): LlmClient {
+  const recordCall = async <T>(about: object, work: () => Promise<T>, answerOf: (answer: T) => object): Promise<T> => {
+    const began = performance.now()
+    const took = () => ({ duration_ms: Math.round(performance.now() - began) })
+    try {
+      const answer = await work()
+      tape.add({ ...about, ...took(), ...answerOf(answer) })
+      return answer
+    } catch (error) {
+      tape.add({ ...about, ...took(), error: plainError(error) })
+      throw error
+    }
+  }
+  return {
+    complete: (request) =>
+      recordCall(
+        { kind: 'complete', ...chainOf(request), request: plainRequest(request) },
+        () => llm.complete(request),
+        ({ carry: _, ...answer }) => ({ answer }),
+      ),
+    search: async (query, options = {}) => {
+      const used: object[] = []
+      const observe: typeof options.observe = (what) => {
+        used.push(what)
+        options.observe?.(what)
+      }
+      return await recordCall(
+        { kind: 'search', query },
+        () => llm.search(query, { ...options, observe }),
+        (answer) => ({ answer, ...(used[0] && { used: used[0] }) }),
+      )
+    },
+    ...(llm.canSearch && { canSearch: llm.canSearch }),
+  }
+}
+
+/** A copy of the request as it is now, because the agent goes on adding to the same list of messages. */
+function plainRequest({ messages, temperature, thinking }: InferenceRequest): object {
+  return {
+    messages: messages.map(withoutCarry),
+    ...(temperature !== undefined && { temperature }),
+    ...(thinking && { thinking }),
+  }
+}
+
+function withoutCarry(message: Message): Message {
+  if (message.role !== 'assistant') return { ...message }
+  const { carry: _, ...rest } = message
+  return structuredClone(rest)
+}
+
+function plainError(error: unknown): RecordedError {
+  if (!(error instanceof Error)) return { name: 'Error', message: 'unknown error' }
+  const { code, status } = error as { code?: unknown; status?: unknown }
+  return {
+    name: error.name,
+    message: error.message,
+    ...(typeof code === 'string' && { code }),
+    ...(typeof status === 'number' && { status }),
+  }
+}

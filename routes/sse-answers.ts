@@ -1,0 +1,101 @@
+import { z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import { notFound } from '../src/base/errors.ts'
+import { createJournalStream } from '../src/events/log-stream.ts'
+import type { JournalChannel } from '../src/events/round-event.ts'
+import { requireReadableSession } from './access.ts'
+import type { AppEnv } from './env.ts'
+import { errorAnswer, errors } from './openapi/answers.ts'
+import { optionalInteger, uuid } from './validation/fields.ts'
+
+/** The headers of every event stream. */
+export const EVENT_STREAM_HEADERS = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'Cache-Control': 'no-cache',
+  Connection: 'keep-alive',
+  'X-Accel-Buffering': 'no',
+}
+
+const END = { title: 'End', type: 'object', required: ['status'], properties: { status: { type: 'string' } } }
+
+/** Describes one event of a stream, whose data is JSON of this schema. */
+export const serverSentEvent = (data: object) =>
+  z
+    .object({
+      id: z.string().optional(),
+      event: z.string().optional(),
+      data: z.string().openapi({
+        contentMediaType: 'application/json',
+        contentSchema: data,
+      } as object),
+    })
+    .openapi({ description: 'One event.' })
+
+const eventId = (description: string) => optionalInteger({ min: 0, max: Number.MAX_SAFE_INTEGER, description })
+
+/** What a client of a journal stream sends. */
+export const journalRequest = {
+  params: z.object({ session_id: uuid().openapi({ description: 'The session.' }) }),
+  query: z.object({
+    round: optionalInteger({ min: 1, description: 'Only the events of the round with this number, up to its end.' }),
+    after: eventId('The same as `Last-Event-ID`, for clients that cannot send that; the greater one counts.'),
+  }),
+  headers: z.object({
+    'last-event-id': eventId('The `id` of the last event that the client has seen; the stream goes on after it.'),
+  }),
+}
+
+interface JournalInput {
+  params: z.output<typeof journalRequest.params>
+  query: z.output<typeof journalRequest.query>
+  headers: z.output<typeof journalRequest.headers>
+}
+
+/** The answers of a journal stream. */
+export const journalResponses = (name: 'Activity' | 'Output', example: string) => ({
+  200: {
+    description: `The stream. The JSON in each \`data:\` line is \`${name}\`, in that of the last frame, \`end\`, the status.`,
+    content: {
+      'text/event-stream': {
+        schema: serverSentEvent({ anyOf: [{ $ref: `#/components/schemas/${name}` }, END] }),
+        example,
+      },
+    },
+  },
+  ...errors(
+    401,
+    403,
+    errorAnswer(
+      404,
+      'Unknown session, or it has no round of this number.',
+      'Session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 not found.',
+      'Round 7 of session 5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11 not found.',
+    ),
+    422,
+  ),
+})
+
+/**
+ * Answers a stream of the events of a session in one channel.
+ * Errors: 404 unknown session or round; 403 for a caller who may not read the session.
+ */
+export async function answerJournal(
+  c: Context<AppEnv>,
+  channel: JournalChannel,
+  { params, query, headers }: JournalInput,
+): Promise<Response> {
+  const session = await requireReadableSession(c, params.session_id)
+  const { streams, journal, config } = c.var.platform
+  const { round = null, after } = query
+  const beginning = await journal.begin(session, channel, round)
+  if (!beginning) throw notFound(`Round ${round} of session ${session.uuid} not found.`)
+  const resumed = [after, headers['last-event-id']].filter((id) => id !== undefined)
+  const cursor = resumed.length > 0 ? Math.max(...resumed) : beginning.cursor
+  const { head } = beginning
+  const body = createJournalStream(
+    { ...streams, journal },
+    { session, channel, cursor, head, round },
+    { maxPolls: config.orchestration.max_session_events_iteration, log: c.var.log },
+  )
+  return c.body(body, 200, EVENT_STREAM_HEADERS)
+}

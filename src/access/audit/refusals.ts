@@ -1,0 +1,161 @@
+import ipaddr from 'ipaddr.js'
+import type { Context } from '../../context.ts'
+import type { Sql } from '../../data/db/types.ts'
+
+/** Counts refused sign-ins, of which an attacker can cause any number. */
+export interface RefusalCounter {
+  /** Counts one in memory. Never throws and waits for nothing. */
+  count(reason: string, address: string | null): void
+  /** Writes what was counted since the last time. Never throws: what could not be written is written with the next. */
+  flush(): Promise<void>
+}
+
+const FLUSH_AFTER_MS = 5_000
+/** Address prefixes that are told apart between two writes; the rest is counted as `OTHER`. */
+const MOST_IN_MEMORY = 200
+/** Rows of one hour, before further prefixes are counted as `OTHER`. It bounds the table, not the counts. */
+const MOST_ROWS_AN_HOUR = 40
+const MAX_REASON = 100
+const OTHER = 'other'
+
+interface Count {
+  hour: string
+  reason: string
+  prefix: string
+  refusals: number
+}
+
+/** Makes a counter that writes at most once in five seconds, apart from the requests whose refusals it counts. */
+export function createRefusalCounter({ sql, log, now }: Pick<Context, 'sql' | 'log' | 'now'>): RefusalCounter {
+  let counts = new Map<string, Count>()
+  let timer: ReturnType<typeof setTimeout> | null = null
+  let writing: Promise<void> = Promise.resolve()
+
+  const add = ({ hour, reason, prefix, refusals }: Count) => {
+    const keyOf = (part: string) => JSON.stringify([hour, reason, part])
+    const part = counts.has(keyOf(prefix)) || counts.size < MOST_IN_MEMORY ? prefix : OTHER
+    const known = counts.get(keyOf(part))
+    if (known) known.refusals += refusals
+    else if (counts.size < 2 * MOST_IN_MEMORY) counts.set(keyOf(part), { hour, reason, prefix: part, refusals })
+  }
+  const write = async () => {
+    const written = counts
+    counts = new Map()
+    if (written.size === 0) return
+    await writeCounts(sql, [...written.values()]).catch((error: unknown) => {
+      log.warn('refused sign-ins could not be counted yet', { error })
+      for (const count of written.values()) add(count)
+      schedule()
+    })
+  }
+  const flush = () => {
+    if (timer !== null) clearTimeout(timer)
+    timer = null
+    writing = writing.then(write)
+    return writing
+  }
+  const schedule = () => {
+    if (timer !== null) return
+    timer = setTimeout(flush, FLUSH_AFTER_MS)
+    // A process that has nothing else to do may end; whoever stops it in good order flushes.
+    if (typeof timer === 'object') timer.unref()
+  }
+  return {
+    count: (reason, address) => {
+      const hour = `${now().toISOString().slice(0, 13)}:00:00Z`
+      add({ hour, reason: reason.slice(0, MAX_REASON), prefix: toPrefix(address), refusals: 1 })
+      schedule()
+    },
+    flush,
+  }
+}
+
+/** The network that an address is in: 24 bits of IPv4 or 48 of IPv6, which is what one caller commonly has. */
+export function toPrefix(address: string | null): string {
+  if (address === null || !ipaddr.isValid(address)) return 'unknown'
+  const parsed = ipaddr.process(address)
+  const bits = parsed.kind() === 'ipv4' ? 24 : 48
+  const kind = parsed.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6
+  return `${kind.networkAddressFromCIDR(`${parsed}/${bits}`)}/${bits}`
+}
+
+/** The rows are written in one order by all processes, so that two of them cannot wait for each other. */
+async function writeCounts(sql: Sql, counts: readonly Count[]): Promise<void> {
+  const column = <K extends keyof Count>(name: K) => counts.map((count) => count[name])
+  await sql`
+    WITH counted AS (
+      SELECT * FROM unnest(${column('hour')}::timestamptz[], ${column('reason')}::text[], ${column('prefix')}::text[],
+                           ${column('refusals')}::bigint[]) AS c(hour, reason, prefix, refusals)
+    ), ranked AS (
+      SELECT c.*, k.hour IS NOT NULL AS known,
+        row_number() OVER (PARTITION BY c.hour, k.hour IS NOT NULL ORDER BY c.refusals DESC)
+          + (SELECT count(*) FROM sign_in_refusals r WHERE r.hour = c.hour) AS place
+      FROM counted c LEFT JOIN sign_in_refusals k
+        ON k.hour = c.hour AND k.reason = c.reason AND k.address_prefix = c.prefix
+    ), placed AS (
+      SELECT hour, reason, refusals,
+        CASE WHEN known OR place <= ${MOST_ROWS_AN_HOUR} THEN prefix ELSE ${OTHER} END AS prefix
+      FROM ranked
+    )
+    INSERT INTO sign_in_refusals (hour, reason, address_prefix, refusals)
+    SELECT hour, reason, prefix, sum(refusals) FROM placed GROUP BY hour, reason, prefix ORDER BY hour, reason, prefix
+    ON CONFLICT (hour, reason, address_prefix)
+      DO UPDATE SET refusals = sign_in_refusals.refusals + excluded.refusals`
+}
+
+/** Refused sign-ins of a span of time, in sums. */
+export interface RefusalSums {
+  /** The full hours that were counted. */
+  from: string
+  until: string
+  total: number
+  /** By the reason, the most frequent first. */
+  reasons: { reason: string; refusals: number }[]
+  /** By the network of the caller, the most frequent first; at most 20. `other` sums up those that were not told apart. */
+  addresses: { address_prefix: string; refusals: number }[]
+}
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const MAX_SPAN_MS = 31 * DAY_MS
+
+/** The span of `sumRefusals` as ISO timestamps: the day before `before`, or from `after` on but 31 days at most. */
+function spanOf({ after, before, now }: { after?: string; before?: string; now: Date }): {
+  from: string
+  until: string
+} {
+  const until = before === undefined ? now.getTime() : Date.parse(before)
+  const wanted = after === undefined ? until - DAY_MS : Date.parse(after)
+  const from = Math.max(Math.min(wanted, until), until - MAX_SPAN_MS)
+  const hour = Math.floor(from / HOUR_MS) * HOUR_MS
+  return { from: new Date(hour).toISOString(), until: new Date(until).toISOString() }
+}
+
+/**
+ * Sums up the refused sign-ins of the hours from `after` until `before`: by default of the last 24 hours, and of 31 days
+ * at most. Counts of the last seconds may not be written yet.
+ */
+export async function sumRefusals(
+  sql: Sql,
+  options: { after?: string; before?: string; now: Date },
+): Promise<RefusalSums> {
+  const { from, until } = spanOf(options)
+  const rows = await sql<{ reason: string | null; address_prefix: string | null; refusals: number }[]>`
+    SELECT reason, address_prefix, sum(refusals)::bigint AS refusals FROM sign_in_refusals
+    WHERE hour >= ${from}::timestamptz AND hour < ${until}::timestamptz
+    GROUP BY GROUPING SETS ((reason), (address_prefix)) ORDER BY 3 DESC, 1, 2`
+  const reasons = rows.flatMap(({ reason, refusals }) => (reason === null ? [] : [{ reason, refusals }]))
+  const addresses = rows.flatMap(({ address_prefix, refusals }) =>
+    address_prefix === null ? [] : [{ address_prefix, refusals }],
+  )
+  return {
+    from,
+    until,
+    total: reasons.reduce((sum, { refusals }) => sum + refusals, 0),
+    reasons: reasons.slice(0, MOST_REASONS),
+    addresses: addresses.slice(0, MOST_ADDRESSES),
+  }
+}
+
+const MOST_REASONS = 50
+const MOST_ADDRESSES = 20

@@ -1,0 +1,88 @@
+import { createRemoteJWKSet, customFetch, errors, type JWKSCacheInput, type JWTVerifyGetKey, jwksCache } from 'jose'
+import * as v from 'valibot'
+import { type Fetch, send } from '../base/http.ts'
+
+const address = v.pipe(v.string(), v.url())
+/** An address that only the policy of the console needs: an unfit one must not keep tokens from being verified. */
+const tolerated = v.fallback(v.optional(address), undefined)
+const DiscoverySchema = v.object({ jwks_uri: address, authorization_endpoint: tolerated, token_endpoint: tolerated })
+const TIMEOUT_MS = 10_000
+const MAX_BYTES = 1024 * 1024
+const MAX_AGE_MS = 300_000
+const COOLDOWN_MS = 10_000
+
+/** The discovery document of an issuer, as far as it is used here. */
+export type Discovery = v.InferOutput<typeof DiscoverySchema>
+
+/**
+ * Reads the discovery document of an issuer. Redirects are not followed, and an issuer with an https address cannot
+ * name addresses without https: its key set would be an error, other ones are left out.
+ * Errors: plain ones, which are for the log only. It takes 10 s at most.
+ */
+export async function readDiscovery(issuer: string, fetcher: Fetch): Promise<Discovery> {
+  const document = v.parse(DiscoverySchema, await readJson(fetcher, `${issuer}/.well-known/openid-configuration`))
+  const { jwks_uri, authorization_endpoint, token_endpoint } = document
+  const isFit = (url = '') => ['https:', new URL(issuer).protocol].includes(URL.parse(url)?.protocol ?? '')
+  if (!isFit(jwks_uri)) throw new Error('jwks_uri is not an https:// address')
+  return {
+    jwks_uri,
+    authorization_endpoint: isFit(authorization_endpoint) ? authorization_endpoint : undefined,
+    token_endpoint: isFit(token_endpoint) ? token_endpoint : undefined,
+  }
+}
+
+async function readJson(fetcher: Fetch, url: string): Promise<unknown> {
+  const headers = { accept: 'application/json' }
+  const response = await send(fetcher, { url, headers, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES })
+  if (response.status !== 200) throw new Error(`${new URL(url).pathname} was answered with ${response.status}`)
+  return response.json()
+}
+
+export type IssuerKeys = JWTVerifyGetKey & {
+  /** The key set in use: another object after it was read again, null when there is none or it is too old. */
+  current(): object | null
+}
+
+/**
+ * The signing keys of an issuer. Its discovery document is read on first use, its keys every 300 s, and for an unknown
+ * key id at most once in 10 s, so that invalid tokens cannot flood the issuer. Calls at the same time share one
+ * request, and a failed first request is not kept.
+ * Errors: plain ones and those of `jose`, which are for the log only. Each request takes 10 s at most.
+ */
+export function createIssuerKeys(issuer: string, fetcher: Fetch): IssuerKeys {
+  const cache = emptyCache()
+  let requestedAt = Number.NEGATIVE_INFINITY
+  const isFresh = () => isWithin(MAX_AGE_MS, cache.uat ?? Number.NEGATIVE_INFINITY)
+  const connect = async () => {
+    const { jwks_uri } = await readDiscovery(issuer, fetcher)
+    return createRemoteJWKSet(new URL(jwks_uri), {
+      timeoutDuration: TIMEOUT_MS,
+      cacheMaxAge: MAX_AGE_MS,
+      cooldownDuration: COOLDOWN_MS,
+      [jwksCache]: cache,
+      [customFetch]: async (url) => {
+        // The library counts the cooldown from the last success only.
+        if (isFresh() && isWithin(COOLDOWN_MS, requestedAt)) throw new errors.JWKSNoMatchingKey()
+        requestedAt = Date.now()
+        return Response.json(await readJson(fetcher, url))
+      },
+    })
+  }
+  let remote: ReturnType<typeof connect> | null = null
+  const find: JWTVerifyGetKey = async (header, token) => {
+    remote ??= connect().catch((error) => {
+      remote = null
+      throw error
+    })
+    const keys = await remote
+    // The library would use keys from the future for longer: the clock was set back.
+    if (keys.fresh && !isFresh()) await keys.reload()
+    return keys(header, token)
+  }
+  return Object.assign(find, { current: () => (isFresh() ? (cache.jwks ?? null) : null) })
+}
+
+const emptyCache = (): JWKSCacheInput => ({})
+
+/** True if less than a time span has passed since `since`. False also when the clock was set back meanwhile. */
+const isWithin = (spanMs: number, since: number): boolean => Date.now() >= since && Date.now() - since < spanMs

@@ -1,0 +1,72 @@
+import type { Frame } from './frames.ts'
+import type { JournalChannel } from './round-event.ts'
+
+/** Most newest events that a feed keeps, and most bytes of them. The last one is kept whatever its size. */
+const WINDOW_ROWS = 200
+const WINDOW_BYTES = 128 * 1024
+
+/** The newest events of a session in one channel, which all its watchers share. */
+export interface Feed {
+  readonly sessionId: number
+  readonly channel: JournalChannel
+  /** The newest event that was read. */
+  readonly head: number
+  /** Events with greater ids are in memory. */
+  readonly start: number
+  /**
+   * The events after a cursor; null when there are none yet, and `'behind'` when some are not in memory any more. Two
+   * calls with the same cursor answer the same list.
+   */
+  after(cursor: number): readonly Frame[] | null | 'behind'
+  /** Takes events that were read, and calls the listeners when there are new ones among them. */
+  add(frames: readonly Frame[]): void
+  readonly listeners: Set<() => void>
+}
+
+/** @param head the newest event when the feed begins; watchers read it and those before it from the database */
+export function createFeed(sessionId: number, channel: JournalChannel, head: number): Feed {
+  const listeners = new Set<() => void>()
+  const window: Frame[] = []
+  let bytes = 0
+  let start = head
+  let last: { cursor: number; frames: readonly Frame[] } | null = null
+  const shorten = () => {
+    while (window.length > WINDOW_ROWS || (bytes > WINDOW_BYTES && window.length > 1)) {
+      const oldest = window.shift()
+      if (!oldest) return
+      bytes -= oldest.bytes.byteLength
+      start = oldest.id
+    }
+  }
+  return {
+    sessionId,
+    channel,
+    listeners,
+    get head() {
+      return head
+    },
+    get start() {
+      return start
+    },
+    after(cursor) {
+      if (cursor >= head) return null
+      if (cursor < start) return 'behind'
+      if (last?.cursor !== cursor) last = { cursor, frames: window.filter(({ id }) => id > cursor) }
+      return last.frames
+    },
+    add(frames) {
+      const fresh = frames.filter(({ id }) => id > head)
+      if (fresh.length === 0) return
+      for (const frame of fresh) {
+        window.push(frame)
+        bytes += frame.bytes.byteLength
+        head = frame.id
+      }
+      last = null
+      // The watchers that are up to date take what is new before older events make room.
+      for (const listener of [...listeners]) listener()
+      shorten()
+      last = null
+    },
+  }
+}

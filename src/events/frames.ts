@@ -1,0 +1,48 @@
+import type { JournalEvent } from './round-event.ts'
+
+/** An event as all its watchers get it. */
+export interface Frame {
+  id: number
+  /** Number of the round. */
+  round: number
+  bytes: Uint8Array<ArrayBuffer>
+}
+
+const encoder = new TextEncoder()
+
+/** Encodes an event of a round for an event stream. Its JSON is a single line. */
+export function toFrame({
+  id,
+  round,
+  at,
+  event,
+}: {
+  id: number
+  round: number
+  at: string
+  event: JournalEvent
+}): Frame {
+  const { type, ...rest } = event
+  const data = JSON.stringify({ id, round, at, type, ...rest })
+  return { id, round, bytes: encoder.encode(`id: ${id}\nevent: ${type}\ndata: ${data}\n\n`) }
+}
+
+/** The last frame of a stream, which has no id. */
+export const endFrame = (status: string): Uint8Array<ArrayBuffer> =>
+  encoder.encode(`event: end\ndata: ${JSON.stringify({ status })}\n\n`)
+
+const joined = new WeakMap<readonly Frame[], Uint8Array<ArrayBuffer>>()
+
+/** The bytes of several frames. They are put together once for one list, however many watchers get it. */
+export function joinFrames(frames: readonly Frame[]): Uint8Array<ArrayBuffer> {
+  const known = joined.get(frames)
+  if (known) return known
+  const all = new Uint8Array(frames.reduce((sum, { bytes }) => sum + bytes.byteLength, 0))
+  let end = 0
+  for (const { bytes } of frames) {
+    all.set(bytes, end)
+    end += bytes.byteLength
+  }
+  joined.set(frames, all)
+  return all
+}

@@ -1,0 +1,86 @@
+import { LeaseLost } from '../base/errors.ts'
+import type { Logger } from '../base/log.ts'
+import { endsWithin } from '../base/time.ts'
+
+/** Most entries of one write. */
+const BATCH = 200
+/** How long the end of a round waits for its last entries. */
+const CLOSE_MS = 1_000
+
+/** Entries that wait to be stored. */
+export interface JournalQueue<Entry> {
+  /** Does this before the first write. */
+  first(work: () => Promise<void>): void
+  add(entries: readonly Entry[]): void
+  /** Resolves when all entries are stored, or after a second. Nothing is stored after that. */
+  close(): Promise<void>
+}
+
+/**
+ * Hands entries on in batches, one batch at a time, the first one at once. A batch that fails stays in the queue until
+ * the next entry comes or the queue is closed; the first failure is logged.
+ * @param write its error `LeaseLost` closes the queue
+ */
+export function createQueue<Entry>(
+  write: (entries: readonly Entry[]) => Promise<void>,
+  log: Logger,
+): JournalQueue<Entry> {
+  const entries: Entry[] = []
+  let before = async () => {}
+  let writing: Promise<void> | null = null
+  let isOver = false
+  let hasFailed = false
+
+  const drain = async () => {
+    await before()
+    before = async () => {}
+    while (entries.length > 0 && !isOver) {
+      const batch = entries.slice(0, BATCH)
+      await write(batch)
+      entries.splice(0, batch.length)
+    }
+  }
+  const giveUp = (error: unknown) => {
+    // Data that the database refuses would be refused again.
+    if (isRefusedData(error)) entries.splice(0, BATCH)
+    if (error instanceof LeaseLost) isOver = true
+    else if (!hasFailed) log.warn('events of the round could not be stored; its watchers may miss some', { error })
+    hasFailed = true
+  }
+  const writeAll = async (): Promise<void> => {
+    // What is awaited first lets the caller add more entries of the same moment.
+    await Promise.resolve()
+    const error = await drain().then(
+      () => null,
+      (reason: unknown) => ({ reason }),
+    )
+    writing = null
+    if (error) giveUp(error.reason)
+    else await start()
+  }
+  const start = (): Promise<void> => {
+    if (entries.length > 0 && !isOver) writing ??= writeAll()
+    return writing ?? Promise.resolve()
+  }
+  const close = async () => {
+    // When the write that is under way fails, it is tried once more.
+    const all = start().then(() => start())
+    if (!(await endsWithin(CLOSE_MS, all)))
+      log.warn('the last events of the round were not stored in time', { events: entries.length })
+    isOver = true
+    entries.length = 0
+  }
+  const add = (added: readonly Entry[]) => {
+    if (isOver) return
+    for (const entry of added) entries.push(entry)
+    void start()
+  }
+  const first = (work: () => Promise<void>) => {
+    before = work
+  }
+  return { first, add, close }
+}
+
+/** Whether the server refused the values themselves (classes 22 and 23 of SQLSTATE). */
+const isRefusedData = (error: unknown) =>
+  error instanceof Error && 'severity' in error && 'code' in error && /^2[23]/.test(String(error.code))

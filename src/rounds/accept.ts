@@ -1,0 +1,172 @@
+import { type Actor, auditInsert, platformFor } from '../access/audit/record.ts'
+import { conflict } from '../base/errors.ts'
+import type { Cloud, Operation } from '../base/vocabulary.ts'
+import type { Context } from '../context.ts'
+import type { Transaction } from '../data/db/types.ts'
+import { storable } from '../data/db/values.ts'
+import { assertPreviewed } from './previews.ts'
+import type { RoundRequest } from './round.ts'
+import { sessionAggregateKey } from './session-facts.ts'
+import { notifyStatus } from './status.ts'
+
+export interface FirstRound {
+  user_id: number
+  /** The caller has checked and normalised it. */
+  repo_uri: string
+  scope_id: string
+  provider: Cloud
+  iac_path: string | null
+  query: string
+  mode: Operation
+  is_partial: boolean
+  /** Who asks for it, for the record; absent, the platform does for the user. */
+  actor?: Actor
+  /** Absent means false. */
+  preview?: boolean
+}
+
+/**
+ * Creates a session with its first round and the status `started`, and queues the round for the workers. One
+ * transaction writes all of it, with the entry in the record of who did what, so that no session is left without a
+ * round or without its message in the queue.
+ * @returns the session's uuid
+ */
+export async function acceptFirstRound(
+  context: Pick<Context, 'sql' | 'queue' | 'now'>,
+  input: FirstRound,
+): Promise<string> {
+  const branch = branchName(context.now())
+  return context.sql.begin(async (tx) => {
+    const { uuid, round_id } = await insertSession(tx, { ...input, query: storable(input.query), branch })
+    await context.queue.enqueue(tx, round_id)
+    await notifyStatus(tx, uuid)
+    return uuid
+  })
+}
+
+async function insertSession(
+  tx: Transaction,
+  input: FirstRound & { branch: string },
+): Promise<{ uuid: string; round_id: number }> {
+  const { mode, is_partial, repo_uri } = input
+  const audit = auditInsert(
+    tx,
+    {
+      action: 'round_accepted',
+      actor: input.actor ?? platformFor(input.user_id),
+      session_id: tx`uuid`,
+      detail: { mode, round: 1, is_partial, repository: repo_uri },
+    },
+    tx`FROM session`,
+  )
+  const [row] = await tx<{ uuid: string; round_id: number }[]>`
+    WITH session AS (
+      INSERT INTO sessions (user_id, operation, in_flight, round_count, provider, last_mode, repository_id)
+      VALUES (${input.user_id}, ${input.mode}, true, 1, ${input.provider}, ${input.mode},
+              md5(lower(${storable(input.repo_uri)}))::uuid) RETURNING id, uuid
+    ), workspace AS (
+      INSERT INTO workspaces (session_id, uri, branch, root_path)
+      SELECT id, ${storable(input.repo_uri)}, ${input.branch}, ${storable(input.iac_path)} FROM session
+    ), provider AS (
+      INSERT INTO engine_providers (session_id, provider, scope_id)
+      SELECT id, ${input.provider}, ${storable(input.scope_id)} FROM session
+    ), history AS (
+      INSERT INTO histories (session_id, first_query) SELECT id, ${input.query} FROM session
+    ), round AS (
+      INSERT INTO rounds (session_id, number, query, mode, is_partial, preview)
+      SELECT id, 1, ${input.query}, ${input.mode}, ${input.is_partial}, ${input.preview ?? false} FROM session
+      RETURNING id
+    ), status AS (
+      INSERT INTO statuses (session_id, round_id, status) SELECT session.id, round.id, 'started' FROM session, round
+    ), audit AS (${audit})
+    SELECT session.uuid, round.id AS round_id FROM session, round`
+  if (!row) throw new Error('the session was not inserted')
+  return row
+}
+
+export interface NextRound extends RoundRequest {
+  session_uuid: string
+  /** Who asks for it, for the record; absent, the platform does for the owner of the session. */
+  actor?: Actor
+}
+
+/**
+ * Opens the next round of an existing session that has no round in flight and did not fail: one transaction
+ * writes the round and the status `started`, and queues the round for the workers. For any other session
+ * nothing changes, and the log says why.
+ * Errors: 409 for an apply on a locked session, whatever else is the state of that session; `NotPreviewed`.
+ */
+export async function acceptRound(
+  context: Pick<Context, 'sql' | 'queue' | 'cache' | 'log'>,
+  input: NextRound,
+): Promise<void> {
+  const accepted = await context.sql.begin(async (tx) => {
+    if (input.resource_ids) await assertPreviewed(tx, input.session_uuid, input.resource_ids)
+    const roundId = await openRound(tx, { ...input, query: storable(input.query) })
+    if (roundId === null) return false
+    await context.queue.enqueue(tx, roundId)
+    await notifyStatus(tx, input.session_uuid)
+    return true
+  })
+  if (accepted) await context.cache.delete(sessionAggregateKey(input.session_uuid))
+  else await refuseRound(context, input)
+}
+
+/**
+ * Answers the round's id, or null when the session cannot take a round. One statement sets `in_flight` and
+ * numbers the round: of several requests at the same moment exactly one opens a round.
+ */
+async function openRound(tx: Transaction, input: NextRound): Promise<number | null> {
+  const { preview = false, resource_ids = null } = input
+  const [round] = await tx<{ id: number }[]>`
+    WITH session AS (
+      UPDATE sessions
+      SET in_flight = true, round_count = round_count + 1, last_mode = ${input.mode},
+          last_status = 'started', last_message = NULL, last_status_at = clock_timestamp()
+      WHERE uuid = ${input.session_uuid} AND NOT in_flight AND last_status <> 'failed'
+        AND NOT (is_blocked AND ${input.mode === 'apply'})
+      RETURNING id, uuid, user_id, round_count
+    ), round AS (
+      INSERT INTO rounds (session_id, number, query, mode, is_partial, preview, resource_ids)
+      SELECT id, round_count, ${input.query}, ${input.mode}, ${input.is_partial}, ${preview},
+             ${resource_ids && [...resource_ids]}::text[]
+      FROM session RETURNING id, session_id
+    ), status AS (
+      INSERT INTO statuses (session_id, round_id, status) SELECT session_id, id, 'started' FROM round
+    ), audit AS (${auditNextRound(tx, input)})
+    SELECT id FROM round`
+  return round?.id ?? null
+}
+
+const auditNextRound = (tx: Transaction, { mode, is_partial, actor }: NextRound) =>
+  auditInsert(
+    tx,
+    {
+      action: mode === 'apply' ? 'apply_accepted' : 'round_accepted',
+      actor: actor ?? { ...platformFor(null), user_id: tx`session.user_id` },
+      session_id: tx`session.uuid`,
+      detail: tx`jsonb_build_object('mode', ${mode}::text, 'round', session.round_count,
+                                    'is_partial', ${is_partial}::boolean, 'repository', w.uri)`,
+    },
+    tx`FROM session JOIN workspaces w ON w.session_id = session.id`,
+  )
+
+/** Says why a round was not opened: as an error for a locked session, in the log otherwise. */
+async function refuseRound(
+  context: Pick<Context, 'sql' | 'log'>,
+  { session_uuid: uuid, mode }: NextRound,
+): Promise<void> {
+  const [session] = await context.sql<{ in_flight: boolean; is_blocked: boolean }[]>`
+    SELECT in_flight, is_blocked FROM sessions WHERE uuid = ${uuid}`
+  if (mode === 'apply' && session?.is_blocked) throw conflict(`Session ${uuid} is blocked; apply is not allowed.`)
+  const text = session?.in_flight
+    ? `Session ${uuid} already has an operation in flight.`
+    : `Session ${uuid} is finished and cannot be resumed.`
+  context.log.info(`runner not started: ${text} (session ${uuid})`, { session_id: uuid })
+}
+
+/** For example `Platform/2026-03-01_142530-9f3a`, in UTC. The four hexadecimal digits are random. */
+function branchName(now: Date): string {
+  const [day = '', time = ''] = now.toISOString().split('T')
+  return `Platform/${day}_${time.slice(0, 8).replaceAll(':', '')}-${crypto.randomUUID().slice(0, 4)}`
+}

@@ -1,0 +1,41 @@
+import type { Cloud, Operation, Status } from '../base/vocabulary.ts'
+import type { Db, Query } from '../data/db/types.ts'
+
+/** What a run needs to know about its session. Only `is_blocked` may change while the run lasts. */
+export interface SessionFacts {
+  id: number
+  uuid: string
+  user_id: number
+  /** The owner's e-mail; `user-<id>` for an owner without one. */
+  username: string
+  operation: Operation
+  provider: Cloud
+  scope_id: string
+  workspace: { uri: string; branch: string; root_path: string | null }
+  first_query: string
+  is_blocked: boolean
+  in_flight: boolean
+  current_status: Status
+}
+
+type FactsRow = Omit<SessionFacts, 'workspace'> & { uri: string; branch: string; root_path: string | null }
+
+/** Reads the facts of the session `s` that the condition names; null when there is none. */
+export async function readFacts(sql: Db, condition: Query): Promise<SessionFacts | null> {
+  const [row] = await sql<FactsRow[]>`
+    SELECT s.id, s.uuid, s.user_id, coalesce(nullif(u.email, ''), 'user-' || u.id) AS username, s.operation,
+           p.provider, p.scope_id, w.uri, w.branch, w.root_path, h.first_query,
+           s.is_blocked, s.in_flight, s.last_status AS current_status
+    FROM sessions s
+    JOIN users u ON u.id = s.user_id
+    JOIN workspaces w ON w.session_id = s.id
+    JOIN engine_providers p ON p.session_id = s.id
+    JOIN histories h ON h.session_id = s.id
+    WHERE ${condition}`
+  if (!row) return null
+  const { uri, branch, root_path, ...facts } = row
+  return { ...facts, workspace: { uri, branch, root_path } }
+}
+
+/** Key of the cached detail of a finished session. */
+export const sessionAggregateKey = (uuid: string): string => `platform:session:${uuid.toLowerCase()}:aggregate`

@@ -1,0 +1,80 @@
+import { isJsonObject, type Json } from '../../base/json.ts'
+import { fits } from './glob.ts'
+import type { Operator, Scalar } from './types.ts'
+
+/** Whether an operator has to hold for every value at a path. The others have to hold for one of them only. */
+export const isNegative = (op: Operator): boolean => op === 'ne' || op === 'not_contains' || op === 'absent'
+
+/** Whether a value is absent or stands for nothing: null, false, an empty text, an empty object, a list of such. */
+export function isNothing(value: Json, depth = 0): boolean {
+  if (value === null || value === false || value === '') return true
+  if (Array.isArray(value)) return depth < MAX_DEPTH && value.every((item) => isNothing(item, depth + 1))
+  return isJsonObject(value) && Object.keys(value).length === 0
+}
+const MAX_DEPTH = 20
+
+/** Whether a planned value is as operator and wanted value say; null when the two cannot be compared. */
+export function compareValue(value: Json, op: Operator, wanted: Scalar | undefined): boolean | null {
+  if (op === 'exists') return !isNothing(value)
+  if (op === 'absent') return isNothing(value)
+  if (wanted === undefined) return null
+  if (op === 'eq') return equals(value, wanted)
+  if (op === 'ne') return !equals(value, wanted)
+  if (op === 'contains') return contains(value, wanted)
+  if (op === 'not_contains') return !contains(value, wanted)
+  if (op === 'matches') return scalarsOf(value).some((item) => fits(String(wanted), String(item)))
+  const limit = numberOf(wanted)
+  const numbers = scalarsOf(value).map(numberOf)
+  if (limit === null || numbers.length === 0 || numbers.includes(null)) return value === null ? false : null
+  return numbers.every((number) => number !== null && (op === 'at_least' ? number >= limit : number <= limit))
+}
+
+/**
+ * Whether a value equals the wanted one: as a number where both are numbers, else as text in any letter case. A list of
+ * one item is compared as that item.
+ */
+function equals(value: Json, wanted: Scalar, depth = 0): boolean {
+  if (Array.isArray(value)) return listEquals(value, wanted, depth)
+  if (value === null || isJsonObject(value)) return false
+  const [a, b] = [numberOf(value), numberOf(wanted)]
+  if (a !== null && b !== null) return a === b
+  return fold(value) === fold(wanted)
+}
+
+/** Whether a list has exactly the wanted items, in any order. They are written `a, b` or `["a", "b"]`. */
+function listEquals(list: Json[], wanted: Scalar, depth: number): boolean {
+  const [only] = list
+  if (list.length === 1 && only !== undefined) return depth < MAX_DEPTH && equals(only, wanted, depth + 1)
+  const parts = String(wanted)
+    .replace(/^\s*\[|\]\s*$/g, '')
+    .split(',')
+    .map(fold)
+  if (parts.length !== list.length || list.length === 0) return false
+  const items = list.map((item) => (typeof item === 'object' ? '' : fold(item)))
+  return JSON.stringify(items.toSorted()) === JSON.stringify(parts.toSorted())
+}
+
+/** Whether the wanted value is part of a text, an item of a list, or a key or a value of an object. */
+function contains(value: Json, wanted: Scalar, depth = 0): boolean {
+  if (Array.isArray(value)) return depth < MAX_DEPTH && value.some((item) => contains(item, wanted, depth + 1))
+  if (isJsonObject(value))
+    return Object.entries(value).some(([key, item]) => fold(key) === fold(wanted) || equals(item, wanted))
+  if (value === null) return false
+  return typeof value === 'string' ? fold(value).includes(fold(wanted)) : equals(value, wanted)
+}
+
+/** The value itself or, of a list, its items, as far as they are scalars. */
+const scalarsOf = (value: Json): Scalar[] =>
+  (Array.isArray(value) ? value : [value]).filter((item): item is Scalar => item !== null && typeof item !== 'object')
+
+/** A scalar as text for a comparison: without blanks and quotes around it, in lower case. */
+const fold = (value: Scalar): string =>
+  String(value)
+    .trim()
+    .replace(/^"(.*)"$/s, '$1')
+    .toLowerCase()
+
+function numberOf(value: Scalar): number | null {
+  if (typeof value === 'number') return value
+  return typeof value === 'string' && /^\s*[+-]?\d{1,15}(\.\d{1,15})?\s*$/.test(value) ? Number(value) : null
+}

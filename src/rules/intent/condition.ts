@@ -1,0 +1,73 @@
+import { isJsonObject } from '../../base/json.ts'
+import { compareValue, isNegative, isNothing } from './compare.ts'
+import type { Resource } from './resources.ts'
+import type { Condition } from './types.ts'
+import { type PathValues, stepsOf, valuesAt } from './values-at.ts'
+
+/** What the plan says about one condition on one resource. */
+export interface Judgement {
+  /** Whether the condition holds; null where the plan cannot tell. */
+  holds: boolean | null
+  /** What the plan has at the path, without sensitive values. */
+  description: string
+}
+
+/**
+ * Judges whether the planned values of a resource are as a condition says.
+ * @param steps steps of the condition's path, for callers that judge many resources
+ */
+export function judge(resource: Resource, condition: Condition, steps = stepsOf(condition.path)): Judgement {
+  const { values } = resource
+  if (values === null) return { holds: false, description: 'nothing: it is destroyed' }
+  const [attribute = ''] = steps
+  if (!hasAttribute(resource, attribute)) return { holds: null, description: `no attribute ${attribute.slice(0, 100)}` }
+  const stated = valuesAt(values, steps)
+  const isConfigured = hasKey(resource.expressions, attribute)
+  return { holds: holdsFor(stated, condition, isConfigured), description: describeValues(stated) }
+}
+
+/**
+ * Whether the condition holds; null where the plan cannot tell.
+ * @param isConfigured whether the code sets the attribute
+ */
+function holdsFor(stated: PathValues, { op, value }: Condition, isConfigured: boolean): boolean | null {
+  if (op === 'exists' || op === 'absent') {
+    const present = stated.values.some((item) => !isNothing(item)) || (stated.unknown && isConfigured)
+    // The cloud fills in what the code leaves out: nobody can tell before the apply whether there will be a value.
+    if (!present && stated.unknown) return null
+    return present === (op === 'exists')
+  }
+  if (stated.sensitive) return null
+  const results = stated.values.map((item) => compareValue(item, op, value))
+  if (isNegative(op)) {
+    if (results.includes(false)) return false
+    return stated.unknown || results.includes(null) ? null : true
+  }
+  if (results.includes(true)) return true
+  return stated.unknown || results.includes(null) ? null : false
+}
+
+/**
+ * Whether the resource has an attribute of this name. Where it has none, the model that wrote the condition guessed the
+ * name wrongly, so that the condition says nothing about the plan.
+ */
+const hasAttribute = ({ values, expressions }: Resource, attribute: string): boolean =>
+  [values?.value, values?.unknown, expressions].some((holder) => hasKey(holder ?? null, attribute))
+
+/** Whether an object has a key, in any letter case. */
+function hasKey(holder: unknown, key: string): boolean {
+  if (!isJsonObject(holder)) return false
+  if (Object.hasOwn(holder, key)) return true
+  const lower = key.toLowerCase()
+  return Object.keys(holder).some((own) => own.toLowerCase() === lower)
+}
+
+const MAX_SHOWN = 120
+
+function describeValues({ values, unknown, sensitive }: PathValues): string {
+  if (sensitive) return 'a value that is sensitive'
+  const [first] = values
+  if (values.length === 0) return unknown ? 'a value known only after apply' : 'nothing'
+  const text = JSON.stringify(values.length === 1 ? first : values)
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN).toWellFormed()}…` : text
+}

@@ -1,0 +1,200 @@
+import type { Plan } from '../../plan/plan.ts'
+import { isNegative } from './compare.ts'
+import { judge } from './condition.ts'
+import { fits } from './glob.ts'
+import { isAt, isSelected, type PlanView, type Resource, viewPlan } from './resources.ts'
+import type { IntentAction, Statement, StatementOf, StatementResult, Verdict } from './types.ts'
+import { stepsOf } from './values-at.ts'
+
+type Result = Pick<StatementResult, 'verdict' | 'finding'>
+
+export interface EvaluationOptions {
+  /**
+   * The plan also contains what earlier rounds of the session changed. A change that the request did not ask for may
+   * then be one of theirs, so it counts as unknown and not as unmet.
+   */
+  cumulative?: boolean
+  /** Every resource type that the providers have; absent when that is not known. */
+  types?: readonly string[]
+}
+
+/** Evaluates statements against a plan, in their order. Never throws, whatever the plan contains. */
+export function evaluateStatements(
+  statements: readonly Statement[],
+  plan: Plan,
+  options: EvaluationOptions = {},
+): StatementResult[] {
+  const view = viewPlan(plan, options.types)
+  return statements.map((statement) => ({ statement, ...resultOf(statement, view, options.cumulative === true) }))
+}
+
+function resultOf(statement: Statement, view: PlanView, cumulative: boolean): Result {
+  switch (statement.kind) {
+    case 'resource_count':
+      return countResult(statement, view, cumulative)
+    case 'attribute':
+      return attributeResult(statement, view)
+    case 'unchanged':
+      return requireNone(
+        view,
+        cumulative,
+        'what must not change',
+        (resource) => disturbs(resource) && isSelected(statement, resource),
+      )
+    case 'no_deletions':
+      return requireNone(
+        view,
+        cumulative,
+        'what must not be destroyed',
+        ({ action }) => action === 'delete' || action === 'recreate',
+      )
+    case 'no_changes_outside': {
+      const { types, addresses } = statement
+      const inside = ({ type, address }: Resource) =>
+        types.some((one) => fits(one, type)) || addresses.some((one) => isAt(one, address))
+      return requireNone(
+        view,
+        cumulative,
+        'changes elsewhere',
+        (resource) => resource.action !== 'none' && !inside(resource),
+      )
+    }
+    case 'output_exists': {
+      if (view.outputs === null) return { verdict: 'unknown', finding: 'the plan does not tell its outputs' }
+      const met = view.outputs.some((name) => fits(statement.name, name))
+      return {
+        verdict: met ? 'met' : 'unmet',
+        finding: met ? 'the output is there' : `outputs: ${listItems(view.outputs)}`,
+      }
+    }
+  }
+}
+
+const disturbs = ({ action, forgotten }: Resource) =>
+  forgotten || action === 'update' || action === 'delete' || action === 'recreate'
+
+/**
+ * A statement that is met when no resource matches.
+ * @param what names the matching resources in the finding
+ */
+function requireNone(
+  { resources }: PlanView,
+  cumulative: boolean,
+  what: string,
+  matches: (resource: Resource) => boolean,
+): Result {
+  const matching = resources.filter(matches)
+  if (matching.length === 0) return { verdict: 'met', finding: `no ${what.replace(/^what /, 'change to what ')}` }
+  const finding = listItems(
+    matching.map(({ address, action }) => `${action === 'none' ? 'forget' : action} ${address}`),
+  )
+  return cumulative
+    ? { verdict: 'unknown', finding: `${finding}; an earlier round may have asked for it` }
+    : { verdict: 'unmet', finding }
+}
+
+const HAPPENS: Record<IntentAction, string> = {
+  create: 'to create',
+  update: 'to update',
+  delete: 'to delete',
+  recreate: 'to recreate',
+}
+
+function countResult(statement: StatementOf<'resource_count'>, view: PlanView, cumulative: boolean): Result {
+  const { type, action, op, value, name } = statement
+  const count = countOf(statement, view)
+  const what = `${type}${statement.where.length > 0 ? ' of that kind' : ''} ${action ? HAPPENS[action] : 'planned'}`
+  const range = count.certain === count.possible ? `${count.certain}` : `${count.certain} to ${count.possible}`
+  const finding = `${range} ${what}`
+  if (count.possible === 0 && !view.knowsType(type))
+    return { verdict: 'unknown', finding: `no provider of this plan has ${type}` }
+  const verdict = verdictOfCount(op, value, count)
+  if (verdict !== 'unmet') return { verdict, finding }
+  if (cumulative && count.certain > value)
+    return { verdict: 'unknown', finding: `${finding}; earlier rounds may have asked for them` }
+  // The generator chooses the names of blocks, so another name does not break the statement.
+  if (name !== undefined && verdictOfCount(op, value, countOf({ ...statement, name: undefined }, view)) === 'met')
+    return { verdict: 'unknown', finding: `${finding}, others have another name` }
+  return { verdict, finding }
+}
+
+/** How many resources match for certain, and how many may match once the apply knows all values. */
+interface Count {
+  certain: number
+  possible: number
+}
+
+function countOf(statement: StatementOf<'resource_count'>, { resources }: PlanView): Count {
+  const { action } = statement
+  const where = statement.where.map((condition) => ({ condition, steps: stepsOf(condition.path) }))
+  const count: Count = { certain: 0, possible: 0 }
+  for (const resource of resources) {
+    if (!isSelected(statement, resource) || (action ? resource.action !== action : resource.values === null)) continue
+    const results =
+      action === 'delete' ? [] : where.map(({ condition, steps }) => judge(resource, condition, steps).holds)
+    if (results.includes(false)) continue
+    count.possible++
+    if (!results.includes(null)) count.certain++
+  }
+  return count
+}
+
+function verdictOfCount(op: StatementOf<'resource_count'>['op'], value: number, { certain, possible }: Count): Verdict {
+  if (op === 'at_least') return certain >= value ? 'met' : possible >= value ? 'unknown' : 'unmet'
+  if (op === 'at_most') return possible <= value ? 'met' : certain <= value ? 'unknown' : 'unmet'
+  if (certain === possible) return certain === value ? 'met' : 'unmet'
+  return certain <= value && value <= possible ? 'unknown' : 'unmet'
+}
+
+/** Looks at the matching resources that the plan creates or changes; when there are none, at all that match. */
+function attributeResult(statement: StatementOf<'attribute'>, view: PlanView): Result {
+  const { type, path, op } = statement
+  const selected = view.resources.filter((resource) => resource.values !== null && isSelected(statement, resource))
+  const changed = selected.filter(({ action }) => action !== 'none')
+  const examined = changed.length > 0 ? changed : selected
+  if (examined.length === 0) return noResource(statement, view)
+  const steps = stepsOf(path)
+  const judgements = examined.map((resource) => ({ resource, ...judge(resource, statement, steps) }))
+  const results = judgements.map(({ holds }) => holds)
+  const all = statement.every || isNegative(op)
+  const verdict = all ? verdictOf(results, false) : verdictOf(results, true)
+  const decisive = judgements.filter(({ holds }) =>
+    verdict === 'met' ? holds === true : verdict === 'unmet' ? holds === false : holds === null,
+  )
+  return {
+    verdict,
+    finding: listItems(
+      decisive.map(({ resource, description }) => `${resource.address}: ${path} is ${description}`),
+      type,
+    ),
+  }
+}
+
+/** @param enough the result that decides the verdict as soon as one resource has it */
+function verdictOf(results: readonly (boolean | null)[], enough: boolean): Verdict {
+  if (results.includes(enough)) return enough ? 'met' : 'unmet'
+  if (results.includes(null)) return 'unknown'
+  return enough ? 'unmet' : 'met'
+}
+
+function noResource({ type, name, address, op }: StatementOf<'attribute'>, view: PlanView): Result {
+  const wanted = address ?? [type, name].filter(Boolean).join(' ')
+  const finding = `no ${wanted} in the plan`
+  if (type !== undefined && !view.knowsType(type))
+    return { verdict: 'unknown', finding: `no provider of this plan has ${type}` }
+  if (isNegative(op)) return { verdict: 'met', finding }
+  const renamed =
+    name !== undefined &&
+    view.resources.some((resource) => resource.values !== null && isSelected({ type, address }, resource))
+  return renamed
+    ? { verdict: 'unknown', finding: `${finding}, others have another name` }
+    : { verdict: 'unmet', finding }
+}
+
+const MAX_LISTED = 5
+
+function listItems(items: readonly string[], none = 'none'): string {
+  if (items.length === 0) return none
+  const first = items.slice(0, MAX_LISTED).join('; ')
+  return items.length > MAX_LISTED ? `${first}; and ${items.length - MAX_LISTED} more` : first
+}

@@ -1,0 +1,134 @@
+import { isJsonObject, itemsOf, type Json, type JsonObject, memberOf, ownMember } from '../../base/json.ts'
+import { withoutIndexes } from '../../plan/addresses.ts'
+import { actionOf } from '../../plan/changes.ts'
+import type { Plan } from '../../plan/plan.ts'
+import { covers } from '../../plan/targets/targets.ts'
+import { expressionsByAddress, modulesOf } from '../common/expressions.ts'
+import { fits } from './glob.ts'
+import type { IntentAction, Marked, Selector } from './types.ts'
+
+/** One instance of a managed resource, in the root module or in one that it calls. */
+export interface Resource {
+  address: string
+  /** Its address before it was moved; null when it was not. */
+  previous_address: string | null
+  type: string
+  name: string
+  action: IntentAction | 'none'
+  /** Whether the plan removes it from the state without destroying it. */
+  forgotten: boolean
+  /** The planned values; null for a resource that no longer exists afterwards. */
+  values: Marked | null
+  /** Arguments of its block, as the plan's `configuration` has them. */
+  expressions: JsonObject
+}
+
+/** What statements may ask of a plan, read once for all of them. */
+export interface PlanView {
+  resources: Resource[]
+  /** Names of the outputs of the root module; null when the plan does not list them. */
+  outputs: string[] | null
+  /** Whether a type of this name may occur in the plan: it does occur, or a provider of the plan may have it. */
+  knowsType(type: string): boolean
+}
+
+const NOTHING: JsonObject = {}
+
+/**
+ * Reads from a plan what statements may ask of it.
+ * @param types every resource type that the providers have; without it the types in the plan tell which providers it
+ * has
+ */
+export function viewPlan(plan: Plan, types?: readonly string[]): PlanView {
+  const expressions = expressionsByAddress(plan)
+  const argumentsOf = (address: string) => expressions.get(withoutIndexes(address)) ?? NOTHING
+  const changed: Resource[] = plan.resource_changes
+    .filter(({ mode, deposed }) => mode !== 'data' && deposed === undefined)
+    .map(({ address, previous_address = null, type, name, change }) => ({
+      address,
+      previous_address,
+      type,
+      name,
+      action: actionOf(change.actions),
+      forgotten: change.actions.includes('forget'),
+      values: isJsonObject(change.after)
+        ? { value: change.after, unknown: change.after_unknown, sensitive: change.after_sensitive }
+        : null,
+      expressions: argumentsOf(address),
+    }))
+  const listed = new Set(changed.map(({ address }) => address))
+  const rest = plannedResources(plan.document).filter(({ address }) => !listed.has(address))
+  const resources = [
+    ...changed,
+    ...rest.map((resource) => ({ ...resource, expressions: argumentsOf(resource.address) })),
+  ]
+  return {
+    resources,
+    outputs: outputsOf(plan.document),
+    knowsType: types ? (type) => types.some((existing) => fits(type, existing)) : typesOfProviders(plan, resources),
+  }
+}
+
+/** Resources that the plan leaves as they are. A plan with targets has no change entry for them. */
+function plannedResources(document: JsonObject): Resource[] {
+  return resourcesOf(memberOf(memberOf(document, 'planned_values'), 'root_module')).flatMap((entry) => {
+    const { address, type, name, mode, values, sensitive_values } = entry
+    if (typeof address !== 'string' || typeof type !== 'string' || mode === 'data' || !isJsonObject(values)) return []
+    const marked: Marked = { value: values, unknown: undefined, sensitive: sensitive_values }
+    const unchanged = { previous_address: null, action: 'none', forgotten: false, expressions: NOTHING } as const
+    return [{ address, type, name: typeof name === 'string' ? name : '', values: marked, ...unchanged }]
+  })
+}
+
+const MAX_DEPTH = 40
+
+function resourcesOf(module: Json | undefined, depth = 0): JsonObject[] {
+  const own = itemsOf(memberOf(module, 'resources')).filter(isJsonObject)
+  if (depth > MAX_DEPTH) return own
+  return [...own, ...itemsOf(memberOf(module, 'child_modules')).flatMap((child) => resourcesOf(child, depth + 1))]
+}
+
+function outputsOf(document: JsonObject): string[] | null {
+  const configured = memberOf(memberOf(document.configuration, 'root_module'), 'outputs')
+  const planned = memberOf(document.planned_values, 'outputs')
+  if (!isJsonObject(document.configuration) && !isJsonObject(planned)) return null
+  return [...new Set([configured, planned].flatMap((outputs) => (isJsonObject(outputs) ? Object.keys(outputs) : [])))]
+}
+
+/** Knows the types that occur in the plan, and every type whose prefix is that of one of its providers. */
+function typesOfProviders(plan: Plan, resources: readonly Resource[]): PlanView['knowsType'] {
+  const types = new Set(resources.map(({ type }) => type.toLowerCase()))
+  for (const { module } of modulesOf(plan))
+    for (const block of itemsOf(ownMember(module, 'resources'))) {
+      const type = memberOf(block, 'type')
+      if (typeof type === 'string') types.add(type.toLowerCase())
+    }
+  for (const { type } of resourcesOf(memberOf(memberOf(plan.document.prior_state, 'values'), 'root_module')))
+    if (typeof type === 'string') types.add(type.toLowerCase())
+  const providers = new Set([...types].map(providerOf))
+  const configured = memberOf(plan.document.configuration, 'provider_config')
+  if (isJsonObject(configured))
+    for (const entry of Object.values(configured)) {
+      const name = memberOf(entry, 'name')
+      if (typeof name === 'string') providers.add(name.toLowerCase().split('-')[0] ?? '')
+    }
+  return (type) =>
+    type.split('|').some((one) => providers.has(providerOf(one)) || [...types].some((existing) => fits(one, existing)))
+}
+
+const providerOf = (type: string): string => type.trim().toLowerCase().split('_')[0] ?? ''
+
+/** Whether a selector of a statement includes a resource. */
+export function isSelected({ type, name, address }: Selector, resource: Resource): boolean {
+  if (type !== undefined && !fits(type, resource.type)) return false
+  if (name !== undefined && !fits(name, resource.name)) return false
+  if (address === undefined) return true
+  return [resource.address, resource.previous_address ?? resource.address].some((own) => isAt(address, own))
+}
+
+/** Whether a statement means an address: it may name it in full, without indexes, by its module, or with `*`. */
+export const isAt = (wanted: string, address: string): boolean =>
+  covers(wanted, address) ||
+  covers(wanted, withoutIndexes(address)) ||
+  fits(wanted, address) ||
+  fits(wanted, withoutIndexes(address))

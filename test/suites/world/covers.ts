@@ -1,0 +1,69 @@
+/**
+ * The files of a part: when one of them has changed since the part last passed, it runs again in continuous integration.
+ * A name is a file or a folder, or `npm:` and a package whose pinned version counts. Listed is what the counterpart
+ * meets: what calls it, what reads its answers, and the checks. What lies behind that is held by the ordinary tests.
+ */
+export const COVERS: Readonly<Record<string, readonly string[]>> = {
+  opentofu: [
+    ...['config', 'sidecars/iac', 'sidecars/shared', 'src/plan', 'src/services', 'src/reports', 'pipeline'],
+    ...['dev/engine', 'test/suites/world/opentofu'],
+  ],
+  aws: [
+    ...['config/sections/aws.ts', 'src/base/aws', 'src/data/storage', 'src/plan', 'src/rules', 'pipeline/steps'],
+    ...['sidecars/iac/inventory', 'test/suites/world/aws'],
+  ],
+  'iac-eval': ['eval', 'src/intent', 'src/plan', 'dev/scripted-model', 'test/suites/world/iac-eval'],
+  providers: [
+    ...['sidecars/iac', 'src/plan', 'src/intent', 'eval', 'dev/demo', 'test/suites/world/providers'],
+    'dev/engine',
+  ],
+  schemas: ['src/prompts', 'src/plan', 'sidecars/iac/schema', 'dev/prompt-lint', 'test/suites/world/schemas'],
+  oracles: ['src/llm', 'npm:openai', 'test/suites/oracles', 'test/suites/world/oracles'],
+  'git-hosts': ['src/pull-requests', 'src/repository', 'dev/git-host', 'npm:@octokit/core', ...gitHosts('github')],
+  gitlab: ['src/pull-requests', 'src/repository', ...gitHosts('gitlab')],
+  'azure-devops': ['src/pull-requests', 'src/repository', ...gitHosts('azure-devops')],
+  minio: [
+    ...['src/base/aws', 'src/data', 'src/plan/state', 'pipeline/workspace', 'dev/object-store', 'npm:aws4fetch'],
+    'test/suites/world/minio',
+  ],
+  schemathesis: [
+    ...['routes', 'src/base', 'src/access', 'src/audit', 'src/sessions', 'src/notifications', 'src/context.ts'],
+    ...['sidecars', 'contracts', 'npm:hono', 'npm:@hono/zod-openapi', 'npm:zod', 'test/suites/world/schemathesis'],
+  ],
+  kubeconfig: ['sidecars/iac/inventory', 'test/suites/world/kubeconfig'],
+  oci: ['sidecars/iac/inventory', 'test/suites/world/oci'],
+  phoenix: [
+    ...['src/observe', 'src/prompts', 'src/agent', 'src/chains', 'src/llm/prices.ts'],
+    ...['npm:@opentelemetry/sdk-trace-base', 'npm:@opentelemetry/otlp-transformer', 'test/suites/world/phoenix'],
+  ],
+  oidc: [
+    ...['src/access', 'routes/middleware', 'console/build', 'console/client', 'npm:jose', 'npm:oidc-client-ts'],
+    ...['test/suites/console/sign-in', 'test/suites/world/oidc'],
+  ],
+  collector: [
+    ...['src/observe', 'src/runtime', 'npm:@opentelemetry/sdk-trace-base', 'npm:@opentelemetry/otlp-transformer'],
+    'test/suites/world/collector',
+  ],
+  prometheus: ['src/observe', 'test/suites/world/prometheus'],
+  kubernetes: [
+    ...['sidecars/iac', 'src/plan', 'src/services', 'src/reports', 'src/pull-requests', 'pipeline'],
+    'test/suites/world/kubernetes',
+  ],
+}
+
+/** Rooms that meet no counterpart, and what holds them in its place. */
+export const HELD_ELSEWHERE: Readonly<Record<string, string>> = {
+  'console/ui': 'npm run test:console',
+  'console/screens': 'npm run test:console',
+  bench: 'npm run bench',
+}
+
+/** What all parts are started with. */
+export const SHARED = ['test/suites/world/tools', 'test/suites/world/run-command.ts']
+
+function gitHosts(host: string): string[] {
+  const own = ['part.ts', 'openapi.ts', 'faked.ts', `${host}.world.ts`].map(
+    (name) => `test/suites/world/git-hosts/${name}`,
+  )
+  return ['test/suites/oracles/git-hosts', ...own]
+}
