@@ -86,5 +86,3 @@ describe('lists of many sessions', () => {
     expect([await statements(1, 'item'), await statements(100, 'item')]).toEqual([3, 3])
   })
 })
-
-describe('the step that adds the search', () => {})

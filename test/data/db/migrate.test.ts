@@ -106,6 +106,8 @@ describe('releases', () => {
 
   it.each(readdirSync(RELEASES))('upgrades %s to the schema of a new database', async (name) => {
     const dump = await readFile(join(RELEASES, name), 'utf8')
-    expect(await dumpOf((sql) => sql.unsafe(dump))).toBe(await dumpOf(async () => {}))
+    // The server writes some conditions in another form when it reads its own text of them, so both are read once.
+    const created = await dumpOf(async () => {})
+    expect(await dumpOf((sql) => sql.unsafe(dump))).toBe(await dumpOf((sql) => sql.unsafe(created)))
   })
 })
