@@ -3,12 +3,13 @@ import type { Logger } from '../src/base/log.ts'
 import type { Context } from '../src/context.ts'
 import { STOPPING } from '../src/data/queue/types.ts'
 import type { CancelWatch } from '../src/rounds/cancel-watch.ts'
-import { type Claim, claimRound, releaseRound } from '../src/rounds/claim.ts'
+import { type Claim, claimRound } from '../src/rounds/claim.ts'
 import type { RoundEnd } from '../src/rounds/finish.ts'
+import { cancelledMessage } from '../src/rounds/finish.ts'
 import { keepLease } from '../src/rounds/keep-lease.ts'
 import type { ClaimedRound } from '../src/rounds/round.ts'
 import type { SessionFacts } from '../src/rounds/session-facts.ts'
-import { cancelledMessage } from '../src/rounds/wish.ts'
+import { releaseRound } from '../src/rounds/transitions.ts'
 import { settleJobs } from './kit/cancellation.ts'
 import { endOfPreview } from './kit/end-of-preview.ts'
 import type { RoundRecorder } from './kit/round-recorder.ts'
@@ -24,7 +25,7 @@ export interface RoundFrame {
   openWorkspace(round: ClaimedRound, options: { log: Logger; signal: AbortSignal }): Promise<Workspace>
   /** Sends the notification `system.exception.failure`. Never throws. */
   notifyFailure(session: SessionFacts, facts: { round: number; message: string }): Promise<void>
-  /** Hears at once of wishes that a round ends; without it, the lease of the round hears of them. */
+  /** Reports cancellations at once; without it, the next extension of the lease does. */
   cancellations?: CancelWatch
   /** Absent unless `llm.record_folder` is set. */
   recorder?: RoundRecorder
@@ -44,12 +45,12 @@ export async function runRound(
   frame: RoundFrame,
 ): Promise<void> {
   const cancelling = new AbortController()
-  const onWish = (by: string) => cancelling.abort(new RoundCancelled(by))
-  const stopWatching = frame.cancellations?.watch(roundId, onWish)
+  const onCancel = (by: string) => cancelling.abort(new RoundCancelled(by))
+  const stopWatching = frame.cancellations?.watch(roundId, onCancel)
   try {
     const claim = await claimRound(context.sql, roundId)
-    if (claim?.cancelled_by) onWish(claim.cancelled_by)
-    if (claim) await runClaimed(context, claim, modes, { ...frame, stopping: signal, cancelling, onWish })
+    if (claim?.cancelled_by) onCancel(claim.cancelled_by)
+    if (claim) await runClaimed(context, claim, modes, { ...frame, stopping: signal, cancelling, onCancel })
   } finally {
     stopWatching?.()
   }
@@ -58,12 +59,12 @@ export async function runRound(
 interface ClaimedFrame extends RoundFrame {
   stopping: AbortSignal
   cancelling: AbortController
-  onWish(by: string): void
+  onCancel(by: string): void
 }
 
 async function runClaimed(context: Context, claim: Claim, modes: Modes, frame: ClaimedFrame): Promise<void> {
   const log = context.log.with({ session_id: claim.session.uuid, round: claim.number, attempt: claim.attempt })
-  const lease = keepLease(context.sql, claim, log, frame.onWish)
+  const lease = keepLease(context.sql, claim, log, frame.onCancel)
   const recording = frame.recorder?.round(toRecordedRound(context, claim))
   let writtenEnd: RoundEnd | null = null
   try {

@@ -3,7 +3,7 @@ import { ConfigError, loadConfig } from '../config/load.ts'
 import type { Config } from '../config/types.ts'
 import { createRefusalCounter } from '../src/access/audit/refusals.ts'
 import { startStatusHub } from '../src/events/status-hub.ts'
-import { watchStreams } from '../src/observe/gauges.ts'
+import { watchStreams } from '../src/observe/metrics.ts'
 import { createAssetReader } from '../src/runtime/assets.ts'
 import {
   type BootedProcess,

@@ -208,7 +208,7 @@ export const ROOMS: readonly Room[] = [
       'src/base/log.ts',
       'src/runtime/process-identity.ts',
       'src/runtime/serve.ts',
-      'src/runtime/stop-signals.ts',
+      'src/runtime/process-end.ts',
     ],
     node: ['sidecars/authz', 'sidecars/mapping'],
     entries: ['sidecars/main.ts'],

@@ -3,10 +3,10 @@ import type { Masker } from '../../src/base/masking.ts'
 import type { Turn } from '../../src/base/vocabulary.ts'
 import type { ChainName } from '../../src/chains/index.ts'
 import type { Chain, TextChain, ToolKind } from '../../src/chains/shared/chain.ts'
-import { fenceEarlierTurns } from '../../src/chains/shared/conversation.ts'
 import {
   askTextChain,
   type ChainHost,
+  fenceEarlierTurns,
   runChainOnward,
   runChain as runOn,
   type ToolBuilders,

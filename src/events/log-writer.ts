@@ -1,7 +1,7 @@
 import type { Logger } from '../base/log.ts'
 import type { Sql } from '../data/db/types.ts'
 import type { ClaimedRound } from '../rounds/round.ts'
-import { assertHeld, heldSessionQuery } from '../rounds/status.ts'
+import { assertHeld, heldSessionQuery } from '../rounds/round.ts'
 import { EVENTS_BELL } from './bell.ts'
 import { ALLOWANCES, type Allowance, createAdmission } from './limits.ts'
 import type { JournalChannel, JournalEvent, RoundJournal } from './round-event.ts'

@@ -2,7 +2,7 @@ import { sessionNotFound } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
 import type { Status } from '../base/vocabulary.ts'
 import type { Db, Sql } from '../data/db/types.ts'
-import { STATUS_CHANNEL } from '../rounds/status.ts'
+import { STATUS_CHANNEL } from '../rounds/transitions.ts'
 
 export interface SessionState {
   status: Status

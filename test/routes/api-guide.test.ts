@@ -18,7 +18,7 @@ import {
   storePreview,
   storeReport,
 } from '../../src/reports/artifacts.ts'
-import type { AttemptEnd } from '../../src/rounds/attempt-types.ts'
+import type { AttemptEnd } from '../../src/rounds/attempts.ts'
 import { recordAttemptBegin, recordAttemptEnd } from '../../src/rounds/attempts.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { storageConfig } from '../data/storage/config.ts'

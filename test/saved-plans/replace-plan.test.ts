@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LeaseLost } from '../../src/base/errors.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
-import { recordSavedPlan } from '../../src/rounds/wish.ts'
+import { recordSavedPlan } from '../../src/rounds/transitions.ts'
 import { findSavedPlan, type NewSavedPlan } from '../../src/saved-plans/saved-plan.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { claimOf, createSession, lapseLease, verbContext } from '../sessions/fixtures.ts'

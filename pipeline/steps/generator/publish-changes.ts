@@ -1,5 +1,5 @@
 import { storeCodeChange } from '../../../src/reports/artifacts.ts'
-import { recordPush } from '../../../src/rounds/wish.ts'
+import { recordPush } from '../../../src/rounds/run-records.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { countLines } from '../../kit/observe.ts'
 import { learnDeclaredSecrets } from '../shared/learn-declared-secrets.ts'

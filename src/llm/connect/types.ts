@@ -68,9 +68,10 @@ export interface PlainProvider {
   base_url: string | null
   /** The path that is appended to a configured address without one. */
   defaultPath?: string
-  /** The first of these variables that is set counts; the same holds for the keys. */
-  baseUrlVariables: readonly string[]
-  keyVariables: readonly string[]
+  /** The first of these variables that is set counts. By default it is `<NAME>_API_BASE`. */
+  baseUrlVariables?: readonly string[]
+  /** The same for the key, by default `<NAME>_API_KEY`. */
+  keyVariables?: readonly string[]
   organizationVariable?: string
   /** True where servers are often self-hosted and need no key. */
   keyOptional?: boolean

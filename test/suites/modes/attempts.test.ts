@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LeaseLost } from '../../../src/base/errors.ts'
 import { MASK } from '../../../src/base/masking.ts'
-import type { AttemptDetail } from '../../../src/rounds/attempt-types.ts'
+import type { AttemptDetail } from '../../../src/rounds/attempts.ts'
 import { createTestCore, type TestCore } from '../../helpers/core.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { type Reply, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'

@@ -6,7 +6,7 @@ import { createNotificationsApp } from '../../../../sidecars/notifications/app.t
 import { createDeliveries } from '../../../../sidecars/notifications/deliveries.ts'
 import type { Fetch } from '../../../../src/base/http.ts'
 import { silentLogger } from '../../../../src/base/log.ts'
-import { recordSavedPlan } from '../../../../src/rounds/wish.ts'
+import { recordSavedPlan } from '../../../../src/rounds/transitions.ts'
 import { serve } from '../../../../src/runtime/serve.ts'
 import { createTestCore, type TestCore } from '../../../helpers/core.ts'
 import { createIssuer } from '../../../helpers/issuer.ts'

@@ -1,6 +1,29 @@
 import type { Sql } from '../data/db/types.ts'
-import type { ClaimedRound } from './round.ts'
-import { assertHeld, heldSessionQuery } from './status.ts'
+import { assertHeld, type ClaimedRound, heldSessionQuery } from './round.ts'
+
+/**
+ * Records the id of an engine job under the key that the run gave it, so that a later attempt finds the job again.
+ * Errors: `LeaseLost`.
+ */
+export async function recordJob(sql: Sql, round: ClaimedRound, key: string, jobId: string): Promise<void> {
+  const rows = await sql`
+    WITH session AS (${heldSessionQuery(sql, round)})
+    UPDATE rounds SET jobs = jobs || jsonb_build_object(${key}::text, ${jobId}::text)
+    FROM session WHERE rounds.id = ${round.id} RETURNING rounds.id`
+  assertHeld(rows)
+}
+
+/**
+ * Records a commit that the round has pushed to the session branch. When the round is cancelled, the next one does not
+ * build on it.
+ * Errors: `LeaseLost`.
+ */
+export async function recordPush(sql: Sql, round: ClaimedRound, commit: string): Promise<void> {
+  const rows = await sql`
+    WITH session AS (${heldSessionQuery(sql, round)})
+    UPDATE rounds SET pushed_commit = ${commit} FROM session WHERE rounds.id = ${round.id} RETURNING rounds.id`
+  assertHeld(rows)
+}
 
 /** A cloud identifier that was selected for import. `address` is set just before the engine is asked to import it. */
 export interface RoundImport {

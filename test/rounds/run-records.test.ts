@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LeaseLost } from '../../src/base/errors.ts'
-import { markImported, readImports, recordImport, recordSelection } from '../../src/rounds/round-imports.ts'
+import { markImported, readImports, recordImport, recordSelection } from '../../src/rounds/run-records.ts'
 import { memoryCache } from '../helpers/memory-cache.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
