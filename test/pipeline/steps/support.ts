@@ -41,7 +41,7 @@ export interface FakeWorkspace extends Workspace {
   changes: FileChange[]
   /** Changed by every commit that has something to commit. */
   current_revision: string
-  pinned: boolean
+  kept: boolean
   commits: number
 }
 
@@ -201,7 +201,7 @@ function fakeWorkspace(): FakeWorkspace {
     defaultBranch: 'main',
     changes: [],
     current_revision: 'revision-0',
-    pinned: false,
+    kept: false,
     commits: 0,
     commitAndPush: async () => {
       workspace.commits++
@@ -216,7 +216,7 @@ function fakeWorkspace(): FakeWorkspace {
     changedFiles: async () => [],
     revision: async () => workspace.current_revision,
     keep: async () => {
-      workspace.pinned = true
+      workspace.kept = true
     },
     dispose: async () => {},
   }

@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { platformFor } from '../../../src/access/audit/record.ts'
 import type { Context } from '../../../src/context.ts'
 import type { LlmClient } from '../../../src/llm/types.ts'
 import { acceptRound } from '../../../src/rounds/accept.ts'
 import { cancelRound } from '../../../src/rounds/cancel.ts'
-import { findSavedPlan } from '../../../src/saved-plans/saved-plan.ts'
+import { findPin } from '../../../src/saved-plans/saved-plan.ts'
 import type { EngineResult, IacClient, IacJobKind } from '../../../src/services/iac/types.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { untilAborted } from '../../helpers/until-aborted.ts'
@@ -19,10 +18,9 @@ import {
   managedState,
   sessionWithPlan,
 } from './apply-world.ts'
-import { driftedRepository, driftReportOf, driftScripts, partial } from './drift-world.ts'
 import { importRound, QUERY, withScope } from './import-world.ts'
 import { ADDED, done, GATES, goodRound, MAIN, write } from './scripts.ts'
-import { firstRound, lapse, nextRound, planPath, runWaiting, type SessionView, startStack } from './stack.ts'
+import { firstRound, lapse, nextRound, runWaiting, type SessionView, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
@@ -76,9 +74,6 @@ function endlessJob(iac: IacClient, kind: IacJobKind, whenRunning: () => Promise
   return { iac: changed, happened }
 }
 
-const remote = async (session: SessionView, repo_uri: string) =>
-  Number(await stack.git(repo_uri, 'rev-list', '--count', `main..${session.branch}`))
-
 function expectCancelled(session: SessionView) {
   expect(session).toMatchObject({ in_flight: false, failures: [] })
   expect([session.statuses.at(-1), session.messages.at(-1)]).toEqual(['uncompleted', CANCELLED])
@@ -87,36 +82,13 @@ function expectCancelled(session: SessionView) {
 
 describe('a generate round that is cancelled', () => {
   it.each([
-    ['requests_filter', 0],
-    ['task_complete', 0],
-    ['generate_engine_plan_report', 1],
-    ['report_compliance_findings', 1],
-  ])('while the model works in %s ends without a pin', async (chain, commits) => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const context: Context = stack.context(
-      hangingAt(() => context, chain, goodRound()),
-      { orchestration: GATES },
-    )
-    const session = await firstRound(stack, context, { repo_uri })
-    expectCancelled(session)
-    expect(await remote(session, repo_uri)).toBe(commits)
-    expect(existsSync(planPath(stack, session.uuid))).toBe(false)
-    const [row] = await context.sql`
-      SELECT s.last_commit, s.reviewed_commit, r.usage, r.pushed_commit IS NOT NULL AS pushed
-      FROM sessions s JOIN rounds r ON r.session_id = s.id WHERE s.uuid = ${session.uuid}`
-    expect(row).toMatchObject({ last_commit: null, reviewed_commit: '', pushed: commits === 1 })
-    expect(row?.usage).toMatchObject({ chains: expect.anything() })
-  })
-
-  it.each([
     'init',
     'plan',
     'show',
   ] as const)('while the engine works on %s interrupts it and waits for it', async (kind) => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const base = stack.context(scriptedLlm(goodRound()))
     const { iac, happened } = endlessJob(base.iac, kind, () => cancelIn(base))
-    const session = await firstRound(stack, { ...base, iac }, { repo_uri })
+    const session = await firstRound(stack, { ...base, iac })
     expectCancelled(session)
     expect(happened).toEqual(['submitted', 'cancel job-that-never-ends', 'ended'])
   })
@@ -147,7 +119,7 @@ describe('a generate round that is cancelled', () => {
   it('leaves the pin, the lock and the commit of the round before, and the next round begins at that commit', async () => {
     const context = contextOf(stack)
     const { uuid, repo_uri } = await sessionWithPlan(stack, context)
-    const before = await findSavedPlan(context.sql, await idOf(context, uuid))
+    const before = await findPin(context.sql, await idOf(context, uuid))
     const changed: Context = stack.context(
       hangingAt(
         () => changed,
@@ -158,7 +130,7 @@ describe('a generate round that is cancelled', () => {
     )
     const session = await nextRound(stack, changed, uuid, 'A third one')
     expectCancelled(session)
-    expect(await findSavedPlan(context.sql, await idOf(context, uuid))).toEqual(before)
+    expect(await findPin(context.sql, await idOf(context, uuid))).toEqual(before)
     expect(await leftOfPlan(stack, uuid)).toEqual({ directory: true, plans: 1 })
     expect(session.history.at(-1)?.assistant).toContain(CANCELLED)
     expect(await stack.git(repo_uri, 'ls-tree', '--name-only', session.branch)).toContain('third.tf')
@@ -180,7 +152,7 @@ describe('a generate round that is cancelled', () => {
   it('while it stores the copy of its pin leaves no half of a seal, nor its lock', async () => {
     const context = contextOf(stack)
     const { uuid } = await sessionWithPlan(stack, context)
-    const before = await findSavedPlan(context.sql, await idOf(context, uuid))
+    const before = await findPin(context.sql, await idOf(context, uuid))
     const deleted: string[] = []
     const base = stack.context(
       scriptedLlm(goodRound({ task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Third.')] })),
@@ -202,12 +174,11 @@ describe('a generate round that is cancelled', () => {
     const session = await nextRound(stack, sealing, uuid, 'A third one')
     expectCancelled(session)
     expect(session.is_blocked).toBe(true)
-    expect(await findSavedPlan(context.sql, await idOf(context, uuid))).toEqual(before)
+    expect(await findPin(context.sql, await idOf(context, uuid))).toEqual(before)
     expect(await leftOfPlan(stack, uuid)).toEqual({ directory: true, plans: 1 })
   })
 
   it('before its worker was killed: the next one stops what still runs, and does not begin', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const worker = new AbortController()
     const base = stack.context(scriptedLlm(goodRound()))
     const dying: IacClient['run'] = async (kind, body, options) => {
@@ -217,7 +188,7 @@ describe('a generate round that is cancelled', () => {
       worker.abort(new Error('killed'))
       throw new Error('killed')
     }
-    const killed = await firstRound(stack, { ...base, iac: { ...base.iac, run: dying } }, { repo_uri }, worker.signal)
+    const killed = await firstRound(stack, { ...base, iac: { ...base.iac, run: dying } }, {}, worker.signal)
     expect(killed.in_flight).toBe(true)
     await lapse(stack, killed.uuid)
     const asked: string[] = []
@@ -358,15 +329,6 @@ describe('an apply that is cancelled', () => {
 })
 
 describe('a round that works on the code', () => {
-  it('of drift is cancelled while the generator works', async () => {
-    const repo_uri = await driftedRepository(stack)
-    const context: Context = stack.context(hangingAt(() => context, 'task_complete', driftScripts()))
-    const session = await firstRound(stack, context, { repo_uri, ...partial })
-    expectCancelled(session)
-    expect(await remote(session, repo_uri)).toBe(0)
-    expect(await driftReportOf(stack, session.uuid)).toBeNull()
-  })
-
   it('of import is cancelled while the engine imports: the branch keeps the code that the state needs', async () => {
     const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const base = stack.context(scriptedLlm(importRound()))

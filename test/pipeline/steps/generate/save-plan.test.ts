@@ -48,7 +48,7 @@ describe('savePlan', () => {
     const { world, valid } = await planned({}, [{ address: 'a.b', type: 'a', actions: ['delete', 'create'] }])
     valid.reference.targets = ['a.b', 'weird."quoted",{target}']
     await savePlan(world.kit, valid)
-    expect(world.workspace.pinned).toBe(true)
+    expect(world.workspace.kept).toBe(true)
     const pin = await pinOf(world)
     expect(pin?.plan).toMatchObject({
       round_id: world.run.round.id,
@@ -106,7 +106,7 @@ describe('savePlan', () => {
     const { world, valid } = await planned()
     await change(world)
     await expect(savePlan(world.kit, valid)).rejects.toThrow('does not belong to the code')
-    expect(world.workspace.pinned).toBe(false)
+    expect(world.workspace.kept).toBe(false)
     expect(await pinOf(world)).toBeNull()
   })
 
@@ -116,9 +116,9 @@ describe('savePlan', () => {
     expect(await pinOf(world)).not.toBeNull()
     await rm(join(root, 'session.plan'))
     valid.reference.plan_sha256 = null
-    world.workspace.pinned = false
+    world.workspace.kept = false
     await savePlan(world.kit, valid)
-    expect(world.workspace.pinned).toBe(true)
+    expect(world.workspace.kept).toBe(true)
     expect(await pinOf(world)).toBeNull()
   })
 
@@ -127,7 +127,7 @@ describe('savePlan', () => {
     await lapseLease(steps.database.sql, world.run.round.id)
     await claimRound(steps.database.sql, world.run.round.id)
     await expect(savePlan(world.kit, valid)).rejects.toThrow(LeaseLost)
-    expect(world.workspace.pinned).toBe(false)
+    expect(world.workspace.kept).toBe(false)
     expect(await pinOf(world)).toBeNull()
     expect(world.objects.size).toBe(0)
   })
@@ -152,7 +152,7 @@ describe('the stored copy of a pin', () => {
     const { world, valid } = await planned({ key: KEY })
     world.run.context.storage.put = async () => Promise.reject(unavailable('The object store cannot be reached.'))
     await savePlan(world.kit, valid)
-    expect(world.workspace.pinned).toBe(true)
+    expect(world.workspace.kept).toBe(true)
     expect((await pinOf(world))?.plan.archive_key).toBeNull()
   })
 })
