@@ -4,7 +4,7 @@ import type { Context } from '../../../src/context.ts'
 import type { LlmClient } from '../../../src/llm/types.ts'
 import { acceptRound } from '../../../src/rounds/accept.ts'
 import { cancelRound } from '../../../src/rounds/cancel.ts'
-import { findPin } from '../../../src/saved-plans/saved-plan.ts'
+import { findSavedPlan } from '../../../src/saved-plans/saved-plan.ts'
 import type { EngineResult, IacClient, IacJobKind } from '../../../src/services/iac/types.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { untilAborted } from '../../helpers/until-aborted.ts'
@@ -119,7 +119,7 @@ describe('a generate round that is cancelled', () => {
   it('leaves the pin, the lock and the commit of the round before, and the next round begins at that commit', async () => {
     const context = contextOf(stack)
     const { uuid, repo_uri } = await sessionWithPlan(stack, context)
-    const before = await findPin(context.sql, await idOf(context, uuid))
+    const before = await findSavedPlan(context.sql, await idOf(context, uuid))
     const changed: Context = stack.context(
       hangingAt(
         () => changed,
@@ -130,7 +130,7 @@ describe('a generate round that is cancelled', () => {
     )
     const session = await nextRound(stack, changed, uuid, 'A third one')
     expectCancelled(session)
-    expect(await findPin(context.sql, await idOf(context, uuid))).toEqual(before)
+    expect(await findSavedPlan(context.sql, await idOf(context, uuid))).toEqual(before)
     expect(await leftOfPlan(stack, uuid)).toEqual({ directory: true, plans: 1 })
     expect(session.history.at(-1)?.assistant).toContain(CANCELLED)
     expect(await stack.git(repo_uri, 'ls-tree', '--name-only', session.branch)).toContain('third.tf')
@@ -152,7 +152,7 @@ describe('a generate round that is cancelled', () => {
   it('while it stores the copy of its pin leaves no half of a seal, nor its lock', async () => {
     const context = contextOf(stack)
     const { uuid } = await sessionWithPlan(stack, context)
-    const before = await findPin(context.sql, await idOf(context, uuid))
+    const before = await findSavedPlan(context.sql, await idOf(context, uuid))
     const deleted: string[] = []
     const base = stack.context(
       scriptedLlm(goodRound({ task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Third.')] })),
@@ -174,7 +174,7 @@ describe('a generate round that is cancelled', () => {
     const session = await nextRound(stack, sealing, uuid, 'A third one')
     expectCancelled(session)
     expect(session.is_blocked).toBe(true)
-    expect(await findPin(context.sql, await idOf(context, uuid))).toEqual(before)
+    expect(await findSavedPlan(context.sql, await idOf(context, uuid))).toEqual(before)
     expect(await leftOfPlan(stack, uuid)).toEqual({ directory: true, plans: 1 })
   })
 
