@@ -3,17 +3,18 @@ import type { Logger } from '../src/base/log.ts'
 import type { Context } from '../src/context.ts'
 import { STOPPING } from '../src/data/queue/types.ts'
 import type { CancelWatch } from '../src/rounds/cancel-watch.ts'
-import { type Claim, claimRound, releaseRound } from '../src/rounds/claim.ts'
+import { type Claim, claimRound } from '../src/rounds/claim.ts'
 import type { RoundEnd } from '../src/rounds/finish.ts'
+import { cancelledMessage } from '../src/rounds/finish.ts'
 import { keepLease } from '../src/rounds/keep-lease.ts'
 import type { ClaimedRound } from '../src/rounds/round.ts'
 import type { SessionFacts } from '../src/rounds/session-facts.ts'
-import { cancelledMessage } from '../src/rounds/wish.ts'
+import { releaseRound } from '../src/rounds/transitions.ts'
 import { settleJobs } from './kit/cancellation.ts'
 import { endOfPreview } from './kit/end-of-preview.ts'
 import type { RoundRecorder } from './kit/round-recorder.ts'
 import type { BareRun, Modes, Outcome, Parked, RoundMode } from './kit/run.ts'
-import { type AttemptFrame, openBudget, openJournal, openRun, toRecordedRound } from './open-run.ts'
+import { type AttemptFrame, openBudget, openRoundEventLog, openRun, toRecordedRound } from './open-run.ts'
 import { saveEnd } from './save-end.ts'
 import type { Workspace } from './workspace/types.ts'
 
@@ -24,7 +25,7 @@ export interface RoundFrame {
   openWorkspace(round: ClaimedRound, options: { log: Logger; signal: AbortSignal }): Promise<Workspace>
   /** Sends the notification `system.exception.failure`. Never throws. */
   notifyFailure(session: SessionFacts, facts: { round: number; message: string }): Promise<void>
-  /** Hears at once of wishes that a round ends; without it, the lease of the round hears of them. */
+  /** Reports cancellations at once; without it, the next extension of the lease does. */
   cancellations?: CancelWatch
   /** Absent unless `llm.record_folder` is set. */
   recorder?: RoundRecorder
@@ -44,12 +45,12 @@ export async function runRound(
   frame: RoundFrame,
 ): Promise<void> {
   const cancelling = new AbortController()
-  const onWish = (by: string) => cancelling.abort(new RoundCancelled(by))
-  const stopWatching = frame.cancellations?.watch(roundId, onWish)
+  const onCancel = (by: string) => cancelling.abort(new RoundCancelled(by))
+  const stopWatching = frame.cancellations?.watch(roundId, onCancel)
   try {
     const claim = await claimRound(context.sql, roundId)
-    if (claim?.cancelled_by) onWish(claim.cancelled_by)
-    if (claim) await runClaimed(context, claim, modes, { ...frame, stopping: signal, cancelling, onWish })
+    if (claim?.cancelled_by) onCancel(claim.cancelled_by)
+    if (claim) await runClaimed(context, claim, modes, { ...frame, stopping: signal, cancelling, onCancel })
   } finally {
     stopWatching?.()
   }
@@ -58,27 +59,27 @@ export async function runRound(
 interface ClaimedFrame extends RoundFrame {
   stopping: AbortSignal
   cancelling: AbortController
-  onWish(by: string): void
+  onCancel(by: string): void
 }
 
 async function runClaimed(context: Context, claim: Claim, modes: Modes, frame: ClaimedFrame): Promise<void> {
   const log = context.log.with({ session_id: claim.session.uuid, round: claim.number, attempt: claim.attempt })
-  const lease = keepLease(context.sql, claim, log, frame.onWish)
+  const lease = keepLease(context.sql, claim, log, frame.onCancel)
   const recording = frame.recorder?.round(toRecordedRound(context, claim))
   let writtenEnd: RoundEnd | null = null
   try {
     const held = AbortSignal.any([frame.stopping, lease.signal])
     log.info('round starts', { mode: claim.mode })
     const cancelled = frame.cancelling.signal
-    const journal = openJournal({ ...context, log }, claim)
+    const eventLog = openRoundEventLog({ ...context, log }, claim)
     // Whoever sees the end of the round has been offered everything that happened before it.
     const attempted = await attempt({ ...context, log }, claim, modes, {
       ...frame,
       held,
       cancelled,
       recording,
-      journal,
-    }).finally(journal.close)
+      eventLog,
+    }).finally(eventLog.close)
     const end = claim.preview ? endOfPreview(attempted) : attempted
     if (end === 'parked') return log.info('round waits for another one')
     if (end === 'hand back') {
@@ -115,7 +116,7 @@ async function attempt(
   try {
     if (claim.cancelled_by !== null && mode.workspace) await endUnstarted(run)
     if (claim.interruptions > context.config.worker.max_restarts) return await giveUp(mode, run, claim.interruptions)
-    const budget = await openBudget(context, claim, frame.journal)
+    const budget = await openBudget(context, claim, frame.eventLog)
     const { outcome, commit } = await runMode(mode, budget ? { ...run, budget } : run, frame)
     if (outcome.status === 'parked') return 'parked'
     const message = outcome.status === 'completed' ? claim.session.operation.toUpperCase() : outcome.message

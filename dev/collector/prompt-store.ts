@@ -1,5 +1,5 @@
 import type { SeedPrompt } from '../../src/prompts/parse-seed.ts'
-import { SEED_MODEL } from '../../src/prompts/registry/types.ts'
+import { SEED_MODEL } from '../../src/prompts/registry/client.ts'
 import { readText, writeAtomically } from '../files.ts'
 
 export interface StoredVersion {

@@ -1,4 +1,4 @@
-import type { AttemptDetail } from '../../src/rounds/attempt-types.ts'
+import type { AttemptDetail } from '../../src/rounds/attempts.ts'
 
 /** The parts of the public API's answers that the demo reads. */
 export interface Artifact {

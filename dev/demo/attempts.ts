@@ -1,4 +1,4 @@
-import type { AttemptDetail, AttemptDiagnostic } from '../../src/rounds/attempt-types.ts'
+import type { AttemptDetail, AttemptDiagnostic } from '../../src/rounds/attempts.ts'
 import type { Row } from './display.ts'
 
 /** Most diagnostics that are shown of an attempt. */

@@ -1,6 +1,7 @@
+import type { HclValue } from '../../src/hcl/parser.ts'
+import { blocksWithin, isWrittenOut, readHcl } from '../../src/hcl/read.ts'
 import { carriesSecret, isLiteralSecret } from '../../src/rules/common/secret-names.ts'
 import { findUnformatted } from './format.ts'
-import { blocksWithin, HclError, parseHcl } from './hcl.ts'
 import { splitMarkdown } from './markdown.ts'
 import { findUnknownArguments, type ProviderSchema } from './schema.ts'
 import type { Complaint } from './text-rules.ts'
@@ -24,12 +25,8 @@ export function checkCode(body: string, schema: ProviderSchema | null): Complain
 const moved = (complaint: Complaint, by: number): Complaint => ({ ...complaint, line: (complaint.line ?? 1) + by })
 
 function exampleComplaints(code: string, schema: ProviderSchema | null): Complaint[] {
-  try {
-    parseHcl(code)
-  } catch (error) {
-    if (error instanceof HclError) return [{ rule: 'example', line: error.line, message: error.message }]
-    throw error
-  }
+  const [fault] = readHcl(code).faults
+  if (fault !== undefined) return [{ rule: 'example', ...fault }]
   const unknown = schema === null ? [] : findUnknownArguments(schema, code)
   return [
     ...findUnformatted(code.replace(/\n$/, '')).map(({ line, message }) => ({ rule: 'format', line, message })),
@@ -40,20 +37,18 @@ function exampleComplaints(code: string, schema: ProviderSchema | null): Complai
 
 /** Finds literal values where a secret belongs: they would teach a model to write secrets into code. */
 function findLiteralSecrets(code: string): Complaint[] {
-  const top = parseHcl(code).blocks.map((block) => ({
+  const top = readHcl(code).body.blocks.map((block) => ({
     type: block.labels[0] ?? '',
     blocks: [block, ...blocksWithin(block.body)],
   }))
   return top.flatMap(({ type, blocks }) =>
     blocks.flatMap((block) =>
-      block.body.arguments
+      block.body.attributes
         .filter(({ name, value }) => carriesSecret(type, name) && isLiteralText(value))
         .map(({ name, line }) => ({ rule: 'secret', line, message: `gives ${name} a literal value` })),
     ),
   )
 }
 
-function isLiteralText(value: string): boolean {
-  const [, text] = /^"([^"]*)"$/.exec(value) ?? []
-  return text !== undefined && !text.includes('${') && isLiteralSecret(text)
-}
+const isLiteralText = (value: HclValue): boolean =>
+  value.kind === 'string' && isWrittenOut(value) && isLiteralSecret(value.value)

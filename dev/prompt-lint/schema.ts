@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { type HclBlock, type HclBody, parseHcl } from './hcl.ts'
+import type { HclBlock, HclBody } from '../../src/hcl/parser.ts'
+import { readHcl } from '../../src/hcl/read.ts'
 
 /** The part of `providers schema -json` that says which arguments exist. */
 const Attribute = v.object({
@@ -61,11 +62,10 @@ const META_BLOCKS = new Set(['lifecycle', 'connection', 'provisioner', 'timeouts
 /**
  * Finds arguments that the provider does not know, does not allow to be set or calls deprecated, and required ones that
  * are missing. Types that the schema does not hold are not checked.
- * @throws HclError for a text that is no configuration code
  */
 export function findUnknownArguments(schema: ProviderSchema, hcl: string): UnknownArgument[] {
   const prefixes = new Set([...schema.resource.keys(), ...schema.data.keys()].map((type) => type.split('_')[0]))
-  return parseHcl(hcl).blocks.flatMap((block) => {
+  return readHcl(hcl).body.blocks.flatMap((block) => {
     const [type = ''] = block.labels
     if ((block.type !== 'resource' && block.type !== 'data') || !prefixes.has(type.split('_')[0])) return []
     const blockSchema = schema[block.type].get(type)
@@ -76,7 +76,7 @@ export function findUnknownArguments(schema: ProviderSchema, hcl: string): Unkno
 }
 
 function judged(known: Block, body: HclBody, path: string, line: number, top: boolean): UnknownArgument[] {
-  const set = body.arguments.filter(({ name }) => !(top && META.has(name)))
+  const set = body.attributes.filter(({ name }) => !(top && META.has(name)))
   const blocks = body.blocks.map(unrollDynamic).filter(({ type }) => !(top && META_BLOCKS.has(type)))
   const names = new Set([...set.map(({ name }) => name), ...blocks.map(({ type }) => type)])
   const at = (name: string) => `${path}.${name}`

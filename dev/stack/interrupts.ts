@@ -1,4 +1,4 @@
-import { onStopSignal } from '../../src/runtime/stop-signals.ts'
+import { onStopSignal } from '../../src/runtime/process-end.ts'
 
 /**
  * Handles SIGINT and SIGTERM, and SIGHUP, which comes when the terminal is closed. The exit code is that of an

@@ -34,6 +34,12 @@ export const ROOMS: readonly Room[] = [
     imports: ['config'],
     node: false,
   },
+  {
+    name: 'src/hcl',
+    holds: "the one reader of the engine's language: tokens, blocks and values with their places",
+    imports: [],
+    node: false,
+  },
   { name: 'src/aws', holds: 'credentials of AWS from the usual places', imports: ['config', 'src/base'], node: false },
   {
     name: 'src/data',
@@ -63,7 +69,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'src/plan',
     holds: 'plan JSON and the plan as data, state, provider schema, diagnostics, import identifiers',
-    imports: ['config', 'src/base', 'src/data', 'src/services'],
+    imports: ['config', 'src/base', 'src/hcl', 'src/data', 'src/services'],
     node: false,
   },
   {
@@ -195,7 +201,7 @@ export const ROOMS: readonly Room[] = [
       'src/base/log.ts',
       'src/runtime/process-identity.ts',
       'src/runtime/serve.ts',
-      'src/runtime/stop-signals.ts',
+      'src/runtime/process-end.ts',
     ],
     node: ['sidecars/authz', 'sidecars/mapping'],
     entries: ['sidecars/main.ts'],
@@ -208,6 +214,7 @@ export const ROOMS: readonly Room[] = [
       'src/aws',
       'src/base/http.ts',
       'src/base/log.ts',
+      'src/hcl',
       'src/runtime/https-exchange.ts',
       'src/runtime/process-identity.ts',
       'sidecars',
@@ -235,7 +242,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'console/screens',
     holds: 'one folder a screen',
-    imports: ['console/client', 'console/ui'],
+    imports: ['src/hcl', 'console/client', 'console/ui'],
     node: false,
   },
   {

@@ -2,7 +2,7 @@ import type { AgentEvent } from '../../src/agent/types.ts'
 import type { ChainName } from '../../src/chains/index.ts'
 import type { Pricing } from '../../src/llm/prices.ts'
 import type { Usage } from '../../src/llm/types.ts'
-import type { AttemptSpending } from '../../src/rounds/attempt-types.ts'
+import type { AttemptSpending } from '../../src/rounds/attempts.ts'
 import type { RoundUsage } from '../../src/sessions/session-detail.ts'
 
 /**

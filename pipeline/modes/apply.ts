@@ -1,6 +1,6 @@
 import { LeaseLost, PlatformError, RoundCancelled } from '../../src/base/errors.ts'
 import { type ApplyProgress, type ApplyResult, readApplyProgress, recordApplyResult } from '../../src/rounds/applies.ts'
-import { cancelledMessage } from '../../src/rounds/wish.ts'
+import { cancelledMessage } from '../../src/rounds/finish.ts'
 import { findPin, type StoredSeal } from '../../src/sessions/pins/seal.ts'
 import { cancelledBy } from '../kit/cancellation.ts'
 import { type BareKit, createBareKit } from '../kit/kit.ts'

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { OPERATIONS } from '../../src/base/vocabulary.ts'
-import { ATTEMPT_OUTCOMES, ATTEMPT_STEPS, STEP_OUTCOMES } from '../../src/rounds/attempt-types.ts'
+import { ATTEMPT_OUTCOMES, ATTEMPT_STEPS, STEP_OUTCOMES } from '../../src/rounds/attempts.ts'
 
 const timestamp = () => z.string().openapi({ format: 'date-time' })
 const tokens = () =>

@@ -1,6 +1,6 @@
 import { createLogger, type LogFields, type Logger, type LogLevel } from '../../src/base/log.ts'
+import { onStopSignal } from '../../src/runtime/process-end.ts'
 import { serve } from '../../src/runtime/serve.ts'
-import { onStopSignal } from '../../src/runtime/stop-signals.ts'
 import { type Environment, SettingsError, textOf } from './settings.ts'
 
 interface ServerSettings {

@@ -1,8 +1,8 @@
+import { PlatformError } from '../base/errors.ts'
 import type { Message } from '../llm/types.ts'
 import type { CallMemory } from './call-memory.ts'
 import type { ContextBudget } from './context-budget.ts'
 import { estimateMessages, fitMessages } from './fit-messages.ts'
-import { isOverlong, shareToKeep } from './overlong.ts'
 import type { Tool } from './types.ts'
 
 /** Keeps the messages of one chain within the input that its model takes. */
@@ -49,3 +49,46 @@ export function createFitting(
 
 const estimateTools = (tools: readonly Tool[], { estimate }: ContextBudget): number =>
   tools.reduce((total, { definition }) => total + estimate(JSON.stringify(definition)), 0)
+
+const EXCEED = "exceed(s|ed|ing)? (the |this |its )?(model'?s? |available |allowed )*(maximum |max )?(allowed )?"
+
+/** Error texts of providers about a prompt that is longer than the model takes. */
+const OVERLONG = [
+  /prompt is too long/i,
+  /\b(prompt|input|request|context|conversation|message)s? (is |are |was )?too (long|large)\b/i,
+  /maximum (context|prompt|input|sequence) (length|window|size|tokens)/i,
+  /(context|prompt|input|token)[_ -]?(length|window|size|limit|count|tokens)?[_ -]?(is |was )?exceed(ed|s)?\b/i,
+  new RegExp(`${EXCEED}(context|input|prompt|token|number of tokens|sequence)`, 'i'),
+  /(max_tokens|max_new_tokens)[`']? (exceed|must be <=)/i,
+  /reduce the length of (the|your) (messages|prompt|input)/i,
+  /(greater|longer|larger) than the (model'?s )?(maximum )?context/i,
+  /too large for model with \d+ maximum context/i,
+  /too many (input )?tokens/i,
+  /request_too_large|request exceeds the maximum size/i,
+  /context_length_exceeded|model_context_window_exceeded/i,
+]
+const NOT_OVERLONG = /rate.?limit|quota|thrott|per (minute|day|second)|please wait|try again later/i
+const STATUSES = new Set([400, 413, 422, 500, 502])
+
+/** Recognises a model call that failed because its input was longer than the model takes. */
+export function isOverlong(error: unknown): error is PlatformError {
+  if (!(error instanceof PlatformError) || error.code !== 'InferenceCallAPIError' || !STATUSES.has(error.status))
+    return false
+  return (
+    error.status === 413 ||
+    (!NOT_OVERLONG.test(error.message) && OVERLONG.some((pattern) => pattern.test(error.message)))
+  )
+}
+
+const NUMBER = /(?<![\w.,/-])(?:\d{1,3}(?:,\d{3})+|\d{4,9})(?![\w/-])/g
+
+/**
+ * Share of the refused input that the next attempt keeps, from 0.1 to 0.7. It is computed from the two largest numbers
+ * in the text, which are taken for length and limit: a limit of 100,000 and a length of 150,000 give 0.6.
+ * @param text the error text of the provider
+ */
+export function shareToKeep(text: string): number {
+  const numbers = [...text.matchAll(NUMBER)].map(([number]) => Number(number.replaceAll(',', ''))).sort((a, b) => b - a)
+  const [largest = 1, second = largest] = numbers
+  return Math.min(0.7, Math.max(0.1, (second / largest) * 0.9))
+}

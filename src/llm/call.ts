@@ -1,8 +1,8 @@
-import { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai'
-import { delay, OutboundError, retryAfter } from '../base/http.ts'
+import { APIConnectionError, APIConnectionTimeoutError } from 'openai'
+import { delay, OutboundError } from '../base/http.ts'
 import type { Logger } from '../base/log.ts'
 import type { Deployment } from './deployments.ts'
-import { CallFailure, inferenceError, isRetryable, redact } from './failure.ts'
+import { CallFailure, inferenceError, redact } from './failure.ts'
 import { learnUnsupported } from './quirks.ts'
 import type { Route } from './router.ts'
 
@@ -100,47 +100,9 @@ async function post(deployment: Deployment, body: object, options: CallOptions<u
  * @param timeout the signal that limits this attempt
  */
 function toCallFailure(error: unknown, timeout: AbortSignal, timeoutS: number, caller?: AbortSignal): Error {
-  if (error instanceof CallFailure) return error
   if (error instanceof APIConnectionError && error.cause instanceof CallFailure) return error.cause
   if (caller?.aborted) return new OutboundError('aborted', 'the call was cancelled', { cause: error })
-  if (timeout.aborted || error instanceof APIConnectionTimeoutError)
-    return new CallFailure(`no answer within ${timeoutS} s`, 502, { retryable: true, cause: error })
-  if (error instanceof APIError && typeof error.status === 'number') return toStatusFailure(error, error.status)
-  if (error instanceof SyntaxError)
-    return new CallFailure('the answer is not JSON', 502, { retryable: true, cause: error })
-  return new CallFailure('the connection failed', 502, { retryable: true, cause: error })
-}
-
-function toStatusFailure(error: APIError, status: number): CallFailure {
-  const advice = error.headers?.get('x-should-retry')
-  return new CallFailure(messageOf(error, status), status, {
-    retryable: advice === 'true' || isRetryable(status),
-    wait_ms: error.headers ? (retryAfterMs(error.headers) ?? retryAfter(error.headers)) : null,
-    // An exhausted budget has the status of a rate limit, but another attempt does not help. The providers' own clients
-    // obey this header too. Another entry of the same name may still have a budget.
-    again_here: advice !== 'false',
-    parameter: error.param ?? null,
-    cause: error,
-  })
-}
-
-/** The wait in milliseconds by `retry-after-ms`, which is finer than `retry-after` beside it; null without it. */
-function retryAfterMs(headers: Headers): number | null {
-  const wait = Number(headers.get('retry-after-ms') || Number.NaN)
-  return Number.isFinite(wait) && wait >= 0 ? wait : null
-}
-
-/** The provider's own error text. In place of an HTML page of a gateway, the status alone. */
-function messageOf(error: APIError, status: number): string {
-  const body: unknown = error.error
-  if (
-    typeof body === 'object' &&
-    body !== null &&
-    'message' in body &&
-    typeof body.message === 'string' &&
-    body.message
-  )
-    return body.message
-  const text = error.message.replace(new RegExp(`^${status}\\s*`), '')
-  return text === '' || /^\s*</.test(text) || text === 'status code (no body)' ? `HTTP ${status}` : text
+  const failure = (reason: string) => new CallFailure(reason, 502, { retryable: true, cause: error })
+  if (timeout.aborted || error instanceof APIConnectionTimeoutError) return failure(`no answer within ${timeoutS} s`)
+  return failure(error instanceof SyntaxError ? 'the answer is not JSON' : 'the connection failed')
 }

@@ -1,8 +1,7 @@
 import { providerOf } from '../../config/provider-variables.ts'
-import { connectAzure } from './connect/azure.ts'
 import { connectBedrock } from './connect/bedrock.ts'
 import { connectGemini, connectVertex } from './connect/google.ts'
-import { connectAnthropic, openaiQuirks } from './connect/plain.ts'
+import { connectAnthropic, connectAzure, openaiQuirks } from './connect/plain.ts'
 import type { Connection, ModelEntry, PlainProvider } from './connect/types.ts'
 
 /** A provider with its own rules for addresses, credentials or the form of requests. */
@@ -32,15 +31,11 @@ const PROVIDERS: readonly (PlainProvider | SpecialProvider)[] = [
   {
     name: 'mistral',
     base_url: 'https://api.mistral.ai/v1',
-    baseUrlVariables: ['MISTRAL_API_BASE'],
-    keyVariables: ['MISTRAL_API_KEY'],
     quirks: () => ({ search: 'conversations', call_id: /^[a-zA-Z0-9]{9}$/, finish: { model_length: 'length' } }),
   },
   {
     name: 'groq',
     base_url: 'https://api.groq.com/openai/v1',
-    baseUrlVariables: ['GROQ_API_BASE'],
-    keyVariables: ['GROQ_API_KEY'],
     quirks: (id) => {
       if (/^(groq\/)?compound/.test(id)) return { search: 'plain' }
       return {
@@ -52,22 +47,16 @@ const PROVIDERS: readonly (PlainProvider | SpecialProvider)[] = [
   {
     name: 'deepseek',
     base_url: 'https://api.deepseek.com',
-    baseUrlVariables: ['DEEPSEEK_API_BASE'],
-    keyVariables: ['DEEPSEEK_API_KEY'],
     quirks: () => ({ echo: ['reasoning_content'] }),
   },
   {
     name: 'xai',
     base_url: 'https://api.x.ai/v1',
-    baseUrlVariables: ['XAI_API_BASE'],
-    keyVariables: ['XAI_API_KEY'],
     quirks: (id) => ({ search: /^grok-([4-9]|\d\d)/.test(id) ? 'responses' : null, searchSize: false }),
   },
   {
     name: 'openrouter',
     base_url: 'https://openrouter.ai/api/v1',
-    baseUrlVariables: ['OPENROUTER_API_BASE'],
-    keyVariables: ['OPENROUTER_API_KEY'],
     quirks: () => ({ search: 'openrouter', echo: ['reasoning_details', 'extra_content'] }),
   },
   {
@@ -87,8 +76,6 @@ const PROVIDERS: readonly (PlainProvider | SpecialProvider)[] = [
     name: 'cohere',
     aliases: ['cohere_chat'],
     base_url: 'https://api.cohere.ai/compatibility/v1',
-    baseUrlVariables: ['COHERE_API_BASE'],
-    keyVariables: ['COHERE_API_KEY'],
     quirks: () => ({ unsupported: ['tool_choice', 'reasoning_effort'], maxTemperature: 1 }),
   },
   {
@@ -103,8 +90,6 @@ const PROVIDERS: readonly (PlainProvider | SpecialProvider)[] = [
     aliases: ['ollama_chat'],
     base_url: null,
     defaultPath: '/v1',
-    baseUrlVariables: ['OLLAMA_API_BASE'],
-    keyVariables: ['OLLAMA_API_KEY'],
     keyOptional: true,
   },
   {
@@ -112,16 +97,12 @@ const PROVIDERS: readonly (PlainProvider | SpecialProvider)[] = [
     aliases: ['vllm'],
     base_url: null,
     defaultPath: '/v1',
-    baseUrlVariables: ['HOSTED_VLLM_API_BASE'],
-    keyVariables: ['HOSTED_VLLM_API_KEY'],
     keyOptional: true,
   },
   {
     name: 'custom_openai',
     aliases: ['openai_like'],
     base_url: null,
-    baseUrlVariables: ['CUSTOM_OPENAI_API_BASE'],
-    keyVariables: ['CUSTOM_OPENAI_API_KEY'],
     keyOptional: true,
   },
 ]

@@ -5,7 +5,6 @@ import type { Logger } from '../base/log.ts'
 import { createMasker } from '../base/masking.ts'
 import type { Operation } from '../base/vocabulary.ts'
 import { createPricing } from '../llm/prices.ts'
-import { reportLosses } from './losses.ts'
 import type { RunTrace, TextMask, Tracing } from './trace-types.ts'
 
 export interface TracingDeps {
@@ -94,3 +93,46 @@ const SUFFIX = { generate: 'day2', drift: 'drift', import: 'import' } as const
 /** The project under which the collector files a session's spans, for example `dev-engine-day2`. */
 const projectOf = (environment: Config['environment'], operation: Operation): string =>
   `${PREFIX[environment]}-engine-${SUFFIX[operation]}`
+
+/** Reports to the log what becomes of spans, at most one line a minute of each kind. */
+export interface LossReport {
+  /** So many spans could not be delivered. */
+  reportLost(spans: number, reason: string): void
+  /** A span could not be recorded. */
+  reportTrouble(error: unknown): void
+  /** The collector did not take the last spans within the limit. */
+  reportLate(limitMs: number): void
+  /** Writes the losses that were held back. */
+  flush(): void
+}
+
+const PERIOD_MS = 60_000
+
+/**
+ * Losses within a minute after a line are counted and written with the next one.
+ * @param now milliseconds of a monotonic clock
+ */
+export function reportLosses(log: Logger, now: () => number = () => performance.now()): LossReport {
+  let lastWrite = Number.NEGATIVE_INFINITY
+  let lastTrouble = Number.NEGATIVE_INFINITY
+  let pending = { spans: 0, reason: '' }
+  const writePending = () => {
+    if (pending.spans === 0) return
+    log.warn('spans could not be handed to the collector', { ...pending })
+    pending = { spans: 0, reason: '' }
+    lastWrite = now()
+  }
+  return {
+    flush: writePending,
+    reportLost: (spans, reason) => {
+      pending = { spans: pending.spans + spans, reason }
+      if (now() - lastWrite >= PERIOD_MS) writePending()
+    },
+    reportTrouble: (error) => {
+      if (now() - lastTrouble < PERIOD_MS) return
+      lastTrouble = now()
+      log.warn('a span could not be recorded', { error })
+    },
+    reportLate: (limitMs) => log.warn(`the collector did not take the last spans within ${limitMs / 1000} s`),
+  }
+}

@@ -1,5 +1,6 @@
-import { notFound } from '../base/errors.ts'
+import { notFound, PlatformError } from '../base/errors.ts'
 import type { SeedPrompt } from './parse-seed.ts'
+import { type PromptRegistry, RegistryError, type Tag } from './registry/client.ts'
 
 /**
  * Prompt bodies by qualified name `<scope>-<type>-<name>`.
@@ -17,6 +18,36 @@ export function createBuiltinPrompts(prompts: ReadonlyMap<string, SeedPrompt>): 
       const prompt = prompts.get(name)
       if (prompt === undefined) throw notFound(`Prompt not found: ${name}`)
       return prompt.body
+    },
+  }
+}
+
+/**
+ * Names that the registry accepts. A model may make up a name; one with a slash would become another path of the API.
+ */
+const NAME = /^[a-z0-9][a-z0-9_-]*$/
+
+/**
+ * Prompts as they are in the registry at this moment. Nothing is cached, so that a change in the registry holds from
+ * the next run of a chain on.
+ * @param tag the tag of this environment
+ */
+export function createRegistryPrompts(registry: Pick<PromptRegistry, 'findTagged'>, tag: Tag): PromptSource {
+  return {
+    async body(name, signal) {
+      if (!NAME.test(name)) throw notFound(`Prompt not found: ${name}`)
+      const version = await registry.findTagged(name, tag, signal).catch((cause: unknown) => {
+        if (!(cause instanceof RegistryError)) throw cause
+        const reason =
+          cause.kind === 'unreachable' ? 'the prompt registry is unreachable' : 'the prompt registry refused the call'
+        throw new PlatformError('PromptRegistryFailed', 502, `Prompt could not be fetched: ${name} (${reason}).`, {
+          cause,
+        })
+      })
+      if (version === null) throw notFound(`Prompt not found: ${name}`)
+      if (version.text === null || version.text.trim() === '')
+        throw new PlatformError('PromptRegistryFailed', 502, `Prompt could not be fetched: ${name} (it holds no text).`)
+      return version.text
     },
   }
 }

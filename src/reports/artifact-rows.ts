@@ -2,7 +2,7 @@ import type { ReportType } from '../base/vocabulary.ts'
 import type { Sql } from '../data/db/types.ts'
 import { storable } from '../data/db/values.ts'
 import type { ClaimedRound } from '../rounds/round.ts'
-import { assertHeld, heldSessionQuery } from '../rounds/status.ts'
+import { assertHeld, heldSessionQuery } from '../rounds/round.ts'
 
 /** A stored object; `uri` is its key in the artifacts bucket. */
 export interface StoredObject {

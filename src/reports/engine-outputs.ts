@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import type { ClaimedRound } from '../rounds/round.ts'
-import { assertHeld } from '../rounds/status.ts'
+import { assertHeld } from '../rounds/round.ts'
 import { insertedArtifact } from './artifact-rows.ts'
 import { outputKey, storeArtifact, TEXT_TYPE } from './artifacts.ts'
 

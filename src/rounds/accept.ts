@@ -7,7 +7,7 @@ import { storable } from '../data/db/values.ts'
 import { assertPreviewed } from './previews.ts'
 import type { RoundRequest } from './round.ts'
 import { sessionAggregateKey } from './session-facts.ts'
-import { notifyStatus } from './status.ts'
+import { openRound, openSession } from './transitions.ts'
 
 export interface FirstRound {
   user_id: number
@@ -35,53 +35,36 @@ export async function acceptFirstRound(
   context: Pick<Context, 'sql' | 'queue' | 'now'>,
   input: FirstRound,
 ): Promise<string> {
+  const { user_id, mode, is_partial, preview = false, provider } = input
+  const query = storable(input.query)
+  const repo_uri = storable(input.repo_uri)
   const branch = branchName(context.now())
   return context.sql.begin(async (tx) => {
-    const { uuid, round_id } = await insertSession(tx, { ...input, query: storable(input.query), branch })
+    const audit = auditInsert(
+      tx,
+      {
+        action: 'round_accepted',
+        actor: input.actor ?? platformFor(user_id),
+        session_id: tx`uuid`,
+        detail: { mode, round: 1, is_partial, repository: input.repo_uri },
+      },
+      tx`FROM session`,
+    )
+    const details = tx`
+      workspace AS (
+        INSERT INTO workspaces (session_id, uri, branch, root_path)
+        SELECT id, ${repo_uri}, ${branch}, ${storable(input.iac_path)} FROM session
+      ), provider AS (
+        INSERT INTO engine_providers (session_id, provider, scope_id)
+        SELECT id, ${provider}, ${storable(input.scope_id)} FROM session
+      ), history AS (
+        INSERT INTO histories (session_id, first_query) SELECT id, ${query} FROM session
+      ), audit AS (${audit})`
+    const session = { user_id, operation: mode, provider, repo_uri, query, is_partial, preview }
+    const { uuid, round_id } = await openSession(tx, session, details)
     await context.queue.enqueue(tx, round_id)
-    await notifyStatus(tx, uuid)
     return uuid
   })
-}
-
-async function insertSession(
-  tx: Transaction,
-  input: FirstRound & { branch: string },
-): Promise<{ uuid: string; round_id: number }> {
-  const { mode, is_partial, repo_uri } = input
-  const audit = auditInsert(
-    tx,
-    {
-      action: 'round_accepted',
-      actor: input.actor ?? platformFor(input.user_id),
-      session_id: tx`uuid`,
-      detail: { mode, round: 1, is_partial, repository: repo_uri },
-    },
-    tx`FROM session`,
-  )
-  const [row] = await tx<{ uuid: string; round_id: number }[]>`
-    WITH session AS (
-      INSERT INTO sessions (user_id, operation, in_flight, round_count, provider, last_mode, repository_id)
-      VALUES (${input.user_id}, ${input.mode}, true, 1, ${input.provider}, ${input.mode},
-              md5(lower(${storable(input.repo_uri)}))::uuid) RETURNING id, uuid
-    ), workspace AS (
-      INSERT INTO workspaces (session_id, uri, branch, root_path)
-      SELECT id, ${storable(input.repo_uri)}, ${input.branch}, ${storable(input.iac_path)} FROM session
-    ), provider AS (
-      INSERT INTO engine_providers (session_id, provider, scope_id)
-      SELECT id, ${input.provider}, ${storable(input.scope_id)} FROM session
-    ), history AS (
-      INSERT INTO histories (session_id, first_query) SELECT id, ${input.query} FROM session
-    ), round AS (
-      INSERT INTO rounds (session_id, number, query, mode, is_partial, preview)
-      SELECT id, 1, ${input.query}, ${input.mode}, ${input.is_partial}, ${input.preview ?? false} FROM session
-      RETURNING id
-    ), status AS (
-      INSERT INTO statuses (session_id, round_id, status) SELECT session.id, round.id, 'started' FROM session, round
-    ), audit AS (${audit})
-    SELECT session.uuid, round.id AS round_id FROM session, round`
-  if (!row) throw new Error('the session was not inserted')
-  return row
 }
 
 export interface NextRound extends RoundRequest {
@@ -102,40 +85,14 @@ export async function acceptRound(
 ): Promise<void> {
   const accepted = await context.sql.begin(async (tx) => {
     if (input.resource_ids) await assertPreviewed(tx, input.session_uuid, input.resource_ids)
-    const roundId = await openRound(tx, { ...input, query: storable(input.query) })
+    const audit = tx`audit AS (${auditNextRound(tx, input)})`
+    const roundId = await openRound(tx, { ...input, query: storable(input.query) }, audit)
     if (roundId === null) return false
     await context.queue.enqueue(tx, roundId)
-    await notifyStatus(tx, input.session_uuid)
     return true
   })
   if (accepted) await context.cache.delete(sessionAggregateKey(input.session_uuid))
   else await refuseRound(context, input)
-}
-
-/**
- * Answers the round's id, or null when the session cannot take a round. One statement sets `in_flight` and
- * numbers the round: of several requests at the same moment exactly one opens a round.
- */
-async function openRound(tx: Transaction, input: NextRound): Promise<number | null> {
-  const { preview = false, resource_ids = null } = input
-  const [round] = await tx<{ id: number }[]>`
-    WITH session AS (
-      UPDATE sessions
-      SET in_flight = true, round_count = round_count + 1, last_mode = ${input.mode},
-          last_status = 'started', last_message = NULL, last_status_at = clock_timestamp()
-      WHERE uuid = ${input.session_uuid} AND NOT in_flight AND last_status <> 'failed'
-        AND NOT (is_blocked AND ${input.mode === 'apply'})
-      RETURNING id, uuid, user_id, round_count
-    ), round AS (
-      INSERT INTO rounds (session_id, number, query, mode, is_partial, preview, resource_ids)
-      SELECT id, round_count, ${input.query}, ${input.mode}, ${input.is_partial}, ${preview},
-             ${resource_ids && [...resource_ids]}::text[]
-      FROM session RETURNING id, session_id
-    ), status AS (
-      INSERT INTO statuses (session_id, round_id, status) SELECT session_id, id, 'started' FROM round
-    ), audit AS (${auditNextRound(tx, input)})
-    SELECT id FROM round`
-  return round?.id ?? null
 }
 
 const auditNextRound = (tx: Transaction, { mode, is_partial, actor }: NextRound) =>

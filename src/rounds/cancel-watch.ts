@@ -1,28 +1,31 @@
 import type { Logger } from '../base/log.ts'
 import type { Sql } from '../data/db/types.ts'
 import { CANCEL_CHANNEL } from './cancel.ts'
-import { readWish } from './wish.ts'
+import { readCancelledBy } from './transitions.ts'
 
-/** Hears of wishes that rounds end, over the one LISTEN connection of the process. */
+/** Receives cancellations of rounds over the one LISTEN connection of the process. */
 export interface CancelWatch {
   /**
-   * Calls back with who wants the round to end, as often as that is heard, until the answered function is called. A
-   * notification can get lost; therefore the lease of a round looks for the wish as well.
+   * Calls back with who cancelled the round, at each notification, until the returned function is called. A
+   * notification can get lost; therefore each extension of the lease reads the same.
    */
-  watch(roundId: number, onWish: (by: string) => void): () => void
+  watch(roundId: number, onCancel: (by: string) => void): () => void
   close(): Promise<void>
 }
 
-/** Opens the watch of this process. Errors: the database cannot be reached. */
+/** Subscribes this process. Errors: the database cannot be reached. */
 export async function startCancelWatch(sql: Sql, log: Logger): Promise<CancelWatch> {
   const watched = new Map<number, Set<(by: string) => void>>()
   const look = async (roundId: number) => {
     if (!watched.has(roundId)) return
     try {
-      const by = await readWish(sql, roundId)
-      if (by !== null) for (const onWish of watched.get(roundId) ?? []) onWish(by)
+      const by = await readCancelledBy(sql, roundId)
+      if (by !== null) for (const onCancel of watched.get(roundId) ?? []) onCancel(by)
     } catch (error) {
-      log.warn('whether a round is cancelled could not be read; its lease looks again', { round_id: roundId, error })
+      log.warn('a cancellation could not be read; the next extension of the lease reads it again', {
+        round_id: roundId,
+        error,
+      })
     }
   }
   const subscription = await sql.listen(
@@ -33,11 +36,11 @@ export async function startCancelWatch(sql: Sql, log: Logger): Promise<CancelWat
     },
   )
   return {
-    watch: (roundId, onWish) => {
+    watch: (roundId, onCancel) => {
       const listeners = watched.get(roundId) ?? new Set()
-      watched.set(roundId, listeners.add(onWish))
+      watched.set(roundId, listeners.add(onCancel))
       return () => {
-        listeners.delete(onWish)
+        listeners.delete(onCancel)
         if (listeners.size === 0 && watched.get(roundId) === listeners) watched.delete(roundId)
       }
     },

@@ -1,34 +1,14 @@
-import { LeaseLost } from '../base/errors.ts'
-import type { Mode, Turn } from '../base/vocabulary.ts'
-import type { Context } from '../context.ts'
-import type { Db, Sql, Transaction } from '../data/db/types.ts'
+import type { Turn } from '../base/vocabulary.ts'
+import type { Sql, Transaction } from '../data/db/types.ts'
 import { interruptAttempts } from './attempts.ts'
 import type { ClaimedRound } from './round.ts'
 import { readFacts, type SessionFacts } from './session-facts.ts'
-import { appendStatus, assertHeld } from './status.ts'
-
-/** How long a claim stays valid when its worker does not extend it. After that another worker may claim the round. */
-export const LEASE_SECONDS = 6
-
-/**
- * Extends the lease of a round to `LEASE_SECONDS` from now.
- * @returns who wants the round to end, null when nobody does
- * Errors: `LeaseLost`.
- */
-export async function extendLease(sql: Db, round: ClaimedRound): Promise<string | null> {
-  const rows = await sql<{ cancelled_by: string | null }[]>`
-    UPDATE rounds SET lease_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
-    WHERE id = ${round.id} AND EXISTS (
-      SELECT 1 FROM sessions WHERE id = ${round.session.id} AND fence = ${round.fence} AND in_flight)
-    RETURNING cancelled_by`
-  assertHeld(rows)
-  return rows[0]?.cancelled_by ?? null
-}
+import { appendStatus, takeRound } from './transitions.ts'
 
 export interface Claim extends ClaimedRound {
   /** How many earlier attempts ended without handing the round back, for example because their worker died. */
   interruptions: number
-  /** Who wanted the round to end before it was claimed; null when nobody did. */
+  /** Who cancelled the round before it was claimed; null when nobody did. */
   cancelled_by: string | null
 }
 
@@ -39,11 +19,10 @@ export interface Claim extends ClaimedRound {
  */
 export async function claimRound(sql: Sql, roundId: number): Promise<Claim | null> {
   return sql.begin(async (tx) => {
-    const session = await lockSession(tx, roundId)
-    const round = session && (await takeRound(tx, roundId))
-    if (!session || !round) return null
+    const taken = await takeRound(tx, roundId)
+    if (!taken) return null
+    const { session_id, last_commit, attempts, handed_back, was_parked, ...round } = taken
     const claim: Claim = {
-      id: roundId,
       number: round.number,
       mode: round.mode,
       query: round.query,
@@ -51,61 +30,27 @@ export async function claimRound(sql: Sql, roundId: number): Promise<Claim | nul
       preview: round.preview,
       resource_ids: round.resource_ids,
       jobs: round.jobs,
-      fence: session.fence + 1,
-      attempt: round.attempts,
-      interruptions: round.attempts - 1 - round.handed_back,
-      session: await readSession(tx, session.id),
-      history: await readHistory(tx, session.id),
-      base_commit: session.last_commit,
-      abandoned_commits: await readAbandonedCommits(tx, session.id),
+      fence: round.fence,
       cancelled_by: round.cancelled_by,
+      id: roundId,
+      attempt: attempts,
+      interruptions: attempts - 1 - handed_back,
+      session: await readSession(tx, session_id),
+      history: await readHistory(tx, session_id),
+      base_commit: last_commit,
+      abandoned_commits: await readAbandonedCommits(tx, session_id),
     }
-    await tx`UPDATE sessions SET fence = ${claim.fence} WHERE id = ${session.id}`
     // A cancelled round does not start again, and keeps what it wrote; an apply is reported anew.
     const isEnding = claim.cancelled_by !== null && claim.mode !== 'apply'
-    if (claim.attempt > 1 && !isEnding) await discardEarlierAttempt(tx, claim, round.parked)
+    if (claim.attempt > 1 && !isEnding) await discardEarlierAttempt(tx, claim, was_parked)
     return claim
   })
-}
-
-/** Every transaction locks the session before the round, so that a claim and an end of a round cannot deadlock. */
-async function lockSession(tx: Transaction, roundId: number) {
-  const [session] = await tx<{ id: number; fence: number; last_commit: string | null }[]>`
-    SELECT id, fence, last_commit FROM sessions
-    WHERE id = (SELECT session_id FROM rounds WHERE id = ${roundId}) AND in_flight FOR UPDATE`
-  return session
 }
 
 async function readSession(tx: Transaction, id: number): Promise<SessionFacts> {
   const facts = await readFacts(tx, tx`s.id = ${id}`)
   if (!facts) throw new Error(`session ${id} has no row`)
   return facts
-}
-
-async function takeRound(tx: Transaction, roundId: number) {
-  const [round] = await tx<
-    {
-      number: number
-      mode: Mode
-      query: string
-      is_partial: boolean
-      preview: boolean
-      resource_ids: string[] | null
-      jobs: Record<string, string>
-      attempts: number
-      handed_back: number
-      parked: boolean
-      cancelled_by: string | null
-    }[]
-  >`
-    UPDATE rounds
-    SET attempts = rounds.attempts + 1, parked = false, sealing_at = NULL,
-        lease_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
-    FROM (SELECT id, parked FROM rounds WHERE id = ${roundId} FOR UPDATE) before
-    WHERE rounds.id = before.id AND finished_at IS NULL AND (lease_until IS NULL OR lease_until < clock_timestamp())
-    RETURNING number, mode, query, is_partial, preview, resource_ids, jobs, attempts, handed_back, before.parked,
-      cancelled_by`
-  return round
 }
 
 async function readAbandonedCommits(tx: Transaction, sessionId: number): Promise<string[]> {
@@ -133,20 +78,4 @@ async function discardEarlierAttempt(tx: Transaction, claim: Claim, wasParked: b
   await interruptAttempts(tx, claim.id)
   if (!wasParked && claim.cancelled_by === null)
     await appendStatus(tx, claim, 'started', 'The round was interrupted and starts again.')
-}
-
-/**
- * Hands a round back from a worker that stops. It does not count as an interruption, and the round is queued for
- * the other workers at once.
- * Errors: `LeaseLost`.
- */
-export async function releaseRound(context: Pick<Context, 'sql' | 'queue'>, round: ClaimedRound): Promise<void> {
-  await context.sql.begin(async (tx) => {
-    const [session] = await tx`
-      UPDATE sessions SET fence = fence + 1
-      WHERE id = ${round.session.id} AND fence = ${round.fence} AND in_flight RETURNING id`
-    if (!session) throw new LeaseLost()
-    await tx`UPDATE rounds SET lease_until = NULL, handed_back = handed_back + 1 WHERE id = ${round.id}`
-    await context.queue.enqueue(tx, round.id)
-  })
 }

@@ -1,15 +1,16 @@
-import { auditInsert, platformFor } from '../access/audit/record.ts'
+import { platformFor, recordAudit } from '../access/audit/record.ts'
 import type { TerminalStatus, Turn } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
-import type { Query, Transaction } from '../data/db/types.ts'
+import type { Transaction } from '../data/db/types.ts'
 import { storable } from '../data/db/values.ts'
-import { endApply } from './applies.ts'
 import type { ClaimedRound, HeldRound } from './round.ts'
 import type { RoundResult } from './round-result.ts'
 import { deletePinRow } from './saved-plan-end.ts'
 import { sessionAggregateKey } from './session-facts.ts'
-import { appendStatus } from './status.ts'
-import { cancelledMessage, readWish } from './wish.ts'
+import { endRound, readCancelledBy, releaseProject, restoreLock } from './transitions.ts'
+
+/** The message of the status with which a cancelled round ends. */
+export const cancelledMessage = (by: string): string => `Cancelled by ${by}.`
 
 export interface RoundEnd {
   status: TerminalStatus
@@ -42,9 +43,9 @@ export async function finishRound(
   end: RoundEnd,
 ): Promise<RoundEnd> {
   const written = await context.sql.begin(async (tx) => {
-    // A wish waits for this lock: when it comes afterwards, it finds no round that runs.
+    // A cancellation waits for this lock: when it comes afterwards, it finds no round that runs.
     await tx`SELECT id FROM sessions WHERE id = ${round.session.id} FOR UPDATE`
-    const by = await readWish(tx, round.id)
+    const by = await readCancelledBy(tx, round.id)
     const own = round.preview ? { ...end, commit: null } : end
     const present = by === null ? own : asCancelled(own, by)
     await writeEnd(context.queue, tx, round, present)
@@ -62,23 +63,6 @@ const asCancelled = (end: RoundEnd, by: string): RoundEnd => ({
   commit: null,
 })
 
-/** Gives the session the lock that it had before a cancelled round decided on it. */
-async function restoreLock(tx: Transaction, round: ClaimedRound): Promise<void> {
-  const entry = {
-    action: tx`CASE WHEN is_blocked THEN 'session_locked' ELSE 'session_unlocked' END`,
-    actor: platformFor(round.session.user_id),
-    session_id: round.session.uuid,
-    detail: { round: round.number },
-  }
-  await tx`
-    WITH restored AS (
-      UPDATE sessions SET is_blocked = lock_before FROM rounds
-      WHERE sessions.id = ${round.session.id} AND rounds.id = ${round.id} AND is_blocked <> lock_before
-      RETURNING is_blocked
-    )
-    ${auditInsert(tx, entry, tx`FROM restored`)}`
-}
-
 /**
  * Writes all that the end of a round changes, inside the caller's transaction, which has locked the session.
  * Errors: `LeaseLost`.
@@ -89,35 +73,20 @@ export async function writeEnd(
   round: HeldRound,
   end: RoundEnd,
 ): Promise<void> {
-  await appendStatus(tx, round, end.status, end.message)
-  await tx`
-    UPDATE sessions SET in_flight = false, last_commit = coalesce(${end.commit}, last_commit),
-      reviewed_commit = CASE WHEN ${end.status === 'completed' && !round.preview}
-        THEN coalesce(${end.commit}, nullif(reviewed_commit, '')) ELSE reviewed_commit END
-    WHERE id = ${round.session.id}`
+  const { status, message, commit } = end
   const usage = end.usage === null ? null : JSON.stringify(end.usage)
-  await tx`
-    ${round.mode === 'apply' ? auditEnd(tx, round, end) : tx``}
-    UPDATE rounds SET finished_at = clock_timestamp(), lease_until = NULL, usage = ${usage}::jsonb,
-      result = ${writeResult(end.result)}::jsonb
-    WHERE id = ${round.id}`
+  await endRound(tx, round, { status, message, commit, usage, result: writeResult(end.result) })
   if (end.history) await saveHistory(tx, round.session.id, end.history)
-  if (round.mode === 'apply') {
-    if (!end.keeps_pin) await deletePinRow(tx, round)
-    await endApply(queue, tx, round)
-  }
-}
-
-/** The entry of an apply that ended, as the first part of another statement. */
-const auditEnd = (tx: Transaction, round: HeldRound, { status }: RoundEnd): Query => {
-  const { session, number, mode } = round
-  const entry = {
+  if (round.mode !== 'apply') return
+  await recordAudit(tx, {
     action: 'apply_ended',
-    actor: platformFor(session.user_id),
-    session_id: session.uuid,
-    detail: { mode, round: number, status, repository: session.workspace.uri },
-  } as const
-  return tx`WITH audit AS (${auditInsert(tx, entry)})`
+    actor: platformFor(round.session.user_id),
+    session_id: round.session.uuid,
+    detail: { mode: round.mode, round: round.number, status, repository: round.session.workspace.uri },
+  })
+  if (!end.keeps_pin) await deletePinRow(tx, round)
+  await tx`UPDATE applies SET result = NULL WHERE round_id = ${round.id}`
+  await releaseProject(queue, tx, round)
 }
 
 /** The result as JSON text; null when it says nothing. */

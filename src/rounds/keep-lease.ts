@@ -1,8 +1,8 @@
 import { LeaseLost } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
 import type { Sql } from '../data/db/types.ts'
-import { extendLease, LEASE_SECONDS } from './claim.ts'
 import type { ClaimedRound } from './round.ts'
+import { extendLease, LEASE_SECONDS } from './transitions.ts'
 
 const RENEW_EVERY_MS = 1_500
 
@@ -15,9 +15,9 @@ export interface Lease {
 /**
  * Extends the lease of a round every 1.5 s while the round runs. The lease counts as lost when it could not be
  * extended for 6 s, because from then on another worker may claim the round.
- * @param onWish called with who wants the round to end, at each extension that finds somebody
+ * @param onCancel called with who cancelled the round, at each extension that finds it cancelled
  */
-export function keepLease(sql: Sql, round: ClaimedRound, log: Logger, onWish: (by: string) => void): Lease {
+export function keepLease(sql: Sql, round: ClaimedRound, log: Logger, onCancel: (by: string) => void): Lease {
   const lost = new AbortController()
   let heldUntil = performance.now() + LEASE_SECONDS * 1000
   let renewing = false
@@ -27,10 +27,10 @@ export function keepLease(sql: Sql, round: ClaimedRound, log: Logger, onWish: (b
     try {
       const by = await extendLease(sql, round)
       heldUntil = sent + LEASE_SECONDS * 1000
-      if (by !== null) onWish(by)
+      if (by !== null) onCancel(by)
     } catch (error) {
       if (error instanceof LeaseLost) lost.abort(error)
-      else log.warn('the lease could not be moved on', { error })
+      else log.warn('the lease could not be extended', { error })
     } finally {
       renewing = false
     }

@@ -1,17 +1,19 @@
+import { LeaseLost } from '../base/errors.ts'
 import type { Mode, Turn } from '../base/vocabulary.ts'
+import type { Db } from '../data/db/types.ts'
 import type { SessionFacts } from './session-facts.ts'
 
 export interface RoundRequest {
   mode: Mode
   query: string
   is_partial: boolean
-  /** Whether a drift or import round only looks: it changes neither code nor state. Absent means false. */
+  /** True for a drift or import round that changes neither code nor state. Absent means false. */
   preview?: boolean
-  /** What an import round takes in, chosen from an import preview of the session. Null or absent: it selects itself. */
+  /** Resources to import, chosen from an import preview of the session. Null or absent: the round selects them. */
   resource_ids?: readonly string[] | null
 }
 
-/** What a write needs to know of the round that it belongs to, and of who may write. */
+/** The round that a write belongs to, with the fence of the worker that writes. */
 export interface HeldRound {
   id: number
   number: number
@@ -39,4 +41,17 @@ export interface ClaimedRound extends RoundRequest {
   abandoned_commits?: readonly string[]
   /** Engine jobs submitted by an earlier attempt of this round, by the key the run gave them. */
   jobs: Record<string, string>
+}
+
+/**
+ * Query for the session of a run, used in the `FROM` of a write that only the current holder may do. It yields no row
+ * when another worker has claimed the round since, because a claim raises the fence. The row lock makes a claim wait
+ * for the write, so that the new holder sees what was written.
+ */
+export const heldSessionQuery = (sql: Db, round: HeldRound) => sql`
+  SELECT id, uuid FROM sessions WHERE id = ${round.session.id} AND fence = ${round.fence} AND in_flight FOR SHARE`
+
+/** Throws `LeaseLost` when a write of a run has touched no row. */
+export function assertHeld(rows: { readonly length: number }): void {
+  if (rows.length === 0) throw new LeaseLost()
 }

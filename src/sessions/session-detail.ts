@@ -1,6 +1,6 @@
 import type { GitProvider } from '../../config/types.ts'
 import type { Cloud, Operation, ReportType, Status, Turn } from '../base/vocabulary.ts'
-import type { AttemptDetail } from '../rounds/attempt-types.ts'
+import type { AttemptDetail } from '../rounds/attempts.ts'
 import type { ShownSeal } from './pins/shown-seal.ts'
 
 /** An entry of the session lists. Timestamps here and below look like `2026-03-01T14:25:30.123456Z`, in UTC. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { askText } from '../../src/agent/ask-text.ts'
+import { askText } from '../../src/agent/model-call.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
 import { modelConfig, script, startModelServer, text } from '../helpers/model-server.ts'

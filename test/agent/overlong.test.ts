@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isOverlong, shareToKeep } from '../../src/agent/overlong.ts'
+import { isOverlong, shareToKeep } from '../../src/agent/fitting.ts'
 import { PlatformError } from '../../src/base/errors.ts'
 
 const failed = (reason: string, status = 400) =>

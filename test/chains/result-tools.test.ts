@@ -5,12 +5,7 @@ import { iacGenerator } from '../../src/chains/iac-generator.ts'
 import { importAddresses } from '../../src/chains/import-addresses.ts'
 import { promptCompositor } from '../../src/chains/prompt-compositor.ts'
 import { pullRequestText } from '../../src/chains/pull-request-text.ts'
-import {
-  applyReportWriter,
-  driftReportWriter,
-  generateReportWriter,
-  importReportWriter,
-} from '../../src/chains/report-writers.ts'
+import { generateReportWriter } from '../../src/chains/report-writers.ts'
 import { requestsFilter } from '../../src/chains/requests-filter.ts'
 import { sessionTargets } from '../../src/chains/target-generator.ts'
 import { taskSplitter } from '../../src/chains/task-splitter.ts'
@@ -22,64 +17,6 @@ const outcome = (tool: Tool, args: Record<string, unknown>) =>
     (value) => ({ value }),
     (error: Error) => ({ name: error.name, text: error.message }),
   )
-
-describe('definitions', () => {
-  it.each<[Tool, string, string[], string[]]>([
-    [requestsFilter.resultTool(), 'requests_filter', ['status', 'explanation'], ['status', 'explanation']],
-    [
-      promptCompositor.resultTool(),
-      'construct_information',
-      ['templates', 'abbreviations'],
-      ['templates', 'abbreviations', 'explanation'],
-    ],
-    [sessionTargets.resultTool(), 'generate_engine_targets', ['targets'], ['targets', 'explanation']],
-    [iacGenerator.resultTool(), 'task_complete', ['status', 'summary'], ['status', 'summary', 'assumptions']],
-    [taskSplitter.resultTool(), 'report_decomposed_task_operations', ['operations'], ['operations', 'explanation']],
-    [
-      importAddresses.resultTool(),
-      'import_addresses',
-      ['status', 'summary', 'imports'],
-      ['status', 'summary', 'imports'],
-    ],
-    [complianceChecker.resultTool(), 'report_compliance_findings', [], ['violations', 'summary', 'checked_rules']],
-    [pullRequestText.resultTool(), 'generate_pull_request', ['title', 'description'], ['title', 'description']],
-  ])('%# has the name and parameters of the contract', (tool, name, required, parameters) => {
-    expect(tool.definition.name).toBe(name)
-    expect(tool.definition.parameters).toMatchObject({ type: 'object', required })
-    expect(Object.keys(tool.definition.parameters.properties as object)).toEqual(parameters)
-  })
-
-  it('name the report tools and describe whole documents', () => {
-    const names = [generateReportWriter, driftReportWriter, applyReportWriter, importReportWriter].map(
-      (chain) => chain.resultTool().definition.name,
-    )
-    expect(names).toEqual([
-      'generate_engine_plan_report',
-      'generate_engine_drift_report',
-      'generate_engine_apply_report',
-      'generate_engine_import_report',
-    ])
-    const { properties } = generateReportWriter.resultTool().definition.parameters as {
-      properties: Record<string, Record<string, unknown>>
-    }
-    expect(properties.summary).toMatchObject({
-      required: ['create', 'update', 'delete', 'recreate'],
-      properties: { create: { type: 'integer', minimum: 0 } },
-    })
-    expect(properties.detailed_changes).toMatchObject({
-      items: {
-        required: ['name', 'action', 'notes', 'summary', 'details'],
-        properties: { action: { enum: ['create', 'update', 'delete', 'recreate'] } },
-      },
-    })
-  })
-
-  it('hold nothing but plain JSON schema', () => {
-    const definition = generateReportWriter.resultTool().definition
-    expect(JSON.parse(JSON.stringify(definition))).toEqual(definition)
-    expect(definition.parameters).not.toHaveProperty('$schema')
-  })
-})
 
 describe('arguments that say less than asked for', () => {
   it.each<[Tool, Record<string, unknown>, object]>([

@@ -6,7 +6,7 @@ import { acceptFirstRound, type FirstRound } from '../../src/rounds/accept.ts'
 import { claimRound } from '../../src/rounds/claim.ts'
 import { finishRound, type RoundEnd } from '../../src/rounds/finish.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
-import { appendStatus } from '../../src/rounds/status.ts'
+import { appendStatus } from '../../src/rounds/transitions.ts'
 import type { Seal } from '../../src/sessions/pins/seal.ts'
 
 /** A user with these roles. */

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { connect } from '../../src/data/db/pool.ts'
-import { watchQueue, watchStreams } from '../../src/observe/gauges.ts'
-import { createMetrics } from '../../src/observe/metrics.ts'
+import { createMetrics, watchQueue, watchStreams } from '../../src/observe/metrics.ts'
 import { createTestCore } from '../helpers/core.ts'
 import { openSession, runRound } from '../helpers/sessions.ts'
 import { readStream } from '../helpers/sse.ts'

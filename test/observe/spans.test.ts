@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { askText } from '../../src/agent/ask-text.ts'
+import { askText } from '../../src/agent/model-call.ts'
 import { runAgent } from '../../src/agent/run-agent.ts'
 import { type Tool, ToolError } from '../../src/agent/types.ts'
 import { iacGenerator } from '../../src/chains/iac-generator.ts'

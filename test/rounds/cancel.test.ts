@@ -2,15 +2,24 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { platformFor } from '../../src/access/audit/record.ts'
 import { RoundCancelled } from '../../src/base/errors.ts'
 import { acceptRound } from '../../src/rounds/accept.ts'
-import { parkRound, recordIntent, takeProject } from '../../src/rounds/applies.ts'
+import { recordIntent } from '../../src/rounds/applies.ts'
 import { CANCEL_CHANNEL, cancelRound } from '../../src/rounds/cancel.ts'
 import { startCancelWatch } from '../../src/rounds/cancel-watch.ts'
-import { claimRound, extendLease, releaseRound } from '../../src/rounds/claim.ts'
+import { claimRound } from '../../src/rounds/claim.ts'
 import { finishRound } from '../../src/rounds/finish.ts'
-import { recordLockDecision, setLock } from '../../src/rounds/locks.ts'
+import { recordJob, recordPush } from '../../src/rounds/run-records.ts'
 import { sessionAggregateKey } from '../../src/rounds/session-facts.ts'
-import { appendStatus, recordJob, STATUS_CHANNEL } from '../../src/rounds/status.ts'
-import { beginSealing, recordPush } from '../../src/rounds/wish.ts'
+import {
+  appendStatus,
+  beginSealing,
+  extendLease,
+  parkRound,
+  recordLockDecision,
+  releaseRound,
+  STATUS_CHANNEL,
+  setLock,
+  takeProject,
+} from '../../src/rounds/transitions.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
 import { findPin, sealPin } from '../../src/sessions/pins/seal.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'

@@ -7,11 +7,11 @@ import {
   insertReport,
   setPlanDocument,
 } from '../../src/reports/artifact-rows.ts'
-import { claimRound, extendLease, releaseRound } from '../../src/rounds/claim.ts'
+import { claimRound } from '../../src/rounds/claim.ts'
 import { finishRound } from '../../src/rounds/finish.ts'
-import { recordLockDecision } from '../../src/rounds/locks.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
-import { appendStatus, recordJob, STATUS_CHANNEL } from '../../src/rounds/status.ts'
+import { recordJob } from '../../src/rounds/run-records.ts'
+import { appendStatus, releaseRound, STATUS_CHANNEL } from '../../src/rounds/transitions.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
 import { findSession } from '../../src/sessions/find.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
@@ -30,17 +30,12 @@ const end = { status: 'completed', message: 'GENERATE', history: [], commit: nul
 const detail = (uuid: string) => loadAggregate(context, uuid, { includeHistory: true })
 
 const writes: [string, (round: ClaimedRound) => Promise<unknown>][] = [
-  ['a status', (round) => appendStatus(db.sql, round, 'filtering', 'text')],
   ['a plan', (round) => insertPlan(db.sql, round, { ...object, targets: [] })],
   ['the document of a plan', (round) => setPlanDocument(db.sql, round, 1, object)],
   ['a report', (round) => insertReport(db.sql, round, { ...object, type: 'generate' })],
   ['a compliance check', (round) => insertComplianceCheck(db.sql, round, { ...object, passed: true })],
   ['a code change', (round) => insertCodeChange(db.sql, round, { ...object, file_name: 'main.tf' })],
   ['a job', (round) => recordJob(db.sql, round, 'plan', 'job-1')],
-  ['the lock', (round) => recordLockDecision(db.sql, round, true)],
-  ['a sign of life', (round) => extendLease(db.sql, round)],
-  ['the end', (round) => finishRound(context, round, end)],
-  ['a hand-back', (round) => releaseRound(context, round)],
 ]
 
 async function everything(uuid: string) {
@@ -59,25 +54,7 @@ describe('claimRound', () => {
     expect(claims.filter((claim) => claim !== null)).toHaveLength(1)
   })
 
-  it('waits for the lease of another worker', async () => {
-    const uuid = await createSession(context)
-    const first = await claimOf(db.sql, uuid)
-    expect(await claimRound(db.sql, first.id)).toBeNull()
-    await lapseLease(db.sql, first.id)
-    const second = await claimRound(db.sql, first.id)
-    expect(second).toMatchObject({ attempt: 2, interruptions: 1 })
-    expect(second?.fence).toBeGreaterThan(first.fence)
-  })
-
-  it('does not take a finished or unknown round', async () => {
-    const uuid = await createSession(context)
-    const claim = await claimOf(db.sql, uuid)
-    await finishRound(context, claim, end)
-    expect(await claimRound(db.sql, claim.id)).toBeNull()
-    expect(await claimRound(db.sql, 2_000_000_000)).toBeNull()
-  })
-
-  it('removes what the interrupted attempt recorded and keeps its jobs', async () => {
+  it('removes what the interrupted attempt recorded, counts the interruption and keeps its jobs', async () => {
     const uuid = await createSession(context)
     const first = await claimOf(db.sql, uuid)
     await insertPlan(db.sql, first, { ...object, targets: ['a'] })
@@ -85,7 +62,7 @@ describe('claimRound', () => {
     await recordJob(db.sql, first, 'apply', 'job-7')
     await lapseLease(db.sql, first.id)
     const second = await claimOf(db.sql, uuid)
-    expect(second.jobs).toEqual({ apply: 'job-7' })
+    expect(second).toMatchObject({ attempt: 2, interruptions: 1, jobs: { apply: 'job-7' } })
     await insertPlan(db.sql, second, { ...object, targets: ['b'] })
     const [round] = (await detail(uuid))?.rounds ?? []
     expect(round?.plans.map((plan) => plan.targets)).toEqual([['b']])

@@ -1,6 +1,6 @@
 import { setupServer } from 'msw/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { beginSealing } from '../../src/rounds/wish.ts'
+import { beginSealing } from '../../src/rounds/transitions.ts'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
 import { createIssuer, type Issuer } from '../helpers/issuer.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'

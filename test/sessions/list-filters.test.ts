@@ -4,7 +4,7 @@ import { CLOUDS, type Cloud, MODES, type Mode, OPERATIONS, STATUSES, type Status
 import type { Sql } from '../../src/data/db/types.ts'
 import { acceptRound } from '../../src/rounds/accept.ts'
 import { finishRound } from '../../src/rounds/finish.ts'
-import { setLock } from '../../src/rounds/locks.ts'
+import { setLock } from '../../src/rounds/transitions.ts'
 import { listSessions, type SessionFilter } from '../../src/sessions/list.ts'
 import { splitByMonth } from '../../src/sessions/lists/kinds.ts'
 import type { SessionSelection } from '../../src/sessions/lists/selection.ts'

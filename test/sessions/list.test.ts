@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { User } from '../../src/access/users.ts'
 import { finishRound } from '../../src/rounds/finish.ts'
-import { appendStatus } from '../../src/rounds/status.ts'
+import { appendStatus } from '../../src/rounds/transitions.ts'
 import { listSessions } from '../../src/sessions/list.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { claimOf, createSession, createUser, verbContext } from './fixtures.ts'

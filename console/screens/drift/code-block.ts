@@ -1,3 +1,5 @@
+import { readHcl } from '../../../src/hcl/read.ts'
+
 interface Line {
   /** As in the diff, with its sign. */
   text: string
@@ -12,11 +14,12 @@ interface Line {
  */
 export function blockOf(diff: string, address: string): string | null {
   const lines = readLines(diff)
+  const sides = [readBlocks(lines, '-'), readBlocks(lines, '+')]
   for (const header of headersOf(address)) {
-    const ranges = [rangeOf(lines, '-', header), rangeOf(lines, '+', header)].filter((range) => range !== null)
+    const ranges = sides.flatMap((blocks) => blocks.filter((block) => block.header === header).slice(0, 1))
     if (ranges.length === 0) continue
-    const from = Math.min(...ranges.map(([start]) => start))
-    const part = lines.slice(from, Math.max(...ranges.map(([, end]) => end)) + 1)
+    const first = Math.min(...ranges.map(({ from }) => from))
+    const part = lines.slice(first, Math.max(...ranges.map(({ to }) => to)) + 1)
     return part.some(({ text }) => text[0] !== ' ') ? toDiff(part) : null
   }
   return null
@@ -48,29 +51,17 @@ function headersOf(address: string): string[] {
   return [`${kind} ${type} ${name}`, ...modules.map((module) => `module ${module}`)]
 }
 
-const wordsBefore = (code: string): string =>
-  (code.split('{', 1)[0] ?? '').replaceAll('"', '').trim().split(/\s+/).join(' ')
-
-/** First and last index of the block on one side; the lines of the other side are passed over. */
-function rangeOf(lines: readonly Line[], side: '-' | '+', header: string): [number, number] | null {
-  let start = -1
-  let heredoc: string | null = null
-  for (const [index, { text }] of lines.entries()) {
-    if (text[0] !== ' ' && text[0] !== side) continue
-    const code = text.slice(1).trimEnd()
-    if (start < 0) {
-      if (!code.includes('{') || wordsBefore(code) !== header) continue
-      start = index
-      if (/\{.*\}$/.test(code)) return [start, index]
-    } else if (heredoc !== null) {
-      if (code.trim() === heredoc) heredoc = null
-    } else {
-      heredoc = /<<[-~]?"?([A-Za-z_]\w*)"?$/.exec(code)?.[1] ?? null
-      // The formatter of the engine puts the end of a block at the beginning of its line.
-      if (code === '}') return [start, index]
-    }
-  }
-  return null
+/** The blocks on one side that are closed, with the indexes of their first and last line in `lines`. */
+function readBlocks(lines: readonly Line[], side: '-' | '+'): { header: string; from: number; to: number }[] {
+  const indexes = lines.flatMap(({ text }, index) => (text[0] === ' ' || text[0] === side ? [index] : []))
+  const code = indexes.map((index) => lines[index]?.text.slice(1)).join('\n')
+  return readHcl(code)
+    .body.blocks.filter(({ end, bodyEnd }) => end > bodyEnd)
+    .map(({ type, labels, line, start, end }) => ({
+      header: [type, ...labels].join(' '),
+      from: indexes[line - 1] ?? 0,
+      to: indexes[line - 2 + code.slice(start, end).split('\n').length] ?? 0,
+    }))
 }
 
 function toDiff(part: readonly Line[]): string {

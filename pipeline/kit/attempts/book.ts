@@ -1,7 +1,7 @@
 import { LeaseLost } from '../../../src/base/errors.ts'
 import type { Masker } from '../../../src/base/masking.ts'
 import type { Operation } from '../../../src/base/vocabulary.ts'
-import type { AttemptBegin, AttemptOutcome, AttemptSpending } from '../../../src/rounds/attempt-types.ts'
+import type { AttemptBegin, AttemptOutcome, AttemptSpending } from '../../../src/rounds/attempts.ts'
 import { recordAttemptBegin, recordAttemptEnd, recordFindings } from '../../../src/rounds/attempts.ts'
 import type { Run } from '../run.ts'
 import { type FoundIn, keptOf, publishFindings, publishReason, reasonOf } from './findings.ts'

@@ -1,7 +1,7 @@
 import type { Masker } from '../../../src/base/masking.ts'
 import { cutMiddle } from '../../../src/base/text.ts'
 import { parseDiagnostics } from '../../../src/plan/diagnostics/parse.ts'
-import type { AttemptDiagnostic, AttemptStepName } from '../../../src/rounds/attempt-types.ts'
+import type { AttemptDiagnostic, AttemptStepName } from '../../../src/rounds/attempts.ts'
 import type { Workspace } from '../../workspace/types.ts'
 
 /** Something that the engine or a check found, unmasked. */

@@ -4,7 +4,7 @@ import {
   type AttemptStep,
   type AttemptStepName,
   type StepOutcome,
-} from '../../../src/rounds/attempt-types.ts'
+} from '../../../src/rounds/attempts.ts'
 
 /** Takes down how the steps of one attempt went. */
 export interface StepTimes {

@@ -1,4 +1,5 @@
-import { type ApplyResult, parkRound, takeProject } from '../../../src/rounds/applies.ts'
+import type { ApplyResult } from '../../../src/rounds/applies.ts'
+import { parkRound, takeProject } from '../../../src/rounds/transitions.ts'
 import type { StoredSeal } from '../../../src/sessions/pins/seal.ts'
 import type { BareKit } from '../../kit/kit.ts'
 import type { BareRun } from '../../kit/run.ts'

@@ -1,6 +1,6 @@
 import { notifyComplianceFailed, notifyImpactHigh } from '../../../src/notifications/notify.ts'
 import type { ComplianceReport, GenerateReport } from '../../../src/reports/schemas.ts'
-import { recordLockDecision } from '../../../src/rounds/locks.ts'
+import { recordLockDecision } from '../../../src/rounds/transitions.ts'
 import type { Kit } from '../../kit/kit.ts'
 
 /** What the two gates, compliance and impact, decide on. */

@@ -1,5 +1,5 @@
 import { storeCodeChange } from '../../../src/reports/artifacts.ts'
-import { recordPush } from '../../../src/rounds/wish.ts'
+import { recordPush } from '../../../src/rounds/run-records.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { countLines } from '../../kit/observe.ts'
 import { learnDeclaredSecrets } from '../shared/learn-declared-secrets.ts'
@@ -33,7 +33,7 @@ export async function publishChanges(kit: Kit): Promise<Published> {
   const commit = await run.workspace.commitAndPush(run.signal)
   for (const { path, ...change } of changes) {
     const { added, removed } = countLines(change)
-    run.journal.activity({ type: 'file.written', path, lines_added: added, lines_removed: removed })
+    run.eventLog.activity({ type: 'file.written', path, lines_added: added, lines_removed: removed })
   }
   await recordPush(run.context.sql, run.round, commit)
   return { commit, files: changes.map(({ path }) => path), formatted }

@@ -7,7 +7,7 @@ import {
   readImports,
   recordImport,
   recordSelection,
-} from '../../../src/rounds/round-imports.ts'
+} from '../../../src/rounds/run-records.ts'
 import type { Kit } from '../../kit/kit.ts'
 
 interface Entry extends RoundImport {

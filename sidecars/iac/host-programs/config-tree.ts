@@ -1,3 +1,5 @@
+import { type HclBody, type HclCall, parseHcl } from '../../../src/hcl/parser.ts'
+
 /**
  * Configuration as a tree. Both forms of the language become the same one: a block is an entry of its type, and each
  * label is an entry below it. Of duplicate keys all stay, so that none can hide another.
@@ -21,16 +23,9 @@ export interface ConfigEntry {
   block?: boolean
 }
 
-/** A call of a function, with what is known of its first two arguments. */
-export interface FunctionCall {
-  name: string
-  line: number
-  args: ConfigNode[]
-}
-
 export interface ConfigTree {
   root: ConfigNode
-  calls: FunctionCall[]
+  calls: HclCall[]
   /** False when the text could not be followed to its end. */
   complete: boolean
   /** Tokens that were read. */
@@ -40,11 +35,25 @@ export interface ConfigTree {
 /** Thrown when a file has more words and marks than any that is written by people or programs. */
 export class TooManyTokens extends Error {}
 
-export const COMPUTED: ConfigNode = { kind: 'computed' }
+/** Reads a file of the native form. Errors: `TooManyTokens`. */
+export function parseHclTree(source: string, maxTokens: number): ConfigTree {
+  const { body, calls, complete, tokens } = parseHcl(source, { maxTokens })
+  if (tokens > maxTokens) throw new TooManyTokens()
+  return { root: nodeOf(body), calls, complete, tokens }
+}
 
-/** Stand in a string for `${path.module}` and for `${path.root}` and `${path.cwd}`. */
-export const MODULE_PATH = '\0module\0'
-export const ROOT_PATH = '\0root\0'
+function nodeOf(body: HclBody): ConfigNode {
+  const attributes = body.attributes.map(({ name, line, start, value }) => ({ key: name, line, start, value }))
+  const blocks = body.blocks.map(({ type, labels, line, start, body: inner }) => {
+    const value = labels.reduceRight<ConfigNode>(
+      (below, label) => ({ kind: 'object', entries: [{ key: label, line, value: below, block: true }] }),
+      nodeOf(inner),
+    )
+    return { key: type, line, start, value, block: true }
+  })
+  const entries = [...attributes, ...blocks].sort((a, b) => a.start - b.start)
+  return { kind: 'object', entries }
+}
 
 /** Entries of an object, or of all objects of a list. The engine takes a list of objects for several blocks. */
 export function entriesOf(node: ConfigNode): ConfigEntry[] {
@@ -92,12 +101,3 @@ export const isUnset = (node: ConfigNode): boolean =>
   (node.kind === 'string' && node.whole && node.value.trim() === '') ||
   (node.kind === 'array' && node.items.every(isUnset)) ||
   (node.kind === 'object' && node.entries.length === 0)
-
-/** A block as an entry of its type, with an entry below it for each label. */
-export function blockEntries([type = '', ...labels]: string[], line: number, body: ConfigNode): ConfigEntry[] {
-  const value = labels.reduceRight<ConfigNode>(
-    (inner, label) => ({ kind: 'object', entries: [{ key: label, line, value: inner, block: true }] }),
-    body,
-  )
-  return [{ key: type, line, value, block: true }]
-}

@@ -1,16 +1,16 @@
 import { realpath } from 'node:fs/promises'
 import { basename, isAbsolute, join, relative, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import { MAX_TOKENS } from '../../../src/hcl/read.ts'
 import { type ConfigFile, isWithin, listConfigFiles, readLimited } from './config-files.ts'
-import { blocksOf, type ConfigNode, entriesNamed, entriesOf, TooManyTokens } from './config-tree.ts'
+import { blocksOf, type ConfigNode, entriesNamed, entriesOf, parseHclTree, TooManyTokens } from './config-tree.ts'
 import { type FileScan, type Finding, refusalText, tooLargeText, unreadableText } from './findings.ts'
-import { parseHclTree } from './hcl-tree.ts'
 import { parseJsonTree } from './json-tree.ts'
 import { inMib, LIMITS, type Sizes, TooLarge } from './limits.ts'
 import { readPlanSnapshot } from './plan-snapshot.ts'
 import { judgeBackend } from './rules/backends.ts'
 import { localFolder, type Place } from './rules/place.ts'
-import { MAX_TOKENS, scanHcl, scanJson } from './scan.ts'
+import { scanHcl, scanJson } from './scan.ts'
 
 /** What is inspected, as plain data, so that another thread can take it. All paths are absolute. */
 export interface Inspection {

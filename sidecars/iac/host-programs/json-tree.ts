@@ -1,13 +1,6 @@
-import {
-  COMPUTED,
-  type ConfigEntry,
-  type ConfigNode,
-  type ConfigTree,
-  type FunctionCall,
-  TooManyTokens,
-} from './config-tree.ts'
-import { MAX_DEPTH } from './hcl-tokens.ts'
-import { parseTemplate } from './hcl-tree.ts'
+import { type HclCall, parseTemplate } from '../../../src/hcl/parser.ts'
+import { MAX_DEPTH } from '../../../src/hcl/scanner.ts'
+import { type ConfigEntry, type ConfigNode, type ConfigTree, TooManyTokens } from './config-tree.ts'
 
 const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/sy
 const WORD = /[\w.+-]+/y
@@ -25,12 +18,12 @@ export function parseJsonTree(text: string, maxTokens: number, templates = true)
     return reader.readDocument()
   } catch (error) {
     if (error instanceof TooManyTokens) throw error
-    return { root: COMPUTED, calls: reader.calls, complete: false, tokens: reader.tokens }
+    return { root: { kind: 'computed' }, calls: reader.calls, complete: false, tokens: reader.tokens }
   }
 }
 
 class JsonReader {
-  readonly calls: FunctionCall[] = []
+  readonly calls: HclCall[] = []
   tokens = 0
   readonly #text: string
   readonly #maxTokens: number
@@ -80,8 +73,9 @@ class JsonReader {
     // Lines inside of the string are lines of no file.
     for (const call of template.calls) this.calls.push({ ...call, line })
     this.tokens += template.tokens
+    if (this.tokens > this.#maxTokens) throw new TooManyTokens()
     if (!template.complete) this.#complete = false
-    return template.node
+    return template.value
   }
 
   #currentLine(): number {

@@ -1,6 +1,6 @@
-import type { ConfigTree } from './config-tree.ts'
+import { MAX_TOKENS } from '../../../src/hcl/read.ts'
+import { type ConfigTree, parseHclTree } from './config-tree.ts'
 import type { FileScan } from './findings.ts'
-import { parseHclTree } from './hcl-tree.ts'
 import { parseJsonTree } from './json-tree.ts'
 import { findBackends } from './rules/backends.ts'
 import { findFiles } from './rules/files.ts'
@@ -8,9 +8,6 @@ import { findSources } from './rules/modules.ts'
 import type { Place } from './rules/place.ts'
 import { findPrograms } from './rules/programs.ts'
 import { findProviders } from './rules/providers.ts'
-
-/** More than any file that is written by people; a file of 4 MiB has about this many. */
-export const MAX_TOKENS = 500_000
 
 /** Scans a file in the native form of the language. Errors: `TooManyTokens`. */
 export const scanHcl = (source: string, place: Place, maxTokens = MAX_TOKENS): FileScan =>

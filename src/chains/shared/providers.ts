@@ -1,4 +1,6 @@
 import type { Cloud } from '../../base/vocabulary.ts'
+import type { HclValue } from '../../hcl/parser.ts'
+import { readHcl, textOf } from '../../hcl/read.ts'
 import { bodiesOf, isCode, isJsonCode, parseObject } from './declared-blocks.ts'
 import { resolve } from './references.ts'
 import type { RepositoryFile } from './repository.ts'
@@ -71,7 +73,7 @@ export const providersOfCloud = (cloud: Cloud): readonly string[] => CLOUD_PROVI
 
 interface UsedProviders {
   providers: Set<string>
-  /** Whether some code was not read, or calls a module whose providers nobody knows here. */
+  /** True if some code was not read, or calls a module whose providers are unknown. */
   isUnsure: boolean
 }
 
@@ -90,15 +92,6 @@ function readProviders(files: readonly RepositoryFile[]): UsedProviders {
   return { providers, isUnsure }
 }
 
-const PROVIDER_BLOCK = /^provider[ \t]+"([\w-]+)"/gm
-const REQUIRED = /^[ \t]*required_providers[ \t]*\{/gm
-const REQUIRED_ENTRY = /^[ \t]*([\w-]+)[ \t]*=[ \t]*(?=[{"])/gm
-const PROVIDER_SOURCE = /^[ \t]*(?:[\w-]+[ \t]*=[ \t]*\{[ \t]*)?source[ \t]*=[ \t]*"[^"\n]*\/([\w-]+)"/gm
-/** Arguments of an entry of `required_providers`. */
-const ENTRY_ARGUMENTS = new Set(['source', 'version', 'configuration_aliases'])
-/** Characters of a block of required providers that are read. */
-const MAX_REQUIRED = 4_000
-
 /** The providers of the blocks in a file. Blocks that read the state of another root use none. */
 function declaredProviders({ path, blocks, text }: RepositoryFile): string[] {
   const types = blocks.flatMap((block) => /^(?:resource|data (?!terraform_)) ?([a-z0-9]+)_/.exec(block)?.[1] ?? [])
@@ -108,24 +101,28 @@ function declaredProviders({ path, blocks, text }: RepositoryFile): string[] {
     const required = bodiesOf(code.terraform).flatMap((body) => bodiesOf(body.required_providers))
     return [...types, ...[...bodiesOf(code.provider), ...required].flatMap((body) => Object.keys(body))]
   }
-  const required = [...text.matchAll(REQUIRED)].map(({ 0: head, index }) => {
-    const rest = text.slice(index + head.length, index + head.length + MAX_REQUIRED)
-    const end = rest.search(/^[ \t]{0,2}\}/m)
-    return end < 0 ? rest : rest.slice(0, end)
-  })
+  const { blocks: top } = readHcl(text).body
+  const required = top
+    .filter(({ type }) => type === 'terraform')
+    .flatMap(({ body }) => body.blocks.filter(({ type }) => type === 'required_providers'))
+    .flatMap(({ body }) => body.attributes)
   return [
     ...types,
-    ...[...text.matchAll(PROVIDER_BLOCK)].map(([, name = '']) => name),
-    ...required.flatMap((body) => [...body.matchAll(REQUIRED_ENTRY)].map(([, name = '']) => name)),
-    ...required.flatMap((body) => [...body.matchAll(PROVIDER_SOURCE)].map(([, name = '']) => name)),
-  ].filter((name) => !ENTRY_ARGUMENTS.has(name))
+    ...top.flatMap(({ type, labels }) => (type === 'provider' ? labels : [])),
+    ...required.flatMap(({ name, value }) => [name, ...sourceOf(value)]),
+  ]
 }
 
-const MODULE_SOURCE = /^module[ \t]+"[^"\n]*"[ \t]*\{[^}]{0,2000}?^[ \t]*source[ \t]*=[ \t]*"([^"\n]*)"/gm
+/** The last part of the source in an entry of `required_providers`. */
+function sourceOf(value: HclValue): string[] {
+  const source = value.kind === 'object' ? value.entries.find(({ key }) => key === 'source')?.value : undefined
+  return source?.kind === 'string' && source.value.includes('/') ? source.value.split('/').slice(-1) : []
+}
 
 function moduleSources({ path, text }: RepositoryFile): string[] {
   if (text === null) return []
-  if (!isJsonCode(path)) return [...text.matchAll(MODULE_SOURCE)].map(([, source = '']) => source)
+  if (!isJsonCode(path))
+    return readHcl(text).body.blocks.flatMap(({ type, body }) => (type === 'module' && textOf(body, 'source')) || [])
   const modules = bodiesOf(parseObject(text).module).flatMap((body) => Object.values(body).flatMap(bodiesOf))
   return modules.flatMap(({ source }) => (typeof source === 'string' ? [source] : []))
 }

@@ -1,23 +1,24 @@
-import { askText } from '../../agent/ask-text.ts'
 import { contextBudget } from '../../agent/context-budget.ts'
+import { askText } from '../../agent/model-call.ts'
 import { runAgent } from '../../agent/run-agent.ts'
 import type { AgentRequest, Continuation, EndedRun, Tool } from '../../agent/types.ts'
 import type { Turn } from '../../base/vocabulary.ts'
 import type { Context } from '../../context.ts'
+import { fence } from '../../prompts/fence.ts'
 import type { ChainName } from '../index.ts'
 import type { Chain, Reading, TextChain, ToolKind } from './chain.ts'
 
 /** A function for each group of tools, which builds the tools of the group. */
 export type ToolBuilders<Kind extends ToolKind> = { readonly [Each in Kind]: () => Tool[] }
 
-/** What every run of a chain needs, whatever the chain is. */
+/** The dependencies of every run of a chain. */
 export interface ChainHost
   extends Pick<AgentRequest<unknown, ChainName>, 'llm' | 'signal' | 'observe' | 'trace'>,
     Pick<Reading<unknown>, 'log' | 'mask'> {
   config: Pick<Context['config'], 'llm' | 'orchestration'>
 }
 
-/** What one run of a chain is about. */
+/** The input of one run of a chain. */
 export interface ChainInput<Values> {
   values: Values
   /** The text that `system` of the chain made. */
@@ -85,3 +86,10 @@ export async function askTextChain<Values>(
     trace,
   })
 }
+
+/**
+ * Fences the user's side of earlier turns. What a person asked then, or what was written from a plan, is no instruction
+ * for the present task but data. An empty side stays empty, because the loop leaves out a turn with an empty side.
+ */
+export const fenceEarlierTurns = (turns: readonly Turn[]): Turn[] =>
+  turns.map(({ user, assistant }) => ({ user: user === '' ? '' : fence('earlier request', user), assistant }))

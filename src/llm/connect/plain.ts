@@ -1,15 +1,18 @@
-import type { Quirks } from '../quirks.ts'
+import { type Quirks, quirksOf } from '../quirks.ts'
+import { chatWire } from '../wire/chat.ts'
 import { configuredWire, connectByWire } from './by-wire.ts'
 import { baseUrl, type Connection, type ModelEntry, type PlainProvider, sameHost, Unconfigured } from './types.ts'
 
 /** A provider of chat completions, at its public address or at a configured one. Errors: `Unconfigured`. */
 export function connectPlain(provider: PlainProvider, entry: ModelEntry): Connection {
-  const configured = entry.param('api_base') ?? entry.param('base_url') ?? entry.variable(...provider.baseUrlVariables)
+  const variables = (suffix: string) => [`${provider.name.toUpperCase()}_${suffix}`]
+  const { baseUrlVariables = variables('API_BASE'), keyVariables = variables('API_KEY') } = provider
+  const configured = entry.param('api_base') ?? entry.param('base_url') ?? entry.variable(...baseUrlVariables)
   const address = configured ? baseUrl(configured, provider.defaultPath) : provider.base_url
-  if (address === null) throw new Unconfigured(`${provider.baseUrlVariables[0]} is not set`)
-  const key = entry.param('api_key') ?? entry.variable(...provider.keyVariables)
+  if (address === null) throw new Unconfigured(`${baseUrlVariables[0]} is not set`)
+  const key = entry.param('api_key') ?? entry.variable(...keyVariables)
   const official = provider.base_url !== null && sameHost(address, provider.base_url)
-  if (!key && official && !provider.keyOptional) throw new Unconfigured(`${provider.keyVariables[0]} is not set`)
+  if (!key && official && !provider.keyOptional) throw new Unconfigured(`${keyVariables[0]} is not set`)
   const vendorQuirks = provider.quirks?.(entry.modelId) ?? {}
   const quirks = official ? vendorQuirks : withoutVendorLimits(vendorQuirks)
   const connection = connectByWire(entry, configuredWire(entry) ?? 'chat', { base_url: address, key, quirks })
@@ -46,10 +49,46 @@ const REASONING = /^(o\d|gpt-[5-9])/
 const SEARCHING = /-search-(preview|api)/
 const RESPONSES_SEARCH = /^(gpt-4o|gpt-4\.1|gpt-[5-9]|o[3-9])/
 
-/** What the models of OpenAI do not support, and how they search, by the names of their families. */
+/** The quirks of the models of OpenAI, by the names of their families. */
 export function openaiQuirks(id: string): Partial<Quirks> {
   if (SEARCHING.test(id)) return { search: 'chat', unsupported: ['temperature', 'reasoning_effort'] }
   const search = RESPONSES_SEARCH.test(id) ? 'responses' : null
   if (REASONING.test(id)) return { cap: 'max_completion_tokens', unsupported: ['temperature'], search }
   return { unsupported: ['reasoning_effort'], search }
+}
+
+/** Values of the API version that stand for the undated interface, where the body names the deployment. */
+const UNDATED = /^(v1|latest|preview)$/
+
+/**
+ * A deployment of an Azure resource. With a dated API version the path names the deployment; with the undated
+ * interface (`…/openai/v1`) the body does. A key is sent in the header `api-key`, a token as bearer.
+ * Errors: `Unconfigured`.
+ */
+export function connectAzure(entry: ModelEntry): Connection {
+  const resource = entry.param('api_base') ?? entry.param('base_url') ?? entry.variable('AZURE_API_BASE')
+  if (!resource) throw new Unconfigured('AZURE_API_BASE is not set')
+  const version = entry.param('api_version') ?? entry.variable('AZURE_API_VERSION')
+  const key = entry.param('api_key') ?? entry.variable('AZURE_API_KEY')
+  const token = entry.param('azure_ad_token') ?? entry.variable('AZURE_AD_TOKEN')
+  if (!key && !token) throw new Unconfigured('neither AZURE_API_KEY nor AZURE_AD_TOKEN is set')
+  const bare = resource.replace(/\/+$/, '')
+  const undated = UNDATED.test(version ?? '') || /\/openai\/v1$/.test(bare)
+  if (!undated && !version) throw new Unconfigured('AZURE_API_VERSION is not set')
+  const deployment = entry.modelId
+  const dated = `${bare.replace(/\/openai(\/.*)?$/, '')}/openai/deployments/${encodeURIComponent(deployment)}`
+  const query = undated ? (version === 'preview' || version === 'latest' ? 'preview' : null) : version
+  return {
+    base_url: undated ? `${bare.replace(/\/openai(\/v1)?$/, '')}/openai/v1` : dated,
+    modelId: deployment,
+    wire: chatWire,
+    authorize: async (): Promise<Record<string, string>> =>
+      key ? { 'api-key': key } : { authorization: `Bearer ${token}` },
+    address: (url) => {
+      if (query) url.searchParams.set('api-version', query)
+      return url
+    },
+    quirks: quirksOf({ ...openaiQuirks(deployment), search: undated ? 'responses' : null }),
+    secrets: [key, token].filter((secret) => secret !== undefined),
+  }
 }

@@ -27,7 +27,7 @@ export interface ModelEntry {
   tools: LlmTools
 }
 
-/** How one model at one address is called. */
+/** The way to call one model at one address. */
 export interface Connection {
   base_url: string
   /** The name of the model at the provider. */
@@ -68,9 +68,10 @@ export interface PlainProvider {
   base_url: string | null
   /** The path that is appended to a configured address without one. */
   defaultPath?: string
-  /** The first of these variables that is set counts; the same holds for the keys. */
-  baseUrlVariables: readonly string[]
-  keyVariables: readonly string[]
+  /** The first of these variables that is set counts. By default it is `<NAME>_API_BASE`. */
+  baseUrlVariables?: readonly string[]
+  /** The same for the key, by default `<NAME>_API_KEY`. */
+  keyVariables?: readonly string[]
   organizationVariable?: string
   /** True where servers are often self-hosted and need no key. */
   keyOptional?: boolean

@@ -1,7 +1,6 @@
-import { type Fetch, readStream } from '../../base/http.ts'
-import { CallFailure } from '../failure.ts'
+import { type Fetch, readStream, retryAfter } from '../../base/http.ts'
+import { CallFailure, isRetryable } from '../failure.ts'
 import { readError } from './error-of.ts'
-import { isEventStream, readEvents } from './event-stream.ts'
 import type { ChatRequest, Wire } from './types.ts'
 
 /**
@@ -19,7 +18,7 @@ export interface WireOptions {
   wire: Wire
   /** The URL before the path of a translated request. */
   base_url: string
-  /** When it is absent, the bearer key of the library is sent. */
+  /** Default: the bearer key of the library. */
   authorize?: Authorize
   /** Changes the address of a request that is not translated. */
   address?: (url: URL) => URL
@@ -28,13 +27,13 @@ export interface WireOptions {
 }
 
 const MAX_BYTES = 32 * 1024 * 1024
-/** How often a paused turn is continued at most. */
+/** Most continuations of a paused turn. */
 const MAX_RESUMES = 4
 
 /**
  * A `fetch` for the `openai` library that speaks another wire form to the provider. A request is translated; its answer
  * is read to the end, decompressed, assembled if it is a stream, and translated back.
- * Errors: `CallFailure` for answers that are too large and for redirects to another origin.
+ * Errors: `CallFailure` for error statuses, answers that are too large and redirects to another origin.
  */
 export function createWireFetch(options: WireOptions): Fetch {
   return async (input, init) => {
@@ -50,7 +49,7 @@ export function createWireFetch(options: WireOptions): Fetch {
       const answer = await exchange(options, address, { ...init, body: sent }, request && { ...request.headers })
       const next =
         answer.value !== undefined && body && turn < MAX_RESUMES ? options.wire.resume?.(body, answer.value) : null
-      if (!next) return request ? translateAnswer(options.wire, answer) : toLibraryForm(answer)
+      if (!next) return toLibraryForm(answer, request ? options.wire.decode : (value) => value)
       body = next
     }
   }
@@ -128,43 +127,64 @@ function parseJson(text: string): unknown {
   }
 }
 
-function translateAnswer(wire: Wire, { response, text, value }: Answer): Response {
-  if (!response.ok || value === undefined) return toLibraryForm({ response, text, value })
-  return jsonResponse(response, wire.decode(value))
+/** The answer for the library. Errors: `CallFailure` for an answer whose status is an error. */
+function toLibraryForm({ response, text, value }: Answer, decode: Wire['decode']): Response {
+  if (!response.ok) throw statusFailure({ response, text, value })
+  const body = value === undefined ? text : JSON.stringify(decode(value))
+  const headers = value === undefined ? contentType(response) : { 'content-type': 'application/json' }
+  return new Response([204, 205].includes(response.status) ? null : body, { status: response.status, headers })
 }
+
+const contentType = ({ headers }: Response) => ({ 'content-type': headers.get('content-type') ?? 'text/plain' })
 
 /** A longer wait is no limit of a minute but one of a day, which outlasts all attempts. */
 const LONGEST_LIMIT_MS = 3_600_000
 
-/** The answer for the library: an error in the form that it reads, everything else as it came. */
-function toLibraryForm({ response, text, value }: Answer): Response {
-  if (value === undefined)
-    return new Response(bodyFor(response.status, text), {
-      status: response.status,
-      headers: withoutBodyHeaders(response.headers),
+function statusFailure({ response: { status, headers }, text, value }: Answer): CallFailure {
+  const error = readError(value)
+  const advice = headers.get('x-should-retry')
+  const waitMs = retryAfterMs(headers) ?? retryAfter(headers) ?? error?.wait_ms ?? null
+  const isDayLimit = headers.get('retry-after') === null && (error?.wait_ms ?? 0) > LONGEST_LIMIT_MS
+  return new CallFailure(error?.message ?? shownText(text, value, status), status, {
+    retryable: advice === 'true' || isRetryable(status),
+    wait_ms: isDayLimit ? null : waitMs,
+    // An exhausted budget has the status of a rate limit, but another attempt does not help. The providers' own clients
+    // obey this header too. Another entry of the same name may still have a budget.
+    again_here: advice !== 'false' && !isDayLimit,
+    parameter: error?.param ?? null,
+  })
+}
+
+/** The wait in milliseconds by `retry-after-ms`, which is finer than `retry-after` beside it; null without it. */
+function retryAfterMs(headers: Headers): number | null {
+  const wait = Number(headers.get('retry-after-ms') || Number.NaN)
+  return Number.isFinite(wait) && wait >= 0 ? wait : null
+}
+
+/** The text of an error that is in no known form. In place of JSON or of an HTML page of a gateway, the status alone. */
+const shownText = (text: string, value: unknown, status: number): string =>
+  value !== undefined || text.trim() === '' || /^\s*</.test(text) ? `HTTP ${status}` : text
+
+/** The JSON values of a `text/event-stream` body. Comments, `[DONE]` and other data that is not JSON are left out. */
+export function readEvents(text: string): unknown[] {
+  return text
+    .split(/\r\n\r\n|\n\n|\r\r/)
+    .map((event) =>
+      event
+        .split(/\r\n|\n|\r/)
+        .filter((line) => line.startsWith('data:'))
+        .map((line) => line.slice(5).replace(/^ /, ''))
+        .join('\n'),
+    )
+    .flatMap((data) => {
+      try {
+        return data === '' ? [] : [JSON.parse(data) as unknown]
+      } catch {
+        return []
+      }
     })
-  const error = response.ok ? null : readError(value)
-  if (!error) return jsonResponse(response, value)
-  const answer = jsonResponse(response, { error: { message: error.message, param: error.param, code: null } })
-  const { headers } = answer
-  // A wait in the body is passed on as the headers that `call.ts` reads; one in a header counts more.
-  if (error.wait_ms === null || headers.has('retry-after')) return answer
-  if (error.wait_ms > LONGEST_LIMIT_MS) headers.set('x-should-retry', 'false')
-  else headers.set('retry-after-ms', String(error.wait_ms))
-  return answer
 }
 
-const jsonResponse = (response: Response, value: unknown): Response => {
-  const headers = withoutBodyHeaders(response.headers)
-  headers.set('content-type', 'application/json')
-  return new Response(bodyFor(response.status, JSON.stringify(value)), { status: response.status, headers })
-}
-
-const bodyFor = (status: number, text: string): string | null => ([204, 205, 304].includes(status) ? null : text)
-
-/** The headers without those that describe how the body was transferred. */
-function withoutBodyHeaders(headers: Headers): Headers {
-  const kept = new Headers(headers)
-  for (const name of ['content-length', 'content-encoding', 'transfer-encoding']) kept.delete(name)
-  return kept
-}
+/** Recognises a stream of events, which some servers send under another content type. */
+export const isEventStream = (contentType: string, text: string): boolean =>
+  contentType.includes('text/event-stream') || /^\s*(event|data): ?\S/.test(text)

@@ -1,5 +1,5 @@
 import { withoutIndexes } from '../addresses.ts'
-import { type CodeBlock, readAttributes, readCodeBlocks, withoutComments } from './blocks.ts'
+import { type CodeBlock, readCodeBlocks } from './blocks.ts'
 import { type CodeFile, callOf, folderOf, type ModuleCall, modulePaths, within } from './modules.ts'
 import { type FilePatch, parseDiff, textBefore } from './patch.ts'
 
@@ -113,10 +113,9 @@ function nameBlocks(blocks: readonly CodeBlock[]): Map<string, Named> {
   const add = (name: string, block: CodeBlock, text: string) =>
     named.set(name, { block, text: `${named.get(name)?.text ?? ''}${text}\n` })
   for (const block of blocks) {
-    const text = withoutComments(block.body)
-    if (block.kind === 'locals')
-      for (const [name, value] of readAttributes(block.body)) add(`local ${name}`, block, value)
-    else add([block.kind, ...(block.labels.length > 0 ? block.labels : [text])].join(' '), block, text)
+    const { kind, labels, body, attributes } = block
+    if (kind === 'locals') for (const [name, value] of attributes) add(`local ${name}`, block, value)
+    else add([kind, ...(labels.length > 0 ? labels : [body])].join(' '), block, body)
   }
   return named
 }
@@ -134,28 +133,27 @@ function addressesOf(block: Changed, paths: ReadonlyMap<string, string[]>): Chan
   })
 }
 
-function localAddress({ kind, labels: [first = '', second = ''], body, isPresent }: Changed): string | null {
+function localAddress({ kind, labels: [first = '', second = ''], attributes, isPresent }: Changed): string | null {
   if (kind === 'resource') return `${first}.${second}`
   if (kind === 'module') return `module.${first}`
   const refers = isPresent && (kind === 'removed' || kind === 'import')
-  return refers ? readReference(body, kind === 'removed' ? 'from' : 'to') : null
+  return refers ? readReference(attributes.get(kind === 'removed' ? 'from' : 'to')) : null
 }
 
 /** The addresses that a `moved`, `removed` or `import` block names, as the root writes them. */
-function sidesOf({ kind, body }: CodeBlock, folder: string, paths: ReadonlyMap<string, string[]>): string[] {
+function sidesOf({ kind, attributes }: CodeBlock, folder: string, paths: ReadonlyMap<string, string[]>): string[] {
   if (kind !== 'moved' && kind !== 'removed' && kind !== 'import') return []
-  const sides = [readReference(body, 'from'), readReference(body, 'to')].filter((side) => side !== null)
+  const sides = [readReference(attributes.get('from')), readReference(attributes.get('to'))].filter(
+    (side) => side !== null,
+  )
   return (paths.get(folder) ?? []).flatMap((module) => sides.map((side) => within(module, side)))
 }
 
 const ADDRESS = /^[A-Za-z_][\w-]*(\.[A-Za-z_][\w-]*|\[("(\\.|[^"\\])*"|\d+)\])+$/
 
 /** An address in the code. Indexes that are no constants are left out, as in the `to` of an import for each of a set. */
-function readReference(body: string, attribute: string): string | null {
-  const written =
-    readAttributes(body)
-      .get(attribute)
-      ?.replaceAll(/\s+(?=(?:[^"]*"[^"]*")*[^"]*$)/g, '') ?? ''
+function readReference(expression = ''): string | null {
+  const written = expression.replaceAll(/\s+(?=(?:[^"]*"[^"]*")*[^"]*$)/g, '')
   const address = ADDRESS.test(written) ? written : withoutIndexes(written).replaceAll(/\[[^[\]]*\]/g, '')
   return ADDRESS.test(address) ? address : null
 }

@@ -1,4 +1,4 @@
-import { type CodeBlock, readAttributes } from './blocks.ts'
+import type { CodeBlock } from './blocks.ts'
 
 /** A file of the engine root that was read. Paths are relative to the root, with slashes. */
 export interface CodeFile {
@@ -16,10 +16,10 @@ export interface ModuleCall {
 
 export const folderOf = (path: string): string => path.split('/').slice(0, -1).join('/')
 
-export const callOf = (folder: string, { labels: [name = ''], body }: CodeBlock): ModuleCall => ({
+export const callOf = (folder: string, { labels: [name = ''], attributes }: CodeBlock): ModuleCall => ({
   folder,
   name,
-  source: /^"([^"$%]*)"$/.exec(readAttributes(body).get('source') ?? '')?.[1] ?? '',
+  source: /^"([^"$%]*)"$/.exec(attributes.get('source') ?? '')?.[1] ?? '',
 })
 
 /** Deepest nesting of modules and most paths that are followed; code whose modules call each other has no end. */

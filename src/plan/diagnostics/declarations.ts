@@ -1,3 +1,6 @@
+import type { HclBlock, HclBody } from '../../hcl/parser.ts'
+import { readHcl, textOf } from '../../hcl/read.ts'
+
 /** What the code of one folder, which is one module, declares. Names are those of references: `aws_vpc.main`. */
 export interface Declarations {
   variables: string[]
@@ -9,85 +12,43 @@ export interface Declarations {
   modules: Map<string, string | null>
 }
 
-const HEADS = /^[ \t]*(variable|output|module|resource|data|ephemeral)[ \t]+"([\w-]+)"(?:[ \t]+"([\w-]+)")?[ \t]*\{/gm
-const SOURCE = /^[ \t]*source[ \t]*=[ \t]*"([^"$]*)"/m
-
 /**
  * Reads what the texts of a folder declare, well enough for a hint: the code may be the very code that the engine could
  * not read.
  */
 export function readDeclarations(texts: readonly string[]): Declarations {
   const found: Declarations = { variables: [], locals: [], outputs: [], resources: [], modules: new Map() }
-  for (const text of texts) {
-    for (const { 1: kind, 2: first = '', 3: second, index, 0: head } of text.matchAll(HEADS)) {
-      if (kind === 'variable') found.variables.push(first)
-      else if (kind === 'output') found.outputs.push(first)
-      else if (kind === 'module') found.modules.set(first, SOURCE.exec(bodyAt(text, index + head.length))?.[1] ?? null)
-      else if (second !== undefined) found.resources.push(`${kind === 'resource' ? '' : `${kind}.`}${first}.${second}`)
-    }
-    found.locals.push(...localsOf(text))
+  for (const { type, labels, body } of texts.flatMap((text) => readHcl(text).body.blocks)) {
+    const [first, second] = labels
+    if (type === 'locals') found.locals.push(...body.attributes.map(({ name }) => name))
+    if (first === undefined) continue
+    if (type === 'variable') found.variables.push(first)
+    if (type === 'output') found.outputs.push(first)
+    if (type === 'module') found.modules.set(first, textOf(body, 'source'))
+    if (second === undefined) continue
+    if (type === 'resource') found.resources.push(`${first}.${second}`)
+    if (type === 'data' || type === 'ephemeral') found.resources.push(`${type}.${first}.${second}`)
   }
   return found
 }
 
-/** A line without the content of its strings and without its comment, so that braces in them do not count. */
-const codeOf = (line: string) => line.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""').replace(/(#|\/\/).*$/, '')
-
-/** The text from a place inside a block to the end of the block. */
-function bodyAt(text: string, from: number): string {
-  const lines: string[] = []
-  let depth = 1
-  for (const line of text.slice(from).split('\n')) {
-    lines.push(line)
-    for (const letter of codeOf(line)) {
-      if (letter === '{') depth++
-      if (letter === '}') depth--
-    }
-    if (depth <= 0) break
-  }
-  return lines.join('\n')
-}
-
-function localsOf(text: string): string[] {
-  return [...text.matchAll(/^[ \t]*locals[ \t]*\{/gm)].flatMap(({ index, 0: head }) => {
-    const names: string[] = []
-    let depth = 0
-    for (const line of bodyAt(text, index + head.length).split('\n')) {
-      const name = depth === 0 ? /^\s*([A-Za-z_][\w-]*)\s*=/.exec(line)?.[1] : undefined
-      if (name !== undefined) names.push(name)
-      for (const letter of codeOf(line)) {
-        if ('{[('.includes(letter)) depth++
-        if ('}])'.includes(letter)) depth--
-      }
-    }
-    return names
-  })
-}
-
 /**
- * The nested blocks in which a name stands, from the outermost block, which is left out, inwards; `dynamic` blocks
- * count as what they make. Null when the name stands in an expression, or outside of every block.
- * @param line where the name is; the first line is 1
+ * Returns the nested blocks in which a name stands, from the outermost block, which is left out, inwards; `dynamic`
+ * blocks count as the blocks that they make. Null when the name stands in an expression, or outside of every block.
+ * @param line of the name; the first line is 1
  */
 export function blockPathAt(text: string, line: number, name: string): string[] | null {
   const lines = text.split('\n')
-  const last = lines[line - 1] ?? ''
-  const before = [...lines.slice(0, line - 1), last.slice(0, Math.max(0, last.search(new RegExp(`\\b${name}\\b`))))]
-  const open: (string | null)[] = []
-  for (const raw of before) {
-    const dynamic = /\bdynamic\s+"([\w-]+)"/.exec(raw)?.[1]
-    let head = ''
-    for (const letter of codeOf(raw)) {
-      if (letter === '{') open.push(nameOfBlock(head, dynamic))
-      if (letter === '}') open.pop()
-      head = letter === '{' || letter === '}' ? '' : head + letter
-    }
+  const before = lines.slice(0, line - 1).reduce((sum, { length }) => sum + length + 1, 0)
+  const at = before + Math.max(0, (lines[line - 1] ?? '').search(new RegExp(`\\b${name}\\b`)))
+  const path: HclBlock[] = []
+  for (let body: HclBody | undefined = readHcl(text).body; body; body = path.at(-1)?.body) {
+    if (body.attributes.some(({ valueStart, end }) => valueStart <= at && at < end)) return null
+    const block: HclBlock | undefined = body.blocks.find(({ bodyStart, bodyEnd }) => bodyStart <= at && at < bodyEnd)
+    if (block === undefined) break
+    path.push(block)
   }
-  if (open.length === 0 || open.includes(null)) return null
-  return open.slice(1).flatMap((each, index) => (each === 'content' && index > 0 ? [] : [each as string]))
-}
-
-function nameOfBlock(head: string, dynamic: string | undefined): string | null {
-  const name = /^\s*([A-Za-z_][\w-]*)(\s+(""|[\w-]+))*\s*$/.exec(head)?.[1] ?? null
-  return name === 'dynamic' && dynamic !== undefined ? dynamic : name
+  if (path.length === 0) return null
+  const names = path.slice(1).map(({ type, labels: [label = ''] }) => (type === 'dynamic' ? label : type))
+  return names.filter((each, index) => each !== 'content' || path[index]?.type !== 'dynamic')
 }

@@ -1,3 +1,4 @@
+import { readHeader } from '../../hcl/read.ts'
 import { type DiffFile, readDiffFiles } from '../code/branch-diff.ts'
 
 /** What a branch changed in a block of code, over all files of a folder. */
@@ -45,13 +46,11 @@ export function readChangedBlocks(diff: string): ChangedBlocks {
   return { find: (directory, label) => blocks.get(`${directory}\n${label}`) }
 }
 
-const HEADER = /^(resource|data|module|variable|output|locals)[ \t]*(?:"([^"\n]*)"[ \t]*)?(?:"([^"\n]*)"[ \t]*)?\{/
+const LABELLED = new Set(['resource', 'data', 'module', 'variable', 'output', 'locals'])
 
 function labelOf(line: string): string | null {
-  const [, kind, first, second] = HEADER.exec(line) ?? []
-  if (kind === undefined) return null
-  if (first === undefined) return kind
-  return second === undefined ? `${kind} ${first}` : `${kind} ${first}.${second}`
+  const { type, labels } = readHeader(line) ?? {}
+  return type !== undefined && LABELLED.has(type) ? [type, labels?.slice(0, 2).join('.')].join(' ').trim() : null
 }
 
 /** The lines of a file with their signs. A new file is all additions. */
@@ -93,6 +92,6 @@ function collectBlocks(file: DiffFile, blockOf: (label: string) => ChangedBlock)
 function addLine(block: ChangedBlock, side: '-' | '+', text: string, isHeader: boolean): void {
   const isRemoved = side === '-'
   if (isHeader) block[isRemoved ? 'removedHeader' : 'addedHeader'] = true
-  const line = isHeader ? text.replace(HEADER, '').trim() : text.trim()
+  const line = isHeader ? text.slice(text.indexOf('{') + 1).trim() : text.trim()
   if (line !== '') block[isRemoved ? 'removed' : 'added'].push(line)
 }

@@ -1,6 +1,5 @@
+import * as v from 'valibot'
 import { type Fetch, OutboundError, type OutboundRequest, type OutboundResponse, send } from '../../base/http.ts'
-import { readId, readVersion } from './answers.ts'
-import { type PromptRegistry, type RegistryAccess, RegistryError, SEED_MODEL } from './types.ts'
 
 const MAX_BYTES = 4 * 1024 * 1024
 const MAX_REASON = 200
@@ -41,7 +40,7 @@ export function createPromptRegistry(access: RegistryAccess, options: RegistryOp
     })
   const withRetries = { retries: 3, retryStatuses: PASSING }
 
-  /** Answers null for 404, and for 422, which the registry answers to a name that no prompt could have. */
+  /** Returns null for 404, and for 422, which the registry answers to a name that no prompt could have. */
   const findVersion = async (path: string, request: Partial<OutboundRequest> = {}) => {
     const response = await ask(path, request)
     return response.status === 404 || response.status === 422 ? null : readVersion(requireSuccess(response))
@@ -97,4 +96,105 @@ function codeOf(error: Error): string {
     if (typeof code === 'string' && /^[A-Z0-9_]+$/.test(code)) return ` (${code})`
   }
   return ''
+}
+
+/** The tags under which runs fetch prompts, one for each environment. */
+export const TAGS = ['development', 'staging', 'production'] as const
+export type Tag = (typeof TAGS)[number]
+
+/** The model name of versions that this platform wrote, by which it knows them again. */
+export const SEED_MODEL = 'platform-seed'
+
+export interface PromptVersion {
+  id: string
+  model_name: string
+  /** First text of the first message; null when the version has none. */
+  text: string | null
+}
+
+/** Address and key of the prompt registry. */
+export interface RegistryAccess {
+  /** `telemetry.collector_url`. */
+  url: string
+  /** Sent as bearer token; empty: none. */
+  api_key: string
+}
+
+/**
+ * The prompt registry.
+ * Errors of every call: `RegistryError`.
+ */
+export interface PromptRegistry {
+  /** Null when there is no prompt of that name. */
+  findLatest(name: string): Promise<PromptVersion | null>
+  /** Returns the id of the new version. Not repeated after a fault, because the registry might keep both versions. */
+  create(name: string, prompt: { body: string; description: string }): Promise<string>
+  tag(versionId: string, tag: Tag): Promise<void>
+  /** Null when there is no prompt of that name or no version with that tag. */
+  findTagged(name: string, tag: Tag, signal?: AbortSignal): Promise<PromptVersion | null>
+  /** One call without repetition that shows whether the registry answers. */
+  probe(): Promise<void>
+}
+
+/** A call failed: `unreachable` when no answer came, `refused` when the answer is an error or cannot be read. */
+export class RegistryError extends Error {
+  readonly kind: 'unreachable' | 'refused'
+  constructor(kind: RegistryError['kind'], message: string, options?: { cause?: unknown }) {
+    super(message, options)
+    this.name = 'RegistryError'
+    this.kind = kind
+  }
+}
+
+const id = v.pipe(v.union([v.pipe(v.string(), v.minLength(1)), v.number()]), v.transform(String))
+const createdSchema = v.object({ data: v.object({ id }) })
+/** Only the id is required. Whatever else a version lacks becomes an error where it is needed. */
+const versionSchema = v.object({
+  data: v.object({
+    id,
+    model_name: v.fallback(v.string(), ''),
+    template: v.fallback(v.object({ messages: v.array(v.unknown()) }), { messages: [] }),
+  }),
+})
+const message = v.object({ content: v.union([v.string(), v.array(v.unknown())]) })
+const textPart = v.object({ type: v.literal('text'), text: v.string() })
+
+/** Reads a version from the answer of the registry. Errors: `RegistryError` for any other form. */
+export function readVersion(response: OutboundResponse): PromptVersion {
+  const { data } = parseAnswer(versionSchema, response)
+  return { id: data.id, model_name: data.model_name, text: firstText(data.template.messages[0]) }
+}
+
+/** Reads the id of a version that was just created. Errors: `RegistryError`. */
+export const readId = (response: OutboundResponse): string => parseAnswer(createdSchema, response).data.id
+
+function firstText(value: unknown): string | null {
+  const parsed = v.safeParse(message, value)
+  if (!parsed.success) return null
+  const { content } = parsed.output
+  if (typeof content === 'string') return content
+  for (const item of content) {
+    const part = v.safeParse(textPart, item)
+    if (part.success) return part.output.text
+  }
+  return null
+}
+
+function parseAnswer<Schema extends v.GenericSchema>(
+  schema: Schema,
+  response: OutboundResponse,
+): v.InferOutput<Schema> {
+  const parsed = v.safeParse(schema, parseJson(response))
+  if (parsed.success) return parsed.output
+  throw new RegistryError('refused', 'the answer is not in the form of a prompt version', {
+    cause: new v.ValiError(parsed.issues),
+  })
+}
+
+function parseJson(response: OutboundResponse): unknown {
+  try {
+    return response.json()
+  } catch (cause) {
+    throw new RegistryError('refused', 'the answer is not JSON', { cause })
+  }
 }

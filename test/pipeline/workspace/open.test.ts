@@ -1,15 +1,12 @@
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openWorkspace } from '../../../pipeline/workspace/open.ts'
 import { silentLogger } from '../../../src/base/log.ts'
-import { git_, round, SESSION, type Site, siteConfig, startSite, TOKEN } from './support.ts'
+import { startOnce } from '../../helpers/start-once.ts'
+import { git_, round, SESSION, siteConfig, startSite, TOKEN } from './support.ts'
 
-let site: Site
-beforeAll(async () => {
-  site = await startSite()
-})
-afterAll(() => site?.close())
+const site = startOnce(startSite)
 
 const BRANCH = 'Platform/2026-01-31_235959-1a2b'
 const newSession = () => crypto.randomUUID()
@@ -36,7 +33,6 @@ describe('a first call', () => {
     await site.remote(uri, 'symbolic-ref', 'HEAD', 'refs/heads/release/2026/main')
     const workspace = await site.open(uri, { session: newSession() })
     expect(workspace.defaultBranch).toBe('release/2026/main')
-    await workspace.dispose()
   })
 
   it('never overwrites a branch of the same name that is there already', async () => {
@@ -55,14 +51,12 @@ describe('a first call', () => {
     expect(config).not.toContain(TOKEN)
     expect(config).not.toContain(encodeURIComponent(TOKEN))
     expect(config).not.toContain(Buffer.from(`bot:${TOKEN}`).toString('base64'))
-    await workspace.dispose()
   })
 
   it('drops a user name of the address, and works all the same', async () => {
     const uri = await site.add({ 'main.tf': 'x' }, { private: true })
     const workspace = await site.open(uri.replace('https://', 'https://someone@'), { session: newSession() })
     expect(await readFile(join(workspace.gitDirectory, 'config'), 'utf8')).not.toContain('someone@')
-    await workspace.dispose()
   })
 })
 
@@ -84,7 +78,6 @@ describe('a later round', () => {
     const second = await site.open(uri, { session, number: 2, base_commit })
     expect(await second.head()).toBe(tip)
     expect(await readFile(join(second.iacRoot, 'new.tf'), 'utf8')).toBe('one')
-    await second.dispose()
   })
 
   it('starts from the default branch when the branch was deleted', async () => {
@@ -96,7 +89,6 @@ describe('a later round', () => {
     })
     expect(await workspace.head()).toBe(await site.remote(uri, 'rev-parse', 'main'))
     expect(await site.remote(uri, 'rev-parse', BRANCH)).toBe(await workspace.head())
-    await workspace.dispose()
   })
 
   it.each([
@@ -122,7 +114,6 @@ describe('a later round', () => {
     await writeFile(join(again.iacRoot, 'c.tf'), 'three')
     const commit = await again.commitAndPush()
     expect(await site.remote(uri, 'rev-parse', BRANCH)).toBe(commit)
-    await again.dispose()
   })
 
   it('begins at the default branch when the very first round was interrupted', async () => {
@@ -134,7 +125,6 @@ describe('a later round', () => {
     const again = await site.open(uri, { session, attempt: 2 })
     expect(await again.head()).toBe(await site.remote(uri, 'rev-parse', 'main'))
     expect(await site.remote(uri, 'rev-parse', BRANCH)).toBe(await again.head())
-    await again.dispose()
   })
 })
 
@@ -177,7 +167,6 @@ describe('a preview', () => {
     const looking = await site.open(uri, { session, ...ONLY_LOOKS, number: 2, attempt: 2, base_commit })
     expect(await looking.head()).toBe(base_commit)
     expect(await site.remote(uri, 'rev-parse', BRANCH)).toBe(tip)
-    await looking.dispose()
   })
 
   it('can neither commit nor pin', async () => {
@@ -188,7 +177,6 @@ describe('a preview', () => {
       await expect(write()).rejects.toMatchObject({
         message: 'A preview changes neither the repository nor what is pinned.',
       })
-    await looking.dispose()
   })
 })
 
@@ -204,7 +192,6 @@ describe('leftovers of earlier runs', () => {
     const workspace = await site.open(uri, { session, number: 2, attempt: 2 })
     expect((await readdir(folder(session))).sort()).toEqual([workspace.clone.split('/').at(-1), 'pinned'].sort())
     expect(await readFile(folder(session, 'pinned', 'mark'), 'utf8')).toBe('current')
-    await workspace.dispose()
   })
 
   it('include a pin put aside by a crash, which becomes the pinned one again', async () => {
@@ -245,7 +232,6 @@ describe('the engine root', () => {
     const uri = await site.add(files)
     const workspace = await site.open(uri, { session: newSession(), root_path })
     expect(workspace.iacRoot).toBe(real ? join(workspace.clone, real) : workspace.clone)
-    await workspace.dispose()
   })
 
   it.each([

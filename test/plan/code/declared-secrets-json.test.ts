@@ -6,7 +6,12 @@ const file = (variable: unknown) => JSON.stringify({ variable })
 it.each([
   ['a default', file({ pw: { sensitive: true, default: 'topsecret' } }), ['pw'], ['topsecret']],
   ['a list of blocks', file([{ pw: [{ sensitive: true, default: 'topsecret' }] }]), ['pw'], ['topsecret']],
-  ['a map', file({ pw: { sensitive: 'true', default: { a: 'one', b: ['two', 3, null] } } }), ['pw'], ['one', 'two']],
+  [
+    'a map',
+    file({ pw: { sensitive: 'true', default: { a: 'one', b: ['two', 3, null] } } }),
+    ['pw'],
+    ['one', 'two', '3'],
+  ],
   ['no default', file({ pw: { sensitive: true } }), ['pw'], []],
   ['no flag', file({ pw: { default: 'plain' }, other: { sensitive: false, default: 'plain' } }), [], []],
   ['other shapes', file({ pw: 'topsecret', x: null, y: [[1]] }), [], []],

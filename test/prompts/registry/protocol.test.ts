@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { SeedPrompt } from '../../../src/prompts/parse-seed.ts'
 import { createPromptRegistry } from '../../../src/prompts/registry/client.ts'
 import { seedPrompts } from '../../../src/prompts/registry/seed.ts'
-import { createRegistryPrompts } from '../../../src/prompts/registry/source.ts'
+import { createRegistryPrompts } from '../../../src/prompts/source.ts'
 
 const URL = 'http://registry.test:6006/'
 const NAME = 'general-guidelines-engine'

@@ -5,9 +5,10 @@ import type { Context } from '../../../src/context.ts'
 import { type SendingQueue, startSendingQueue } from '../../../src/data/queue/pg-boss.ts'
 import { acceptRound } from '../../../src/rounds/accept.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'
+import type { LoggingProcess } from '../../helpers/logging-process.ts'
 import { applyJobs, applyReports, contextOf, DISCARDED, leftOfPin, managedState, pinned } from '../modes/apply-world.ts'
 import { type Stack, startStack } from '../modes/stack.ts'
-import { createProcesses, type Processes, type Started } from './processes.ts'
+import { createProcesses, type Processes } from './processes.ts'
 
 let stack: Stack
 let processes: Processes
@@ -78,7 +79,7 @@ it.each([
   const first = await processes.worker(sidecar.url)
   await accept()
   await asked(uuid)
-  const second: Started = await processes.worker(sidecar.url)
+  const second: LoggingProcess = await processes.worker(sidecar.url)
   first.child.kill(signal)
   expect(await second.said('round starts')).toMatchObject({ session_id: uuid, attempt: 2, mode: 'apply' })
   await processes.openGate()

@@ -7,12 +7,13 @@ import { type SendingQueue, startSendingQueue } from '../../../src/data/queue/pg
 import { acceptRound } from '../../../src/rounds/accept.ts'
 import { cancelRound } from '../../../src/rounds/cancel.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'
+import type { LoggingProcess } from '../../helpers/logging-process.ts'
 import { createUser, openSession } from '../../helpers/sessions.ts'
 import { applyJobs, applyReports, contextOf, leftOfPin, managedState, pinned } from '../modes/apply-world.ts'
 import { ADDED, accept, done, MAIN, targets, write } from '../modes/scripts.ts'
 import { type Stack, startStack } from '../modes/stack.ts'
 import { type ChaosModel, oneEdit, startChaosModel } from './model.ts'
-import { createProcesses, type Processes, type Started } from './processes.ts'
+import { createProcesses, type Processes } from './processes.ts'
 import { commitsOn, sessionFolder, within } from './world.ts'
 
 let stack: Stack
@@ -55,7 +56,7 @@ async function ended(uuid: string) {
 }
 
 /** The worker hears nothing of the wish: it is frozen when the round is cancelled, and then killed. */
-async function killBetween(worker: Started, uuids: readonly string[]): Promise<void> {
+async function killBetween(worker: LoggingProcess, uuids: readonly string[]): Promise<void> {
   worker.child.kill('SIGSTOP')
   for (const uuid of uuids)
     expect(

@@ -2,7 +2,7 @@ import { appendFile, cp, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { acceptRound } from '../../../src/rounds/accept.ts'
-import { setLock } from '../../../src/rounds/locks.ts'
+import { setLock } from '../../../src/rounds/transitions.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import {
   applyJobs,

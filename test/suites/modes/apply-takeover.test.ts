@@ -64,26 +64,6 @@ describe('a round that is taken up again', () => {
   it.each([
     ['handed back', STOPPING],
     ['dead', new Error('killed')],
-  ])('%s while the engine works: the recorded job is waited for', async (_, reason) => {
-    const context = contextOf(stack)
-    const { uuid, repo_uri } = await pinned(stack, context)
-    await request(context, uuid)
-    await interrupted(context, uuid, 'while waiting', reason)
-    expect(await leftOfPin(stack, uuid)).toEqual({ directory: true, seals: 1 })
-
-    const session = await runWaiting(stack, context, uuid)
-    expect(session.failures).toEqual([])
-    expect(session.statuses.at(-1)).toBe('completed')
-    expect(await applyReports(stack, uuid)).toMatchObject([{ status: 'Success', summary: { created: 1 } }])
-    expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])
-    expect(applyJobs(stack, uuid)).toHaveLength(1)
-    expect(session.history.filter(({ user }) => user === 'Engine apply.')).toHaveLength(1)
-    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
-  })
-
-  it.each([
-    ['handed back', STOPPING],
-    ['dead', new Error('killed')],
   ])('%s while the report was written: the result is on record', async (_, reason) => {
     const context = contextOf(stack)
     const { uuid } = await pinned(stack, context)

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { platformFor } from '../../../src/access/audit/record.ts'
 import type { Context } from '../../../src/context.ts'
@@ -11,10 +10,9 @@ import { startOnce } from '../../helpers/start-once.ts'
 import { untilAborted } from '../../helpers/until-aborted.ts'
 import { type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { applyJobs, applyReports, applyScripts, contextOf, leftOfPin, managedState, pinned } from './apply-world.ts'
-import { driftedRepository, driftReportOf, driftScripts, partial } from './drift-world.ts'
 import { importRound, QUERY, withScope } from './import-world.ts'
 import { ADDED, done, GATES, goodRound, MAIN, write } from './scripts.ts'
-import { firstRound, lapse, nextRound, pinnedPath, runWaiting, type SessionView, startStack } from './stack.ts'
+import { firstRound, lapse, nextRound, runWaiting, type SessionView, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
@@ -68,9 +66,6 @@ function endlessJob(iac: IacClient, kind: IacJobKind, whenRunning: () => Promise
   return { iac: changed, happened }
 }
 
-const remote = async (session: SessionView, repo_uri: string) =>
-  Number(await stack.git(repo_uri, 'rev-list', '--count', `main..${session.branch}`))
-
 function expectCancelled(session: SessionView) {
   expect(session).toMatchObject({ in_flight: false, failures: [] })
   expect([session.statuses.at(-1), session.messages.at(-1)]).toEqual(['uncompleted', CANCELLED])
@@ -79,36 +74,13 @@ function expectCancelled(session: SessionView) {
 
 describe('a generate round that is cancelled', () => {
   it.each([
-    ['requests_filter', 0],
-    ['task_complete', 0],
-    ['generate_engine_plan_report', 1],
-    ['report_compliance_findings', 1],
-  ])('while the model works in %s ends without a pin', async (chain, commits) => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const context: Context = stack.context(
-      hangingAt(() => context, chain, goodRound()),
-      { orchestration: GATES },
-    )
-    const session = await firstRound(stack, context, { repo_uri })
-    expectCancelled(session)
-    expect(await remote(session, repo_uri)).toBe(commits)
-    expect(existsSync(pinnedPath(stack, session.uuid))).toBe(false)
-    const [row] = await context.sql`
-      SELECT s.last_commit, s.reviewed_commit, r.usage, r.pushed_commit IS NOT NULL AS pushed
-      FROM sessions s JOIN rounds r ON r.session_id = s.id WHERE s.uuid = ${session.uuid}`
-    expect(row).toMatchObject({ last_commit: null, reviewed_commit: '', pushed: commits === 1 })
-    expect(row?.usage).toMatchObject({ chains: expect.anything() })
-  })
-
-  it.each([
     'init',
     'plan',
     'show',
   ] as const)('while the engine works on %s interrupts it and waits for it', async (kind) => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const base = stack.context(scriptedLlm(goodRound()))
     const { iac, happened } = endlessJob(base.iac, kind, () => cancelIn(base))
-    const session = await firstRound(stack, { ...base, iac }, { repo_uri })
+    const session = await firstRound(stack, { ...base, iac })
     expectCancelled(session)
     expect(happened).toEqual(['submitted', 'cancel job-that-never-ends', 'ended'])
   })
@@ -199,7 +171,6 @@ describe('a generate round that is cancelled', () => {
   })
 
   it('before its worker was killed: the next one stops what still runs, and does not begin', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const worker = new AbortController()
     const base = stack.context(scriptedLlm(goodRound()))
     const dying: IacClient['run'] = async (kind, body, options) => {
@@ -209,7 +180,7 @@ describe('a generate round that is cancelled', () => {
       worker.abort(new Error('killed'))
       throw new Error('killed')
     }
-    const killed = await firstRound(stack, { ...base, iac: { ...base.iac, run: dying } }, { repo_uri }, worker.signal)
+    const killed = await firstRound(stack, { ...base, iac: { ...base.iac, run: dying } }, {}, worker.signal)
     expect(killed.in_flight).toBe(true)
     await lapse(stack, killed.uuid)
     const asked: string[] = []
@@ -350,15 +321,6 @@ describe('an apply that is cancelled', () => {
 })
 
 describe('a round that works on the code', () => {
-  it('of drift is cancelled while the generator works', async () => {
-    const repo_uri = await driftedRepository(stack)
-    const context: Context = stack.context(hangingAt(() => context, 'task_complete', driftScripts()))
-    const session = await firstRound(stack, context, { repo_uri, ...partial })
-    expectCancelled(session)
-    expect(await remote(session, repo_uri)).toBe(0)
-    expect(await driftReportOf(stack, session.uuid)).toBeNull()
-  })
-
   it('of import is cancelled while the engine imports: the branch keeps the code that the state needs', async () => {
     const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const base = stack.context(scriptedLlm(importRound()))

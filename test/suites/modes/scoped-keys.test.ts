@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { AwsClient } from 'aws4fetch'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readZipEntry } from '../../../pipeline/workspace/pins/zip.ts'
-import { badGateway } from '../../../src/base/errors.ts'
 import { applyReports, applyRound, contextOf, managedState, pinned } from './apply-world.ts'
 import { pinnedPath, type Stack, startStack } from './stack.ts'
 
@@ -76,12 +75,5 @@ describe('rounds with keys for the state of their own project', () => {
       expect(text).not.toContain(stack.config.storage.secret_key)
       expect(text).not.toContain('ASIA')
     }
-  })
-
-  it('fail with a clear text when the token service refuses', async () => {
-    const context = contextOf(stack)
-    const refused = badGateway('No keys for the state store: the token service refused AssumeRole (403 AccessDenied).')
-    const stateKeys = { issue: () => Promise.reject(refused) }
-    await expect(pinned(stack, { ...context, stateKeys })).rejects.toThrow(`runner failed: ${refused.message}`)
   })
 })

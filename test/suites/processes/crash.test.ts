@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../../src/base/log.ts'
 import { type SendingQueue, startSendingQueue } from '../../../src/data/queue/pg-boss.ts'
-import { STATUS_CHANNEL } from '../../../src/rounds/status.ts'
+import { STATUS_CHANNEL } from '../../../src/rounds/transitions.ts'
 import { loadAggregate } from '../../../src/sessions/aggregate.ts'
 import type { SessionAggregate } from '../../../src/sessions/session-detail.ts'
 import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { sessionNotFound } from '../../../../src/base/errors.ts'
-import { setLock } from '../../../../src/rounds/locks.ts'
+import { setLock } from '../../../../src/rounds/transitions.ts'
 import { actorOf } from '../../../actor.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requirePanel } from '../../../middleware/gates.ts'

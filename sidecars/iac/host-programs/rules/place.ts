@@ -1,7 +1,8 @@
 import { isAbsolute, join, relative, resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
+import { MODULE_PATH, ROOT_PATH } from '../../../../src/hcl/parser.ts'
 import { hostReach, type Reach } from '../../limits/host-address.ts'
-import { type ConfigNode, MODULE_PATH, ROOT_PATH } from '../config-tree.ts'
+import type { ConfigNode } from '../config-tree.ts'
 
 /** Where a file of the configuration lies, and what it may reach. All paths are absolute. */
 export interface Place {

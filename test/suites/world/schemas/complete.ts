@@ -1,5 +1,6 @@
-import { type HclBlock, parseHcl } from '../../../../dev/prompt-lint/hcl.ts'
 import type { ProviderSchema } from '../../../../dev/prompt-lint/schema.ts'
+import type { HclBlock } from '../../../../src/hcl/parser.ts'
+import { readHcl } from '../../../../src/hcl/read.ts'
 
 type BlockSchema = ProviderSchema['resource'] extends Map<string, infer Block> ? Block : never
 
@@ -27,7 +28,7 @@ export function completeExample(
   schema: ProviderSchema,
   extra: ReadonlyMap<string, readonly string[]> = new Map(),
 ): Completion {
-  const declared = new Set(parseHcl(example).blocks.flatMap(addressOf))
+  const declared = new Set(readHcl(example).body.blocks.flatMap(addressOf))
   const text = withoutTexts(example)
   const named = (pattern: RegExp) => [...new Set([...text.matchAll(pattern)].map(([, name = '']) => name))].sort()
   const variables = named(/\bvar\.(\w+)/g).filter((name) => !declared.has(`var.${name}`))
@@ -55,7 +56,7 @@ function addressOf({ type, labels: [first = '', second = ''], body }: HclBlock):
   if (type === 'resource') return [`${first}.${second}`]
   if (type === 'data' || type === 'ephemeral') return [`${type}.${first}.${second}`]
   if (type === 'variable') return [`var.${first}`]
-  return type === 'locals' ? body.arguments.map(({ name }) => `local.${name}`) : []
+  return type === 'locals' ? body.attributes.map(({ name }) => `local.${name}`) : []
 }
 
 /** The code without comments and texts; of these only the expressions in them are left. */

@@ -1,0 +1,47 @@
+import { residentMegabytes } from './process.ts'
+
+/** How long a piece of work kept the event loop busy at a stretch, and what memory it took. */
+export interface Blocking {
+  /** Longest time in ms between two turns of the loop. On a busy machine it has the waits for a processor in it. */
+  delay_ms: number
+  /** Longest processor time in ms of this thread between two turns: what the work itself causes. */
+  busy_ms: number
+  /** Growth of resident memory in MB at its highest. */
+  memory_mb: number
+  seconds: number
+}
+
+/** Runs `work` and watches the event loop of this process meanwhile. Errors: those of `work`. */
+export async function measureBlocking(work: () => Promise<unknown>): Promise<Blocking> {
+  globalThis.gc?.()
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  const before = residentMegabytes(process.pid)
+  const found: Blocking = { delay_ms: 0, busy_ms: 0, memory_mb: 0, seconds: 0 }
+  let [turn, busy] = [performance.now(), busyTime()]
+  const look = () => {
+    const [now, busyNow] = [performance.now(), busyTime()]
+    found.delay_ms = Math.max(found.delay_ms, now - turn - 1)
+    found.busy_ms = Math.max(found.busy_ms, busyNow - busy)
+    found.memory_mb = Math.max(found.memory_mb, residentMegabytes(process.pid) - before)
+    turn = performance.now()
+    busy = busyTime()
+  }
+  const timer = setInterval(look, 1)
+  const started = performance.now()
+  try {
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    await work()
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  } finally {
+    clearInterval(timer)
+  }
+  look()
+  found.seconds = (performance.now() - started) / 1000
+  return found
+}
+
+/** The processor time of this thread in ms. */
+function busyTime(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
+}

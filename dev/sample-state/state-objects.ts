@@ -1,0 +1,87 @@
+import { AwsClient } from 'aws4fetch'
+import type { StorageConfig } from '../../config/types.ts'
+
+/** State documents of the engine in the embedded object store. */
+export interface StateObjects {
+  /** Reads a state document; null when there is none. */
+  read(projectId: string): Promise<StateDocument | null>
+  write(projectId: string, state: StateDocument): Promise<void>
+  /** Removes the document, and the lock that a killed engine may have left. */
+  remove(projectId: string): Promise<void>
+}
+
+/** The part of a state document (version 4) that is read here. Everything else is kept as it is. */
+export interface StateDocument {
+  serial: number
+  resources: { type: string; name: string; instances: { attributes: Record<string, unknown> }[] }[]
+}
+
+const LIMIT_MS = 10_000
+
+export function stateObjects(storage: StorageConfig): StateObjects {
+  const { access_key, secret_key, region } = storage
+  const client = new AwsClient({
+    accessKeyId: access_key,
+    secretAccessKey: secret_key,
+    service: 's3',
+    region,
+    retries: 0,
+  })
+  const call = async (method: string, projectId: string, options: { ending?: string; body?: string } = {}) => {
+    const bucketUrl = `${storage.endpoint_url}/${storage.engine_state_bucket}`
+    const url = `${bucketUrl}/${projectId}/${storage.engine_state_filename}${options.ending ?? ''}`
+    const response = await client.fetch(url, { method, body: options.body, signal: AbortSignal.timeout(LIMIT_MS) })
+    const text = await response.text()
+    if (!response.ok && response.status !== 404)
+      throw new Error(`the object store answered ${response.status} to ${method} of a sample's state`)
+    return response.ok ? text : null
+  }
+  return {
+    read: async (projectId) => {
+      const text = await call('GET', projectId)
+      return text === null ? null : (JSON.parse(text) as StateDocument)
+    },
+    write: async (projectId, state) => {
+      await call('PUT', projectId, { body: JSON.stringify(state, null, 2) })
+    },
+    remove: async (projectId) => {
+      for (const ending of ['', '.tflock']) await call('DELETE', projectId, { ending })
+    },
+  }
+}
+
+/** A setting that was changed outside of the code. The second of `values` is used when the code has the first one already. */
+export interface ManualChange {
+  type: string
+  name: string
+  attribute: string
+  values: readonly [string | number | boolean, string | number | boolean]
+}
+
+/**
+ * Edits a state document the way a refresh would leave it after somebody has changed settings outside of the code.
+ * Errors: the state lacks the resource or the attribute.
+ */
+export function changeByHand(state: StateDocument, changes: readonly ManualChange[]): StateDocument {
+  const edited = structuredClone(state)
+  for (const change of changes) {
+    const resource = edited.resources.find(({ type, name }) => type === change.type && name === change.name)
+    const attributes = resource?.instances[0]?.attributes
+    // The built-in resource repeats its input as its output.
+    const values = [attributes?.input, attributes?.output].map(dynamicValue)
+    for (const value of values) {
+      if (!value || !(change.attribute in value))
+        throw new Error(`the state of ${change.type}.${change.name} holds no ${change.attribute}`)
+      const [first, second] = change.values
+      value[change.attribute] = value[change.attribute] === first ? second : first
+    }
+  }
+  return { ...edited, serial: state.serial + 1 }
+}
+
+/** Reads a value of a dynamic type, which is stored together with its type. */
+function dynamicValue(attribute: unknown): Record<string, unknown> | null {
+  if (typeof attribute !== 'object' || attribute === null || !('value' in attribute)) return null
+  const { value } = attribute
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null
+}

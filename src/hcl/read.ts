@@ -1,0 +1,55 @@
+import { type HclAttribute, type HclBlock, type HclBody, type HclFile, type HclValue, parseHcl } from './parser.ts'
+import { HclScanner } from './scanner.ts'
+
+/** More than any file that people write has; a file of 4 MiB has about this many. */
+export const MAX_TOKENS = 500_000
+
+/**
+ * Reads a file of the native form for people: where its syntax is broken, as much as can be told of it. It never
+ * throws, takes time in proportion to the text, and reads at most `MAX_TOKENS`.
+ */
+export function readHcl(text: string): HclFile {
+  const exact = parseHcl(text, { maxTokens: MAX_TOKENS })
+  const isSound = exact.complete && exact.faults.length === 0
+  return isSound ? exact : parseHcl(text, { maxTokens: MAX_TOKENS, recovers: true })
+}
+
+/** Reads the header of a block at the beginning of a line; null for any other line. */
+export function readHeader(line: string): Pick<HclBlock, 'type' | 'labels'> | null {
+  const [block] = /^[\p{ID_Start}_]/u.test(line) && line.includes('{') ? readHcl(line).body.blocks : []
+  return block?.start === 0 ? { type: block.type, labels: block.labels } : null
+}
+
+/** The code without comments and with one blank in place of layout, so that only what matters is compared. */
+export function withoutLayout(code: string): string {
+  const scanner = new HclScanner(code, { recovers: true })
+  const parts: string[] = []
+  let end = 0
+  for (let token = scanner.next(); token.kind !== 'eof'; token = scanner.next()) {
+    if (token.kind === 'newline') continue
+    if (token.start > end && parts.length > 0) parts.push(' ')
+    parts.push(code.slice(token.start, token.end))
+    end = token.end
+  }
+  return parts.join('')
+}
+
+/** Yields every block of a body, at any depth. */
+export function* blocksWithin(body: HclBody): Generator<HclBlock> {
+  for (const block of body.blocks) {
+    yield block
+    yield* blocksWithin(block.body)
+  }
+}
+
+export const attributeOf = (body: HclBody, name: string): HclAttribute | undefined =>
+  body.attributes.find((attribute) => attribute.name === name)
+
+/** The text that an attribute has; null when it has none that is written out. */
+export function textOf(body: HclBody, name: string): string | null {
+  const value = attributeOf(body, name)?.value
+  return value?.kind === 'string' && isWrittenOut(value) ? value.value : null
+}
+
+/** False for a text with templates, `${path.module}` included. */
+export const isWrittenOut = ({ value, whole }: HclValue & { kind: 'string' }): boolean => whole && !value.includes('\0')

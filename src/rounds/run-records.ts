@@ -1,0 +1,81 @@
+import type { Sql } from '../data/db/types.ts'
+import { assertHeld, type ClaimedRound, heldSessionQuery } from './round.ts'
+
+/**
+ * Records the id of an engine job under the key that the run gave it, so that a later attempt finds the job again.
+ * Errors: `LeaseLost`.
+ */
+export async function recordJob(sql: Sql, round: ClaimedRound, key: string, jobId: string): Promise<void> {
+  const rows = await sql`
+    WITH session AS (${heldSessionQuery(sql, round)})
+    UPDATE rounds SET jobs = jobs || jsonb_build_object(${key}::text, ${jobId}::text)
+    FROM session WHERE rounds.id = ${round.id} RETURNING rounds.id`
+  assertHeld(rows)
+}
+
+/**
+ * Records a commit that the round has pushed to the session branch. When the round is cancelled, the next one does not
+ * build on it.
+ * Errors: `LeaseLost`.
+ */
+export async function recordPush(sql: Sql, round: ClaimedRound, commit: string): Promise<void> {
+  const rows = await sql`
+    WITH session AS (${heldSessionQuery(sql, round)})
+    UPDATE rounds SET pushed_commit = ${commit} FROM session WHERE rounds.id = ${round.id} RETURNING rounds.id`
+  assertHeld(rows)
+}
+
+/** A cloud identifier that was selected for import. `address` is set just before the engine is asked to import it. */
+export interface RoundImport {
+  position: number
+  resource_id: string
+  address: string | null
+  imported: boolean
+}
+
+/** Reads what earlier attempts of the round recorded, in the order of the selection. */
+export async function readImports(sql: Sql, round: ClaimedRound): Promise<RoundImport[]> {
+  return await sql<RoundImport[]>`
+    SELECT position, resource_id, address, imported FROM round_imports WHERE round_id = ${round.id} ORDER BY position`
+}
+
+/** Records which identifiers the round is going to import, in place of an earlier selection. Errors: `LeaseLost`. */
+export async function recordSelection(sql: Sql, round: ClaimedRound, ids: readonly string[]): Promise<void> {
+  await sql.begin(async (tx) => {
+    assertHeld(await tx`${heldSessionQuery(tx, round)}`)
+    await tx`DELETE FROM round_imports WHERE round_id = ${round.id}`
+    await tx`
+      INSERT INTO round_imports (round_id, position, resource_id)
+      SELECT ${round.id}, position - 1, id FROM unnest(${ids}::text[]) WITH ORDINALITY AS selected (id, position)`
+  })
+}
+
+/**
+ * Records an import before the engine is asked for it. From then on the state may hold a resource that only the
+ * code of this round describes: an interrupted round therefore begins again at `commit` and not at the commit with
+ * which the last round ended.
+ * Errors: `LeaseLost`.
+ */
+export async function recordImport(
+  sql: Sql,
+  round: ClaimedRound,
+  entry: { position: number; address: string; commit: string },
+): Promise<void> {
+  const rows = await sql`
+    WITH session AS (
+      UPDATE sessions SET last_commit = ${entry.commit}
+      WHERE id = ${round.session.id} AND fence = ${round.fence} AND in_flight RETURNING id
+    )
+    UPDATE round_imports SET address = ${entry.address} FROM session
+    WHERE round_id = ${round.id} AND position = ${entry.position} RETURNING position`
+  assertHeld(rows)
+}
+
+/** Records that the engine has imported an identifier. Errors: `LeaseLost`. */
+export async function markImported(sql: Sql, round: ClaimedRound, position: number): Promise<void> {
+  const rows = await sql`
+    WITH session AS (${heldSessionQuery(sql, round)})
+    UPDATE round_imports SET imported = true FROM session
+    WHERE round_id = ${round.id} AND position = ${position} RETURNING position`
+  assertHeld(rows)
+}

@@ -1,0 +1,40 @@
+/** The states of a round, as its columns tell them. The description of each stands in `docs/rounds.md`. */
+export const ROUND_STATES = {
+  none: 'The session does not exist yet.',
+  queued: 'No worker holds the round: it was just accepted, or a worker that stopped handed it back.',
+  running: 'A worker holds the lease.',
+  interrupted: 'The lease has run out: the worker died or cannot reach the database. Any worker may claim the round.',
+  saving: 'A worker holds the lease and saves the plan of the round.',
+  parked: 'No worker holds the round: it waits until another apply of its project ends.',
+  cancelling: 'A worker holds the lease, and somebody has cancelled the round.',
+  stopping:
+    'Somebody has cancelled the round, and no worker holds it: the next one stops the jobs that an earlier one left.',
+  ended: 'The round is finished; the session accepts the next one.',
+  failed: 'The round is finished and failed; the session accepts no further round.',
+} as const
+export type RoundState = keyof typeof ROUND_STATES
+
+/** What a change of status or lock does, for the page and for the test that tries it in every state. */
+export interface TransitionRow {
+  /** The state after it, or the possible ones, for each state in which it happens. In any other it changes nothing. */
+  moves: Partial<Record<RoundState, RoundState | readonly RoundState[]>>
+  /**
+   * What it does with the fence of the session, which rises by one whenever the round changes hands: `checked` refuses
+   * a worker that claimed the round before somebody else did, `raised` refuses the earlier worker from now on.
+   */
+  fence?: 'checked' | 'raised' | 'checked, raised'
+  /** The status that it writes. */
+  status?: string
+  /** What it does with the lock of the session or of the project. */
+  lock?: string
+  /** What its SQL demands beside the state and the fence. */
+  guard?: string
+  /** Who calls it, and when. */
+  caller: string
+}
+
+/** A function that changes statuses or locks, with its row of the page. */
+export type Transition<Run> = Run & { readonly row: TransitionRow }
+
+export const transition = <Run extends (...args: never[]) => unknown>(row: TransitionRow, run: Run): Transition<Run> =>
+  Object.assign(run, { row })

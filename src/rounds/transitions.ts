@@ -1,0 +1,599 @@
+import { type Actor, auditInsert, platformFor } from '../access/audit/record.ts'
+import { conflict, LeaseLost, PlatformError, RoundCancelled } from '../base/errors.ts'
+import { isUuid } from '../base/text.ts'
+import type { Cloud, Mode, Operation, Status, TerminalStatus } from '../base/vocabulary.ts'
+import type { Context } from '../context.ts'
+import type { Db, Query, Sql, Transaction } from '../data/db/types.ts'
+import { storable } from '../data/db/values.ts'
+import { assertHeld, type ClaimedRound, type HeldRound, heldSessionQuery } from './round.ts'
+import { sessionAggregateKey } from './session-facts.ts'
+import { transition } from './state-machine.ts'
+
+/*
+ * Every change of a status, of a lock and of who holds a round. No other file writes these columns; a test sees to it.
+ * `docs/rounds.md` has the table of the transitions, made from the rows below.
+ *
+ * Every transaction locks the session before the round, so that no two of these can deadlock.
+ */
+
+/** How long a claim stays valid when its worker does not extend it. After that another worker may claim the round. */
+export const LEASE_SECONDS = 6
+
+/** Channel of PostgreSQL's NOTIFY. The payload is the uuid of the session whose status changed. */
+export const STATUS_CHANNEL = 'platform_status'
+
+/** The states in which a worker holds a round, until another one claims it. */
+const stay = { running: 'running', interrupted: 'interrupted', saving: 'saving', cancelling: 'cancelling' } as const
+
+export interface NewSession {
+  user_id: number
+  operation: Operation
+  provider: Cloud
+  repo_uri: string
+  query: string
+  is_partial: boolean
+  preview: boolean
+}
+
+/** Creates a session with its first round. `besides`: further parts of the statement, which may name `session`. */
+export const openSession = transition(
+  { moves: { none: 'queued' }, status: 'started', caller: 'core, for a request without a session' },
+  async (tx: Transaction, input: NewSession, besides: Query): Promise<{ uuid: string; round_id: number }> => {
+    const { operation, query } = input
+    const [row] = await tx<{ uuid: string; round_id: number }[]>`
+      WITH session AS (
+        INSERT INTO sessions (user_id, operation, in_flight, round_count, provider, last_mode, repository_id)
+        VALUES (${input.user_id}, ${operation}, true, 1, ${input.provider}, ${operation},
+                md5(lower(${input.repo_uri}))::uuid) RETURNING id, uuid
+      ), round AS (
+        INSERT INTO rounds (session_id, number, query, mode, is_partial, preview)
+        SELECT id, 1, ${query}, ${operation}, ${input.is_partial}, ${input.preview} FROM session RETURNING id
+      ), status AS (
+        INSERT INTO statuses (session_id, round_id, status) SELECT session.id, round.id, 'started' FROM session, round
+      ), ${besides}
+      SELECT session.uuid, round.id AS round_id, pg_notify(${STATUS_CHANNEL}, session.uuid::text) FROM session, round`
+    if (!row) throw new Error('the session was not inserted')
+    return row
+  },
+)
+
+export interface NewRound {
+  session_uuid: string
+  mode: Mode
+  query: string
+  is_partial: boolean
+  preview?: boolean
+  resource_ids?: readonly string[] | null
+}
+
+/**
+ * Opens the next round and answers its id, or null when the session accepts none. Of several requests at the same
+ * moment exactly one opens a round. `besides`: a further part of the statement, which may name `session`.
+ */
+export const openRound = transition(
+  {
+    moves: { ended: 'queued' },
+    status: 'started',
+    guard: 'the session is not locked, or the round is no apply',
+    caller: 'core, for a request that names a session',
+  },
+  async (tx: Transaction, input: NewRound, besides: Query): Promise<number | null> => {
+    const { mode, is_partial, preview = false, resource_ids = null } = input
+    const [round] = await tx<{ id: number }[]>`
+      WITH session AS (
+        UPDATE sessions
+        SET in_flight = true, round_count = round_count + 1, last_mode = ${mode},
+            last_status = 'started', last_message = NULL, last_status_at = clock_timestamp()
+        WHERE uuid = ${input.session_uuid} AND NOT in_flight AND last_status <> 'failed'
+          AND NOT (is_blocked AND ${mode === 'apply'})
+        RETURNING id, uuid, user_id, round_count
+      ), round AS (
+        INSERT INTO rounds (session_id, number, query, mode, is_partial, preview, resource_ids)
+        SELECT id, round_count, ${input.query}, ${mode}, ${is_partial}, ${preview},
+               ${resource_ids && [...resource_ids]}::text[]
+        FROM session RETURNING id, session_id
+      ), status AS (
+        INSERT INTO statuses (session_id, round_id, status) SELECT session_id, id, 'started' FROM round
+      ), ${besides}
+      SELECT round.id, pg_notify(${STATUS_CHANNEL}, session.uuid::text) FROM session, round`
+    return round?.id ?? null
+  },
+)
+
+export interface TakenRound {
+  session_id: number
+  last_commit: string | null
+  fence: number
+  number: number
+  mode: Mode
+  query: string
+  is_partial: boolean
+  preview: boolean
+  resource_ids: string[] | null
+  jobs: Record<string, string>
+  attempts: number
+  handed_back: number
+  /** True when the round waited for another apply until now. */
+  was_parked: boolean
+  cancelled_by: string | null
+}
+
+/** Gives a round to a worker; null when the round is finished or another worker's lease is valid. */
+export const takeRound = transition(
+  {
+    moves: { queued: 'running', interrupted: 'running', stopping: 'cancelling' },
+    fence: 'raised',
+    guard: 'no lease is valid',
+    caller: 'worker, for each message of the queue',
+  },
+  async (tx: Transaction, roundId: number): Promise<TakenRound | null> => {
+    const [session] = await tx<Pick<TakenRound, 'session_id' | 'last_commit' | 'fence'>[]>`
+      SELECT id AS session_id, last_commit, fence + 1 AS fence FROM sessions
+      WHERE id = (SELECT session_id FROM rounds WHERE id = ${roundId}) AND in_flight FOR UPDATE`
+    if (!session) return null
+    const [round] = await tx<Omit<TakenRound, keyof typeof session>[]>`
+      UPDATE rounds
+      SET attempts = rounds.attempts + 1, parked = false, sealing_at = NULL,
+          lease_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
+      FROM (SELECT id, parked FROM rounds WHERE id = ${roundId} FOR UPDATE) before
+      WHERE rounds.id = before.id AND finished_at IS NULL AND (lease_until IS NULL OR lease_until < clock_timestamp())
+      RETURNING number, mode, query, is_partial, preview, resource_ids, jobs, attempts, handed_back, cancelled_by,
+        before.parked AS was_parked`
+    if (!round) return null
+    await tx`UPDATE sessions SET fence = ${session.fence} WHERE id = ${session.session_id}`
+    return { ...session, ...round }
+  },
+)
+
+/**
+ * Extends the lease of a round to `LEASE_SECONDS` from now.
+ * @returns who has cancelled the round, null when nobody has
+ * Errors: `LeaseLost`.
+ */
+export const extendLease = transition(
+  { moves: { ...stay, interrupted: 'running' }, fence: 'checked', caller: 'worker, every 1.5 s while the round runs' },
+  async (sql: Db, round: ClaimedRound): Promise<string | null> => {
+    const rows = await sql<{ cancelled_by: string | null }[]>`
+      UPDATE rounds SET lease_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
+      WHERE id = ${round.id} AND EXISTS (
+        SELECT 1 FROM sessions WHERE id = ${round.session.id} AND fence = ${round.fence} AND in_flight)
+      RETURNING cancelled_by`
+    assertHeld(rows)
+    return rows[0]?.cancelled_by ?? null
+  },
+)
+
+/** Writes a status of a run, and notifies all processes that listen for changes of its session. Errors: `LeaseLost`. */
+export const appendStatus = transition(
+  { moves: stay, fence: 'checked', status: 'that of the step', caller: 'worker, at each step of a round' },
+  async (
+    sql: Db,
+    round: Pick<HeldRound, 'id' | 'fence' | 'session'>,
+    status: Status,
+    message: string | null,
+  ): Promise<void> => {
+    const text = storable(message)
+    const rows = await sql`
+      WITH session AS (
+        UPDATE sessions SET last_status = ${status}, last_message = ${text}, last_status_at = clock_timestamp()
+        WHERE id = ${round.session.id} AND fence = ${round.fence} AND in_flight
+        RETURNING id, uuid
+      ), written AS (
+        INSERT INTO statuses (session_id, round_id, status, message)
+        SELECT id, ${round.id}, ${status}, ${text} FROM session
+      )
+      SELECT pg_notify(${STATUS_CHANNEL}, uuid::text) FROM session`
+    assertHeld(rows)
+  },
+)
+
+/** Raises the fence of a session on behalf of the worker that holds its round. Errors: `LeaseLost`. */
+async function giveUpFence(tx: Transaction, round: ClaimedRound): Promise<void> {
+  assertHeld(
+    await tx`
+    UPDATE sessions SET fence = fence + 1
+    WHERE id = ${round.session.id} AND fence = ${round.fence} AND in_flight RETURNING id`,
+  )
+}
+
+/**
+ * Hands a round back from a worker that stops. It does not count as an interruption, and the round is queued for the
+ * other workers at once.
+ * Errors: `LeaseLost`.
+ */
+export const releaseRound = transition(
+  {
+    moves: { running: 'queued', interrupted: 'queued', saving: 'queued', cancelling: 'stopping' },
+    fence: 'checked, raised',
+    caller: 'worker that stops',
+  },
+  async ({ sql, queue }: Pick<Context, 'sql' | 'queue'>, round: ClaimedRound): Promise<void> => {
+    await sql.begin(async (tx) => {
+      await giveUpFence(tx, round)
+      await tx`UPDATE rounds SET lease_until = NULL, handed_back = handed_back + 1 WHERE id = ${round.id}`
+      await queue.enqueue(tx, round.id)
+    })
+  },
+)
+
+/**
+ * Makes this round the only one that may change a project, unless another unfinished round already is.
+ * @returns null when this round holds the project now, else the uuid of the session whose round holds it
+ * Errors: `LeaseLost`.
+ */
+export const takeProject = transition(
+  {
+    moves: stay,
+    fence: 'checked',
+    lock: 'takes the project',
+    guard: 'no other unfinished round holds the project',
+    caller: 'worker, before it applies',
+  },
+  async (sql: Sql, round: ClaimedRound, projectId: string): Promise<string | null> => {
+    // When the holder ends between the two statements, the second one finds nobody and the project is tried again.
+    for (;;) {
+      const rows = await sql<{ taken: boolean }[]>`
+        WITH session AS (${heldSessionQuery(sql, round)}),
+        taken AS (
+          INSERT INTO project_applies (project_id, round_id) SELECT ${projectId}, ${round.id} FROM session
+          ON CONFLICT (project_id) DO UPDATE SET round_id = excluded.round_id
+            WHERE project_applies.round_id = excluded.round_id
+               OR EXISTS (SELECT 1 FROM rounds r WHERE r.id = project_applies.round_id AND r.finished_at IS NOT NULL)
+          RETURNING round_id
+        ), no_longer_waiting AS (
+          UPDATE applies SET waiting_since = NULL FROM taken WHERE applies.round_id = taken.round_id
+        )
+        SELECT EXISTS (SELECT 1 FROM taken) AS taken FROM session`
+      assertHeld(rows)
+      if (rows[0]?.taken) return null
+      const [holder] = await sql<{ uuid: string }[]>`
+        SELECT s.uuid FROM project_applies p
+        JOIN rounds r ON r.id = p.round_id JOIN sessions s ON s.id = r.session_id
+        WHERE p.project_id = ${projectId} AND r.finished_at IS NULL`
+      if (holder) return holder.uuid
+    }
+  },
+)
+
+/**
+ * Hands a round back until the apply that holds its project ends, so that a waiting round does not keep a worker busy.
+ * A worker claims it again at that end, at the latest `limitS` seconds after it began to wait. Answers false, and
+ * changes nothing, when the project has become free in the meantime.
+ * Errors: `LeaseLost`; `RoundCancelled`.
+ */
+export const parkRound = transition(
+  {
+    moves: { running: 'parked', interrupted: 'parked' },
+    fence: 'checked, raised',
+    guard: 'another unfinished round holds the project',
+    caller: 'worker, when another round applies to the same project',
+  },
+  async (
+    { sql }: Pick<Context, 'sql'>,
+    round: ClaimedRound,
+    wait: { project_id: string; limitS: number },
+  ): Promise<boolean> =>
+    await sql.begin(async (tx) => {
+      // Whoever ends the holder deletes this row. The lock makes that deletion wait until this round is parked;
+      // when the deletion came first, no row is found.
+      const [holder] = await tx`
+        SELECT p.round_id FROM project_applies p JOIN rounds r ON r.id = p.round_id
+        WHERE p.project_id = ${wait.project_id} AND p.round_id <> ${round.id} AND r.finished_at IS NULL
+        FOR SHARE OF p`
+      if (!holder) return false
+      await giveUpFence(tx, round)
+      await assertNotCancelled(tx, round.id)
+      const rows = await tx`
+        WITH waiting AS (
+          INSERT INTO applies (round_id, project_id, waiting_since)
+          VALUES (${round.id}, ${wait.project_id}, clock_timestamp())
+          ON CONFLICT (round_id) DO UPDATE SET waiting_since = coalesce(applies.waiting_since, excluded.waiting_since)
+          RETURNING waiting_since
+        )
+        UPDATE rounds
+        SET parked = true, handed_back = handed_back + 1,
+            lease_until = waiting_since + make_interval(secs => ${wait.limitS})
+        FROM waiting WHERE rounds.id = ${round.id} AND sealing_at IS NULL RETURNING rounds.id`
+      assertHeld(rows)
+      return true
+    }),
+)
+
+/**
+ * Releases the project that a round holds, and queues the rounds that wait for it. The first of them to run takes the
+ * project and the others go on waiting. The caller runs this inside the transaction that ends the round.
+ */
+export const releaseProject = transition(
+  {
+    moves: { parked: 'queued' },
+    lock: 'releases the project',
+    caller: 'the end of the apply that holds the project of the parked round',
+  },
+  async (queue: Pick<Context['queue'], 'enqueue'>, tx: Transaction, holder: Pick<HeldRound, 'id'>): Promise<void> => {
+    const held = await tx<{ project_id: string }[]>`
+      DELETE FROM project_applies WHERE round_id = ${holder.id} RETURNING project_id`
+    // This has to be a second statement: only after the deletion has waited for the lock of `parkRound` does a new
+    // statement see the round that was parked at that moment.
+    for (const { project_id } of held) {
+      const rounds = await tx<{ id: number }[]>`
+        UPDATE rounds SET lease_until = NULL FROM applies
+        WHERE applies.project_id = ${project_id} AND applies.waiting_since IS NOT NULL AND rounds.id = applies.round_id
+          AND rounds.parked AND rounds.finished_at IS NULL
+        RETURNING rounds.id`
+      for (const { id } of rounds) await queue.enqueue(tx, id)
+    }
+  },
+)
+
+/**
+ * Records that the present attempt of a round begins to save its plan. After that the round cannot be cancelled,
+ * because the plan takes the place of an earlier one, which a cancelled round must not touch.
+ * Errors: `RoundCancelled`; `LeaseLost`.
+ */
+export const beginSealing = transition(
+  {
+    moves: { running: 'saving', interrupted: 'interrupted', saving: 'saving' },
+    fence: 'checked',
+    caller: 'worker, before it saves a plan',
+  },
+  async (sql: Sql, round: ClaimedRound): Promise<void> => {
+    await sql.begin(async (tx) => {
+      assertHeld(await heldSessionQuery(tx, round))
+      await assertNotCancelled(tx, round.id)
+      await tx`UPDATE rounds SET sealing_at = clock_timestamp() WHERE id = ${round.id}`
+    })
+  },
+)
+
+export interface CancelledRound {
+  id: number
+  number: number
+  mode: Mode
+  preview: boolean
+  /** True when nobody had cancelled the round before. */
+  is_first: boolean
+  cancelled_by: string
+}
+
+/**
+ * Records who cancels the unfinished round of a session, which the caller has locked. The first to do so stays: a
+ * further call changes nothing and is no error.
+ * Errors: 409 when no round runs, or when the round has begun to save its plan.
+ */
+export const requestCancel = transition(
+  {
+    moves: {
+      queued: 'stopping',
+      running: 'cancelling',
+      interrupted: 'stopping',
+      parked: 'stopping',
+      cancelling: 'cancelling',
+      stopping: 'stopping',
+    },
+    guard: 'the present attempt has not begun to save its plan',
+    caller: 'core, for a request to cancel',
+  },
+  async (tx: Transaction, session: { id: number; uuid: string }, by: string): Promise<CancelledRound> => {
+    const [round] = await tx<CancelledRound[]>`
+      UPDATE rounds
+      SET cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp()),
+          cancelled_by = coalesce(cancelled_by, ${storable(by)})
+      FROM (
+        SELECT id, cancel_requested_at IS NULL AS is_first FROM rounds
+        WHERE session_id = ${session.id} AND finished_at IS NULL
+      ) before
+      WHERE rounds.id = before.id AND finished_at IS NULL AND sealing_at IS NULL
+        AND EXISTS (SELECT 1 FROM sessions s WHERE s.id = ${session.id} AND s.in_flight)
+      RETURNING rounds.id, number, mode, preview, cancelled_by, before.is_first`
+    if (round) return round
+    const [saving] = await tx`SELECT 1 FROM rounds WHERE session_id = ${session.id} AND finished_at IS NULL`
+    throw conflict(
+      saving
+        ? `The round of session ${session.uuid} seals its plan and ends now; it cannot be cancelled any more.`
+        : `Session ${session.uuid} has no round that could be cancelled.`,
+    )
+  },
+)
+
+/**
+ * Takes a cancelled round from whichever worker held it last, so that the caller can end it.
+ * @returns the fence to end it with; null when a worker holds the round, or has to stop what it left running
+ */
+export const withdrawRound = transition(
+  {
+    moves: { stopping: 'stopping' },
+    fence: 'raised',
+    guard: 'no attempt of the round gave the iac service a job or was about to submit its apply',
+    caller: 'core, after it has recorded a cancellation',
+  },
+  async (tx: Transaction, roundId: number): Promise<number | null> => {
+    const [session] = await tx<{ fence: number }[]>`
+      UPDATE sessions SET fence = fence + 1 FROM rounds r
+      WHERE r.id = ${roundId} AND sessions.id = r.session_id AND in_flight AND r.finished_at IS NULL
+        AND cancel_requested_at IS NOT NULL AND (parked OR coalesce(lease_until, '-infinity') <= clock_timestamp())
+        AND jobs = '{}' AND NOT EXISTS (
+          SELECT 1 FROM applies a WHERE a.round_id = r.id AND (a.intended_at IS NOT NULL OR a.result IS NOT NULL))
+      RETURNING fence`
+    return session?.fence ?? null
+  },
+)
+
+export interface WrittenEnd {
+  status: TerminalStatus
+  message: string
+  /** Head of the session branch. Null keeps the head of the round before. */
+  commit: string | null
+  /** Texts of JSON; null stores nothing. */
+  usage: string | null
+  result: string | null
+}
+
+/**
+ * Finishes a round inside the caller's transaction, which has locked the session. A commit is the reviewed one only
+ * when the round completed: a declined request may find a commit that somebody else has pushed.
+ * Errors: `LeaseLost`.
+ */
+export const endRound = transition(
+  {
+    moves: {
+      running: ['ended', 'failed'],
+      interrupted: ['ended', 'failed'],
+      saving: ['ended', 'failed'],
+      cancelling: 'ended',
+      stopping: 'ended',
+    },
+    fence: 'checked',
+    status: '`completed`, `uncompleted` or `failed`',
+    caller: 'worker at the end of a round; core, for a cancelled round that it has withdrawn',
+  },
+  async (tx: Transaction, round: HeldRound, { status, message, commit, usage, result }: WrittenEnd): Promise<void> => {
+    await appendStatus(tx, round, status, message)
+    await tx`
+      UPDATE sessions SET in_flight = false, last_commit = coalesce(${commit}, last_commit),
+        reviewed_commit = CASE WHEN ${status === 'completed' && !round.preview}
+          THEN coalesce(${commit}, nullif(reviewed_commit, '')) ELSE reviewed_commit END
+      WHERE id = ${round.session.id}`
+    await tx`
+      UPDATE rounds SET finished_at = clock_timestamp(), lease_until = NULL, usage = ${usage}::jsonb,
+        result = ${result}::jsonb
+      WHERE id = ${round.id}`
+  },
+)
+
+/** Reads who has cancelled a round; null when nobody has. */
+export async function readCancelledBy(db: Db, roundId: number): Promise<string | null> {
+  const [row] = await db<{ cancelled_by: string | null }[]>`
+    SELECT cancelled_by FROM rounds WHERE id = ${roundId} AND cancel_requested_at IS NOT NULL`
+  return row?.cancelled_by ?? null
+}
+
+/**
+ * Throws when somebody has cancelled the round. The caller's transaction has locked the session, for which each
+ * cancellation waits: whatever the transaction writes after this is written before any of them.
+ * Errors: `RoundCancelled`.
+ */
+export async function assertNotCancelled(tx: Transaction, roundId: number): Promise<void> {
+  const by = await readCancelledBy(tx, roundId)
+  if (by !== null) throw new RoundCancelled(by)
+}
+
+/**
+ * Writes the decision of a review about the lock of its session, and keeps what the lock was before, for a round that
+ * is cancelled.
+ * Errors: `LeaseLost`; 500 `SetLockError` when the database does not take the write.
+ */
+export const recordLockDecision = transition(
+  {
+    moves: stay,
+    fence: 'checked',
+    lock: 'locks or unlocks the session',
+    caller: 'worker, after the review of a plan',
+  },
+  async (sql: Sql, round: ClaimedRound, isBlocked: boolean): Promise<void> => {
+    const where = sql`id = ${round.session.id} AND fence = ${round.fence} AND in_flight`
+    const entry = { actor: platformFor(round.session.user_id), detail: { round: round.number } }
+    const earlier = sql`UPDATE rounds SET lock_before = before.is_blocked FROM before
+      WHERE rounds.id = ${round.id} AND lock_before IS NULL`
+    const rows = await writeLock(sql, { where, besides: earlier }, isBlocked, entry).catch((cause) => {
+      throw new PlatformError('SetLockError', 500, 'Error updating DB session lock.', { cause })
+    })
+    if (rows.length === 0) throw new LeaseLost()
+  },
+)
+
+/** Gives the session the lock that it had before a cancelled round decided on it. */
+export const restoreLock = transition(
+  {
+    moves: { ended: 'ended' },
+    lock: 'as before the decision of the round',
+    guard: 'the round was cancelled and had decided on the lock, and no operator has since',
+    caller: 'the end of a cancelled round',
+  },
+  async (tx: Transaction, round: HeldRound): Promise<void> => {
+    const entry = {
+      action: tx`CASE WHEN is_blocked THEN 'session_locked' ELSE 'session_unlocked' END`,
+      actor: platformFor(round.session.user_id),
+      session_id: round.session.uuid,
+      detail: { round: round.number },
+    }
+    await tx`
+      WITH restored AS (
+        UPDATE sessions SET is_blocked = lock_before FROM rounds
+        WHERE sessions.id = ${round.session.id} AND rounds.id = ${round.id} AND is_blocked <> lock_before
+          AND finished_at IS NOT NULL AND cancel_requested_at IS NOT NULL
+        RETURNING is_blocked
+      )
+      ${auditInsert(tx, entry, tx`FROM restored`)}`
+  },
+)
+
+/**
+ * Locks or unlocks a session on an operator's request. Answers null when there is no such session. A round that is
+ * cancelled afterwards leaves the lock as the operator has set it.
+ * @param actor who asks for it, for the record; without it the platform does
+ */
+export const setLock = transition(
+  {
+    moves: { ...stay, queued: 'queued', parked: 'parked', stopping: 'stopping', ended: 'ended', failed: 'failed' },
+    lock: 'locks or unlocks the session',
+    caller: 'core, for a request of an operator',
+  },
+  async (
+    { sql, cache }: Pick<Context, 'sql' | 'cache'>,
+    uuid: string,
+    locked: boolean,
+    actor: Actor = platformFor(null),
+  ): Promise<{ uuid: string; is_blocked: boolean } | null> => {
+    if (!isUuid(uuid)) return null
+    const decided = sql`UPDATE rounds SET lock_before = NULL FROM before
+      WHERE rounds.session_id = before.id AND finished_at IS NULL AND lock_before IS NOT NULL`
+    const [row] = await writeLock(sql, { where: sql`uuid = ${uuid}`, besides: decided }, locked, { actor })
+    if (!row) return null
+    await cache.delete(sessionAggregateKey(uuid))
+    return row
+  },
+)
+
+/**
+ * Sets the lock of the session that `where` names. When that changes it, the same statement adds the entry to the
+ * record of who did what.
+ * @param session.besides another write of the same statement, which sees the lock as it was in `before`
+ */
+const writeLock = (
+  sql: Sql,
+  session: { where: Query; besides: Query },
+  locked: boolean,
+  entry: { actor: Actor; detail?: object },
+) =>
+  sql<{ uuid: string; is_blocked: boolean }[]>`
+    WITH before AS (
+      SELECT id, is_blocked FROM sessions WHERE ${session.where} FOR NO KEY UPDATE
+    ), besides AS (${session.besides}), written AS (
+      UPDATE sessions SET is_blocked = ${locked} FROM before WHERE sessions.id = before.id
+      RETURNING sessions.uuid, sessions.is_blocked, before.is_blocked AS was_blocked
+    ), audit AS (${auditInsert(
+      sql,
+      { ...entry, action: locked ? 'session_locked' : 'session_unlocked', session_id: sql`uuid` },
+      sql`FROM written WHERE is_blocked <> was_blocked`,
+    )})
+    SELECT uuid, is_blocked FROM written`
+
+/** All transitions, in the order of a round's life. */
+export const TRANSITIONS = {
+  openSession,
+  openRound,
+  takeRound,
+  extendLease,
+  appendStatus,
+  takeProject,
+  parkRound,
+  releaseProject,
+  recordLockDecision,
+  beginSealing,
+  releaseRound,
+  requestCancel,
+  withdrawRound,
+  endRound,
+  restoreLock,
+  setLock,
+} as const

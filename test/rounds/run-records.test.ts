@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { LeaseLost } from '../../src/base/errors.ts'
+import { markImported, readImports, recordImport, recordSelection } from '../../src/rounds/run-records.ts'
+import { memoryCache } from '../helpers/memory-cache.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { createUser, openSession, runRound } from '../helpers/sessions.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await createTestDatabase()
+})
+afterAll(() => db.drop())
+
+async function claimed() {
+  const context = {
+    sql: db.sql,
+    cache: memoryCache(),
+    queue: { enqueue: async () => {}, healthy: async () => true },
+    now: () => new Date(),
+  }
+  const user = await createUser(db.sql, crypto.randomUUID())
+  const uuid = await openSession(context, user.id, { mode: 'import' })
+  const { round } = await runRound(context, uuid)
+  return { context, uuid, round }
+}
+
+describe('the record of an import round', () => {
+  it('keeps the selection in order and what came of each entry', async () => {
+    const { round } = await claimed()
+    const long = `arn:${'x'.repeat(4000)}`
+    await recordSelection(db.sql, round, ['gone'])
+    await recordSelection(db.sql, round, ['b "quoted", {}', long, 'NULL'])
+    await recordImport(db.sql, round, { position: 1, address: 'a.b["x"]', commit: 'c1' })
+    await markImported(db.sql, round, 1)
+    expect(await readImports(db.sql, round)).toEqual([
+      { position: 0, resource_id: 'b "quoted", {}', address: null, imported: false },
+      { position: 1, resource_id: long, address: 'a.b["x"]', imported: true },
+      { position: 2, resource_id: 'NULL', address: null, imported: false },
+    ])
+  })
+
+  it('makes a round that is taken up again begin with the code that the state relies on', async () => {
+    const { context, uuid, round } = await claimed()
+    await recordSelection(db.sql, round, ['a'])
+    await recordImport(db.sql, round, { position: 0, address: 'a.b', commit: 'c2' })
+    await db.sql`UPDATE rounds SET lease_until = NULL WHERE id = ${round.id}`
+    const again = await runRound(context, uuid)
+    expect(again.round).toMatchObject({ attempt: 2, base_commit: 'c2' })
+    expect(await readImports(db.sql, again.round)).toHaveLength(1)
+  })
+
+  it('is closed to a worker that lost the round', async () => {
+    const { round } = await claimed()
+    await recordSelection(db.sql, round, ['a'])
+    await db.sql`UPDATE sessions SET fence = fence + 1 WHERE uuid = ${round.session.uuid}`
+    await expect(recordSelection(db.sql, round, ['b'])).rejects.toThrow(LeaseLost)
+    await expect(recordImport(db.sql, round, { position: 0, address: 'a.b', commit: 'c' })).rejects.toThrow(LeaseLost)
+    await expect(markImported(db.sql, round, 0)).rejects.toThrow(LeaseLost)
+    expect(await readImports(db.sql, round)).toEqual([
+      { position: 0, resource_id: 'a', address: null, imported: false },
+    ])
+  })
+})
