@@ -6,7 +6,7 @@ import { isJsonObject } from '../src/base/json.ts'
 
 type Section = Record<string, unknown>
 
-export interface ConfigurationDocument {
+interface ConfigurationDocument {
   document: Section
   /** A section of the document; empty when it has none of this name. */
   section(name: string): Section
