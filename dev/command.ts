@@ -1,4 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { onStopSignal } from '../src/runtime/process-end.ts'
 
 /** The arguments are wrong. The text says which. */
 export class UsageError extends Error {}
@@ -61,3 +62,10 @@ export async function runCommand(
     return 2
   }
 }
+
+/**
+ * Handles SIGINT and SIGTERM, and SIGHUP, which comes when the terminal is closed. The exit code is that of an
+ * interrupted command.
+ */
+export const onInterrupt = (ask: (signal: NodeJS.Signals) => void): void =>
+  onStopSignal(ask, { signals: ['SIGINT', 'SIGTERM', 'SIGHUP'], exitCode: 130 })

@@ -2,9 +2,10 @@ import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { writeAtomically } from '../dev/files.ts'
 import type { GitHost } from '../dev/git-host/start.ts'
+import { section } from '../dev/stack/choices.ts'
 import { type Stack, startStack } from '../dev/stack/start-stack.ts'
 import { connect } from '../src/data/db/pool.ts'
-import { readDocument, without } from './configuration.ts'
+import { readConfiguration, without } from './configuration.ts'
 import { createEngineRoots, type EngineRoots } from './engine-root.ts'
 
 interface RoundFacts {
@@ -93,18 +94,18 @@ const accountWithoutRegion = (env: EvalStackOptions['env']): Record<string, stri
 /** Writes the operator's configuration with what an evaluation needs in addition. */
 async function writeConfiguration(options: EvalStackOptions): Promise<string> {
   const { folder, env, concurrency, record_folder, modelTimeoutS } = options
-  const { document, section } = await readDocument(env.PLATFORM_CONFIG)
+  const document = await readConfiguration(env.PLATFORM_CONFIG)
   const path = join(folder, 'evaluation.yaml')
   const written = {
     ...document,
     llm: {
-      ...section('llm'),
+      ...section(document, 'llm'),
       ...(record_folder !== null && { record_folder }),
       ...(modelTimeoutS !== undefined && { timeout: modelTimeoutS }),
     },
-    worker: { ...section('worker'), concurrency },
+    worker: { ...section(document, 'worker'), concurrency },
     // The spans of an evaluation must not be sent to the operator's collector.
-    telemetry: without(section('telemetry'), ['collector_url']),
+    telemetry: without(section(document, 'telemetry'), ['collector_url']),
   }
   await writeAtomically(path, stringify(written))
   return path

@@ -1,4 +1,5 @@
 import { FLAG, parseOptions, positive, TEXT, UsageError } from '../command.ts'
+import { SCOPE } from '../scripted-model/examples.ts'
 import { type DemoMode, isEnding, isMode, MODES, SHOWS } from './modes.ts'
 
 export interface DemoOptions {
@@ -32,7 +33,7 @@ ${MODES.map((mode) => `                         ${mode.padEnd(15)} ${SHOWS[mode]
                          all             each of these, one after the other
   --request "<text>"   what to build, mend or import (default: the recorded request of the mode)
   --repo <https url>   repository (default: the sample repository of the mode)
-  --scope <id>         subscription, project or account (default 123456789012)
+  --scope <id>         subscription, project or account (default ${SCOPE})
   --cloud <name>       azure, gcp, aws, oci, kubernetes (default aws)
   --iac-path <dir>     engine root inside the repository (default: its root)
   --json               one JSON object as the last line; with --mode all also one for each mode before it
@@ -68,7 +69,7 @@ export function readOptions(args: string[]): DemoOptions | null {
     mode,
     request: values.request ?? null,
     repo: values.repo ?? null,
-    scope: values.scope ?? '123456789012',
+    scope: values.scope ?? SCOPE,
     cloud: values.cloud ?? 'aws',
     iac_path: values['iac-path'] ?? null,
     json: values.json ?? false,

@@ -1,5 +1,5 @@
+import { onInterrupt } from '../../../dev/command.ts'
 import { PROJECT_ROOT } from '../../../dev/stack/data-folder.ts'
-import { onInterrupt } from '../../../dev/stack/interrupts.ts'
 import { measure, summaryOf } from './measure.ts'
 import { HELP, type MutationOptions, readOptions, UsageError } from './options.ts'
 
