@@ -74,7 +74,7 @@ describe('a core with a prompt registry', () => {
     const collector = await startCollector()
     closers.push(() => collector.close())
     const core = await startCoreProcess(await environment(collector.collector_url))
-    const messages = core.lines.map((line) => JSON.parse(line).message)
+    const messages = core.messages()
     expect(messages.indexOf('prompts seeded')).toBeGreaterThan(-1)
     expect(messages.indexOf('prompts seeded')).toBeLessThan(messages.indexOf('core ready'))
     expect(collector.prompts.tagged('general-guidelines-engine', 'production')).toMatchObject({

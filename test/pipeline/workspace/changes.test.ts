@@ -1,16 +1,13 @@
 import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { writeOverride } from '../../../pipeline/workspace/backend-override.ts'
 import type { Workspace } from '../../../pipeline/workspace/types.ts'
 import { silentLogger } from '../../../src/base/log.ts'
-import { git_, round, type Site, startSite, TOKEN } from './support.ts'
+import { startOnce } from '../../helpers/start-once.ts'
+import { git_, round, startSite, TOKEN } from './support.ts'
 
-let site: Site
-beforeAll(async () => {
-  site = await startSite()
-})
-afterAll(() => site?.close())
+const site = startOnce(startSite)
 
 const BRANCH = 'Platform/2026-01-31_235959-1a2b'
 const LONG = Array.from({ length: 60 }, (_, index) => `line ${index}\n`).join('')
@@ -36,7 +33,6 @@ describe('commit and push', () => {
     )
     expect(await committed(uri, 'ls-tree', '-r', '--name-only', BRANCH)).toBe('main.tf\nnew.tfvars')
     expect(await committed(uri, 'rev-parse', `${BRANCH}^`)).toBe(await committed(uri, 'rev-parse', 'main'))
-    await workspace.dispose()
   })
 
   it('puts the files back as they were in a commit, in the next one', async () => {
@@ -57,7 +53,6 @@ describe('commit and push', () => {
     expect(await committed(uri, 'diff', '--name-only', good, BRANCH)).toBe('')
     expect((await readdir(at('.'))).sort()).toEqual(['.terraform', 'backend_override.tf', 'main.tf'])
     await expect(workspace.restore('0000000000000000000000000000000000000000')).rejects.toMatchObject({ status: 500 })
-    await workspace.dispose()
   })
 
   it('tells which files differ from an earlier commit, whatever happened between', async () => {
@@ -77,13 +72,11 @@ describe('commit and push', () => {
     await workspace.commitAndPush()
     expect(await workspace.changedFiles(since)).toEqual(['new.tf', 'old.tf'])
     await expect(workspace.changedFiles('0000000000000000000000000000000000000000')).rejects.toThrow()
-    await workspace.dispose()
   })
 
   it('makes none when nothing changed, and answers the head', async () => {
     const { uri, workspace } = await opened({ 'main.tf': 'x' })
     expect(await workspace.commitAndPush()).toBe(await committed(uri, 'rev-parse', 'main'))
-    await workspace.dispose()
   })
 
   it('leaves out what the engine and the platform leave in the work tree', async () => {
@@ -104,7 +97,6 @@ describe('commit and push', () => {
     await workspace.commitAndPush()
     expect(await committed(uri, 'ls-tree', '-r', '--name-only', BRANCH)).toBe('.terraform.lock.hcl\nmain.tf')
     expect(await committed(uri, 'show', `${BRANCH}:main.tf`)).toBe('x')
-    await workspace.dispose()
   })
 
   it('never commits the override file, not even where the repository holds one', async () => {
@@ -122,7 +114,6 @@ describe('commit and push', () => {
     expect(JSON.stringify(await workspace.pendingChanges()) + (await workspace.branchDiff())).not.toContain(
       'credentials',
     )
-    await workspace.dispose()
   })
 
   it('fails with the words of git, without path, address and secret, when the branch moved meanwhile', async () => {
@@ -135,14 +126,12 @@ describe('commit and push', () => {
     expect(failure.message).not.toContain(site.folder)
     expect(failure.message).not.toContain(site.host.host)
     expect(await committed(uri, 'rev-parse', BRANCH)).toBe(other)
-    await workspace.dispose()
   })
 
   it('stops when the run is given up', async () => {
     const { workspace, at } = await opened({ 'main.tf': 'x' })
     await writeFile(at('main.tf'), 'y')
     await expect(workspace.commitAndPush(AbortSignal.abort(new Error('given up')))).rejects.toThrow('given up')
-    await workspace.dispose()
   })
 })
 
@@ -169,14 +158,12 @@ describe('pending changes', () => {
     expect(added?.content).toBe('vpc\n')
     await workspace.commitAndPush()
     expect(await workspace.pendingChanges()).toEqual([])
-    await workspace.dispose()
   })
 
   it('show a change of blanks too', async () => {
     const { workspace, at } = await opened({ 'main.tf': 'a b\n' })
     await writeFile(at('main.tf'), 'a    b\n')
     expect((await workspace.pendingChanges())[0]?.content).toContain('+a    b')
-    await workspace.dispose()
   })
 
   it('survive odd names, a renamed file, a symlink and a huge file', async () => {
@@ -197,7 +184,6 @@ describe('pending changes', () => {
     ])
     expect(changes[0]?.content).not.toContain('b.tf')
     expect(changes[3]?.content.length).toBeLessThan(1_001_000)
-    await workspace.dispose()
   })
 })
 
@@ -212,7 +198,6 @@ describe('branch diff', () => {
     const diff = await workspace.branchDiff()
     expect(diff).toContain('-one\n+three\n')
     expect(diff).toContain('new file new.tf\nfresh\n')
-    await workspace.dispose()
   })
 
   it('finds the merge base in a shallow clone, also far behind, for several callers and after the default branch moved', async () => {
@@ -229,8 +214,6 @@ describe('branch diff', () => {
     expect(diff).toContain('+mine')
     expect(others).toEqual([diff, diff])
     expect(await git_(['--git-dir', later.gitDirectory, 'rev-parse', '--is-shallow-repository'])).toBe('false')
-    await later.dispose()
-    await workspace.dispose()
   })
 
   it('is an error when there is no common history', async () => {
@@ -242,8 +225,6 @@ describe('branch diff', () => {
       status: 500,
       message: expect.stringMatching(/^Git error when merging base: /),
     })
-    await later.dispose()
-    await workspace.dispose()
   })
 })
 
@@ -258,7 +239,6 @@ describe('revision', () => {
     const dirty = await workspace.revision()
     await workspace.commitAndPush()
     expect(new Set([clean, dirty, await workspace.revision()]).size).toBe(3)
-    await workspace.dispose()
   })
 })
 
@@ -266,14 +246,14 @@ describe('pin', () => {
   it('renames the whole clone and replaces the earlier one', async () => {
     const uri = await site.add({ 'infra/main.tf': 'x' })
     const session = crypto.randomUUID()
-    const pinned = join(site.folder, 'uploads', session, 'pinned')
+    const pinned = join(site.folder, 'uploads', session, 'saved-plan')
     for (const plan of ['first', 'second']) {
       const workspace = await site.open(uri, { session, number: 2, root_path: 'infra' })
       await writeFile(join(workspace.iacRoot, 'session.plan'), plan)
-      await workspace.pin()
+      await workspace.keep()
       await workspace.dispose()
       expect(await readFile(join(pinned, 'infra', 'session.plan'), 'utf8')).toBe(plan)
-      expect(await readdir(join(pinned, '..'))).toEqual(['pinned'])
+      expect(await readdir(join(pinned, '..'))).toEqual(['saved-plan'])
     }
   })
 })
@@ -300,7 +280,6 @@ describe('a hostile repository', () => {
     await workspace.branchDiff()
     await workspace.commitAndPush()
     await expect(stat(mark)).rejects.toThrow()
-    await workspace.dispose()
   })
 
   it('loses symlinks that lead out of the clone from the work tree, but not from the branch', async () => {
@@ -319,7 +298,6 @@ describe('a hostile repository', () => {
     await workspace.commitAndPush()
     expect((await committed(uri, 'ls-tree', '-r', '--name-only', BRANCH)).split('\n')).toHaveLength(8)
     expect(await workspace.pendingChanges()).toEqual([])
-    await workspace.dispose()
   })
 
   it('keeps an entry with the name of the mark that the platform puts into a clone', async () => {
@@ -333,7 +311,6 @@ describe('a hostile repository', () => {
     const other = (await opened({ 'main.tf': 'x', '.gitignore': '!.platform-workspace\n' })).workspace
     expect(await readFile(join(other.clone, '.platform-workspace'), 'utf8')).toBe('')
     expect(await other.pendingChanges()).toEqual([])
-    await other.dispose()
   })
 
   it('loses folders the engine takes programs from', async () => {
@@ -352,7 +329,6 @@ describe('a hostile repository', () => {
     await writeFile(join(workspace.clone, 'new.tf'), 'y')
     await workspace.commitAndPush()
     expect((await committed(uri, 'ls-tree', '-r', '--name-only', BRANCH)).split('\n')).toHaveLength(6)
-    await workspace.dispose()
   })
 
   it('cannot put an option into a command by its branch or address', async () => {
@@ -408,14 +384,12 @@ describe('the backend override', () => {
     expect(lines).toHaveLength(1)
     expect(lines[0]).toMatch(/"provider":"S3","bucket":"states","key":"[0-9a-f]{64}\/engine\.tfstate"/)
     expect(lines[0]).not.toContain('very-secret')
-    await workspace.dispose()
   })
 
   it('is not written when state is not managed', async () => {
     const { workspace, at } = await opened({ 'main.tf': 'x' })
     await write(workspace, { engine_state_bucket: ' ' })
     await expect(stat(at('backend_override.tf'))).rejects.toThrow()
-    await workspace.dispose()
   })
 
   it('replaces whatever the repository holds under its name, and writes through no symlink', async () => {
@@ -424,7 +398,6 @@ describe('the backend override', () => {
     await write(workspace, {})
     expect(await readFile(at('main.tf'), 'utf8')).toBe('kept')
     expect(await readFile(at('backend_override.tf'), 'utf8')).toContain('backend "s3"')
-    await workspace.dispose()
   })
 
   const foreign: Record<string, string> = {
@@ -441,14 +414,12 @@ describe('the backend override', () => {
       )
       await expect(stat(at('backend_override.tf'))).rejects.toThrow()
       await write(workspace, { engine_state_bucket: '' })
-      await workspace.dispose()
     })
 
   it('refuses a file that OpenTofu would read in its place, whatever it says', async () => {
     const { workspace, at } = await opened({ 'main.tf': 'x', 'backend_override.tofu': '# nothing\n' })
     await expect(write(workspace, {})).rejects.toThrow("OpenTofu reads the file 'backend_override.tofu'")
     await expect(stat(at('backend_override.tf'))).rejects.toThrow()
-    await workspace.dispose()
   })
 
   it('leaves other override files of the repository alone', async () => {
@@ -459,7 +430,6 @@ describe('the backend override', () => {
     })
     await write(workspace, {})
     expect(await readFile(at('backend_override.tf'), 'utf8')).toContain('backend "s3"')
-    await workspace.dispose()
   })
 
   it('is one error when it cannot be written', async () => {

@@ -1,15 +1,12 @@
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openWorkspace } from '../../../pipeline/workspace/open.ts'
 import { silentLogger } from '../../../src/base/log.ts'
-import { git_, round, SESSION, type Site, siteConfig, startSite, TOKEN } from './support.ts'
+import { startOnce } from '../../helpers/start-once.ts'
+import { git_, round, SESSION, siteConfig, startSite, TOKEN } from './support.ts'
 
-let site: Site
-beforeAll(async () => {
-  site = await startSite()
-})
-afterAll(() => site?.close())
+const site = startOnce(startSite)
 
 const BRANCH = 'Platform/2026-01-31_235959-1a2b'
 const newSession = () => crypto.randomUUID()
@@ -36,7 +33,6 @@ describe('a first call', () => {
     await site.remote(uri, 'symbolic-ref', 'HEAD', 'refs/heads/release/2026/main')
     const workspace = await site.open(uri, { session: newSession() })
     expect(workspace.defaultBranch).toBe('release/2026/main')
-    await workspace.dispose()
   })
 
   it('never overwrites a branch of the same name that is there already', async () => {
@@ -55,14 +51,12 @@ describe('a first call', () => {
     expect(config).not.toContain(TOKEN)
     expect(config).not.toContain(encodeURIComponent(TOKEN))
     expect(config).not.toContain(Buffer.from(`bot:${TOKEN}`).toString('base64'))
-    await workspace.dispose()
   })
 
   it('drops a user name of the address, and works all the same', async () => {
     const uri = await site.add({ 'main.tf': 'x' }, { private: true })
     const workspace = await site.open(uri.replace('https://', 'https://someone@'), { session: newSession() })
     expect(await readFile(join(workspace.gitDirectory, 'config'), 'utf8')).not.toContain('someone@')
-    await workspace.dispose()
   })
 })
 
@@ -84,7 +78,6 @@ describe('a later round', () => {
     const second = await site.open(uri, { session, number: 2, base_commit })
     expect(await second.head()).toBe(tip)
     expect(await readFile(join(second.iacRoot, 'new.tf'), 'utf8')).toBe('one')
-    await second.dispose()
   })
 
   it('starts from the default branch when the branch was deleted', async () => {
@@ -96,7 +89,6 @@ describe('a later round', () => {
     })
     expect(await workspace.head()).toBe(await site.remote(uri, 'rev-parse', 'main'))
     expect(await site.remote(uri, 'rev-parse', BRANCH)).toBe(await workspace.head())
-    await workspace.dispose()
   })
 
   it.each([
@@ -122,7 +114,6 @@ describe('a later round', () => {
     await writeFile(join(again.iacRoot, 'c.tf'), 'three')
     const commit = await again.commitAndPush()
     expect(await site.remote(uri, 'rev-parse', BRANCH)).toBe(commit)
-    await again.dispose()
   })
 
   it('begins at the default branch when the very first round was interrupted', async () => {
@@ -134,7 +125,6 @@ describe('a later round', () => {
     const again = await site.open(uri, { session, attempt: 2 })
     expect(await again.head()).toBe(await site.remote(uri, 'rev-parse', 'main'))
     expect(await site.remote(uri, 'rev-parse', BRANCH)).toBe(await again.head())
-    await again.dispose()
   })
 })
 
@@ -177,18 +167,16 @@ describe('a preview', () => {
     const looking = await site.open(uri, { session, ...ONLY_LOOKS, number: 2, attempt: 2, base_commit })
     expect(await looking.head()).toBe(base_commit)
     expect(await site.remote(uri, 'rev-parse', BRANCH)).toBe(tip)
-    await looking.dispose()
   })
 
   it('can neither commit nor pin', async () => {
     const uri = await site.add({ 'main.tf': 'x' })
     const looking = await site.open(uri, { session: newSession(), ...ONLY_LOOKS })
     await writeFile(join(looking.iacRoot, 'a.tf'), 'x')
-    for (const write of [looking.commitAndPush, looking.pin])
+    for (const write of [looking.commitAndPush, looking.keep])
       await expect(write()).rejects.toMatchObject({
         message: 'A preview changes neither the repository nor what is pinned.',
       })
-    await looking.dispose()
   })
 })
 
@@ -198,27 +186,26 @@ describe('leftovers of earlier runs', () => {
   it('are removed, the pinned directory is kept', async () => {
     const uri = await site.add({ 'main.tf': 'x' })
     const session = newSession()
-    for (const name of ['pinned', 'pinned.old-1234', 'dead-call'])
+    for (const name of ['saved-plan', 'saved-plan.old-1234', 'dead-call'])
       await mkdir(folder(session, name), { recursive: true })
-    await writeFile(folder(session, 'pinned', 'mark'), 'current')
+    await writeFile(folder(session, 'saved-plan', 'mark'), 'current')
     const workspace = await site.open(uri, { session, number: 2, attempt: 2 })
-    expect((await readdir(folder(session))).sort()).toEqual([workspace.clone.split('/').at(-1), 'pinned'].sort())
-    expect(await readFile(folder(session, 'pinned', 'mark'), 'utf8')).toBe('current')
-    await workspace.dispose()
+    expect((await readdir(folder(session))).sort()).toEqual([workspace.clone.split('/').at(-1), 'saved-plan'].sort())
+    expect(await readFile(folder(session, 'saved-plan', 'mark'), 'utf8')).toBe('current')
   })
 
   it('include a pin put aside by a crash, which becomes the pinned one again', async () => {
     const uri = await site.add({ 'main.tf': 'x' })
     const session = newSession()
-    await mkdir(folder(session, 'pinned.old-1234'), { recursive: true })
-    await writeFile(folder(session, 'pinned.old-1234', 'mark'), 'reviewed')
+    await mkdir(folder(session, 'saved-plan.old-1234'), { recursive: true })
+    await writeFile(folder(session, 'saved-plan.old-1234', 'mark'), 'reviewed')
     const workspace = await site.open(uri, { session, number: 2, attempt: 2 })
-    expect(await readFile(folder(session, 'pinned', 'mark'), 'utf8')).toBe('reviewed')
-    await workspace.pin()
-    expect(await readdir(folder(session))).toEqual(['pinned'])
-    expect((await stat(folder(session, 'pinned', 'main.tf'))).isFile()).toBe(true)
+    expect(await readFile(folder(session, 'saved-plan', 'mark'), 'utf8')).toBe('reviewed')
+    await workspace.keep()
+    expect(await readdir(folder(session))).toEqual(['saved-plan'])
+    expect((await stat(folder(session, 'saved-plan', 'main.tf'))).isFile()).toBe(true)
     await workspace.dispose()
-    expect(await readdir(folder(session))).toEqual(['pinned'])
+    expect(await readdir(folder(session))).toEqual(['saved-plan'])
   })
 })
 
@@ -245,7 +232,6 @@ describe('the engine root', () => {
     const uri = await site.add(files)
     const workspace = await site.open(uri, { session: newSession(), root_path })
     expect(workspace.iacRoot).toBe(real ? join(workspace.clone, real) : workspace.clone)
-    await workspace.dispose()
   })
 
   it.each([

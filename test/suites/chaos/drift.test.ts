@@ -47,7 +47,13 @@ async function drifted(count: number): Promise<string[]> {
 }
 
 const PHASES: Phases = {
-  chains: ['requests_filter', 'report_decomposed_task_operations', 'task_complete', 'generate_engine_drift_report'],
+  chains: [
+    'requests_filter',
+    'generate_engine_targets',
+    'report_decomposed_task_operations',
+    'task_complete',
+    'generate_engine_drift_report',
+  ],
   command: 'plan',
   table: 'reports',
 }

@@ -1,27 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { chmod, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { startCache } from '../../../dev/cache.ts'
 import { engineOnPath } from '../../helpers/engine.ts'
+import { type LoggingProcess, startLogging } from '../../helpers/logging-process.ts'
 import type { Stack } from '../modes/stack.ts'
-
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
-
-export interface Started {
-  child: ChildProcess
-  /** Its log, one entry a line. */
-  lines: Record<string, unknown>[]
-  /** Resolves when the log has such an entry. */
-  said(message: string): Promise<Record<string, unknown>>
-}
 
 /** Sidecar and workers of a stack as processes of their own, and an engine that can be made to wait at a gate. */
 export interface Processes {
-  sidecar(port?: string): Promise<Started & { url: string }>
-  worker(iacUrl: string, changes?: WorkerChanges): Promise<Started>
+  sidecar(port?: string): Promise<LoggingProcess & { url: string }>
+  worker(iacUrl: string, changes?: WorkerChanges): Promise<LoggingProcess>
   /**
    * The next engine with this command waits until the gate is open: `before` it does anything, or `after` it has ended.
    */
@@ -43,16 +31,16 @@ export interface WorkerChanges {
 
 export async function createProcesses(stack: Stack, engine_variables: Record<string, string> = {}): Promise<Processes> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'chaos-')))
-  const children: ChildProcess[] = []
+  const started: LoggingProcess[] = []
   const cache = await startCache({ token: 'cache-token-1' })
   const gate = join(folder, 'gate')
   const mark = join(folder, 'waiting')
   const calls = join(folder, 'calls')
   const binary = await waitingEngine(folder, { gate, mark, calls })
-  const start = async (args: string[], env: Record<string, string>, ready: string) => {
-    const started = launch(args, { PATH: process.env.PATH ?? '', HOME: folder, ...env })
-    children.push(started.child)
-    return { ...started, entry: await started.said(ready) }
+  const start = (args: string[], env: Record<string, string>): LoggingProcess => {
+    const process = startLogging(args, { HOME: folder, ...env })
+    started.push(process)
+    return process
   }
   return {
     mark,
@@ -76,8 +64,9 @@ export async function createProcesses(stack: Stack, engine_variables: Record<str
         IAC_MAX_PARALLEL: '3',
         ...engine_variables,
       }
-      const { entry, ...started } = await start(['sidecars/main.ts', 'iac'], env, 'iac service ready')
-      return { ...started, url: String(entry.url) }
+      const sidecar = start(['sidecars/main.ts', 'iac'], env)
+      const { url } = await sidecar.said('iac service ready')
+      return { ...sidecar, url: String(url) }
     },
     worker: async (iacUrl, { modelUrl = 'http://127.0.0.1:1/v1', concurrency = 4 } = {}) => {
       const config = join(folder, 'platform.yaml')
@@ -94,10 +83,12 @@ export async function createProcesses(stack: Stack, engine_variables: Record<str
         OPENAI_API_KEY: 'key-of-nobody',
         OPENAI_BASE_URL: modelUrl,
       }
-      return await start(['pipeline/main.ts'], env, 'worker ready')
+      const worker = start(['pipeline/main.ts'], env)
+      await worker.said('worker ready')
+      return worker
     },
     close: async () => {
-      for (const child of children) child.kill('SIGKILL')
+      for (const { child } of started) child.kill('SIGKILL')
       await cache.close()
       await rm(folder, { recursive: true, force: true })
     },
@@ -138,32 +129,4 @@ exec '${real}' "$@"
   )
   await chmod(path, 0o755)
   return path
-}
-
-function launch(args: string[], env: Record<string, string>): Started {
-  const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'] })
-  const lines: Record<string, unknown>[] = []
-  const waiting = new Set<() => void>()
-  const ended = new Promise<never>((_, reject) => {
-    child.once('exit', () => reject(new Error(`${args.join(' ')} ended: ${JSON.stringify(lines.slice(-5))}`)))
-  })
-  ended.catch(() => {})
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    lines.push(JSON.parse(line))
-    for (const look of waiting) look()
-  })
-  const said = (message: string) => {
-    const heard = new Promise<Record<string, unknown>>((resolve) => {
-      const look = () => {
-        const line = lines.find((entry) => entry.message === message)
-        if (!line) return
-        waiting.delete(look)
-        resolve(line)
-      }
-      waiting.add(look)
-      look()
-    })
-    return Promise.race([heard, ended])
-  }
-  return { child, lines, said }
 }

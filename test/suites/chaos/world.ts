@@ -5,12 +5,13 @@ import { expect, vi } from 'vitest'
 import { silentLogger } from '../../../src/base/log.ts'
 import { type SendingQueue, startSendingQueue } from '../../../src/data/queue/pg-boss.ts'
 import type { FirstRound } from '../../../src/rounds/accept.ts'
+import type { LoggingProcess } from '../../helpers/logging-process.ts'
 import { createUser, openSession } from '../../helpers/sessions.ts'
 import { type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf } from '../modes/artifacts.ts'
 import { type Stack, startStack } from '../modes/stack.ts'
 import { type ChaosModel, startChaosModel } from './model.ts'
-import { createProcesses, type Processes, type Started } from './processes.ts'
+import { createProcesses, type Processes } from './processes.ts'
 
 export const within = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 90_000, interval: 100 })
 
@@ -122,7 +123,7 @@ async function inEveryPhase(
 }
 
 /** Every round is taken up once. */
-const startsAll = (worker: Started, uuids: readonly string[]) =>
+const startsAll = (worker: LoggingProcess, uuids: readonly string[]) =>
   within(() => {
     const taken = worker.lines.filter(({ message }) => message === 'round starts')
     expect(taken.map(({ session_id, attempt }) => `${session_id} ${attempt}`).sort()).toEqual(

@@ -1,21 +1,18 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { beforeEach } from 'vitest'
 import { startCache } from '../../../dev/cache.ts'
 import { startGitHost } from '../../../dev/git-host/start.ts'
 import { startObjectStore } from '../../../dev/object-store.ts'
 import { eventually } from '../../helpers/eventually.ts'
+import { startLogging } from '../../helpers/logging-process.ts'
 import { createTestDatabase } from '../../helpers/postgres.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { type FakeModel, startFakeModel } from './fake-model.ts'
 import { type FakeNotifications, type Notification, startFakeNotifications } from './fake-notifications.ts'
 import { type FakeSidecar, startFakeSidecar } from './fake-sidecar.ts'
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const GIT_TOKEN = 'token-of-the-git-host'
 const IAC_TOKEN = 'token-of-the-iac-sidecar'
 
@@ -121,7 +118,6 @@ export async function startWorld(options: Options = {}): Promise<World> {
   const model_variables =
     options.model_variables ?? ((url) => ({ OPENAI_API_KEY: 'key-of-the-model', OPENAI_BASE_URL: `${url}/v1` }))
   const env = {
-    PATH: process.env.PATH ?? '',
     HOME: folder,
     PLATFORM_CONFIG: config,
     PLATFORM_HOST: '127.0.0.1',
@@ -137,8 +133,8 @@ export async function startWorld(options: Options = {}): Promise<World> {
     NODE_EXTRA_CA_CERTS: git.ca_file,
     ...model_variables(model.url),
   }
-  const core = launch('routes/main.ts', env, 'core ready')
-  const worker = launch('pipeline/main.ts', env, 'worker ready')
+  const core = startLogging(['routes/main.ts'], env)
+  const worker = startLogging(['pipeline/main.ts'], env)
   const close = async () => {
     await Promise.all([core.stop(), worker.stop()])
     await Promise.all([
@@ -152,10 +148,12 @@ export async function startWorld(options: Options = {}): Promise<World> {
     ])
     await rm(folder, { recursive: true, force: true })
   }
-  const [{ address }] = await Promise.all([core.ready, worker.ready]).catch(async (error: unknown) => {
-    await close()
-    throw error
-  })
+  const [{ address }] = await Promise.all([core.said('core ready'), worker.said('worker ready')]).catch(
+    async (error: unknown) => {
+      await close()
+      throw error
+    },
+  )
 
   const call: World['call'] = (method, path, body) =>
     fetch(`${address}/api/v1${path}`, {
@@ -224,30 +222,6 @@ async function ended(session: World['session'], id: string): Promise<Session> {
     if (performance.now() > limit)
       throw new Error(`the round does not end: ${JSON.stringify(found.rounds.at(-1)?.statuses)}`)
     await new Promise((resolve) => setTimeout(resolve, 40))
-  }
-}
-
-function launch(path: string, env: Record<string, string>, ready: string) {
-  const child: ChildProcess = spawn(process.execPath, [path], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] })
-  const kept: string[] = []
-  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
-  const found = new Promise<{ address: string }>((resolve, reject) => {
-    for (const stream of [child.stdout, child.stderr])
-      if (stream)
-        createInterface({ input: stream }).on('line', (line) => {
-          kept.push(line)
-          if (process.env.CONTRACT_LOG) console.log(line)
-          if (line.includes(`"${ready}"`)) resolve(JSON.parse(line))
-        })
-    child.once('close', () => reject(new Error(`${path} ended: ${kept.slice(-5).join('\n')}`)))
-  })
-  found.catch(() => {})
-  return {
-    ready: found,
-    stop: async () => {
-      if (child.exitCode === null) child.kill('SIGTERM')
-      await ended
-    },
   }
 }
 

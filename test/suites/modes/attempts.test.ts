@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { LeaseLost } from '../../../src/base/errors.ts'
+import { describe, expect, it } from 'vitest'
 import { MASK } from '../../../src/base/masking.ts'
 import type { AttemptDetail } from '../../../src/rounds/attempts.ts'
-import { createTestCore, type TestCore } from '../../helpers/core.ts'
+import { createTestCore } from '../../helpers/core.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { type Reply, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { driftScripts, full, startDriftedStack, takeOver } from './drift-world.ts'
 import { addresses, blocks, importRound, QUERY, withScope } from './import-world.ts'
 import { ADDED, done, GATES, goodRound, MAIN, targets, write } from './scripts.ts'
-import { firstRound, lapse, runWaiting } from './stack.ts'
+import { firstRound } from './stack.ts'
 
 const stack = startOnce(startDriftedStack)
-let core: TestCore
-beforeAll(async () => {
-  core = await createTestCore({ context: { sql: stack.database.sql } })
-})
-afterAll(() => core.close())
+const core = startOnce(() => createTestCore({ context: { sql: stack.database.sql } }))
 
 /** The attempts of the only round, as the owner and an operator read them. */
 async function attemptsOf(uuid: string): Promise<AttemptDetail[]> {
@@ -62,9 +57,8 @@ describe('the attempts of a generate round', () => {
         report_intent_statements: louder,
       }),
     )
-    const repo_uri = await stack.repository({ 'main.tf': MAIN, 'secrets.tf': declared })
     const context = stack.context(llm, { orchestration: { ...GATES, max_validation_iteration: 4 } })
-    const session = await firstRound(stack, context, { repo_uri })
+    const session = await firstRound(stack, context, { files: { 'main.tf': MAIN, 'secrets.tf': declared } })
     expect(session.statuses.at(-1)).toBe('completed')
     const attempts = await attemptsOf(session.uuid)
     expect(outcomes(attempts)).toEqual(['generate refused', 'generate refused', 'generate accepted'])
@@ -83,7 +77,9 @@ describe('the attempts of a generate round', () => {
     expect(attempts[1]?.diagnostics[0]).toMatchObject({ step: 'check', summary: 'It says hello three times' })
     expect(attempts[1]?.next_reason).toContain('It says hello three times')
     expect(attempts[2]?.next_reason).toBeNull()
-    const commits = (await stack.git(repo_uri, 'rev-list', '--reverse', `main..${session.branch}`)).trim().split('\n')
+    const commits = (await stack.git(session.repo_uri, 'rev-list', '--reverse', `main..${session.branch}`))
+      .trim()
+      .split('\n')
     expect(attempts.map(({ commit }) => commit)).toEqual(commits)
     for (const { input_tokens, cost_usd, steps } of attempts) {
       expect(input_tokens).toBeGreaterThan(0)
@@ -92,52 +88,6 @@ describe('the attempts of a generate round', () => {
     }
     expect(JSON.stringify(attempts)).not.toContain(SECRET)
     expect(JSON.stringify(attempts)).not.toContain(stack.config.paths.upload_folder)
-  })
-
-  it('are all refused when the round gives up', async () => {
-    const llm = scriptedLlm(
-      goodRound({
-        task_complete: [write('second.tf', broken), done('1.'), write('second.tf', `${broken}\n`), done('2.')],
-      }),
-    )
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const session = await firstRound(stack, stack.context(llm), { repo_uri })
-    expect(session.statuses.at(-1)).toBe('failed')
-    const attempts = await attemptsOf(session.uuid)
-    expect(outcomes(attempts)).toEqual(['generate refused', 'generate refused'])
-    expect(attempts[1]?.diagnostics).toMatchObject([{ summary: 'Unsupported argument', file: 'second.tf', line: 2 }])
-  })
-
-  it('stay when the worker dies and the round starts again', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const worker = new AbortController()
-    const dying = scriptedLlm(
-      goodRound({
-        task_complete: [
-          ...[write('second.tf', broken), done('First.')],
-          () => {
-            worker.abort(new LeaseLost())
-            return done('Never read.')
-          },
-        ],
-      }),
-    )
-    const left = await firstRound(stack, stack.context(dying), { repo_uri }, worker.signal)
-    expect(left.in_flight).toBe(true)
-    expect((await attemptsOf(left.uuid)).map(({ outcome }) => outcome)).toEqual(['refused', null])
-    await lapse(stack, left.uuid)
-    const session = await runWaiting(stack, stack.context(scriptedLlm(goodRound())), left.uuid)
-    expect(session.statuses.at(-1)).toBe('completed')
-    const attempts = await attemptsOf(session.uuid)
-    expect(attempts.map(({ restart, outcome }) => [restart, outcome])).toEqual([
-      [0, 'refused'],
-      [0, 'interrupted'],
-      [1, 'accepted'],
-    ])
-    expect(attempts[1]).toMatchObject({
-      next_reason: 'The round was interrupted and starts again.',
-      input_tokens: null,
-    })
   })
 })
 
@@ -164,7 +114,6 @@ describe('the attempts of a drift round', () => {
 
 describe('the attempts of an import round', () => {
   it('tell what was imported and what was left for the next one', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const llm = scriptedLlm(
       importRound({
         task_complete: [
@@ -176,7 +125,7 @@ describe('the attempts of an import round', () => {
       }),
     )
     const iac = withScope(stack, ['id-a', 'id-b'])
-    const session = await firstRound(stack, stack.context(llm, { iac }), { repo_uri, query: QUERY, mode: 'import' })
+    const session = await firstRound(stack, stack.context(llm, { iac }), { query: QUERY, mode: 'import' })
     expect(session.messages.at(-1)).toBe('IMPORT')
     const attempts = await attemptsOf(session.uuid)
     expect(outcomes(attempts)).toEqual(['import refused', 'import accepted'])

@@ -1,20 +1,26 @@
-import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { platformFor } from '../../../src/access/audit/record.ts'
 import type { Context } from '../../../src/context.ts'
 import type { LlmClient } from '../../../src/llm/types.ts'
 import { acceptRound } from '../../../src/rounds/accept.ts'
 import { cancelRound } from '../../../src/rounds/cancel.ts'
+import { findSavedPlan } from '../../../src/saved-plans/saved-plan.ts'
 import type { EngineResult, IacClient, IacJobKind } from '../../../src/services/iac/types.ts'
-import { findPin } from '../../../src/sessions/pins/seal.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { untilAborted } from '../../helpers/until-aborted.ts'
 import { type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
-import { applyJobs, applyReports, applyScripts, contextOf, leftOfPin, managedState, pinned } from './apply-world.ts'
-import { driftedRepository, driftReportOf, driftScripts, partial } from './drift-world.ts'
+import {
+  applyJobs,
+  applyReports,
+  applyScripts,
+  contextOf,
+  leftOfPlan,
+  managedState,
+  sessionWithPlan,
+} from './apply-world.ts'
 import { importRound, QUERY, withScope } from './import-world.ts'
 import { ADDED, done, GATES, goodRound, MAIN, write } from './scripts.ts'
-import { firstRound, lapse, nextRound, pinnedPath, runWaiting, type SessionView, startStack } from './stack.ts'
+import { firstRound, lapse, nextRound, runWaiting, type SessionView, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
@@ -68,9 +74,6 @@ function endlessJob(iac: IacClient, kind: IacJobKind, whenRunning: () => Promise
   return { iac: changed, happened }
 }
 
-const remote = async (session: SessionView, repo_uri: string) =>
-  Number(await stack.git(repo_uri, 'rev-list', '--count', `main..${session.branch}`))
-
 function expectCancelled(session: SessionView) {
   expect(session).toMatchObject({ in_flight: false, failures: [] })
   expect([session.statuses.at(-1), session.messages.at(-1)]).toEqual(['uncompleted', CANCELLED])
@@ -79,36 +82,13 @@ function expectCancelled(session: SessionView) {
 
 describe('a generate round that is cancelled', () => {
   it.each([
-    ['requests_filter', 0],
-    ['task_complete', 0],
-    ['generate_engine_plan_report', 1],
-    ['report_compliance_findings', 1],
-  ])('while the model works in %s ends without a pin', async (chain, commits) => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const context: Context = stack.context(
-      hangingAt(() => context, chain, goodRound()),
-      { orchestration: GATES },
-    )
-    const session = await firstRound(stack, context, { repo_uri })
-    expectCancelled(session)
-    expect(await remote(session, repo_uri)).toBe(commits)
-    expect(existsSync(pinnedPath(stack, session.uuid))).toBe(false)
-    const [row] = await context.sql`
-      SELECT s.last_commit, s.reviewed_commit, r.usage, r.pushed_commit IS NOT NULL AS pushed
-      FROM sessions s JOIN rounds r ON r.session_id = s.id WHERE s.uuid = ${session.uuid}`
-    expect(row).toMatchObject({ last_commit: null, reviewed_commit: '', pushed: commits === 1 })
-    expect(row?.usage).toMatchObject({ chains: expect.anything() })
-  })
-
-  it.each([
     'init',
     'plan',
     'show',
   ] as const)('while the engine works on %s interrupts it and waits for it', async (kind) => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const base = stack.context(scriptedLlm(goodRound()))
     const { iac, happened } = endlessJob(base.iac, kind, () => cancelIn(base))
-    const session = await firstRound(stack, { ...base, iac }, { repo_uri })
+    const session = await firstRound(stack, { ...base, iac })
     expectCancelled(session)
     expect(happened).toEqual(['submitted', 'cancel job-that-never-ends', 'ended'])
   })
@@ -138,8 +118,8 @@ describe('a generate round that is cancelled', () => {
 
   it('leaves the pin, the lock and the commit of the round before, and the next round begins at that commit', async () => {
     const context = contextOf(stack)
-    const { uuid, repo_uri } = await pinned(stack, context)
-    const before = await findPin(context.sql, await idOf(context, uuid))
+    const { uuid, repo_uri } = await sessionWithPlan(stack, context)
+    const before = await findSavedPlan(context.sql, await idOf(context, uuid))
     const changed: Context = stack.context(
       hangingAt(
         () => changed,
@@ -150,8 +130,8 @@ describe('a generate round that is cancelled', () => {
     )
     const session = await nextRound(stack, changed, uuid, 'A third one')
     expectCancelled(session)
-    expect(await findPin(context.sql, await idOf(context, uuid))).toEqual(before)
-    expect(await leftOfPin(stack, uuid)).toEqual({ directory: true, seals: 1 })
+    expect(await findSavedPlan(context.sql, await idOf(context, uuid))).toEqual(before)
+    expect(await leftOfPlan(stack, uuid)).toEqual({ directory: true, plans: 1 })
     expect(session.history.at(-1)?.assistant).toContain(CANCELLED)
     expect(await stack.git(repo_uri, 'ls-tree', '--name-only', session.branch)).toContain('third.tf')
 
@@ -171,8 +151,8 @@ describe('a generate round that is cancelled', () => {
 
   it('while it stores the copy of its pin leaves no half of a seal, nor its lock', async () => {
     const context = contextOf(stack)
-    const { uuid } = await pinned(stack, context)
-    const before = await findPin(context.sql, await idOf(context, uuid))
+    const { uuid } = await sessionWithPlan(stack, context)
+    const before = await findSavedPlan(context.sql, await idOf(context, uuid))
     const deleted: string[] = []
     const base = stack.context(
       scriptedLlm(goodRound({ task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Third.')] })),
@@ -183,7 +163,7 @@ describe('a generate round that is cancelled', () => {
       storage: {
         ...base.storage,
         put: async (key, body, options) => {
-          if (!key.includes('pin')) return await base.storage.put(key, body, options)
+          if (!key.includes('saved-plans')) return await base.storage.put(key, body, options)
           await context.sql`UPDATE rounds SET lock_before = true WHERE finished_at IS NULL`
           await cancelIn(base)
           return 1
@@ -194,12 +174,11 @@ describe('a generate round that is cancelled', () => {
     const session = await nextRound(stack, sealing, uuid, 'A third one')
     expectCancelled(session)
     expect(session.is_blocked).toBe(true)
-    expect(await findPin(context.sql, await idOf(context, uuid))).toEqual(before)
-    expect(await leftOfPin(stack, uuid)).toEqual({ directory: true, seals: 1 })
+    expect(await findSavedPlan(context.sql, await idOf(context, uuid))).toEqual(before)
+    expect(await leftOfPlan(stack, uuid)).toEqual({ directory: true, plans: 1 })
   })
 
   it('before its worker was killed: the next one stops what still runs, and does not begin', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const worker = new AbortController()
     const base = stack.context(scriptedLlm(goodRound()))
     const dying: IacClient['run'] = async (kind, body, options) => {
@@ -209,7 +188,7 @@ describe('a generate round that is cancelled', () => {
       worker.abort(new Error('killed'))
       throw new Error('killed')
     }
-    const killed = await firstRound(stack, { ...base, iac: { ...base.iac, run: dying } }, { repo_uri }, worker.signal)
+    const killed = await firstRound(stack, { ...base, iac: { ...base.iac, run: dying } }, {}, worker.signal)
     expect(killed.in_flight).toBe(true)
     await lapse(stack, killed.uuid)
     const asked: string[] = []
@@ -242,7 +221,7 @@ describe('an apply that is cancelled', () => {
     'offers',
   ] as const)('before its job is submitted (%s) applies nothing and stays possible', async (at) => {
     const context = contextOf(stack)
-    const { uuid, repo_uri } = await pinned(stack, context)
+    const { uuid, repo_uri } = await sessionWithPlan(stack, context)
     await request(context, uuid)
     const iac: IacClient = {
       ...context.iac,
@@ -262,7 +241,7 @@ describe('an apply that is cancelled', () => {
     expectCancelled(await runWaiting(stack, { ...context, iac }, uuid))
     expect(applyJobs(stack, uuid)).toEqual([])
     expect(await applyReports(stack, uuid)).toEqual([])
-    expect(await leftOfPin(stack, uuid)).toEqual({ directory: true, seals: 1 })
+    expect(await leftOfPlan(stack, uuid)).toEqual({ directory: true, plans: 1 })
     const applied = await nextRound(stack, context, uuid, 'Engine apply.', { mode: 'apply' })
     expect(applied.statuses.at(-1)).toBe('completed')
     expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])
@@ -271,7 +250,7 @@ describe('an apply that is cancelled', () => {
   /** An apply whose job ends with this when it was cancelled, and not before. */
   async function cancelledApply(end: (jobId: string, context: Context) => Promise<EngineResult>) {
     const context = contextOf(stack)
-    const { uuid, repo_uri } = await pinned(stack, context)
+    const { uuid, repo_uri } = await sessionWithPlan(stack, context)
     await request(context, uuid)
     const asked: string[] = []
     const interrupted = Promise.withResolvers<void>()
@@ -303,7 +282,7 @@ describe('an apply that is cancelled', () => {
     const [report] = await applyReports(stack, uuid)
     expect(report).toMatchObject({ status: 'Failed', summary: { created: 0, failed: 1 } })
     expect(report?.execution_summary).toMatch(/^Cancelled by ada@example\.org\. /)
-    expect(await leftOfPin(stack, uuid)).toEqual({ directory: false, seals: 0 })
+    expect(await leftOfPlan(stack, uuid)).toEqual({ directory: false, plans: 0 })
     expect(session.history.at(-1)?.assistant).toContain(CANCELLED)
   })
 
@@ -312,13 +291,13 @@ describe('an apply that is cancelled', () => {
     expectCancelled(session)
     expect(await applyReports(stack, uuid)).toMatchObject([{ status: 'Success', summary: { created: 1 } }])
     expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])
-    expect(await leftOfPin(stack, uuid)).toEqual({ directory: false, seals: 0 })
+    expect(await leftOfPlan(stack, uuid)).toEqual({ directory: false, plans: 0 })
   })
 
   it('while the report is written ends without the model', async () => {
     const llm = hangingAt(() => context, 'generate_engine_apply_report', applyScripts())
     const context: Context = stack.context(llm)
-    const { uuid } = await pinned(stack, context)
+    const { uuid } = await sessionWithPlan(stack, context)
     const session = await nextRound(stack, context, uuid, 'Engine apply.', { mode: 'apply' })
     expect([session.statuses.at(-1), session.messages.at(-1)]).toEqual(['uncompleted', CANCELLED])
     expect(await applyReports(stack, uuid)).toMatchObject([{ status: 'Success' }])
@@ -326,7 +305,7 @@ describe('an apply that is cancelled', () => {
 
   it('before its worker was killed: the next one interrupts the recorded job, and reports', async () => {
     const context = contextOf(stack)
-    const { uuid } = await pinned(stack, context)
+    const { uuid } = await sessionWithPlan(stack, context)
     await request(context, uuid)
     const worker = new AbortController()
     const wait: IacClient['wait'] = async () => {
@@ -350,15 +329,6 @@ describe('an apply that is cancelled', () => {
 })
 
 describe('a round that works on the code', () => {
-  it('of drift is cancelled while the generator works', async () => {
-    const repo_uri = await driftedRepository(stack)
-    const context: Context = stack.context(hangingAt(() => context, 'task_complete', driftScripts()))
-    const session = await firstRound(stack, context, { repo_uri, ...partial })
-    expectCancelled(session)
-    expect(await remote(session, repo_uri)).toBe(0)
-    expect(await driftReportOf(stack, session.uuid)).toBeNull()
-  })
-
   it('of import is cancelled while the engine imports: the branch keeps the code that the state needs', async () => {
     const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const base = stack.context(scriptedLlm(importRound()))

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf, textsOf } from './artifacts.ts'
-import { ADDED, done, GATES, goodRound, MAIN, operations, report, SPLIT, splits, targets, write } from './scripts.ts'
+import { ADDED, done, goodRound, MAIN, operations, SPLIT, splits, targets, write } from './scripts.ts'
 import { engineBeside, firstRound, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
@@ -108,65 +108,5 @@ describe('drift', () => {
     expect(JSON.parse(drift?.text ?? '').map(({ address }: { address: string }) => address)).toEqual([
       'terraform_data.greeting',
     ])
-  })
-
-  it('of a plan that cannot be read fails the round with the words of the engine', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const { iac } = stack.context(scriptedLlm({}))
-    const failing: typeof iac = {
-      ...iac,
-      run: async (kind, body, options) => {
-        if (kind === 'show')
-          return { exit_code: 1, stdout: '', stderr: 'Error: Failed to read the given file as a plan file' }
-        return await iac.run(kind, body, options)
-      },
-    }
-    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { iac: failing }), { repo_uri })
-    expect(session.messages.at(-1)).toBe('runner failed: Error: Failed to read the given file as a plan file')
-  })
-})
-
-describe('sensitive values', () => {
-  it('reach neither models nor artifacts, not even where the engine prints them', async () => {
-    const secret = 'S3cret-Passw0rd!'
-    const variable = `variable "password" {\n  type      = string\n  sensitive = true\n  default   = "${secret}"\n}\n`
-    const line = (note: string) => `  input = { password = var.password, note = "${note}" }\n`
-    const keep = (note: string) => `resource "terraform_data" "login" {\n${line(note)}}\n`
-    const repo_uri = await stack.repository({ 'main.tf': variable + keep('one') })
-    const engine = await engineBeside(stack, repo_uri)
-    await engine.apply()
-    const llm = scriptedLlm(
-      goodRound({
-        task_complete: [
-          {
-            calls: [
-              ['read_file', { target_file: 'main.tf' }],
-              [
-                'replace_in_file',
-                {
-                  target_file: 'main.tf',
-                  diff: `<<<<<<< SEARCH\n${line('one')}=======\n${line('two')}>>>>>>> REPLACE`,
-                },
-              ],
-            ],
-          },
-          { calls: [['write_to_file', { target_file: 'other.tf', content: keep('two').replace('login', 'other') }]] },
-          done(`Changed the note, the password is ${secret}.`),
-        ],
-        generate_engine_targets: targets(),
-        generate_engine_plan_report: report('low', `Costs ${secret}`),
-        ...splits(operations([`Undo ${secret}`]), operations([])),
-      }),
-    )
-    const session = await firstRound(stack, stack.context(llm, { orchestration: GATES }), { repo_uri })
-    expect(session.failures).toEqual([])
-    expect(session.statuses.at(-1)).toBe('completed')
-    expect(JSON.stringify(llm.requests)).not.toContain(secret)
-    expect(said(llm.of('task_complete')[1])).toContain('(sensitive value)')
-    expect(await stack.git(repo_uri, 'show', `${session.branch}:main.tf`)).toBe(variable + keep('two'))
-    const stored = await artifactsOf(stack, session.uuid)
-    expect(JSON.stringify(stored)).not.toContain(secret)
-    expect(stored.map(({ text }) => text).join()).toContain('(sensitive value)')
-    expect(JSON.stringify([session.history, session.messages])).not.toContain(secret)
   })
 })

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { unavailable } from '../../../src/base/errors.ts'
 import type { EngineResult, IacClient } from '../../../src/services/iac/types.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
@@ -9,7 +8,6 @@ import { artifactsOf } from './artifacts.ts'
 import {
   ASSESSING,
   code,
-  decompose,
   driftedRepository,
   driftReportOf,
   driftScripts,
@@ -24,37 +22,12 @@ import {
   takeOver,
   watched,
 } from './drift-world.ts'
-import { ADDED, done, GATES, goodRound, operations, report, targets } from './scripts.ts'
-import { firstRound, nextRound, pinnedPath } from './stack.ts'
+import { ADDED, done, GATES, goodRound, report, targets } from './scripts.ts'
+import { firstRound, nextRound, planPath } from './stack.ts'
 
 const stack = startOnce(startDriftedStack)
 
 describe('drift exceptions', () => {
-  it('that cover everything leave the code alone', async () => {
-    const filter = decompose(undefined, () => operations([], `${GREETING} and ${FAREWELL}: rotated by hand`))
-    const llm = scriptedLlm(driftScripts({ report_decomposed_task_operations: filter }))
-    const session = await firstRound(stack, stack.context(llm), { repo_uri: stack.drifted, ...full })
-    expect(session.messages).toContain(EXCEPTED)
-    expect(session.messages).not.toContain(IN_SYNC)
-    expect(llm.of('task_complete')).toEqual([])
-    expect(await driftReportOf(stack, session.uuid)).toMatchObject({
-      summary: expect.stringContaining('2 resources differed: 0 remediated, 0 left, 2 expected to differ'),
-      status: 'Succeeded',
-      remediated_resources: [],
-      unreconciled_drift: [],
-      whitelisted_exceptions: [
-        {
-          resource_address: FAREWELL,
-          change: 'input: "goodbye" in the code, "goodbye by hand" in the infrastructure',
-          rule: `${GREETING} and ${FAREWELL}: rotated by hand`,
-        },
-        { resource_address: GREETING },
-      ],
-    })
-    expect(said(llm.of('generate_engine_drift_report')[0])).toContain('whitelisted exceptions')
-    expect(said(llm.of('generate_engine_drift_report')[0])).not.toContain('unreconciled drift')
-  })
-
   it('that cover a part: the rest is mended and the round succeeds', async () => {
     const llm = scriptedLlm(
       driftScripts({
@@ -71,25 +44,6 @@ describe('drift exceptions', () => {
     expect(document.whitelisted_exceptions).toMatchObject([
       { resource_address: FAREWELL, rule: `${FAREWELL}: farewells are set by hand` },
     ])
-  })
-
-  it.each([
-    ['mended in the last iteration', [takeOver('hello'), done('Took it over.')], 'Succeeded', []],
-    ['not mended', [done('Did nothing.')], 'Failed', [GREETING]],
-  ])('are told apart from drift that was %s', async (_, task_complete, status, left) => {
-    const llm = scriptedLlm(
-      driftScripts({
-        report_decomposed_task_operations: excepting(FAREWELL, 'farewells are set by hand'),
-        task_complete,
-      }),
-    )
-    const context = stack.context(llm, { orchestration: { max_drift_reports: 1 } })
-    const session = await firstRound(stack, context, { repo_uri: stack.drifted, ...full })
-    expect(session.messages.at(-1)).toBe('DRIFT')
-    const document = await driftReportOf(stack, session.uuid)
-    expect(document.status).toBe(status)
-    expect(document.unreconciled_drift.map(({ resource_address }) => resource_address)).toEqual(left)
-    expect(document.whitelisted_exceptions.map(({ resource_address }) => resource_address)).toEqual([FAREWELL])
   })
 })
 
@@ -195,16 +149,6 @@ describe('an engine that stops in the middle', () => {
       { resource_address: FAREWELL, reason: 'It could not be read again whether this difference is gone.' },
     ])
   })
-
-  it('fails the round when it is the sidecar that is gone', async () => {
-    const iac = failing('plan', 2, async () => Promise.reject(unavailable('iac service unreachable')))
-    const session = await firstRound(stack, stack.context(scriptedLlm(driftScripts()), { iac }), {
-      repo_uri: stack.drifted,
-      ...full,
-    })
-    expect(session.messages.at(-1)).toBe('runner failed: iac service unreachable')
-    expect(session.in_flight).toBe(false)
-  })
 })
 
 describe('rounds of one session', () => {
@@ -235,7 +179,7 @@ describe('rounds of one session', () => {
     )
     const first = await firstRound(stack, stack.context(generating, { orchestration: GATES }), { repo_uri })
     expect(first).toMatchObject({ is_blocked: true, failures: [] })
-    const pinned = readFileSync(join(pinnedPath(stack, first.uuid), 'session.plan'))
+    const pinned = readFileSync(join(planPath(stack, first.uuid), 'session.plan'))
 
     const llm = scriptedLlm(driftScripts({ task_complete: [takeOver('hello'), done('Took the greeting over.')] }))
     const context = stack.context(llm, { orchestration: GATES })
@@ -243,7 +187,7 @@ describe('rounds of one session', () => {
     expect(second.failures).toEqual([])
     expect(second).toMatchObject({ is_blocked: true, in_flight: false })
     expect(second.messages.at(-1)).toBe('GENERATE')
-    expect(readFileSync(join(pinnedPath(stack, first.uuid), 'session.plan'))).toEqual(pinned)
+    expect(readFileSync(join(planPath(stack, first.uuid), 'session.plan'))).toEqual(pinned)
     expect(llm.of('report_compliance_findings')).toEqual([])
     expect((await artifactsOf(stack, first.uuid)).filter(({ kind }) => kind === 'check')).toHaveLength(1)
     expect(await fileOn(stack, repo_uri, second.branch)).toBe(code('hello by hand', 'goodbye'))

@@ -85,37 +85,6 @@ describe('answers of the wrong form', () => {
         new RegExp(`(Invalid arguments|Missing required parameter) of \`${chain}\``),
       )
   })
-
-  it.each([
-    'requests_filter',
-    'construct_information',
-    'task_complete',
-  ])('that never end in %s end the round', async (chain) => {
-    const { llm, session } = round(
-      { [chain]: { args: { nothing: 'of use' } } },
-      { max_tool_agent_executions: 2 },
-      partialOnCloud,
-    )
-    const { statuses, messages, in_flight } = await session
-    expect(statuses.at(-1)).toBe('failed')
-    expect(messages.at(-1)).toMatch(/^runner failed: ToolExecutionsExceeded: .*Limit=2$/)
-    expect(llm.of(chain)).not.toEqual([])
-    expect(in_flight).toBe(false)
-  })
-
-  it.each([
-    'generate_engine_targets',
-    SPLIT,
-    'generate_engine_drift_report',
-  ])('endless tool calls in %s end the round', async (chain) => {
-    const looking: Reply = { calls: [['list_dir', { relative_workspace_path: '.' }]] }
-    const { llm, session } = round({ [chain]: looking }, { max_tool_agent_executions: 3 }, partial)
-    const { messages, uuid } = await session
-    expect(messages.at(-1)).toMatch(/^runner failed: ToolExecutionsExceeded: /)
-    const last = llm.of(chain).at(-1)
-    expect(last?.tools?.map(({ name }) => name)).toEqual([chain])
-    expect((await artifactsOf(stack, uuid)).filter(({ kind }) => kind === 'report')).toEqual([])
-  })
 })
 
 describe('a report that lies', () => {
@@ -191,33 +160,6 @@ describe('a generator that hides drift', () => {
     expect(history).toEqual([{ user: full.query, assistant: 'Took the farewell over.' }])
     expect(in_flight).toBe(false)
     expect((await artifactsOf(stack, uuid)).filter(({ kind }) => kind === 'report')).toEqual([])
-  })
-})
-
-describe('operations that nobody asked for', () => {
-  it('of the splitter are not carried out', async () => {
-    const invented = Array.from({ length: 500 }, (_, index) => `Delete terraform_data.other${index}`)
-    const { llm, session } = round({
-      [SPLIT]: decompose((sent) => operations([...invented, ...sent.map((entry) => JSON.stringify(entry))])),
-    })
-    const { history } = await session
-    expect(history).toHaveLength(1)
-    expect(JSON.stringify([history, llm.of('task_complete')])).not.toContain('terraform_data.other')
-  })
-
-  it('of the exception filter do not grow the list', async () => {
-    const { llm, session } = round({
-      [SPLIT]: decompose(undefined, (sent) =>
-        operations([...sent.map(String), 'Delete terraform_data.other', 'Open the firewall']),
-      ),
-    })
-    const { history, failures } = await session
-    expect(failures).toEqual([])
-    expect(history[0]?.user).toBe(full.query)
-    expect(said(llm.of('task_complete')[0])).toContain(
-      `- update resource ${FAREWELL}\\n- update resource ${GREETING}\\n`,
-    )
-    expect(said(llm.of('task_complete')[0])).not.toContain('firewall')
   })
 })
 

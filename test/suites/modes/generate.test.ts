@@ -3,13 +3,12 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { PlanDocumentSchema } from '../../../routes/schemas/plan-document.ts'
 import { unavailable } from '../../../src/base/errors.ts'
-import { STOPPING } from '../../../src/data/queue/types.ts'
 import { acceptRound } from '../../../src/rounds/accept.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf, documentsOf } from './artifacts.ts'
-import { ADDED, accept, decline, done, GATES, goodRound, MAIN, targets, write } from './scripts.ts'
-import { firstRound, nextRound, pinnedPath, runWaiting, startStack } from './stack.ts'
+import { ADDED, decline, done, GATES, goodRound, MAIN, targets, write } from './scripts.ts'
+import { firstRound, nextRound, planPath, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
@@ -17,8 +16,7 @@ describe('a generate round', () => {
   it('ends with a reviewed and pinned plan', async () => {
     const llm = scriptedLlm(goodRound())
     const context = stack.context(llm, { orchestration: GATES })
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const session = await firstRound(stack, context, { repo_uri })
+    const session = await firstRound(stack, context)
 
     expect(session.failures).toEqual([])
     expect(session.statuses).toEqual([
@@ -40,24 +38,20 @@ describe('a generate round', () => {
     ])
     expect(session).toMatchObject({ in_flight: false, is_blocked: false })
     expect(session.history).toEqual([{ user: 'Add a second greeting', assistant: 'Added a second greeting.' }])
-    expect(await stack.git(repo_uri, 'show', `${session.branch}:second.tf`)).toBe(ADDED)
-    expect(await stack.git(repo_uri, 'log', '-1', '--format=%an %s', session.branch)).toBe(
+    expect(await stack.git(session.repo_uri, 'show', `${session.branch}:second.tf`)).toBe(ADDED)
+    expect(await stack.git(session.repo_uri, 'log', '-1', '--format=%an %s', session.branch)).toBe(
       'Platform Platform changes\n',
     )
-    expect((await stack.git(repo_uri, 'ls-tree', '-r', '--name-only', session.branch)).trim().split('\n')).toEqual([
-      'main.tf',
-      'second.tf',
-    ])
-    expect(readdirSync(pinnedPath(stack, session.uuid))).toEqual(
+    expect(
+      (await stack.git(session.repo_uri, 'ls-tree', '-r', '--name-only', session.branch)).trim().split('\n'),
+    ).toEqual(['main.tf', 'second.tf'])
+    expect(readdirSync(planPath(stack, session.uuid))).toEqual(
       expect.arrayContaining(['.terraform', 'backend_override.tf', 'main.tf', 'second.tf', 'session.plan']),
     )
   })
 
   it('stores its artifacts: change, plan, drift without its own change, report and check', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { orchestration: GATES }), {
-      repo_uri,
-    })
+    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { orchestration: GATES }))
     const artifacts = await artifactsOf(stack, session.uuid)
     expect(artifacts.map(({ kind, type, new_file }) => [kind, type ?? new_file])).toEqual([
       ['change', 'true'],
@@ -96,11 +90,13 @@ describe('a generate round', () => {
   })
 
   it('works in the engine root that was asked for', async () => {
-    const repo_uri = await stack.repository({ 'live/main.tf': MAIN, 'other/main.tf': 'this is no code' })
-    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound())), { repo_uri, iac_path: 'live' })
+    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound())), {
+      files: { 'live/main.tf': MAIN, 'other/main.tf': 'this is no code' },
+      iac_path: 'live',
+    })
     expect(session.statuses.at(-1)).toBe('completed')
-    expect(await stack.git(repo_uri, 'show', `${session.branch}:live/second.tf`)).toBe(ADDED)
-    expect(existsSync(join(pinnedPath(stack, session.uuid), 'live', 'session.plan'))).toBe(true)
+    expect(await stack.git(session.repo_uri, 'show', `${session.branch}:live/second.tf`)).toBe(ADDED)
+    expect(existsSync(join(planPath(stack, session.uuid), 'live', 'session.plan'))).toBe(true)
   })
 
   it.each([
@@ -108,24 +104,19 @@ describe('a generate round', () => {
     ['answers a question', 'There is one greeting in this repository.'],
   ])('%s without touching anything', async (_, explanation) => {
     const llm = scriptedLlm(goodRound({ requests_filter: decline(explanation) }))
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const session = await firstRound(stack, stack.context(llm, { orchestration: GATES }), {
-      repo_uri,
-      query: 'Tell me',
-    })
+    const session = await firstRound(stack, stack.context(llm, { orchestration: GATES }), { query: 'Tell me' })
     expect(session.statuses).toEqual(['started', 'filtering', 'uncompleted'])
     expect(session.messages.at(-1)).toBe(explanation)
     expect(session.history).toEqual([{ user: 'Tell me', assistant: explanation }])
     expect(session).toMatchObject({ in_flight: false, is_blocked: false })
     expect(await artifactsOf(stack, session.uuid)).toEqual([])
-    expect(existsSync(pinnedPath(stack, session.uuid))).toBe(false)
+    expect(existsSync(planPath(stack, session.uuid))).toBe(false)
     expect(llm.of('construct_information')).toEqual([])
   })
 
   it('goes on with the conversation and the branch of the session', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const first = await firstRound(stack, stack.context(scriptedLlm(goodRound())), { repo_uri })
-    const plan = readFileSync(join(pinnedPath(stack, first.uuid), 'session.plan'))
+    const first = await firstRound(stack, stack.context(scriptedLlm(goodRound())))
+    const plan = readFileSync(join(planPath(stack, first.uuid), 'session.plan'))
     const llm = scriptedLlm(
       goodRound({
         task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Added a third greeting.')],
@@ -143,12 +134,12 @@ describe('a generate round', () => {
     const audit = said(llm.of('report_compliance_findings')[0])
     expect(audit).toContain('Add a second greeting')
     expect(audit.indexOf('And a third one')).toBeGreaterThan(audit.indexOf('Add a second greeting'))
-    expect((await stack.git(repo_uri, 'ls-tree', '--name-only', second.branch)).trim().split('\n')).toEqual([
+    expect((await stack.git(first.repo_uri, 'ls-tree', '--name-only', second.branch)).trim().split('\n')).toEqual([
       'main.tf',
       'second.tf',
       'third.tf',
     ])
-    expect(readFileSync(join(pinnedPath(stack, first.uuid), 'session.plan'))).not.toEqual(plan)
+    expect(readFileSync(join(planPath(stack, first.uuid), 'session.plan'))).not.toEqual(plan)
   })
 
   it('takes no second request while it runs', async () => {
@@ -182,68 +173,21 @@ describe('a generate round', () => {
   })
 })
 
-describe('an interrupted round', () => {
-  it('starts again from where the session stood, and leaves nothing twice', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const stop = new AbortController()
-    const half = scriptedLlm(
-      goodRound({
-        task_complete: [write('half.tf', ADDED), done('Half done.')],
-        generate_engine_targets: () => {
-          stop.abort(STOPPING)
-          return targets()
-        },
-      }),
-    )
-    const stopped = await firstRound(stack, stack.context(half), { repo_uri }, stop.signal)
-    expect(stopped.in_flight).toBe(true)
-    expect(await stack.git(repo_uri, 'ls-tree', '--name-only', stopped.branch)).toContain('half.tf')
-
-    const session = await runWaiting(stack, stack.context(scriptedLlm(goodRound())), stopped.uuid)
-    expect(session.failures).toEqual([])
-    expect(session.statuses.at(-1)).toBe('completed')
-    expect((await stack.git(repo_uri, 'ls-tree', '--name-only', session.branch)).trim().split('\n')).toEqual([
-      'main.tf',
-      'second.tf',
-    ])
-    expect((await artifactsOf(stack, session.uuid)).filter(({ kind }) => kind === 'change')).toHaveLength(1)
-    expect(session.history).toEqual([{ user: 'Add a second greeting', assistant: 'Added a second greeting.' }])
-  })
-})
-
 describe('what the round depends on', () => {
   it('fails the round with a clear text when the object store is down', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const { storage } = stack.context(scriptedLlm({}))
     const down = { ...storage, put: async () => Promise.reject(unavailable('The object store cannot be reached.')) }
-    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { storage: down }), { repo_uri })
+    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { storage: down }))
     expect(session.statuses).toEqual(['started', 'filtering', 'generating', 'failed'])
     expect(session.messages.at(-1)).toBe('runner failed: The object store cannot be reached.')
     expect(session.in_flight).toBe(false)
-    expect((await stack.git(repo_uri, 'rev-list', '--count', `main..${session.branch}`)).trim()).toBe('0')
+    expect((await stack.git(session.repo_uri, 'rev-list', '--count', `main..${session.branch}`)).trim()).toBe('0')
   })
 
   it('fails the round when the sidecar is gone', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const { iac } = stack.context(scriptedLlm({}))
     const gone: typeof iac = { ...iac, run: async () => Promise.reject(unavailable('iac service unreachable')) }
-    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { iac: gone }), { repo_uri })
+    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { iac: gone }))
     expect(session.messages.at(-1)).toBe('runner failed: iac service unreachable')
-  })
-
-  it('shows no text of unexpected errors', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const llm = scriptedLlm(goodRound({ task_complete: { error: new TypeError('secret detail of a library') } }))
-    const session = await firstRound(stack, stack.context(llm), { repo_uri })
-    expect(session.statuses.at(-1)).toBe('failed')
-    expect(session.messages.at(-1)).not.toContain('secret detail')
-  })
-
-  it('goes on when status sentences fail', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const llm = scriptedLlm(goodRound({ status: { error: new Error('busy') }, requests_filter: accept }))
-    const session = await firstRound(stack, stack.context(llm), { repo_uri })
-    expect(session.statuses.at(-1)).toBe('completed')
-    expect(session.messages).toContain('Waiting for infrastructure as code to be validated.')
   })
 })

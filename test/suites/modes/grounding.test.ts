@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Fetch } from '../../../src/base/http.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'
@@ -8,10 +8,6 @@ import { ADDED, done, goodRound, MAIN, write } from './scripts.ts'
 import { firstRound, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
-let full: Awaited<ReturnType<typeof run>>
-beforeAll(async () => {
-  full = await run(() => null)
-})
 
 const broken = ADDED.replace('input', 'no_such_argument')
 const repaired = () => [
@@ -27,31 +23,22 @@ const repaired = () => [
   done('Mended.'),
 ]
 
-/** The iac service behind a fetch that notes what is submitted and may answer itself. */
-function watched(answer: (method: string, path: string) => Response | null) {
+async function run() {
   const calls: string[] = []
-  const through: Fetch = async (input, init) => {
+  const noted: Fetch = (input, init) => {
     const { pathname } = new URL(String(input))
-    const method = init?.method ?? 'GET'
-    if (!pathname.startsWith('/v1/jobs/')) calls.push(`${method} ${pathname}`)
-    return answer(method, pathname) ?? (await fetch(input, init))
+    if (!pathname.startsWith('/v1/jobs/')) calls.push(`${init?.method ?? 'GET'} ${pathname}`)
+    return fetch(input, init)
   }
-  return { calls, iac: createIacClient(stack.config.services.iac, { fetch: through, log: silentLogger }) }
-}
-const CONTRACT = /^POST \/v1\/(?!schema|diagnostics|fmt)/
-const OPTIONAL = /^\/v1\/(engine|schema|diagnostics|fmt)$/
-
-async function run(answer: (method: string, path: string) => Response | null) {
-  const { calls, iac } = watched(answer)
+  const iac = createIacClient(stack.config.services.iac, { fetch: noted, log: silentLogger })
   const llm = scriptedLlm(goodRound({ task_complete: repaired() }))
-  const repo_uri = await stack.repository({ 'main.tf': MAIN })
-  const session = await firstRound(stack, stack.context(llm, { iac }), { repo_uri })
+  const session = await firstRound(stack, stack.context(llm, { iac }))
   return { calls, session, requests: llm.of('task_complete') }
 }
 
 describe('a repair on a real engine', () => {
   it('is grounded in findings and schemas, and may look up more', async () => {
-    const { calls, session, requests } = full
+    const { calls, session, requests } = await run()
     expect(session.failures).toEqual([])
     expect(session.statuses.at(-1)).toBe('completed')
     expect(said(requests[0])).not.toContain('DATA provider schema')
@@ -67,35 +54,6 @@ describe('a repair on a real engine', () => {
     expect(calls).toContain('POST /v1/schema')
   })
 
-  it.each<[string, (method: string, path: string) => Response | null]>([
-    [
-      'the bare contract',
-      (_, path) => (OPTIONAL.test(path) ? new Response('{"detail":"Not Found"}', { status: 404 }) : null),
-    ],
-    [
-      'an unknown announcement',
-      (_, path) => (path === '/v1/engine' ? Response.json({ name: 'x', version: '1', additions: [7] }) : null),
-    ],
-    [
-      'promises that it does not keep',
-      (method, path) => (method === 'POST' && OPTIONAL.test(path) ? new Response('<html>', { status: 422 }) : null),
-    ],
-    [
-      'jobs that nobody knows',
-      (method, path) =>
-        method === 'POST' && OPTIONAL.test(path)
-          ? Response.json({ job_id: crypto.randomUUID(), status: 'queued' }, { status: 202 })
-          : null,
-    ],
-  ])('goes the way of the contract with a service of %s', async (_, answer) => {
-    const bare = await run(answer)
-    expect(bare.session.statuses).toEqual(full.session.statuses)
-    expect(bare.calls.filter((call) => CONTRACT.test(call))).toEqual(full.calls.filter((call) => CONTRACT.test(call)))
-    expect(bare.requests[2]?.tools).toEqual(full.requests[2]?.tools)
-    expect(said(bare.requests[2])).toContain('1. Unsupported argument')
-    expect(said(bare.requests[3])).toContain('The schema cannot be read at present')
-  })
-
   it('is not tried when the engine cannot get what no code can give', async () => {
     const llm = scriptedLlm(
       goodRound({
@@ -109,8 +67,9 @@ describe('a repair on a real engine', () => {
     )
     const needs_registry =
       'terraform {\n  required_providers {\n    aws = {\n      source = "127.0.0.1:1/acme/own"\n    }\n  }\n}\n'
-    const repo_uri = await stack.repository({ 'main.tf': MAIN, 'versions.tf': needs_registry })
-    const session = await firstRound(stack, stack.context(llm), { repo_uri })
+    const session = await firstRound(stack, stack.context(llm), {
+      files: { 'main.tf': MAIN, 'versions.tf': needs_registry },
+    })
     expect(session.statuses.filter((status) => status === 'generating')).toHaveLength(1)
     expect(session.statuses.at(-1)).toBe('failed')
     expect(session.messages.at(-1)).toMatch(

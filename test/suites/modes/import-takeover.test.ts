@@ -4,7 +4,7 @@ import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'
 import { addresses, blocks, importReport, importRound, QUERY, type SentJob, withScope } from './import-world.ts'
-import { done, MAIN, operations, SPLIT, targets, write } from './scripts.ts'
+import { done, operations, SPLIT, targets, write } from './scripts.ts'
 import { firstRound, lapse, runWaiting, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
@@ -36,7 +36,6 @@ describe('a round that is taken up again between two imports', () => {
     ['handed back after the second went through', STOPPING, true, ['id-a', 'id-b']],
     ['dead after the second went through', new Error('killed'), true, ['id-a', 'id-b']],
   ])('%s: nothing is imported twice', async (_, reason, through, tried) => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const llm = scriptedLlm(importRound())
     const { signal, on_import } = dyingWorker(reason, through)
     const iac = withScope(stack, ['id-a', 'id-b', 'id-c'], on_import)
@@ -44,12 +43,7 @@ describe('a round that is taken up again between two imports', () => {
     const selected = { [SPLIT]: operations(['id-a', 'id-b']) }
     const partial = scriptedLlm(importRound(selected))
     const started = { ...context, llm: partial }
-    const interrupted = await firstRound(
-      stack,
-      started,
-      { repo_uri, query: QUERY, mode: 'import', is_partial: true },
-      signal,
-    )
+    const interrupted = await firstRound(stack, started, { query: QUERY, mode: 'import', is_partial: true }, signal)
     expect(interrupted).toMatchObject({ in_flight: true, failures: [] })
     await lapse(stack, interrupted.uuid)
 
@@ -59,7 +53,7 @@ describe('a round that is taken up again between two imports', () => {
     expect(iac.imports().map(([, id]) => id)).toEqual(tried)
     // Neither filter nor generator is asked again: the selection and the code of the first attempt stand.
     for (const chain of ['requests_filter', SPLIT, 'task_complete']) expect(llm.of(chain)).toEqual([])
-    expect(await stack.git(repo_uri, 'show', `${session.branch}:imported.tf`)).toBe(blocks('a', 'b'))
+    expect(await stack.git(interrupted.repo_uri, 'show', `${session.branch}:imported.tf`)).toBe(blocks('a', 'b'))
     expect(await importReport(stack, session.uuid)).toMatchObject({
       summary: { selected: 2, imported: 2, failed: 0 },
       status: 'Succeeded',
@@ -79,7 +73,6 @@ describe('a round that is taken up again between two imports', () => {
   it('goes on with the generator where the code of the first attempt is not enough', async () => {
     // Valid code of another address, so that the targets are asked for.
     const ODD = 'resource "terraform_data" "odd" {\n}\n'
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const first = scriptedLlm(
       importRound({
         task_complete: [
@@ -107,11 +100,11 @@ describe('a round that is taken up again between two imports', () => {
     const interrupted = await firstRound(
       stack,
       stack.context(dying, { iac }),
-      { repo_uri, query: QUERY, mode: 'import' },
+      { query: QUERY, mode: 'import' },
       worker.signal,
     )
     expect(interrupted.in_flight).toBe(true)
-    expect(await stack.git(repo_uri, 'show', `${interrupted.branch}:broken.tf`)).toBe(ODD)
+    expect(await stack.git(interrupted.repo_uri, 'show', `${interrupted.branch}:broken.tf`)).toBe(ODD)
 
     const second = scriptedLlm(
       importRound({
@@ -126,11 +119,9 @@ describe('a round that is taken up again between two imports', () => {
       'No resource block of the plan was found for these identifiers:\\n- id-b',
     )
     // The attempt that nothing was imported from is gone.
-    expect((await stack.git(repo_uri, 'ls-tree', '-r', '--name-only', session.branch)).trim().split('\n')).toEqual([
-      'imported.tf',
-      'main.tf',
-      'second.tf',
-    ])
+    expect(
+      (await stack.git(interrupted.repo_uri, 'ls-tree', '-r', '--name-only', session.branch)).trim().split('\n'),
+    ).toEqual(['imported.tf', 'main.tf', 'second.tf'])
     expect(iac.imports()).toEqual([
       ['terraform_data.a', 'id-a'],
       ['terraform_data.b', 'id-b'],

@@ -10,7 +10,7 @@ import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'
 import { addresses, blocks, importReport, importRound, lost, QUERY, withScope } from './import-world.ts'
 import { done, goodRound, MAIN, operations, SPLIT, targets, write } from './scripts.ts'
-import { engineBeside, firstRound, nextRound, pinnedPath, startStack } from './stack.ts'
+import { engineBeside, firstRound, nextRound, planPath, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
@@ -51,7 +51,7 @@ describe('a full import', () => {
     expect(session).toMatchObject({ in_flight: false, is_blocked: false })
     expect(session.history).toEqual([{ user: TASK, assistant: 'Wrote two blocks.' }])
     expect(await stack.git(repo_uri, 'show', `${session.branch}:imported.tf`)).toBe(blocks('a', 'b'))
-    expect(existsSync(pinnedPath(stack, session.uuid))).toBe(false)
+    expect(existsSync(planPath(stack, session.uuid))).toBe(false)
     expect(llm.of('requests_filter')).toEqual([])
     expect(llm.of('report_compliance_findings')).toEqual([])
 
@@ -105,7 +105,6 @@ describe('a full import', () => {
   })
 
   it('imports to a block that the code had before, which the targets do not hold: they are widened', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN + blocks('waiting') })
     const llm = scriptedLlm(
       importRound({
         import_addresses: addresses(['terraform_data.a', 'id-a'], ['terraform_data.waiting', 'id-b']),
@@ -114,7 +113,11 @@ describe('a full import', () => {
       }),
     )
     const iac = withScope(stack, ['id-a', 'id-b'])
-    const session = await firstRound(stack, stack.context(llm, { iac }), { repo_uri, query: QUERY, mode: 'import' })
+    const session = await firstRound(stack, stack.context(llm, { iac }), {
+      files: { 'main.tf': MAIN + blocks('waiting') },
+      query: QUERY,
+      mode: 'import',
+    })
     expect(session.failures).toEqual([])
     expect(session.messages.at(-1)).toBe('IMPORT')
     expect(iac.imports()).toEqual([
@@ -128,9 +131,8 @@ describe('a full import', () => {
   })
 
   it('leaves pin, lock and the plan of an earlier generate round alone', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const iac = withScope(stack, ['id-a', 'id-b'])
-    const generated = await firstRound(stack, stack.context(scriptedLlm(goodRound())), { repo_uri })
+    const generated = await firstRound(stack, stack.context(scriptedLlm(goodRound())))
     expect(generated.statuses.at(-1)).toBe('completed')
     const { sql } = stack.database
     await sql`UPDATE sessions SET is_blocked = true WHERE uuid = ${generated.uuid}`
@@ -139,14 +141,13 @@ describe('a full import', () => {
     expect(session.failures).toEqual([])
     expect(session.messages.at(-1)).toBe('GENERATE')
     expect(session.is_blocked).toBe(true)
-    expect(existsSync(pinnedPath(stack, session.uuid))).toBe(true)
+    expect(existsSync(planPath(stack, session.uuid))).toBe(true)
     expect(session.history.map(({ assistant }) => assistant)).toEqual(['Added a second greeting.', 'Wrote two blocks.'])
     // What the session wrote before and never applied is no drift of this round.
     expect(llm.of(SPLIT)).toEqual([])
   })
 
   it('makes the code follow the cloud where they differ', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const llm = scriptedLlm(
       importRound({
         task_complete: [
@@ -164,12 +165,12 @@ describe('a full import', () => {
       }),
     )
     const iac = withScope(stack, ['id-a'])
-    const session = await firstRound(stack, stack.context(llm, { iac }), { repo_uri, query: QUERY, mode: 'import' })
+    const session = await firstRound(stack, stack.context(llm, { iac }), { query: QUERY, mode: 'import' })
     expect(session.failures).toEqual([])
     // The splitter and the exception filter; what the session's own commits explain is not asked.
     expect(llm.of(SPLIT).map(({ role }) => role)).toEqual(['main', 'small'])
     expect(said(llm.of(SPLIT)[0])).toContain('guessed')
-    expect(await stack.git(repo_uri, 'show', `${session.branch}:imported.tf`)).toBe(blocks('a'))
+    expect(await stack.git(session.repo_uri, 'show', `${session.branch}:imported.tf`)).toBe(blocks('a'))
     expect((await importReport(stack, session.uuid)).state_alignment).toMatch(/^Aligned: /)
     expect((await artifactsOf(stack, session.uuid)).map(({ kind, type }) => [kind, type])).toEqual([
       ['change', null],
@@ -183,7 +184,6 @@ describe('a full import', () => {
   })
 
   it('says what still differs when the iterations are used up', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const llm = scriptedLlm(
       importRound({
         task_complete: [
@@ -195,7 +195,7 @@ describe('a full import', () => {
     )
     const iac = withScope(stack, ['id-a', 'id-b'])
     const context = stack.context(llm, { iac, orchestration: { max_drift_reports: 1 } })
-    const session = await firstRound(stack, context, { repo_uri, query: QUERY, mode: 'import' })
+    const session = await firstRound(stack, context, { query: QUERY, mode: 'import' })
     expect(session.failures).toEqual([])
     const report = await importReport(stack, session.uuid)
     expect(report.status).toBe('Succeeded')
@@ -207,7 +207,6 @@ describe('a full import', () => {
 
 describe('an import that fails', () => {
   it('is tried again with the words of the engine, the others are not', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const llm = scriptedLlm(
       importRound({
         import_addresses: [
@@ -221,7 +220,7 @@ describe('an import that fails', () => {
     const iac = withScope(stack, ['id-a', 'id-b'], ({ resource_id }, number) =>
       resource_id === 'id-b' && number === 2 ? refuse : undefined,
     )
-    const session = await firstRound(stack, stack.context(llm, { iac }), { repo_uri, query: QUERY, mode: 'import' })
+    const session = await firstRound(stack, stack.context(llm, { iac }), { query: QUERY, mode: 'import' })
     expect(session.failures).toEqual([])
     expect(iac.imports().map(([, id]) => id)).toEqual(['id-a', 'id-b', 'id-b'])
     const feedback = said(llm.of('task_complete')[2])
@@ -237,12 +236,11 @@ describe('an import that fails', () => {
   })
 
   it('does not undo the others: the round goes on with what was imported', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const llm = scriptedLlm(importRound())
     const refuse = { exit_code: 1, stderr: 'Error: no permission' }
     const iac = withScope(stack, ['id-a', 'id-b'], ({ resource_id }) => (resource_id === 'id-b' ? refuse : undefined))
     const context = stack.context(llm, { iac, orchestration: { max_import_iteration: 2 } })
-    const session = await firstRound(stack, context, { repo_uri, query: QUERY, mode: 'import' })
+    const session = await firstRound(stack, context, { query: QUERY, mode: 'import' })
     expect(session.failures).toEqual([])
     expect(session.statuses.at(-1)).toBe('completed')
     expect(iac.imports().map(([, id]) => id)).toEqual(['id-a', 'id-b', 'id-b'])
@@ -273,7 +271,6 @@ describe('an import that fails', () => {
   })
 
   it('of unknown outcome is not repeated when the state has it', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const { iac: real } = stack.context(scriptedLlm({}))
     const iac = withScope(stack, ['id-a', 'id-b'], async (body, number) => {
       if (number > 1) return undefined
@@ -288,7 +285,6 @@ describe('an import that fails', () => {
       throw lost()
     })
     const session = await firstRound(stack, stack.context(scriptedLlm(importRound()), { iac }), {
-      repo_uri,
       query: QUERY,
       mode: 'import',
     })

@@ -24,7 +24,7 @@ async function everythingShown(uuid: string, context: Parameters<typeof loadAggr
     sql`SELECT * FROM round_events`,
     sql`SELECT * FROM round_attempts`,
     sql`SELECT * FROM audit_records`,
-    sql`SELECT * FROM sealed_plans`,
+    sql`SELECT * FROM saved_plans`,
     sql`SELECT * FROM rounds`,
     sql`SELECT * FROM statuses`,
   ])
@@ -32,13 +32,14 @@ async function everythingShown(uuid: string, context: Parameters<typeof loadAggr
 }
 
 it('a sensitive value of the repository is in nothing that a round shows', async () => {
-  const repo_uri = await stack.repository({ 'main.tf': MAIN, 'password.tf': VARIABLE, 'login.tf': USED })
   const script = goodRound({
     task_complete: [write('second.tf', REFUSED), done('Added.'), write('second.tf', ADDED), done('Mended.')],
     generate_engine_targets: targets('terraform_data.second', 'terraform_data.login'),
   })
   const context = stack.context(scriptedLlm(script), { orchestration: GATES })
-  const session = await firstRound(stack, context, { repo_uri })
+  const session = await firstRound(stack, context, {
+    files: { 'main.tf': MAIN, 'password.tf': VARIABLE, 'login.tf': USED },
+  })
   expect(session.failures).toEqual([])
   expect(session.statuses.at(-1)).toBe('completed')
   const shown = await everythingShown(session.uuid, context)

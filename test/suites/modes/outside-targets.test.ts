@@ -1,15 +1,14 @@
 import { readdirSync } from 'node:fs'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { basicAuthorization } from '../../../src/base/http.ts'
-import type { Context } from '../../../src/context.ts'
 import { STOPPING } from '../../../src/data/queue/types.ts'
 import { createPullRequest } from '../../../src/pull-requests/create.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { trust } from '../../repository/support.ts'
 import { textsOf } from './artifacts.ts'
-import { GATES, goodRound, MAIN, targets } from './scripts.ts'
-import { engineBeside, firstRound, pinnedPath, runWaiting, type SessionView, startStack } from './stack.ts'
+import { GATES, goodRound, MAIN } from './scripts.ts'
+import { engineBeside, firstRound, planPath, runWaiting, type SessionView, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 beforeAll(async () => {
@@ -25,19 +24,6 @@ async function appliedRepository(edit?: (state: string) => string): Promise<stri
   await engine.apply()
   if (edit) await engine.editState(edit)
   return repo_uri
-}
-
-/** Counts plans of the whole root. */
-function counted(context: Context): { context: Context; whole: () => number } {
-  let whole = 0
-  const iac: Context['iac'] = {
-    ...context.iac,
-    run: async (kind, body, options) => {
-      if (kind === 'plan' && 'targets' in body && body.targets?.length === 0) whole++
-      return await context.iac.run(kind, body, options)
-    },
-  }
-  return { context: { ...context, iac }, whole: () => whole }
 }
 
 async function outsideOf(session: SessionView): Promise<string | null> {
@@ -69,7 +55,7 @@ describe('a targeted plan', () => {
       'A plan of the whole root would also make a change that this plan leaves out:\n- update terraform_data.greeting',
     )
     expect(said(llm.of('report_compliance_findings')[0])).toContain('Not part of this plan, for information only')
-    expect(readdirSync(pinnedPath(stack, session.uuid)).filter((name) => name.endsWith('.plan'))).toEqual([
+    expect(readdirSync(planPath(stack, session.uuid)).filter((name) => name.endsWith('.plan'))).toEqual([
       'session.plan',
     ])
     const text = await pullRequestText(repo_uri, session)
@@ -84,36 +70,6 @@ describe('a targeted plan', () => {
     expect(text).toMatch(/- \d+ values? of the plan (is|are) known only after apply/)
     expect(text).toContain('that this plan leaves out:\n\n- update `terraform_data.greeting`')
     expect(text).toContain('The plan destroys and recreates nothing.')
-  })
-
-  it('that leaves nothing out says so', async () => {
-    const repo_uri = await appliedRepository()
-    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound())), { repo_uri })
-    expect(await outsideOf(session)).toBe(NONE)
-    expect(await pullRequestText(repo_uri, session)).toContain(`## Outside the targets\n\n${NONE}\n`)
-  })
-
-  it('is reviewed and pinned also when the whole root cannot be planned', async () => {
-    const repo_uri = await appliedRepository()
-    const { iac } = stack.context(scriptedLlm({}))
-    const failing: typeof iac = {
-      ...iac,
-      run: async (kind, body, options) => {
-        if (kind === 'plan' && 'targets' in body && body.targets?.length === 0)
-          return { exit_code: 1, stdout: '', stderr: 'Error: no credentials for the other half' }
-        return await iac.run(kind, body, options)
-      },
-    }
-    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { iac: failing }), { repo_uri })
-    expect(session.statuses.at(-1)).toBe('completed')
-    expect(await outsideOf(session)).toBe(
-      'What a plan of the whole root would change outside the targets could not be determined: Error: no ' +
-        'credentials for the other half',
-    )
-    expect(readdirSync(pinnedPath(stack, session.uuid))).toContain('session.plan')
-    expect(await pullRequestText(repo_uri, session)).toContain(
-      'could not be determined: Error: no credentials for the other half',
-    )
   })
 })
 
@@ -141,17 +97,5 @@ describe('a worker that stops while the whole root is planned', () => {
     expect(session.failures).toEqual([])
     expect(session.statuses.at(-1)).toBe('completed')
     expect(await outsideOf(session)).toBe(NONE)
-  })
-})
-
-describe('a plan of the whole root', () => {
-  it('needs no second one and tells of no outside', async () => {
-    const repo_uri = await appliedRepository()
-    const { context, whole } = counted(stack.context(scriptedLlm(goodRound({ generate_engine_targets: targets() }))))
-    const session = await firstRound(stack, context, { repo_uri })
-    expect(session.statuses.at(-1)).toBe('completed')
-    expect(await outsideOf(session)).toBeNull()
-    expect(await pullRequestText(repo_uri, session)).toContain('The whole root was planned: nothing is left out.')
-    expect(whole()).toBe(1)
   })
 })

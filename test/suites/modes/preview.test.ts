@@ -9,7 +9,6 @@ import { artifactsOf, textsOf } from './artifacts.ts'
 import {
   CODE,
   code,
-  decompose,
   driftReportOf,
   driftScripts,
   excepting,
@@ -23,7 +22,7 @@ import {
 } from './drift-world.ts'
 import { addresses, blocks, importReport, importRound, QUERY, withScope } from './import-world.ts'
 import { decline, done, goodRound, MAIN, targets, write } from './scripts.ts'
-import { engineBeside, firstRound, nextRound, pinnedPath, type Stack } from './stack.ts'
+import { engineBeside, firstRound, nextRound, planPath, type Stack } from './stack.ts'
 
 const stack = startOnce(startDriftedStack)
 const ONLY_LOOKS = { preview: true } as const
@@ -42,8 +41,8 @@ async function traces(uuid: string) {
     SELECT s.last_commit, s.reviewed_commit, s.is_blocked, h.payload FROM sessions s
     JOIN histories h ON h.session_id = s.id WHERE s.uuid = ${uuid}`
   const pins = await sql`
-    SELECT p.* FROM pins p JOIN sessions s ON s.id = p.session_id WHERE s.uuid = ${uuid}`
-  return { session, pins: [...pins], pinned: await digestOf(pinnedPath(stack, uuid)) }
+    SELECT p.* FROM saved_plans p JOIN sessions s ON s.id = p.session_id WHERE p.ended_at IS NULL AND s.uuid = ${uuid}`
+  return { session, pins: [...pins], pinned: await digestOf(planPath(stack, uuid)) }
 }
 
 async function digestOf(folder: string): Promise<string[]> {
@@ -174,33 +173,14 @@ describe('a drift preview', () => {
     })
     expect(llm.requests).toEqual([])
   })
-
-  it('shows no sensitive value', async () => {
-    const [known, foreign] = ['S3cret-Passw0rd!', 'Rotated-by-hand-9!']
-    const repo_uri = await stack.repository({
-      'main.tf':
-        `variable "password" {\n  type      = string\n  sensitive = true\n  default   = "${known}"\n}\n` +
-        'resource "terraform_data" "login" {\n  input = { password = var.password, note = "one" }\n}\n',
-    })
-    const engine = await engineBeside(stack, repo_uri)
-    await engine.apply()
-    await engine.editState((state) => state.replaceAll(known, foreign).replaceAll('"one"', '"two"'))
-    const llm = scriptedLlm(driftScripts({ report_decomposed_task_operations: decompose() }))
-    const session = await firstRound(stack, stack.context(llm), { repo_uri, ...full, ...ONLY_LOOKS })
-    expect((await driftReportOf(stack, session.uuid)).unreconciled_drift).toHaveLength(1)
-    const kept = JSON.stringify([await artifactsOf(stack, session.uuid), session, llm.requests])
-    for (const secret of [known, foreign]) expect(kept).not.toContain(secret)
-    expect(kept).toContain('(sensitive value)')
-  })
 })
 
 describe('previews beside a sealed plan', () => {
   it('touch neither pin nor lock, commits or branch, and the plan is applied afterwards', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const generated = await firstRound(stack, stack.context(scriptedLlm(goodRound())), { repo_uri })
+    const generated = await firstRound(stack, stack.context(scriptedLlm(goodRound())))
     expect(generated.statuses.at(-1)).toBe('completed')
     const { uuid } = generated
-    const before = { traces: await traces(uuid), refs: await refs(repo_uri) }
+    const before = { traces: await traces(uuid), refs: await refs(generated.repo_uri) }
     expect(before.traces.pins).toHaveLength(1)
     expect(before.traces.pinned.length).toBeGreaterThan(0)
 
@@ -210,7 +190,7 @@ describe('previews beside a sealed plan', () => {
     const importing = stack.context(scriptedLlm({}), { iac: withScope(stack, ['id-a']) })
     const listed = await nextRound(readOnly(), importing, uuid, QUERY, { mode: 'import', ...ONLY_LOOKS })
     expect([listed.failures, listed.statuses.at(-1)]).toEqual([[], 'completed'])
-    expect({ traces: await traces(uuid), refs: await refs(repo_uri) }).toEqual(before)
+    expect({ traces: await traces(uuid), refs: await refs(generated.repo_uri) }).toEqual(before)
 
     const applied = await nextRound(stack, stack.context(scriptedLlm(goodRound())), uuid, 'x', { mode: 'apply' })
     expect(applied.statuses.at(-1)).toBe('completed')
@@ -219,8 +199,7 @@ describe('previews beside a sealed plan', () => {
   })
 
   it('that fail end uncompleted, so that the session goes on with its plan', async () => {
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const generated = await firstRound(stack, stack.context(scriptedLlm(goodRound())), { repo_uri })
+    const generated = await firstRound(stack, stack.context(scriptedLlm(goodRound())))
     const before = await traces(generated.uuid)
     const refusing = { exit_code: 1, stderr: 'AccessDenied: no permission to list' }
     const context = stack.context(scriptedLlm({}), { iac: withScope(stack, refusing) })

@@ -11,7 +11,7 @@ import { createRecordingWriter } from '../../../src/runtime/files.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { textsOf } from './artifacts.ts'
-import { done, GATES, goodRound, MAIN, write } from './scripts.ts'
+import { done, GATES, goodRound, write } from './scripts.ts'
 import { firstRound, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
@@ -36,8 +36,7 @@ async function round(llm: LlmClient, into: string) {
     log: silentLogger,
     secrets: [stack.config.git.token, stack.config.storage.secret_key],
   })
-  const repo_uri = await stack.repository({ 'main.tf': MAIN })
-  const session = await firstRound(stack, stack.context(llm, { orchestration: GATES, recorder }), { repo_uri })
+  const session = await firstRound(stack, stack.context(llm, { orchestration: GATES, recorder }))
   const text = await readFile(join(into, `${session.uuid}-round-1-attempt-1.jsonl`), 'utf8')
   const plans = (await textsOf(stack, session.uuid, 'plan')).map((plan) => /^Plan: .*$/m.exec(plan)?.[0])
   return { session, text, plans }
@@ -92,15 +91,6 @@ describe('a recorded round', () => {
     expect(replay.statistics().missed).toHaveLength(1)
   })
 
-  it('keeps the errors of the model too', async () => {
-    const refused: Script = { error: Object.assign(new Error('no such model'), { name: 'Refused' }) }
-    const { text, session } = await round(scriptedLlm(scripts({ task_complete: refused })), folder)
-    const replay = await createReplayLlm(await readRecording(text))
-    const again = await round(replay, folder)
-    expect(again.session.messages).toEqual(session.messages)
-    expect(again.session.statuses.at(-1)).toBe('failed')
-  })
-
   it('does not disturb a round when it cannot be written', async () => {
     const lines: string[] = []
     const recorder = createRoundRecorder({
@@ -110,8 +100,7 @@ describe('a recorded round', () => {
       log: createLogger({ write: (line) => lines.push(line) }),
       secrets: [],
     })
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { recorder }), { repo_uri })
+    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { recorder }))
     expect(session.statuses.at(-1)).toBe('completed')
     expect(lines.join()).toContain('the recording of a round was not written')
   })

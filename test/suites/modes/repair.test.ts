@@ -5,7 +5,7 @@ import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'
 import { ADDED, done, GATES, goodRound, MAIN, write } from './scripts.ts'
-import { firstRound, pinnedPath, startStack } from './stack.ts'
+import { firstRound, planPath, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
@@ -18,8 +18,7 @@ describe('the repair loop', () => {
         task_complete: [write('second.tf', broken), done('First try.'), write('second.tf', ADDED), done('Mended.')],
       }),
     )
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const session = await firstRound(stack, stack.context(llm), { repo_uri })
+    const session = await firstRound(stack, stack.context(llm))
     expect(session.failures).toEqual([])
     expect(session.statuses).toEqual([
       'started',
@@ -37,7 +36,7 @@ describe('the repair loop', () => {
       { user: 'Add a second greeting', assistant: 'First try.\n\nAfter validation: Mended.' },
     ])
     expect(said(llm.of('task_complete')[2])).toContain('no_such_argument')
-    expect((await stack.git(repo_uri, 'rev-list', '--count', `main..${session.branch}`)).trim()).toBe('2')
+    expect((await stack.git(session.repo_uri, 'rev-list', '--count', `main..${session.branch}`)).trim()).toBe('2')
     expect(
       (await artifactsOf(stack, session.uuid)).filter(({ kind }) => kind === 'change').map(({ new_file }) => new_file),
     ).toEqual(['true', 'false'])
@@ -49,15 +48,14 @@ describe('the repair loop', () => {
         task_complete: [write('second.tf', broken), done('One.'), write('second.tf', `${broken}\n`), done('Two.')],
       }),
     )
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const session = await firstRound(stack, stack.context(llm, { orchestration: GATES }), { repo_uri })
+    const session = await firstRound(stack, stack.context(llm, { orchestration: GATES }))
     expect(session.statuses.at(-1)).toBe('failed')
     expect(session.messages.at(-1)).toBe('runner failed: Validation loop exceeded.')
     expect(session).toMatchObject({ in_flight: false, is_blocked: false })
     expect(session.history).toEqual([])
     expect(llm.of('report_compliance_findings')).toEqual([])
-    expect(await stack.git(repo_uri, 'show', `${session.branch}:second.tf`)).toBe(`${broken}\n`)
-    expect(existsSync(pinnedPath(stack, session.uuid))).toBe(false)
+    expect(await stack.git(session.repo_uri, 'show', `${session.branch}:second.tf`)).toBe(`${broken}\n`)
+    expect(existsSync(planPath(stack, session.uuid))).toBe(false)
   })
 
   it('mends programs that the engine’s host must not run', async () => {
@@ -70,8 +68,7 @@ describe('the repair loop', () => {
         task_complete: [write('second.tf', hostile), done('One.'), write('second.tf', ADDED), done('Two.')],
       }),
     )
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const session = await firstRound(stack, stack.context(llm), { repo_uri })
+    const session = await firstRound(stack, stack.context(llm))
     expect(session.statuses.at(-1)).toBe('completed')
     expect(said(llm.of('task_complete')[2])).toContain('local-exec')
     expect(existsSync(marker)).toBe(false)
@@ -94,8 +91,7 @@ describe('the repair loop', () => {
         ],
       }),
     )
-    const repo_uri = await stack.repository({ 'main.tf': comment + MAIN })
-    const session = await firstRound(stack, stack.context(llm), { repo_uri })
+    const session = await firstRound(stack, stack.context(llm), { files: { 'main.tf': comment + MAIN } })
     expect(session.statuses.at(-1)).toBe('completed')
     const everything = JSON.stringify(llm.requests)
     expect(everything).not.toContain('root:x:0:0')
@@ -125,12 +121,11 @@ describe('agents that go wrong', () => {
     ],
   ])('fail the round when they %s', async (_, reply, text) => {
     const llm = scriptedLlm(goodRound({ task_complete: reply }))
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
     const context = stack.context(llm, { orchestration: { max_tool_agent_executions: 3 } })
-    const session = await firstRound(stack, context, { repo_uri })
+    const session = await firstRound(stack, context)
     expect(session.statuses.at(-1)).toBe('failed')
     expect(session.messages.at(-1)).toContain(`runner failed: ${text}`)
     expect(session.in_flight).toBe(false)
-    expect(existsSync(pinnedPath(stack, session.uuid))).toBe(false)
+    expect(existsSync(planPath(stack, session.uuid))).toBe(false)
   })
 })

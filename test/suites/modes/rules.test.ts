@@ -5,7 +5,7 @@ import type { Context } from '../../../src/context.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { textsOf } from './artifacts.ts'
-import { ADDED, done, findings, GATES, goodRound, MAIN, write } from './scripts.ts'
+import { ADDED, done, GATES, goodRound, MAIN, write } from './scripts.ts'
 import { firstRound, nextRound, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
@@ -63,10 +63,9 @@ function contextOf({ llm, orchestration, changes }: Setting): { context: Context
 const checkOf = async (uuid: string) => JSON.parse((await textsOf(stack, uuid, 'check')).at(-1) ?? 'null')
 
 it('a finding of code locks although the model found nothing, tells staff, and a later round that passes unlocks', async () => {
-  const repo_uri = await stack.repository({ 'main.tf': MAIN })
   const llm = scriptedLlm(goodRound())
   const { context, notified } = contextOf({ llm, changes: [OPEN] })
-  const first = await firstRound(stack, context, { repo_uri })
+  const first = await firstRound(stack, context)
   expect(first).toMatchObject({ is_blocked: true, in_flight: false })
   expect(first.statuses.at(-1)).toBe('completed')
 
@@ -120,29 +119,4 @@ it('a rule graded down does not lock, one switched off is not checked', async ()
   expect(check.checked_rules).not.toContain(ID)
   expect(check.checked_rules).toContain('aws.network.open-all-ports')
   expect(JSON.stringify(check.violations)).not.toContain(ID)
-})
-
-it('a finding of the model still locks, and comes after those of code', async () => {
-  const repo_uri = await stack.repository({ 'main.tf': MAIN })
-  const llm = scriptedLlm(goodRound({ report_compliance_findings: findings('critical') }))
-  const { context } = contextOf({ llm, orchestration: { rules: { [ID]: 'info' } }, changes: [OPEN] })
-  const session = await firstRound(stack, context, { repo_uri })
-  expect(session.is_blocked).toBe(true)
-  const { violations } = await checkOf(session.uuid)
-  expect(violations.map(({ rule_id }: { rule_id: string }) => rule_id)).toEqual([
-    'common.scope.outside-targets',
-    ID,
-    'scope_exceeded',
-  ])
-})
-
-it('with the checker off no rule is checked and nothing is stored', async () => {
-  const repo_uri = await stack.repository({ 'main.tf': MAIN })
-  const llm = scriptedLlm(goodRound())
-  const { context, notified } = contextOf({ llm, orchestration: { enable_compliance_checker: false }, changes: [OPEN] })
-  const session = await firstRound(stack, context, { repo_uri })
-  expect(session.is_blocked).toBe(false)
-  expect(await textsOf(stack, session.uuid, 'check')).toEqual([])
-  expect(llm.of('report_compliance_findings')).toEqual([])
-  expect(notified).toEqual([])
 })

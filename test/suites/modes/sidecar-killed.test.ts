@@ -1,14 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'
 import { engineOnPath } from '../../helpers/engine.ts'
 import { eventually } from '../../helpers/eventually.ts'
+import { type LoggingProcess, startLogging } from '../../helpers/logging-process.ts'
 import { scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { recordedJobs } from './apply-world.ts'
 import { ADDED, goodRound, MAIN } from './scripts.ts'
@@ -16,13 +15,13 @@ import { firstRound, type Stack, startStack } from './stack.ts'
 
 let stack: Stack
 let folder: string
-const children: ChildProcess[] = []
+const sidecars: LoggingProcess[] = []
 beforeAll(async () => {
   stack = await startStack()
   folder = await realpath(await mkdtemp(join(tmpdir(), 'sidecar-killed-')))
 })
 afterAll(async () => {
-  for (const child of children) child.kill('SIGKILL')
+  for (const { child } of sidecars) child.kill('SIGKILL')
   await stack.close()
   await rm(folder, { recursive: true, force: true })
 })
@@ -40,31 +39,22 @@ async function hangingEngine(mark: string): Promise<string> {
   return path
 }
 
-/** Starts the sidecar as a process and answers its address. */
-async function startSidecar(binary: string, port: string): Promise<{ url: string; child: ChildProcess }> {
-  const child = spawn(process.execPath, ['sidecars/main.ts', 'iac'], {
-    env: {
-      PATH: process.env.PATH,
-      HOME: folder,
-      PLATFORM_PORT: port,
-      PLATFORM_HOST: '127.0.0.1',
-      PLATFORM_IAC_TOKEN: stack.config.services.iac.token,
-      IAC_BINARY: binary,
-      IAC_DATA_DIR: join(folder, 'jobs'),
-      IAC_STOP_GRACE_SECONDS: '0.2',
-      // The engine of these tests is a script that leaves marks outside of its workspace.
-      IAC_SANDBOX: 'none',
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
+/** Starts the sidecar as a process and returns it with its address. */
+async function startSidecar(binary: string, port: string): Promise<LoggingProcess & { url: string }> {
+  const sidecar = startLogging(['sidecars/main.ts', 'iac'], {
+    HOME: folder,
+    PLATFORM_PORT: port,
+    PLATFORM_HOST: '127.0.0.1',
+    PLATFORM_IAC_TOKEN: stack.config.services.iac.token,
+    IAC_BINARY: binary,
+    IAC_DATA_DIR: join(folder, 'jobs'),
+    IAC_STOP_GRACE_SECONDS: '0.2',
+    // The engine of these tests is a script that leaves marks outside of its workspace.
+    IAC_SANDBOX: 'none',
   })
-  children.push(child)
-  for await (const line of createInterface({ input: child.stdout })) {
-    const entry = JSON.parse(line) as { message: string; url: string }
-    if (entry.message !== 'iac service ready') continue
-    child.stdout.resume()
-    return { url: entry.url, child }
-  }
-  throw new Error('the sidecar did not start')
+  sidecars.push(sidecar)
+  const { url } = await sidecar.said('iac service ready')
+  return { ...sidecar, url: String(url) }
 }
 
 it('a round outlives its sidecar: killed in the middle of a plan and started again, the plan is made anew', async () => {

@@ -32,6 +32,7 @@ import { engineOnPath } from '../../helpers/engine.ts'
 import { memoryCache } from '../../helpers/memory-cache.ts'
 import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
 import { createUser, openSession } from '../../helpers/sessions.ts'
+import { MAIN } from './scripts.ts'
 
 const run = promisify(execFile)
 
@@ -168,7 +169,7 @@ export async function startStack(
 }
 
 /** Where the reviewed workspace of a session is kept. */
-export const pinnedPath = ({ config }: Stack, uuid: string) => join(config.paths.upload_folder, uuid, 'pinned')
+export const planPath = ({ config }: Stack, uuid: string) => join(config.paths.upload_folder, uuid, 'saved-plan')
 
 /** What a session looks like after a round. */
 export interface SessionView {
@@ -183,7 +184,10 @@ export interface SessionView {
 }
 
 export interface SessionRequest {
-  repo_uri: string
+  /** Default: a repository with `files`. */
+  repo_uri?: string
+  /** Default: `MAIN` as `main.tf`. */
+  files?: Record<string, string>
   query?: string
   iac_path?: string | null
   mode?: Operation
@@ -196,14 +200,15 @@ export interface SessionRequest {
 export async function firstRound(
   stack: Stack,
   context: RoundContext,
-  request: SessionRequest,
+  request: SessionRequest = {},
   signal?: AbortSignal,
-): Promise<SessionView> {
+): Promise<SessionView & { repo_uri: string }> {
   const user = await createUser(context.sql, crypto.randomUUID())
-  const { repo_uri, query = 'Add a second greeting', iac_path = null, mode = 'generate', is_partial = false } = request
+  const { files = { 'main.tf': MAIN }, repo_uri = await stack.repository(files) } = request
+  const { query = 'Add a second greeting', iac_path = null, mode = 'generate', is_partial = false } = request
   const { preview, provider = 'aws' } = request
   const uuid = await openSession(context, user.id, { repo_uri, query, iac_path, mode, is_partial, preview, provider })
-  return await runWaiting(stack, context, uuid, signal)
+  return { ...(await runWaiting(stack, context, uuid, signal)), repo_uri }
 }
 
 /** Sends another request to a session and runs its round. */

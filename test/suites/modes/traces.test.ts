@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { ReceivedSpan } from '../../../dev/collector/read-spans.ts'
 import { type Collector, startCollector } from '../../../dev/collector/start.ts'
-import type { Fetch } from '../../../src/base/http.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import type { Context } from '../../../src/context.ts'
 import type { Tracing } from '../../../src/observe/trace-types.ts'
@@ -14,7 +13,7 @@ import { startOnce } from '../../helpers/start-once.ts'
 import { scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { trust } from '../../repository/support.ts'
 import { applyRound, applyScripts } from './apply-world.ts'
-import { accept, done, GATES, goodRound, MAIN, targets, write } from './scripts.ts'
+import { done, GATES, goodRound, MAIN, write } from './scripts.ts'
 import { firstRound, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
@@ -29,10 +28,10 @@ afterEach(async () => {
 })
 afterAll(() => collector.close())
 
-/** Tracing of the test's stack to its collector, or to one that `fetcher` is. */
-function tracingTo(fetcher: Fetch = fetch): Tracing {
+/** Tracing of the test's stack to its collector. */
+function openTracing(): Tracing {
   const config = { ...stack.config, telemetry: { ...stack.config.telemetry, collector_url: collector.collector_url } }
-  const tracing = createTracing(config, { fetch: fetcher, log: silentLogger, write: () => {} })
+  const tracing = createTracing(config, { fetch, log: silentLogger, write: () => {} })
   if (!tracing) throw new Error('no tracing was asked for')
   tracings.push(tracing)
   return tracing
@@ -50,7 +49,7 @@ describe('a generate round', () => {
     const variable = `variable "password" {\n  type      = string\n  sensitive = true\n  default   = "${secret}"\n}\n`
     const broken = `resource "terraform_data" "second" {\n  input = local.missing\n}\n`
     const good = `resource "terraform_data" "second" {\n  input = var.password\n}\n`
-    const tracing = tracingTo()
+    const tracing = openTracing()
     const scripts = goodRound({
       task_complete: [write('second.tf', broken), done(`Wrote ${secret}.`), write('second.tf', good), done('Mended.')],
     })
@@ -98,20 +97,17 @@ describe('a generate round', () => {
   })
 
   it('goes on to its pull request and its apply in the same project', async () => {
-    const generate = tracingTo()
-    const repo_uri = await stack.repository({ 'main.tf': MAIN })
-    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { tracing: generate }), {
-      repo_uri,
-    })
+    const generate = openTracing()
+    const session = await firstRound(stack, stack.context(scriptedLlm(goodRound()), { tracing: generate }))
     await spansOf(generate, session.uuid)
 
-    const core = tracingTo()
+    const core = openTracing()
     const generate_pull_request = { args: { title: 'A second greeting', description: 'It greets twice.' } }
     await createPullRequest(stack.context(scriptedLlm({ generate_pull_request }), { tracing: core }), session.uuid)
     const written = (await spansOf(core, session.uuid)).find(({ name }) => name === 'Chain - PR_GENERATOR')
     expect(written).toMatchObject({ project: 'dev-engine-day2', attributes: { 'output.value': 'It greets twice.' } })
 
-    const apply = tracingTo()
+    const apply = openTracing()
     await applyRound(stack, stack.context(scriptedLlm(applyScripts()), { tracing: apply }), session.uuid)
     const applied = (await spansOf(apply, session.uuid)).find(({ name }) => name.startsWith('Engine apply'))
     expect(applied).toMatchObject({ name: 'Engine apply - True', project: 'dev-engine-day2', parent_id: null })
@@ -120,31 +116,13 @@ describe('a generate round', () => {
       'output.value': expect.stringContaining('Apply complete!'),
     })
   })
-
-  it.each<[string, Fetch]>([
-    ['hangs', () => new Promise(() => {})],
-    ['breaks every connection', () => Promise.reject(new TypeError('fetch failed'))],
-    [
-      'throws',
-      () => {
-        throw new Error('broken')
-      },
-    ],
-  ])('ends as ever with a collector that %s', async (_, fetcher) => {
-    const context = stack.context(scriptedLlm(goodRound()), { tracing: tracingTo(fetcher) })
-    const session = await firstRound(stack, context, { repo_uri: await stack.repository({ 'main.tf': MAIN }) })
-    expect([session.statuses.at(-1), session.failures]).toEqual(['completed', []])
-  })
 })
 
 describe('prompts from a registry', () => {
-  const withRegistry = async (llm: ReturnType<typeof scriptedLlm>, fetcher: Fetch = fetch): Promise<Context> => {
+  const withRegistry = async (llm: ReturnType<typeof scriptedLlm>): Promise<Context> => {
     const telemetry = { ...stack.config.telemetry, collector_url: collector.collector_url }
     await openPrompts({ ...stack.config, telemetry }, 'core', { fetch, log: silentLogger })
-    const registry = createPromptRegistry(
-      { url: collector.collector_url, api_key: '' },
-      { fetch: fetcher, backoffMs: 1 },
-    )
+    const registry = createPromptRegistry({ url: collector.collector_url, api_key: '' }, { fetch, backoffMs: 1 })
     return stack.context(llm, { prompts: createRegistryPrompts(registry, 'development') })
   }
   const round = async (context: Context) =>
@@ -165,31 +143,5 @@ describe('prompts from a registry', () => {
     expect((await round(context)).statuses.at(-1)).toBe('completed')
     const systems = llm.of('requests_filter').map(({ messages }) => messages[0]?.content)
     expect(systems.map((text) => text?.includes('Be kind to every request.'))).toEqual([false, true])
-  })
-
-  it('a missing one fails the round with its name, whatever is shipped', async () => {
-    const llm = scriptedLlm(goodRound({ requests_filter: accept, generate_engine_targets: targets() }))
-    const context = await withRegistry(llm)
-    collector.prompts.remove('aws-guidelines-networking')
-    const { statuses, messages } = await round(context)
-    expect([statuses.at(-1), messages.at(-1)]).toEqual([
-      'failed',
-      'runner failed: Prompt not found: aws-guidelines-networking',
-    ])
-    expect(llm.of('task_complete')).toEqual([])
-  })
-
-  it('a registry that is away fails the round and says so', async () => {
-    let asked = 0
-    const away: Fetch = () => {
-      asked++
-      return Promise.reject(new TypeError('fetch failed'))
-    }
-    const { statuses, messages } = await round(await withRegistry(scriptedLlm(goodRound()), away))
-    expect(statuses.at(-1)).toBe('failed')
-    expect(messages.at(-1)).toMatch(
-      /^runner failed: Prompt could not be fetched: [a-z_-]+ \(the prompt registry is unreachable\)\.$/,
-    )
-    expect(asked % 4).toBe(0)
   })
 })

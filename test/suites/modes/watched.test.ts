@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { startOnce } from '../../helpers/start-once.ts'
 import { scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
-import { GATES, goodRound, MAIN } from './scripts.ts'
+import { GATES, goodRound } from './scripts.ts'
 import { firstRound, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
@@ -9,9 +9,8 @@ const stack = startOnce(startStack)
 type Event = Record<string, unknown> & { type: string }
 
 it('a generate round tells what it does, in order, and never what is in it', async () => {
-  const repo_uri = await stack.repository({ 'main.tf': MAIN })
   const context = stack.context(scriptedLlm(goodRound()), { orchestration: GATES })
-  const session = await firstRound(stack, context, { repo_uri })
+  const session = await firstRound(stack, context)
   expect(session.failures).toEqual([])
   const rows = await stack.database.sql<{ event: Event }[]>`
     SELECT e.event FROM round_events e JOIN sessions s ON s.id = e.session_id

@@ -71,7 +71,9 @@ describe('a core process', () => {
   })
 
   it('refuses a metrics port that is none', async () => {
-    await expect(startCoreProcess({ ...env, PLATFORM_METRICS_PORT: 'x' })).rejects.toThrow('the core ended with 1')
+    await expect(startCoreProcess({ ...env, PLATFORM_METRICS_PORT: 'x' })).rejects.toThrow(
+      'routes/main.ts ended with 1',
+    )
   })
 
   it('ends its streams on SIGTERM without a last word, and another core goes on with them', async () => {
@@ -110,7 +112,7 @@ describe('a core process', () => {
     const { answer, stopped } = await held
     expect((await answer).status).toBe(200)
     expect(await stopped).toBe(0)
-    expect(core.lines.map((line) => JSON.parse(line).message)).toContain('stopped')
+    expect(core.messages()).toContain('stopped')
   })
 })
 

@@ -79,7 +79,8 @@ const dial = (host: string, port: number): Promise<string> =>
   })
 
 const LOOPBACK_LINE = 'no identity provider is configured, so the core listens on loopback only'
-const linesAbout = ({ lines }: CoreProcess) => lines.filter((line) => line.includes(LOOPBACK_LINE))
+const linesAbout = ({ messages }: CoreProcess) =>
+  messages().filter((message) => String(message).startsWith(LOOPBACK_LINE))
 
 attack(
   LISTENING,

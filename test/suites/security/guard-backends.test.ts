@@ -1,12 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { TestService } from '../../sidecars/iac/service.ts'
-import { refused, startGuarded, submitHostile } from './guarded.ts'
+import { expect, test } from 'vitest'
+import { provideGuarded, submitHostile } from './guarded.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startGuarded()
-})
-afterAll(() => service.close())
+const { service, refused } = provideGuarded()
 
 const STATES = 'remote state and backends'
 /** Begins a template, kept apart from the templates of this file. */
@@ -111,8 +106,7 @@ const HCL: [string, string, string][] = [
     'method "external"',
   ],
 ]
-for (const [title, source, text] of HCL)
-  refused(STATES, title, () => service, { files: { 'main.tf': source } }, 'main.tf line', text)
+for (const [title, source, text] of HCL) refused(STATES, title, { files: { 'main.tf': source } }, 'main.tf line', text)
 
 const JSON_FORMS: [string, unknown, string][] = [
   [
@@ -145,12 +139,11 @@ const JSON_FORMS: [string, unknown, string][] = [
   ['in JSON: a cloud block', { terraform: [{ cloud: {} }] }, 'another service'],
 ]
 for (const [title, value, text] of JSON_FORMS)
-  refused(STATES, title, () => service, { files: { 'main.tf.json': JSON.stringify(value) } }, 'main.tf.json line', text)
+  refused(STATES, title, { files: { 'main.tf.json': JSON.stringify(value) } }, 'main.tf.json line', text)
 
 refused(
   STATES,
   'settings that override files put together',
-  () => service,
   {
     files: {
       'main.tf': 'data "terraform_remote_state" "x" {\n  backend = "s3"\n}\n',
@@ -162,14 +155,12 @@ refused(
 refused(
   STATES,
   'a program in the override file of the platform',
-  () => service,
   { files: { 'backend_override.tf': backend('s3', '    shared_config_files = ["aws"]') } },
   'shared_config_files',
 )
 refused(
   STATES,
   'a saved backend in the data folder',
-  () => service,
   {
     files: {
       'main.tf': backend('s3', '    bucket = "b"'),
@@ -182,7 +173,7 @@ refused(
   },
   'saved backend "s3"',
 )
-refused(STATES, 'a backend block in a file that is broken elsewhere', () => service, {
+refused(STATES, 'a backend block in a file that is broken elsewhere', {
   files: { 'main.tf': `locals {\n  a = "\n}\n${backend('s3', '    bucket = "b"')}` },
 })
 

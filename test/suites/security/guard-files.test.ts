@@ -1,14 +1,9 @@
 import { link, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { TestService } from '../../sidecars/iac/service.ts'
-import { type Hostile, refused, startGuarded, submitHostile } from './guarded.ts'
+import { expect, test } from 'vitest'
+import { type Hostile, provideGuarded, submitHostile } from './guarded.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startGuarded()
-})
-afterAll(() => service.close())
+const { service, refused } = provideGuarded()
 
 const open = '$' + '{'
 const local = (value: string): Hostile => ({ files: { 'main.tf': `locals {\n  a = ${value}\n}\n` } })
@@ -47,12 +42,10 @@ const CALLS: [string, string][] = [
   ['file(".terraform/terraform.tfstate")', 'keys of the state store'],
   ['file(".git/config")', "git's own folder"],
 ]
-for (const [call, text] of CALLS)
-  refused(FUNCTIONS, call.replaceAll(/\s+/g, ' '), () => service, local(call), 'main.tf line', text)
+for (const [call, text] of CALLS) refused(FUNCTIONS, call.replaceAll(/\s+/g, ' '), local(call), 'main.tf line', text)
 refused(
   FUNCTIONS,
   'file() in JSON',
-  () => service,
   {
     files: { 'main.tf.json': JSON.stringify({ locals: { a: `${open}file("/etc/passwd")}` } }) },
   },
@@ -61,7 +54,6 @@ refused(
 refused(
   FUNCTIONS,
   'file() in a key in JSON',
-  () => service,
   {
     files: { 'main.tf.json': JSON.stringify({ locals: { a: { [`${open}file("/etc/passwd")}`]: 1 } } }) },
   },
@@ -78,7 +70,6 @@ for (const [type, name] of [
   refused(
     FUNCTIONS,
     `${type} with ${name}`,
-    () => service,
     { files: { 'main.tf': `${type} "x" {\n  ${name} = "/etc/passwd"\n}\n` } },
     name,
   )
@@ -107,14 +98,12 @@ for (const [provider, argument, text] of ARGUMENTS)
   refused(
     CREDENTIALS,
     `${provider}: ${argument.replaceAll(/\s+/g, ' ')}`,
-    () => service,
     { files: { 'main.tf': `provider "${provider}" {\n  ${argument}\n}\n` } },
     text,
   )
 refused(
   CREDENTIALS,
   'helm_release with a renderer',
-  () => service,
   {
     files: { 'main.tf': 'resource "helm_release" "x" {\n  postrender {\n    binary_path = "id"\n  }\n}\n' },
   },
@@ -148,20 +137,18 @@ for (const name of [
   refused(
     LINKS,
     `${name} is a link inside of the repository`,
-    () => service,
     linked(name, `${name.includes('/') ? '../' : ''}main.tf`),
     name,
   )
-refused(LINKS, 'a configuration file', () => service, linked('x.tf', '/etc/passwd'), 'x.tf')
-refused(LINKS, 'a configuration file that never ends', () => service, linked('x.tf', '/dev/zero'), 'x.tf')
-refused(LINKS, 'a folder of data', () => service, linked('data', '/etc'), 'data')
-refused(LINKS, 'a link that climbs', () => service, linked('deep/er/x', '../../../other'), 'deep/er/x')
-refused(LINKS, 'a link that leads nowhere yet', () => service, linked('x', '/tmp/not-there-yet'), 'x')
-refused(LINKS, 'a link to the processes', () => service, linked('x', '/proc/self/environ'), 'x')
+refused(LINKS, 'a configuration file', linked('x.tf', '/etc/passwd'), 'x.tf')
+refused(LINKS, 'a configuration file that never ends', linked('x.tf', '/dev/zero'), 'x.tf')
+refused(LINKS, 'a folder of data', linked('data', '/etc'), 'data')
+refused(LINKS, 'a link that climbs', linked('deep/er/x', '../../../other'), 'deep/er/x')
+refused(LINKS, 'a link that leads nowhere yet', linked('x', '/tmp/not-there-yet'), 'x')
+refused(LINKS, 'a link to the processes', linked('x', '/proc/self/environ'), 'x')
 refused(
   LINKS,
   'a provider of another session',
-  () => service,
   linked('.terraform/providers/registry.terraform.io/a/b/1.0.0/linux_amd64', '/tmp'),
   'providers',
 )
@@ -177,24 +164,16 @@ for (const name of [
   '.terraform/plugins/linux_amd64/terraform-provider-x',
   '.terraform/providers/registry.terraform.io/a/b/1.0.0/linux_amd64/terraform-provider-b',
 ])
-  refused(
-    SHIPPED,
-    name,
-    () => service,
-    { files: { 'main.tf': main, [name]: '#!/bin/sh\n' } },
-    'a plugin inside the repository',
-  )
+  refused(SHIPPED, name, { files: { 'main.tf': main, [name]: '#!/bin/sh\n' } }, 'a plugin inside the repository')
 refused(
   SHIPPED,
   'another workspace of the engine',
-  () => service,
   { files: { 'main.tf': main, '.terraform/environment': 'other' } },
   '.terraform/environment',
 )
 refused(
   SHIPPED,
   'a manifest of modules elsewhere',
-  () => service,
   {
     files: {
       'main.tf': main,
@@ -207,7 +186,6 @@ refused(
 refused(
   SHIPPED,
   'a lock file of 2 MiB',
-  () => service,
   { files: { 'main.tf': main, '.terraform.lock.hcl': `# ${'x'.repeat(2 ** 21)}\n` } },
   '.terraform.lock.hcl',
 )
@@ -223,7 +201,6 @@ for (const bytes of [[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0x80]])
   refused(
     UNSEEN,
     `a name with the bytes ${bytes.map((byte) => byte.toString(16)).join(' ')}`,
-    () => service,
     raw(bytes, program),
     'not UTF-8',
   )
@@ -241,24 +218,21 @@ for (const name of [
   refused(
     UNSEEN,
     JSON.stringify(name),
-    () => service,
     {
       files: { 'main.tf': main, [name]: name.endsWith('.json') ? '{"data": {"external": {"x": {}}}}' : program },
     },
     'data "external"',
   )
-refused(UNSEEN, 'a byte order mark', () => service, { files: { 'main.tf': `\uFEFF${program}` } }, 'data "external"')
+refused(UNSEEN, 'a byte order mark', { files: { 'main.tf': `\uFEFF${program}` } }, 'data "external"')
 refused(
   UNSEEN,
   'a link to a file of another suffix',
-  () => service,
   linked('x.tf', 'notes.txt', { 'notes.txt': program }),
   'data "external"',
 )
 refused(
   UNSEEN,
   'a file that is linked twice',
-  () => service,
   {
     files: { 'main.tf': main, 'notes.txt': program },
     prepare: (folder) => link(join(folder, 'notes.txt'), join(folder, 'x.tf')),

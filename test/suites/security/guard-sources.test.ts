@@ -1,12 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { TestService } from '../../sidecars/iac/service.ts'
-import { type Hostile, refused, startGuarded, submitHostile } from './guarded.ts'
+import { expect, test } from 'vitest'
+import { type Hostile, provideGuarded, submitHostile } from './guarded.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startGuarded()
-})
-afterAll(() => service.close())
+const { service, refused } = provideGuarded()
 
 const open = '$' + '{'
 const module = (source: string) => `module "m" {\n  source = ${source}\n}\n`
@@ -35,20 +30,13 @@ const LEAVES: [string, string][] = [
   ['git::https://example.com/x.git//../../etc', 'climbs out'],
 ]
 for (const [source, text] of LEAVES)
-  refused(MODULES, source, () => service, { files: { 'main.tf': quoted(source) } }, 'main.tf line 2', text)
+  refused(MODULES, source, { files: { 'main.tf': quoted(source) } }, 'main.tf line 2', text)
 
-refused(
-  MODULES,
-  'a source with escapes',
-  () => service,
-  { files: { 'main.tf': module('"\\u002e./../../other"') } },
-  'climbs out',
-)
-refused(MODULES, 'a source from a variable', () => service, { files: { 'main.tf': module('var.x') } }, 'literally')
+refused(MODULES, 'a source with escapes', { files: { 'main.tf': module('"\\u002e./../../other"') } }, 'climbs out')
+refused(MODULES, 'a source from a variable', { files: { 'main.tf': module('var.x') } }, 'literally')
 refused(
   MODULES,
   'a source that ends in a variable',
-  () => service,
   { files: { 'main.tf': module(`"../../${open}var.x}"`) } },
   'climbs out',
 )
@@ -56,28 +44,14 @@ for (const source of [`./${open}var.x}`, `./a/${open}var.x}/b`, `https://${open}
   refused(
     MODULES,
     `a source with a variable that says where it leads: ${source}`,
-    () => service,
     { files: { 'main.tf': module(`"${source}"`) } },
     'literally',
   )
-refused(
-  MODULES,
-  'in JSON',
-  () => service,
-  { files: { 'main.tf.json': '{"module": {"m": {"source": "/etc"}}}' } },
-  'of this machine',
-)
-refused(
-  MODULES,
-  'in a file for the other engine',
-  () => service,
-  { files: { 'main.tofu': quoted('/etc') } },
-  'main.tofu',
-)
+refused(MODULES, 'in JSON', { files: { 'main.tf.json': '{"module": {"m": {"source": "/etc"}}}' } }, 'of this machine')
+refused(MODULES, 'in a file for the other engine', { files: { 'main.tofu': quoted('/etc') } }, 'main.tofu')
 refused(
   MODULES,
   'in a test file, which init reads',
-  () => service,
   {
     files: {
       'main.tf': 'locals {\n}\n',
@@ -90,7 +64,6 @@ refused(
 refused(
   MODULES,
   'in a module of the repository',
-  () => service,
   {
     files: { 'main.tf': quoted('./m'), 'm/main.tf': quoted('../../other') },
   },
@@ -139,7 +112,6 @@ for (const [host, text] of HOSTS)
   refused(
     ADDRESSES,
     `a module from https://${host}`,
-    () => service,
     { files: { 'main.tf': quoted(`https://${host}:8443/m.zip`) } },
     text,
   )
@@ -151,7 +123,7 @@ for (const [title, source] of [
   ['a registry of modules', 'localhost:8080/a/b/c'],
   ['a registry of images', 'oci://127.0.0.1:5000/x'],
 ] as const)
-  refused(ADDRESSES, `a module from ${title}`, () => service, { files: { 'main.tf': quoted(source) } }, 'this machine')
+  refused(ADDRESSES, `a module from ${title}`, { files: { 'main.tf': quoted(source) } }, 'this machine')
 
 const text = (body: string) => ({ files: { 'main.tf': body } })
 const CONNECTIONS: [string, Hostile][] = [
@@ -172,7 +144,7 @@ const CONNECTIONS: [string, Hostile][] = [
     text('check "c" {\n  data "http" "x" {\n    url = "http://[::1]/"\n  }\n}\n'),
   ],
 ]
-for (const [title, hostile] of CONNECTIONS) refused(ADDRESSES, title, () => service, hostile, 'this machine')
+for (const [title, hostile] of CONNECTIONS) refused(ADDRESSES, title, hostile, 'this machine')
 
 test('ordinary sources are not refused', async () => {
   const files: Record<string, string> = {

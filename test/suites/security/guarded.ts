@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { startOnce } from '../../helpers/start-once.ts'
 import { type Json, SCOPE, startTestService, type TestService } from '../../sidecars/iac/service.ts'
 import { attack } from './attack.ts'
 
@@ -35,29 +36,30 @@ export async function submitHostile(service: TestService, hostile: Hostile): Pro
   return answers
 }
 
-/** An attack that the check refuses before the engine starts, in every job, with a text that names all of `texts`. */
-export function refused(
-  group: string,
-  title: string,
-  service: () => TestService,
-  hostile: Hostile,
-  ...texts: string[]
-): void {
-  attack(group, title, async () => {
-    const answers = await submitHostile(service(), hostile)
-    let told = ''
-    for (const { status, result } of answers) {
-      expect({ status, exit_code: result?.exit_code, stdout: result?.stdout }).toEqual({
-        status: 'succeeded',
-        exit_code: 1,
-        stdout: '',
-      })
-      told = result.stderr
-      // The engine draws its diagnostics in boxes; the check does not.
-      expect(told).toMatch(/^Error: /)
-      expect(told).toMatch(/refused|could not be checked|too large/)
-      for (const text of texts) expect(told).toContain(text)
-    }
-    return told.split('\n').find((line) => line.startsWith('  on ')) ?? told.slice(0, 80)
-  })
+/** A service for the attacks of a file. */
+export function provideGuarded() {
+  const service = startOnce(startGuarded)
+
+  /** An attack that the check refuses before the engine starts, in every job, with a text that names all of `texts`. */
+  function refused(group: string, title: string, hostile: Hostile, ...texts: string[]): void {
+    attack(group, title, async () => {
+      const answers = await submitHostile(service, hostile)
+      let told = ''
+      for (const { status, result } of answers) {
+        expect({ status, exit_code: result?.exit_code, stdout: result?.stdout }).toEqual({
+          status: 'succeeded',
+          exit_code: 1,
+          stdout: '',
+        })
+        told = result.stderr
+        // The engine draws its diagnostics in boxes; the check does not.
+        expect(told).toMatch(/^Error: /)
+        expect(told).toMatch(/refused|could not be checked|too large/)
+        for (const text of texts) expect(told).toContain(text)
+      }
+      return told.split('\n').find((line) => line.startsWith('  on ')) ?? told.slice(0, 80)
+    })
+  }
+
+  return { service, refused }
 }

@@ -1,9 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { chmod, lstat, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { expect } from 'vitest'
 import { eventually } from '../../helpers/eventually.ts'
+import { startLogging } from '../../helpers/logging-process.ts'
 import { clientOf, SCOPE, startTestService, TOKEN, temporaryFolder } from '../../sidecars/iac/service.ts'
 import { attack } from './attack.ts'
 import { BOXED, reasonAgainstSandbox, runHostile } from './sandboxed.ts'
@@ -207,24 +207,15 @@ function running(text: string): boolean {
 
 /** The sidecar as a process of its own. */
 async function startProcess(folder: string, binary: string) {
-  const child = spawn(process.execPath, ['sidecars/main.ts', 'iac'], {
-    env: {
-      ...LIMITED,
-      PATH: process.env.PATH,
-      HOME: folder,
-      PLATFORM_PORT: '0',
-      PLATFORM_HOST: '127.0.0.1',
-      PLATFORM_IAC_TOKEN: TOKEN,
-      IAC_BINARY: binary,
-      IAC_DATA_DIR: join(folder, 'data'),
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
+  const sidecar = startLogging(['sidecars/main.ts', 'iac'], {
+    ...LIMITED,
+    HOME: folder,
+    PLATFORM_PORT: '0',
+    PLATFORM_HOST: '127.0.0.1',
+    PLATFORM_IAC_TOKEN: TOKEN,
+    IAC_BINARY: binary,
+    IAC_DATA_DIR: join(folder, 'data'),
   })
-  for await (const line of createInterface({ input: child.stdout })) {
-    const entry: { message: string; url: string } = JSON.parse(line)
-    if (entry.message !== 'iac service ready') continue
-    child.stdout.resume()
-    return { client: await clientOf(entry.url, folder), kill: () => child.kill('SIGKILL') }
-  }
-  throw new Error('the sidecar did not start')
+  const { url } = await sidecar.said('iac service ready')
+  return { client: await clientOf(String(url), folder), kill: () => sidecar.child.kill('SIGKILL') }
 }

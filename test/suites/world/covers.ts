@@ -9,12 +9,12 @@ export const COVERS: Readonly<Record<string, readonly string[]>> = {
     ...['dev/engine', 'test/suites/world/opentofu'],
   ],
   aws: [
-    ...['config/sections/aws.ts', 'src/base/aws', 'src/data/storage', 'src/plan', 'src/rules', 'pipeline/steps'],
+    ...['config/sections/aws.ts', 'src/aws', 'src/data/storage', 'src/plan', 'src/rules', 'pipeline/steps'],
     ...['sidecars/iac/inventory', 'test/suites/world/aws'],
   ],
-  'iac-eval': ['eval', 'src/intent', 'src/plan', 'dev/scripted-model', 'test/suites/world/iac-eval'],
+  'iac-eval': ['eval', 'src/rules', 'src/plan', 'dev/scripted-model', 'test/suites/world/iac-eval'],
   providers: [
-    ...['sidecars/iac', 'src/plan', 'src/intent', 'eval', 'dev/demo', 'test/suites/world/providers'],
+    ...['sidecars/iac', 'src/plan', 'src/rules', 'eval', 'dev/demo', 'test/suites/world/providers'],
     'dev/engine',
   ],
   schemas: ['src/prompts', 'src/plan', 'sidecars/iac/schema', 'dev/prompt-lint', 'test/suites/world/schemas'],
@@ -23,11 +23,20 @@ export const COVERS: Readonly<Record<string, readonly string[]>> = {
   gitlab: ['src/pull-requests', 'src/repository', ...gitHosts('gitlab')],
   'azure-devops': ['src/pull-requests', 'src/repository', ...gitHosts('azure-devops')],
   minio: [
-    ...['src/base/aws', 'src/data', 'src/plan/state', 'pipeline/workspace', 'dev/object-store', 'npm:aws4fetch'],
+    ...['src/aws', 'src/data', 'src/plan/state', 'pipeline/workspace', 'dev/object-store', 'npm:aws4fetch'],
     'test/suites/world/minio',
   ],
   schemathesis: [
-    ...['routes', 'src/base', 'src/access', 'src/audit', 'src/sessions', 'src/notifications', 'src/context.ts'],
+    ...[
+      'routes',
+      'src/base',
+      'src/access',
+      'src/rounds',
+      'src/events',
+      'src/sessions',
+      'src/notifications',
+      'src/context.ts',
+    ],
     ...['sidecars', 'contracts', 'npm:hono', 'npm:@hono/zod-openapi', 'npm:zod', 'test/suites/world/schemathesis'],
   ],
   kubeconfig: ['sidecars/iac/inventory', 'test/suites/world/kubeconfig'],
