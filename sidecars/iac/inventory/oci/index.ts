@@ -28,7 +28,7 @@ export const ociInventory: Inventory = async (request) => {
   const realm = realmOf(scopeId)
   const access = await readOciAccess(request, realm)
   const endpoints = ociEndpoints(env, access.region, realm)
-  const client = createOciClient(request, access)
+  const client = createOciClient(request, access.signer)
   const read = (cursor: string | null) => searchPage(client, endpoints.search, scopeId, cursor)
   const resources = await readPages({ source: SOURCE, maxPages: MAX_PAGES, read })
   const ids = new Set(await readProviderIds(resources.filter(isManageable), client, endpoints.objectStorage))

@@ -1,7 +1,6 @@
 import { createHash, createSign, type KeyObject } from 'node:crypto'
 import { ask } from '../http.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
-import type { OciAccess } from './credentials.ts'
 
 export interface Signer {
   /** `<tenancy>/<user>/<fingerprint>`, or `ST$<token>`. */
@@ -55,11 +54,11 @@ interface OciAnswer {
 /** Makes one signed call: a POST with this document, or a GET when it is null. */
 export type OciClient = (source: string, url: URL, document: unknown) => Promise<OciAnswer>
 
-export function createOciClient(request: InventoryRequest, access: OciAccess): OciClient {
+export function createOciClient(request: InventoryRequest, signer: () => Promise<Signer>): OciClient {
   return async (source, url, document) => {
     const body = document === null ? null : JSON.stringify(document)
-    const headers = async () => signHeaders(await access.signer(), url, body, request.now())
-    const { keyId } = await access.signer()
+    const headers = async () => signHeaders(await signer(), url, body, request.now())
+    const { keyId } = await signer()
     const secrets = keyId.startsWith('ST$') ? [keyId.slice(3)] : []
     const call = { request, source, url, headers, secrets }
     const response = await ask(body === null ? call : { ...call, method: 'POST', body })
