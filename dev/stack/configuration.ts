@@ -94,7 +94,7 @@ function consoleExamples(repositories: readonly string[]): ConsoleExample[] {
     const { route, request, sample, iac_path, is_partial, preview = false }: Example = EXAMPLES[name]
     const repo_uri = uriOfSample(repositories, sample)
     if (!repo_uri) return []
-    const where = { repo_uri, iac_path: iac_path ?? '', scope_id: SCOPE, engine_providers: 'aws' }
+    const where = { repo_uri, iac_path: iac_path ?? '', scope_id: SCOPE, engine_providers: 'aws' as const }
     return [{ mode: route, text: request, ...where, is_partial, preview }]
   })
 }
