@@ -24,7 +24,7 @@ const SEAL: Omit<Seal, 'archive_key'> = {
 
 /** A claimed round of a new session. */
 async function claimed(): Promise<ClaimedRound> {
-  const context = verbContext(db.sql)
+  const context = verbContext(db)
   return await claimOf(db.sql, await createSession(context))
 }
 const keyOf = async ({ session }: ClaimedRound) => (await findPin(db.sql, session.id))?.seal.archive_key
