@@ -2,7 +2,7 @@ import type { GitProvider } from '../../config/types.ts'
 import type { ReportType, Status, Turn } from '../base/vocabulary.ts'
 import type { AttemptDetail, AttemptSpending } from '../rounds/attempts.ts'
 import type { SessionFacts } from '../rounds/session-facts.ts'
-import type { ShownSeal } from './pins/shown-seal.ts'
+import type { SavedPlanStatus } from '../saved-plans/plan-status.ts'
 
 /** An entry of the session lists. Timestamps here and below look like `2026-03-01T14:25:30.123456Z`, in UTC. */
 export interface SessionSummary extends Omit<SessionFacts, 'id' | 'user_id' | 'scope_id' | 'first_query'> {
@@ -68,6 +68,6 @@ export interface SessionAggregate extends SessionSummary {
   scope_id: string
   rounds: RoundDetail[]
   history: Turn[] | null
-  /** The plan that was sealed last; null when none ever was. */
-  seal: ShownSeal | null
+  /** The plan that was saved last; null when none ever was. The API calls it `seal`. */
+  saved_plan: SavedPlanStatus | null
 }

@@ -10,17 +10,17 @@ import { finishRound } from '../../src/rounds/finish.ts'
 import { recordJob, recordPush } from '../../src/rounds/run-records.ts'
 import { sessionAggregateKey } from '../../src/rounds/session-facts.ts'
 import {
-  beginSealing,
   extendLease,
   parkRound,
   recordLockDecision,
+  recordSavedPlan,
   releaseRound,
   STATUS_CHANNEL,
   setLock,
   takeProject,
 } from '../../src/rounds/transitions.ts'
+import { findSavedPlan } from '../../src/saved-plans/saved-plan.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
-import { findPin, sealPin } from '../../src/sessions/pins/seal.ts'
 import { claimOf, createSession, END, lapseLease, useVerbs } from '../sessions/fixtures.ts'
 
 const { db, context } = useVerbs()
@@ -42,7 +42,7 @@ const CANCELLED = ['uncompleted', 'Cancelled by ada@example.org.']
 
 const seal = {
   plan_sha256: 'a'.repeat(64),
-  workspace_sha256: null,
+  workspace_sha256: 'c'.repeat(64),
   commit: 'head-1',
   targets: [],
   changes: [],
@@ -56,7 +56,7 @@ const seal = {
 async function sealed(project_id = 'project') {
   const uuid = await createSession(context)
   const claim = await claimOf(db.sql, uuid)
-  await sealPin(db.sql, claim, { ...seal, project_id })
+  await recordSavedPlan(db.sql, claim, { ...seal, project_id })
   await finishRound(context, claim, { ...end, commit: 'head-1' })
   return uuid
 }
@@ -64,7 +64,7 @@ const next = (uuid: string, mode: 'apply' | 'generate') =>
   acceptRound(context, { session_uuid: uuid, mode, query: 'q', is_partial: false })
 const pinOf = async (uuid: string) => {
   const [row] = await db.sql<{ id: number }[]>`SELECT id FROM sessions WHERE uuid = ${uuid}`
-  return await findPin(db.sql, row?.id ?? 0)
+  return await findSavedPlan(db.sql, row?.id ?? 0)
 }
 
 describe('a round that no worker has', () => {
@@ -100,7 +100,7 @@ describe('a round that no worker has', () => {
     const uuid = await sealed()
     await next(uuid, 'apply')
     expect(await cancel(uuid)).toBe('ended')
-    expect(await pinOf(uuid)).toMatchObject({ reviewed: true, seal: { commit: 'head-1' } })
+    expect(await pinOf(uuid)).toMatchObject({ reviewed: true, plan: { commit: 'head-1' } })
     await next(uuid, 'apply')
     expect(await claimOf(db.sql, uuid)).toMatchObject({ mode: 'apply', number: 3 })
   })
@@ -180,14 +180,14 @@ describe('a round that a worker has', () => {
     expect(await takeProject(db.sql, claim, 'guarded')).toBeNull()
     await cancel(uuid)
     await expect(recordIntent(db.sql, claim, { ...seal, project_id: 'guarded' })).rejects.toThrow(RoundCancelled)
-    await finishRound(context, claim, { ...end, keeps_pin: true })
+    await finishRound(context, claim, { ...end, keeps_plan: true })
     expect(await pinOf(uuid)).toMatchObject({ reviewed: true })
   })
 
   it('cannot be cancelled once it saves its plan, until another worker starts it again', async () => {
     const uuid = await createSession(context)
     const claim = await claimOf(db.sql, uuid)
-    await beginSealing(db.sql, claim)
+    await recordSavedPlan(db.sql, claim, null)
     await expect(cancel(uuid)).rejects.toMatchObject({
       status: 409,
       message: expect.stringContaining('seals its plan'),
@@ -250,8 +250,8 @@ describe('races', () => {
     for (const _ of times) {
       const uuid = await createSession(context)
       const claim = await claimOf(db.sql, uuid)
-      const [cancelled, sealing] = await Promise.allSettled([cancel(uuid), beginSealing(db.sql, claim)])
-      expect([cancelled.status, sealing.status].sort()).toEqual(['fulfilled', 'rejected'])
+      const [cancelled, saved] = await Promise.allSettled([cancel(uuid), recordSavedPlan(db.sql, claim, null)])
+      expect([cancelled.status, saved.status].sort()).toEqual(['fulfilled', 'rejected'])
     }
   })
 
