@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { type AgentEvent, type AgentRequest, type Tool, ToolError } from '../../src/agent/agent-request.ts'
 import { runAgent } from '../../src/agent/run-agent.ts'
-import { type AgentEvent, type AgentRequest, type Tool, ToolError } from '../../src/agent/types.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { iacGenerator } from '../../src/chains/iac-generator.ts'
 import { createLlmClient } from '../../src/llm/client.ts'

@@ -1,5 +1,5 @@
 import { hasMoved, type StateVersion } from '../../plan/state/state.ts'
-import type { EngineInfo } from '../../services/iac/types.ts'
+import type { EngineInfo } from '../../services/iac/contract.ts'
 
 /**
  * Says in a sentence that the engine is not the one that made a plan any more, because another one may read the plan

@@ -1,7 +1,7 @@
 import type { Sql } from '../../data/db/types.ts'
 import type { StateVersion } from '../../plan/state/state.ts'
 import type { ClaimedRound } from '../../rounds/round.ts'
-import type { EngineInfo } from '../../services/iac/types.ts'
+import type { EngineInfo } from '../../services/iac/contract.ts'
 
 /** The facts of a seal that are recorded; see `Seal`. */
 interface RecordedSeal {

@@ -5,7 +5,7 @@ import type { StateVersion } from '../../plan/state/state.ts'
 import type { ClaimedRound } from '../../rounds/round.ts'
 import { assertHeld, heldSessionQuery } from '../../rounds/round.ts'
 import { deletePinRow } from '../../rounds/saved-plan-end.ts'
-import type { EngineInfo } from '../../services/iac/types.ts'
+import type { EngineInfo } from '../../services/iac/contract.ts'
 import { recordSealQuery } from './record.ts'
 
 /**

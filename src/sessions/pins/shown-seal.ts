@@ -1,7 +1,7 @@
 import type { Status } from '../../base/vocabulary.ts'
 import type { Db } from '../../data/db/types.ts'
 import type { StateVersion } from '../../plan/state/state.ts'
-import type { EngineInfo } from '../../services/iac/types.ts'
+import type { EngineInfo } from '../../services/iac/contract.ts'
 
 export const CHECK_NAMES = ['commit', 'engine', 'state', 'reviewed', 'lock', 'copy'] as const
 export const CHECK_OUTCOMES = ['holds', 'broken', 'unknown'] as const

@@ -5,7 +5,7 @@ import { createMasker } from '../../../src/base/masking.ts'
 import type { Activity, EngineOutput, RoundJournal } from '../../../src/events/round-event.ts'
 import { silentJournal } from '../../../src/events/round-event.ts'
 import type { FollowedOutput } from '../../../src/services/iac/answers.ts'
-import type { EngineResult, IacClient, IacJobKind } from '../../../src/services/iac/types.ts'
+import type { EngineResult, IacClient, IacJobKind } from '../../../src/services/iac/contract.ts'
 
 const SECRET = 'password-0123456789'
 const JOB = 'job-1'
