@@ -258,7 +258,7 @@ export interface WorkerConfig {
   concurrency: number
   /** How often an interrupted round is taken up again before it fails. */
   max_restarts: number
-  /** Encrypts pinned plans in the object store. When it is empty, they are on the disk of the worker only. */
+  /** Encrypts saved plans in the object store. When it is empty, they are on the disk of the worker only. */
   pin_key: string
 }
 

@@ -128,13 +128,13 @@ async function attempt(
     if (cancelled instanceof RoundCancelled) {
       noteCancellation(run, cancelled)
       // An apply throws this only before it has submitted anything, so its plan is as good as before.
-      const keeps_pin = claim.mode === 'apply'
+      const keeps_plan = claim.mode === 'apply'
       return {
         status: 'uncompleted',
         message: cancelledMessage(cancelled.by),
         commit: null,
         ...whatIsKept(),
-        keeps_pin,
+        keeps_plan,
       }
     }
     return {

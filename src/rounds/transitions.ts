@@ -5,6 +5,7 @@ import type { Cloud, Mode, Operation, Status, TerminalStatus } from '../base/voc
 import type { Context } from '../context.ts'
 import type { Db, Query, Sql, Transaction } from '../data/db/types.ts'
 import { storable } from '../data/db/values.ts'
+import { type NewSavedPlan, replaceSavedPlan } from '../saved-plans/saved-plan.ts'
 import { assertHeld, type ClaimedRound, type HeldRound, heldSessionQuery } from './round.ts'
 import { sessionAggregateKey } from './session-facts.ts'
 import { transition } from './state-machine.ts'
@@ -133,7 +134,7 @@ export const takeRound = transition(
     if (!session) return null
     const [round] = await tx<Omit<TakenRound, keyof typeof session>[]>`
       UPDATE rounds
-      SET attempts = rounds.attempts + 1, parked = false, sealing_at = NULL,
+      SET attempts = rounds.attempts + 1, parked = false, saving_at = NULL,
           lease_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
       FROM (SELECT id, parked FROM rounds WHERE id = ${roundId} FOR UPDATE) before
       WHERE rounds.id = before.id AND finished_at IS NULL AND (lease_until IS NULL OR lease_until < clock_timestamp())
@@ -293,7 +294,7 @@ export const parkRound = transition(
         UPDATE rounds
         SET parked = true, handed_back = handed_back + 1,
             lease_until = waiting_since + make_interval(secs => ${wait.limitS})
-        FROM waiting WHERE rounds.id = ${round.id} AND sealing_at IS NULL RETURNING rounds.id`
+        FROM waiting WHERE rounds.id = ${round.id} AND saving_at IS NULL RETURNING rounds.id`
       assertHeld(rows)
       return true
     }),
@@ -326,23 +327,25 @@ export const releaseProject = transition(
 )
 
 /**
- * Records that the present attempt of a round begins to save its plan. After that the round cannot be cancelled,
- * because the plan takes the place of an earlier one, which a cancelled round must not touch.
+ * Saves the plan of a round in place of the session's earlier one. After that the round cannot be cancelled, because a
+ * cancelled round must leave the earlier plan as it was. `plan` is null when the plan cannot be saved: the session then
+ * has no current plan.
+ * @returns the object key of the earlier plan's archive, null when there was none
  * Errors: `RoundCancelled`; `LeaseLost`.
  */
-export const beginSealing = transition(
+export const recordSavedPlan = transition(
   {
     moves: { running: 'saving', interrupted: 'interrupted', saving: 'saving' },
     fence: 'checked',
-    caller: 'worker, before it saves a plan',
+    caller: 'worker, when it saves a plan',
   },
-  async (sql: Sql, round: ClaimedRound): Promise<void> => {
+  async (sql: Sql, round: ClaimedRound, plan: NewSavedPlan | null): Promise<string | null> =>
     await sql.begin(async (tx) => {
       assertHeld(await heldSessionQuery(tx, round))
       await assertNotCancelled(tx, round.id)
-      await tx`UPDATE rounds SET sealing_at = clock_timestamp() WHERE id = ${round.id}`
-    })
-  },
+      await tx`UPDATE rounds SET saving_at = clock_timestamp() WHERE id = ${round.id}`
+      return await replaceSavedPlan(tx, round, plan)
+    }),
 )
 
 export interface CancelledRound {
@@ -382,7 +385,7 @@ export const requestCancel = transition(
         SELECT id, cancel_requested_at IS NULL AS is_first FROM rounds
         WHERE session_id = ${session.id} AND finished_at IS NULL
       ) before
-      WHERE rounds.id = before.id AND finished_at IS NULL AND sealing_at IS NULL
+      WHERE rounds.id = before.id AND finished_at IS NULL AND saving_at IS NULL
         AND EXISTS (SELECT 1 FROM sessions s WHERE s.id = ${session.id} AND s.in_flight)
       RETURNING rounds.id, number, mode, preview, cancelled_by, before.is_first`
     if (round) return round
@@ -589,7 +592,7 @@ export const TRANSITIONS = {
   parkRound,
   releaseProject,
   recordLockDecision,
-  beginSealing,
+  recordSavedPlan,
   releaseRound,
   requestCancel,
   withdrawRound,

@@ -1,7 +1,7 @@
 import type { GitProvider } from '../../config/types.ts'
 import type { Cloud, Operation, ReportType, Status, Turn } from '../base/vocabulary.ts'
 import type { AttemptDetail } from '../rounds/attempts.ts'
-import type { ShownSeal } from './pins/shown-seal.ts'
+import type { SavedPlanStatus } from '../saved-plans/plan-status.ts'
 
 /** An entry of the session lists. Timestamps here and below look like `2026-03-01T14:25:30.123456Z`, in UTC. */
 export interface SessionSummary {
@@ -81,6 +81,6 @@ export interface SessionAggregate extends SessionSummary {
   scope_id: string
   rounds: RoundDetail[]
   history: Turn[] | null
-  /** The plan that was sealed last; null when none ever was. */
-  seal: ShownSeal | null
+  /** The plan that was saved last; null when none ever was. The API calls it `seal`. */
+  saved_plan: SavedPlanStatus | null
 }

@@ -11,17 +11,17 @@ import { recordJob, recordPush } from '../../src/rounds/run-records.ts'
 import { sessionAggregateKey } from '../../src/rounds/session-facts.ts'
 import {
   appendStatus,
-  beginSealing,
   extendLease,
   parkRound,
   recordLockDecision,
+  recordSavedPlan,
   releaseRound,
   STATUS_CHANNEL,
   setLock,
   takeProject,
 } from '../../src/rounds/transitions.ts'
+import { findSavedPlan } from '../../src/saved-plans/saved-plan.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
-import { findPin, sealPin } from '../../src/sessions/pins/seal.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { claimOf, createSession, lapseLease, verbContext } from '../sessions/fixtures.ts'
 
@@ -50,7 +50,7 @@ const CANCELLED = ['uncompleted', 'Cancelled by ada@example.org.']
 
 const seal = {
   plan_sha256: 'a'.repeat(64),
-  workspace_sha256: null,
+  workspace_sha256: 'c'.repeat(64),
   commit: 'head-1',
   targets: [],
   changes: [],
@@ -64,7 +64,7 @@ const seal = {
 async function sealed(project_id = 'project') {
   const uuid = await createSession(context)
   const claim = await claimOf(db.sql, uuid)
-  await sealPin(db.sql, claim, { ...seal, project_id })
+  await recordSavedPlan(db.sql, claim, { ...seal, project_id })
   await finishRound(context, claim, { ...end, commit: 'head-1' })
   return uuid
 }
@@ -72,7 +72,7 @@ const next = (uuid: string, mode: 'apply' | 'generate') =>
   acceptRound(context, { session_uuid: uuid, mode, query: 'q', is_partial: false })
 const pinOf = async (uuid: string) => {
   const [row] = await db.sql<{ id: number }[]>`SELECT id FROM sessions WHERE uuid = ${uuid}`
-  return await findPin(db.sql, row?.id ?? 0)
+  return await findSavedPlan(db.sql, row?.id ?? 0)
 }
 
 describe('a round that no worker has', () => {
@@ -126,7 +126,7 @@ describe('a round that no worker has', () => {
     const uuid = await sealed()
     await next(uuid, 'apply')
     expect(await cancel(uuid)).toBe('ended')
-    expect(await pinOf(uuid)).toMatchObject({ reviewed: true, seal: { commit: 'head-1' } })
+    expect(await pinOf(uuid)).toMatchObject({ reviewed: true, plan: { commit: 'head-1' } })
     await next(uuid, 'apply')
     expect(await claimOf(db.sql, uuid)).toMatchObject({ mode: 'apply', number: 3 })
   })
@@ -205,7 +205,7 @@ describe('a round that a worker has', () => {
     const claim = await claimOf(db.sql, uuid)
     expect(await takeProject(db.sql, claim, 'guarded')).toBeNull()
     await cancel(uuid)
-    await expect(beginSealing(db.sql, claim)).rejects.toThrow(RoundCancelled)
+    await expect(recordSavedPlan(db.sql, claim, null)).rejects.toThrow(RoundCancelled)
     await expect(recordIntent(db.sql, claim, { ...seal, project_id: 'guarded' })).rejects.toThrow(RoundCancelled)
     const other = await sealed('guarded')
     await next(other, 'apply')
@@ -213,14 +213,14 @@ describe('a round that a worker has', () => {
     await cancel(other)
     await expect(parkRound(context, waiting, { project_id: 'guarded', limitS: 9 })).rejects.toThrow(RoundCancelled)
     expect(await pinOf(uuid)).not.toBeNull()
-    await finishRound(context, claim, { ...end, keeps_pin: true })
+    await finishRound(context, claim, { ...end, keeps_plan: true })
     expect(await pinOf(uuid)).toMatchObject({ reviewed: true })
   })
 
   it('takes no wish once it seals its plan, until another worker starts it again', async () => {
     const uuid = await createSession(context)
     const claim = await claimOf(db.sql, uuid)
-    await beginSealing(db.sql, claim)
+    await recordSavedPlan(db.sql, claim, null)
     await expect(cancel(uuid)).rejects.toMatchObject({
       status: 409,
       message: expect.stringContaining('seals its plan'),
@@ -283,7 +283,7 @@ describe('races', () => {
     for (const _ of times) {
       const uuid = await createSession(context)
       const claim = await claimOf(db.sql, uuid)
-      const [wish, sealing] = await Promise.allSettled([cancel(uuid), beginSealing(db.sql, claim)])
+      const [wish, sealing] = await Promise.allSettled([cancel(uuid), recordSavedPlan(db.sql, claim, null)])
       expect([wish.status, sealing.status].sort()).toEqual(['fulfilled', 'rejected'])
     }
   })

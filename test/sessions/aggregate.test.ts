@@ -74,7 +74,7 @@ describe('loadAggregate', () => {
       created_at: time,
       updated_at: time,
       history: [{ user: 'a', assistant: 'b' }],
-      seal: null,
+      saved_plan: null,
       rounds: [
         {
           id: expect.any(Number),

@@ -6,7 +6,15 @@ import { type SendingQueue, startSendingQueue } from '../../../src/data/queue/pg
 import { acceptRound } from '../../../src/rounds/accept.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'
 import type { LoggingProcess } from '../../helpers/logging-process.ts'
-import { applyJobs, applyReports, contextOf, DISCARDED, leftOfPin, managedState, pinned } from '../modes/apply-world.ts'
+import {
+  applyJobs,
+  applyReports,
+  contextOf,
+  DISCARDED,
+  leftOfPlan,
+  managedState,
+  sessionWithPlan,
+} from '../modes/apply-world.ts'
 import { type Stack, startStack } from '../modes/stack.ts'
 import { createProcesses, type Processes } from './processes.ts'
 
@@ -47,7 +55,7 @@ async function waitingApply() {
     { fetch, log: silentLogger },
   )
   const context = contextOf(stack, { iac, queue })
-  const { uuid, repo_uri } = await pinned(stack, context)
+  const { uuid, repo_uri } = await sessionWithPlan(stack, context)
   const accept = () =>
     acceptRound(context, { session_uuid: uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
   return { sidecar, context, uuid, repo_uri, accept }
@@ -68,7 +76,7 @@ async function appliedOnce(context: Context, uuid: string, repo_uri: string) {
   expect(applyJobs(stack, uuid, processes.jobs_folder)).toHaveLength(1)
   expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])
   expect(await applyReports(stack, uuid)).toMatchObject([{ status: 'Success', summary: { created: 1, failed: 0 } }])
-  expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+  expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
 }
 
 it.each([
@@ -103,7 +111,7 @@ it('sidecar and worker are killed in the middle of an apply: nothing is applied 
   expect(report?.execution_summary).toContain('The state is the one from before the apply.')
   expect(applyJobs(stack, uuid, processes.jobs_folder)).toMatchObject([{ status: 'failed' }])
   expect(await managedState(context, repo_uri)).toEqual([])
-  expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+  expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
 })
 
 it('a sidecar that is killed in the middle of an apply and comes back', async () => {
@@ -116,5 +124,5 @@ it('a sidecar that is killed in the middle of an apply and comes back', async ()
   expect((await ended(uuid))?.message).toMatch(/^runner failed: /)
   expect((await applyReports(stack, uuid))[0]?.execution_summary).toContain('It is not known what this apply changed')
   expect(applyJobs(stack, uuid, processes.jobs_folder)).toHaveLength(1)
-  expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+  expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
 })

@@ -9,7 +9,7 @@ import { cancelRound } from '../../../src/rounds/cancel.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'
 import type { LoggingProcess } from '../../helpers/logging-process.ts'
 import { createUser, openSession } from '../../helpers/sessions.ts'
-import { applyJobs, applyReports, contextOf, leftOfPin, managedState, pinned } from '../modes/apply-world.ts'
+import { applyJobs, applyReports, contextOf, leftOfPlan, managedState, sessionWithPlan } from '../modes/apply-world.ts'
 import { ADDED, accept, done, MAIN, targets, write } from '../modes/scripts.ts'
 import { type Stack, startStack } from '../modes/stack.ts'
 import { type ChaosModel, oneEdit, startChaosModel } from './model.ts'
@@ -98,16 +98,16 @@ it('a worker that is killed between the wish and the end of generate rounds: ano
   for (const uuid of uuids) {
     const session = await ended(uuid)
     expect(session).toMatchObject({ ...CANCELLED, attempts: 2 })
-    expect(await leftOfPin(stack, uuid)).toEqual({ directory: false, seals: 0 })
+    expect(await leftOfPlan(stack, uuid)).toEqual({ directory: false, plans: 0 })
     expect(await commitsOn(stack, repo_uri, session?.branch ?? '')).toBeLessThanOrEqual(1)
   }
   expect(second.lines.filter(({ message }) => message === 'round ends')).toHaveLength(2)
   // The state is not locked: an engine was waited for, and none was left.
   const jobs = await sql`SELECT 1 FROM rounds WHERE finished_at IS NULL`
   expect(jobs).toEqual([])
-  expect(uuids.flatMap((uuid) => readdirSync(sessionFolder(stack, uuid)).filter((name) => name === 'pinned'))).toEqual(
-    [],
-  )
+  expect(
+    uuids.flatMap((uuid) => readdirSync(sessionFolder(stack, uuid)).filter((name) => name === 'saved-plan')),
+  ).toEqual([])
 })
 
 it('a worker that is killed between the wish and the end of an apply: another one reports what the engine did', async () => {
@@ -118,7 +118,7 @@ it('a worker that is killed between the wish and the end of an apply: another on
     { fetch, log: silentLogger },
   )
   const context = contextOf(stack, { iac, queue })
-  const { uuid, repo_uri } = await pinned(stack, context)
+  const { uuid, repo_uri } = await sessionWithPlan(stack, context)
   const first = await processes.worker(sidecar.url)
   await acceptRound(context, { session_uuid: uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
   await within(async () => {
@@ -136,5 +136,5 @@ it('a worker that is killed between the wish and the end of an apply: another on
   expect(reports).toHaveLength(1)
   // Whether the engine was interrupted in time or not, the report says what it did.
   expect(await managedState(context, repo_uri)).toHaveLength(reports[0]?.summary.created ?? -1)
-  expect(await leftOfPin(stack, uuid)).toEqual({ directory: false, seals: 0 })
+  expect(await leftOfPlan(stack, uuid)).toEqual({ directory: false, plans: 0 })
 })

@@ -119,10 +119,10 @@ describe.each(Object.entries(MODES))('a %s round that is cancelled in any of its
       expect(session, wanted).toMatchObject({ in_flight: false, is_blocked: false, failures: [] })
       // What already ran beside the cancelled call may still have been on its way.
       expect(later.length, `${wanted}, then ${later.join()}`).toBeLessThanOrEqual(1)
-      const [row] = await context.sql<{ reviewed_commit: string; seals: number; scope_id: string }[]>`
-        SELECT s.reviewed_commit, p.scope_id, (SELECT count(*)::int FROM pins WHERE session_id = s.id) AS seals
+      const [row] = await context.sql<{ reviewed_commit: string; plans: number; scope_id: string }[]>`
+        SELECT s.reviewed_commit, p.scope_id, (SELECT count(*)::int FROM saved_plans WHERE session_id = s.id AND ended_at IS NULL) AS plans
         FROM sessions s JOIN engine_providers p ON p.session_id = s.id WHERE s.uuid = ${session.uuid}`
-      expect(row, wanted).toMatchObject({ reviewed_commit: '', seals: 0 })
+      expect(row, wanted).toMatchObject({ reviewed_commit: '', plans: 0 })
       expect(await isLocked(context, repo_uri, row?.scope_id ?? ''), wanted).toBe(false)
     }
   })

@@ -169,7 +169,7 @@ export async function startStack(
 }
 
 /** Where the reviewed workspace of a session is kept. */
-export const pinnedPath = ({ config }: Stack, uuid: string) => join(config.paths.upload_folder, uuid, 'pinned')
+export const planPath = ({ config }: Stack, uuid: string) => join(config.paths.upload_folder, uuid, 'saved-plan')
 
 /** What a session looks like after a round. */
 export interface SessionView {
