@@ -4,7 +4,7 @@ import { readManagedState } from '../plan/state/managed-state.ts'
 import { hasMoved, type StateVersion } from '../plan/state/state.ts'
 import { isStateLocked } from '../plan/state/state-lock.ts'
 import { readBranchHead } from '../repository/head.ts'
-import type { EngineInfo } from '../services/iac/types.ts'
+import type { EngineInfo } from '../services/iac/contract.ts'
 import {
   describeNewerCommit,
   type NewestPlan,
