@@ -40,7 +40,7 @@ export interface EngineRootRequest {
 }
 
 /** The engine of the iac sidecar of a running stack. */
-export interface StackEngineAccess {
+interface StackEngineAccess {
   config: Config
   iac: IacClient
   /** Makes a folder that the sidecar can read. */

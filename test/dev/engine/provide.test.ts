@@ -86,7 +86,7 @@ async function publish(list: string): Promise<void> {
   releases.files[`${LIST}.gpgsig`] = await key.sign(releases.files[LIST])
 }
 
-/** What the cache holds; a fault leaves nothing there that could be taken for an engine. */
+/** Lists the cache; a fault leaves nothing there that could be taken for an engine. */
 const kept = () => readdir(cache).catch(() => [])
 
 describe('a machine without an engine', () => {

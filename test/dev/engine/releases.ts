@@ -46,7 +46,7 @@ export interface ReleaseServer {
   files: Record<string, Buffer>
   /** Names that were asked for, in order. */
   asked: string[]
-  /** How a file is sent, by name; the default sends it as it is. */
+  /** Ways to send a file, by name; the default sends it as it is. */
   ways: Record<string, (response: ServerResponse, file: Buffer) => void>
   close(): void
 }
