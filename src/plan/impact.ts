@@ -5,14 +5,14 @@ const IMPACT_LEVELS = ['low', 'medium', 'high'] as const
 export type ImpactLevel = (typeof IMPACT_LEVELS)[number]
 
 export interface CriticalChange extends PlannedChange {
-  action: 'delete' | 'recreate'
+  action: 'delete' | 'replace'
   criticality: Criticality
 }
 
 /** Objects that the plan destroys or replaces and that hold data or grant access, in the plan's order. */
 export function criticalChanges(plan: Plan): CriticalChange[] {
   return plannedChanges(plan).flatMap((change) => {
-    if (change.action !== 'delete' && change.action !== 'recreate') return []
+    if (change.action !== 'delete' && change.action !== 'replace') return []
     const criticality = criticalityOf(change.type)
     return criticality ? [{ ...change, action: change.action, criticality }] : []
   })

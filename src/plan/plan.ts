@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { badGateway, PlatformError } from '../base/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import type { ChangeAction } from './actions.ts'
 
 /** One entry of `resource_changes`, as the engine's `show -json` writes it. */
 export interface ResourceChange {
@@ -37,23 +38,15 @@ export interface Plan {
   document: JsonObject
 }
 
-/** What the plan does with an object; `none` stands for no-op, read and forget. */
-export type ChangeAction = 'create' | 'update' | 'delete' | 'recreate' | 'none'
-
 export interface PlannedChange {
   address: string
   type: string
-  action: Exclude<ChangeAction, 'none'>
+  action: ChangeAction
   /** Of a replacement: the old object is only removed from the state, and stays where it is. */
   keeps_old?: true
 }
 
-export type PlanCounts = {
-  create: number
-  update: number
-  delete: number
-  recreate: number
-}
+export type PlanCounts = Record<ChangeAction, number>
 
 const isJson = (value: unknown): value is Json => value !== undefined
 const json = v.pipe(

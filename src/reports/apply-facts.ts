@@ -14,7 +14,7 @@ const EFFECTS_OF: Record<PlannedChange['action'], readonly Effect[]> = {
   create: ['created'],
   update: ['updated'],
   delete: ['destroyed'],
-  recreate: ['destroyed', 'created'],
+  replace: ['destroyed', 'created'],
 }
 
 const effectsPlanned = ({ action, keeps_old }: PlannedChange): readonly Effect[] =>
@@ -121,7 +121,7 @@ function entriesOf(
  */
 function effectsOf({ address, action }: PlannedChange, { done }: ApplyOutput): ReadonlySet<Effect> {
   const own = done.get(address) ?? new Set<Effect>()
-  if (action !== 'recreate') return own
+  if (action !== 'replace') return own
   const deposed = [...done].some(
     ([name, effects]) => name.startsWith(`${address} (deposed object `) && effects.has('destroyed'),
   )

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { type ReportType, SEVERITIES } from '../base/vocabulary.ts'
+import { REPORT_ACTIONS } from '../plan/actions.ts'
 import { amount, choice, count, currency, list, requiredText, text, textOrNull } from './fields.ts'
 
 /**
@@ -10,7 +11,7 @@ export const generateReport = v.object({
   detailed_changes: list(
     v.object({
       name: requiredText(),
-      action: choice(['create', 'update', 'delete', 'recreate']),
+      action: choice(REPORT_ACTIONS),
       notes: text(),
       summary: text(),
       details: text(),

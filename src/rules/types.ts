@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../base/json.ts'
 import type { Severity } from '../base/vocabulary.ts'
-import type { ChangeAction, Plan } from '../plan/plan.ts'
+import type { ChangeAction } from '../plan/actions.ts'
+import type { Plan } from '../plan/plan.ts'
 
 export type Cloud = 'common' | 'aws' | 'azure' | 'gcp' | 'oci' | 'kubernetes'
 
@@ -15,7 +16,7 @@ export interface View {
 export interface Subject extends View {
   address: string
   type: string
-  action: Exclude<ChangeAction, 'none'>
+  action: ChangeAction
   /** Values before the change; empty for a new object. */
   before: JsonObject
 }

@@ -2,7 +2,6 @@ import { isJsonObject, itemsOf, type Json, type JsonObject, memberOf } from '../
 import { hasMark } from '../marks.ts'
 import type { Change, Plan } from '../plan.ts'
 import type { BeyondTargets } from '../targets/targets.ts'
-import { documentAction } from './actions.ts'
 import { showSides } from './attributes.ts'
 import { clipDepth } from './clip.ts'
 import { compareChange } from './differences.ts'
@@ -88,7 +87,7 @@ export function describeOutside(beyond: BeyondTargets | null | undefined, displa
   const changes = beyond.changes.slice(0, MAX_BRIEF).map(({ address, type, action }) => ({
     address: display.text(address),
     type: display.text(type),
-    action: documentAction(action),
+    action,
   }))
   return { made: true, changes, changes_left_out: beyond.changes.length - changes.length }
 }

@@ -1,25 +1,12 @@
 import type { Json } from '../../base/json.ts'
 import type { Severity } from '../../base/vocabulary.ts'
 import type { EngineInfo } from '../../services/iac/types.ts'
+import type { PlanAction } from '../actions.ts'
 import type { Plan } from '../plan.ts'
 import type { BeyondTargets } from '../targets/targets.ts'
 
 /** Grows when a field changes its meaning or goes away; new fields may come without it. */
 export const PLAN_DOCUMENT_VERSION = 1
-
-export const DOCUMENT_ACTIONS = [
-  'create',
-  'update',
-  'replace',
-  'delete',
-  'read',
-  'import',
-  'move',
-  'forget',
-  'none',
-] as const
-/** What a plan does with an object. `import` and `move` stand for plans that do nothing else with it. */
-export type DocumentAction = (typeof DOCUMENT_ACTIONS)[number]
 
 /** Names of attributes and keys of maps, and indexes of lists from 0, from the outside in. */
 export type DocumentPath = (string | number)[]
@@ -79,7 +66,7 @@ export interface DocumentResource {
   index: string | number | null
   deposed: string | null
   provider: { source: string; name: string } | null
-  action: DocumentAction
+  action: PlanAction
   /** The engine's word for why, for example `replace_because_tainted`. */
   action_reason: string | null
   replace: DocumentReplacement | null
@@ -126,11 +113,11 @@ export interface DocumentDrift {
 
 /** What a plan of the whole root would do and this plan leaves out; the reason when nobody could find out. */
 export type DocumentOutside =
-  | { made: true; changes: { address: string; type: string; action: DocumentAction }[]; changes_left_out: number }
+  | { made: true; changes: { address: string; type: string; action: PlanAction }[]; changes_left_out: number }
   | { made: false; reason: string }
 
 /** How many resources the plan creates and so on; those that it imports or moves count there as well. */
-export type DocumentSummary = Record<DocumentAction, number>
+export type DocumentSummary = Record<PlanAction, number>
 
 /** A plan as data: what `rounds[].plans[].document_url` answers. All texts in it are masked. */
 export interface PlanDocument {

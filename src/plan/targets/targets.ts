@@ -1,4 +1,5 @@
 import { itemsOf, type Json, memberOf } from '../../base/json.ts'
+import { toReportAction } from '../actions.ts'
 import { managedChanges, plannedChanges } from '../changes.ts'
 import { describesCode, type Plan, type PlannedChange } from '../plan.ts'
 
@@ -56,7 +57,7 @@ export function describeBeyondTargets(beyond: BeyondTargets): string {
 }
 
 function changeLines(changes: readonly PlannedChange[]): string[] {
-  const lines = changes.slice(0, MAX_LISTED).map(({ address, action }) => `- ${action} ${address}`)
+  const lines = changes.slice(0, MAX_LISTED).map(({ address, action }) => `- ${toReportAction(action)} ${address}`)
   return changes.length > MAX_LISTED ? [...lines, `- and ${changes.length - MAX_LISTED} more`] : lines
 }
 

@@ -1,11 +1,11 @@
 import { isJsonObject, itemsOf, type Json, type JsonObject, memberOf, ownMember } from '../../base/json.ts'
+import { actionOf, type ChangeAction } from '../../plan/actions.ts'
 import { withoutIndexes } from '../../plan/addresses.ts'
-import { actionOf } from '../../plan/changes.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { covers } from '../../plan/targets/targets.ts'
 import { expressionsByAddress, modulesOf } from '../common/expressions.ts'
 import { fits } from './glob.ts'
-import type { IntentAction, Marked, Selector } from './types.ts'
+import type { Marked, Selector } from './types.ts'
 
 /** One instance of a managed resource, in the root module or in one that it calls. */
 export interface Resource {
@@ -14,7 +14,7 @@ export interface Resource {
   previous_address: string | null
   type: string
   name: string
-  action: IntentAction | 'none'
+  action: ChangeAction | 'none'
   /** Whether the plan removes it from the state without destroying it. */
   forgotten: boolean
   /** The planned values; null for a resource that no longer exists afterwards. */

@@ -1,4 +1,5 @@
 import type { Json } from '../../base/json.ts'
+import type { ChangeAction } from '../../plan/actions.ts'
 
 /** How a planned value is compared with the value in a statement. */
 export const OPERATORS = [
@@ -13,9 +14,6 @@ export const OPERATORS = [
   'at_most',
 ] as const
 export type Operator = (typeof OPERATORS)[number]
-
-export const ACTIONS = ['create', 'update', 'delete', 'recreate'] as const
-export type IntentAction = (typeof ACTIONS)[number]
 
 export type Scalar = string | number | boolean
 
@@ -54,7 +52,7 @@ export type Statement = StatementText &
     | ({
         kind: 'resource_count'
         /** Counts the changes of this kind; when absent, the resources that exist after the apply are counted. */
-        action?: IntentAction
+        action?: ChangeAction
         op: 'eq' | 'at_least' | 'at_most'
         value: number
         where: Condition[]
