@@ -1,10 +1,10 @@
-import * as v from 'valibot'
 import type { Masker } from '../base/masking.ts'
+import { type DriftReport, reportSchemas } from './schemas.ts'
 import { stripBackticks, withoutIndexes } from '../plan/addresses.ts'
 import { type DriftFact, type DriftOperation, driftFacts } from '../plan/drift.ts'
 import { type BeyondTargets, describeBeyondTargets } from '../plan/targets/targets.ts'
-import { type DriftReport, reportSchemas } from './schemas.ts'
 import { reportGenerationError } from './settle-generate.ts'
+import * as v from 'valibot'
 
 /** What code knows for certain about a drift round. All operations are masked. */
 export interface DriftFacts {
@@ -156,3 +156,35 @@ const describeChange = ({ attribute, text }: DriftFact): Change => ({
   details: [`Before: ${text}`],
   reason: '',
 })
+
+const DIFFERS = 'Code and infrastructure differ here. This was a preview, so nothing was changed.'
+
+/**
+ * Settles the report of a drift preview. Its lists are those of a drift round in which nothing was remediated; its
+ * status says whether drift could be read, since a preview that finds drift has done what it was asked for.
+ * @param seen all operations are masked
+ * Errors: `ReportGenerationError` `report 'drift' generation error.`
+ */
+export function settleDriftPreview(
+  seen: Pick<DriftFacts, 'remaining' | 'excepted' | 'notes' | 'failure'>,
+  masker: Masker,
+): DriftReport {
+  const { remaining, excepted, failure } = seen
+  const narration: DriftReport = {
+    summary: '',
+    status: 'Failed',
+    remediated_resources: [],
+    unreconciled_drift: remaining.map(({ address }) => ({ resource_address: address, reason: DIFFERS, details: [] })),
+    whitelisted_exceptions: [],
+  }
+  const facts: DriftFacts = { ...seen, detected: [...remaining, ...excepted], changedFiles: [], beyond: null }
+  const settled = settleDriftReport(narration, facts, masker)
+  if (failure !== null) return { ...settled, summary: 'The drift could not be read. Nothing was changed.' }
+  return { ...settled, status: 'Succeeded', summary: previewSummary(remaining.length, excepted.length) }
+}
+
+function previewSummary(remaining: number, excepted: number): string {
+  if (remaining + excepted === 0) return 'No drift was found: the code describes the infrastructure as it is.'
+  const resources = remaining === 1 ? '1 resource differs' : `${remaining} resources differ`
+  return `Preview: ${resources}, and ${excepted} more as the exception rules expect. Nothing was changed.`
+}

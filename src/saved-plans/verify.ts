@@ -1,17 +1,10 @@
 import { conflict } from '../base/errors.ts'
 import type { Context } from '../context.ts'
-import { readManagedState } from '../plan/state/managed-state.ts'
+import { readManagedState, isStateLocked } from '../plan/state/managed-state.ts'
 import { hasMoved, type StateVersion } from '../plan/state/state.ts'
-import { isStateLocked } from '../plan/state/state-lock.ts'
 import { readBranchHead } from '../repository/head.ts'
 import type { EngineInfo } from '../services/iac/types.ts'
-import {
-  describeNewerCommit,
-  type NewestPlan,
-  type PlanCheck,
-  readNewestPlan,
-  type SavedPlanStatus,
-} from './plan-status.ts'
+import { describeNewerCommit, type NewestPlan, type PlanCheck, readNewestPlan, type SavedPlanStatus } from './plan-status.ts'
 
 /** Longest time for one question to the outside. They are asked side by side. */
 const LIMIT_MS = 8_000

@@ -1,9 +1,8 @@
 import { isEqualJson, isJsonObject, memberOf } from '../../base/json.ts'
 import { hasMark, itemMarks, memberMarks } from '../marks.ts'
 import type { Change } from '../plan.ts'
-import { clipDepth } from './clip.ts'
-import { alignLists } from './lists.ts'
-import type { Part } from './parts.ts'
+import { clipDepth } from './limits.ts'
+import { alignLists, type Part } from './lists.ts'
 import type { DocumentAttribute, DocumentPath } from './types.ts'
 
 /** Two values of one attribute of which at least one is no object and no list, or an empty one. */

@@ -2,7 +2,6 @@ import { toHex } from '../../base/bytes.ts'
 import type { Slices } from '../../base/slices.ts'
 import { applyDelta, readDeltaHeader } from './delta.ts'
 import { inflate } from './inflate.ts'
-import { PACK_LIMITS, type PackLimits } from './limits.ts'
 
 /** Commits and trees of a pack by their hash, in hexadecimal. The contents of files are not among them. */
 export type PackObjects = ReadonlyMap<string, PackObject>
@@ -185,4 +184,26 @@ async function hashObject({ kind, contents }: PackObject): Promise<string> {
   bytes.set(header)
   bytes.set(contents, header.length)
   return toHex(new Uint8Array(await crypto.subtle.digest('SHA-1', bytes)))
+}
+
+/**
+ * What a pack may ask for. Its sizes are compared with these limits before memory is taken. A repository that is
+ * reached with `filter=blob:none` stays far below all of them.
+ */
+export interface PackLimits {
+  /** Objects of all kinds. */
+  objects: number
+  /** Bytes of one commit, tree or delta, inflated. */
+  objectBytes: number
+  /** Bytes of all commits, trees and deltas together, inflated. */
+  keptBytes: number
+  /** Bytes of all objects together as the pack declares them, with the contents of files, which are skipped. */
+  declaredBytes: number
+}
+
+export const PACK_LIMITS: PackLimits = {
+  objects: 300_000,
+  objectBytes: 16 * 1024 * 1024,
+  keptBytes: 64 * 1024 * 1024,
+  declaredBytes: 2 * 1024 * 1024 * 1024,
 }

@@ -79,7 +79,7 @@ describe('resource_count', () => {
     [{ type: 'AWS_S3_*', action: 'create', op: 'eq', value: 3 }, 'met'],
     [{ type: 'resource.aws_s3_bucket', op: 'eq', value: 2 }, 'met'],
     [{ type: 'aws_s3_bucket|aws_vpc', op: 'eq', value: 3 }, 'met'],
-    [{ type: 'aws_sqs_queue', action: 'replace', op: 'eq', value: 1 }, 'met'],
+    [{ type: 'aws_sqs_queue', action: 'recreate', op: 'eq', value: 1 }, 'met'],
     [{ address: 'module.store', op: 'eq', value: 1 }, 'met'],
     [{ address: 'aws_s3_bucket.logs', op: 'eq', value: 1 }, 'met'],
   ])('%j is %s', (fields, expected) => expect(count(fields)).toBe(expected))

@@ -12,7 +12,7 @@ import { checkStateKeys, createStateKeys } from '../../../../src/data/storage/st
 import { parseDiagnostics } from '../../../../src/plan/diagnostics/parse.ts'
 import { blameOf, explainUnmendable } from '../../../../src/plan/diagnostics/unmendable.ts'
 import { deriveProjectId, STATE_KEYS_FILE } from '../../../../src/plan/state/managed-state.ts'
-import { isStateLocked } from '../../../../src/plan/state/state-lock.ts'
+import { isStateLocked } from '../../../../src/plan/state/managed-state.ts'
 import { SCOPE, startTestService, type TestService } from '../../../sidecars/iac/service.ts'
 import { type Minio, ROOT, startMinio } from './server.ts'
 
