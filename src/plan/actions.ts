@@ -11,7 +11,7 @@ export const PLAN_ACTIONS = [
   'forget',
   'none',
 ] as const
-/** What a plan does with an object. `import`, `move` and `forget` stand for plans that do nothing else with it. */
+/** An action of a plan on an object. `import`, `move` and `forget` stand for plans that do nothing else with it. */
 export type PlanAction = (typeof PLAN_ACTIONS)[number]
 
 /** The actions that change an object. */
@@ -31,7 +31,7 @@ export function actionOf(actions: readonly string[]): ChangeAction | 'none' {
   return actions.includes('update') ? 'update' : 'none'
 }
 
-/** What a plan does with an object; an import or a move is the action when nothing else happens to it. */
+/** Returns the action of a plan on an object; an import or a move is the action when nothing else happens to it. */
 export function mainAction(resource: ResourceChange): PlanAction {
   const { mode, change } = resource
   if (mode === 'data') return change.actions.includes('read') ? 'read' : 'none'

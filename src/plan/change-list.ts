@@ -23,13 +23,13 @@ export interface ListedChange {
   keeps_old?: true
 }
 
-/** How many objects are moved and imported, whether they are changed as well or not; the others count once. */
+/** Numbers of objects that are moved and imported, whether they are changed as well or not; the others count once. */
 export type ListedCounts = PlanCounts & { move: number; import: number; forget: number }
 
 export interface ChangeList {
   /** The first 500 changes, in the plan's order. */
   entries: ListedChange[]
-  /** How many changes there are in all. */
+  /** Number of all changes. */
   total: number
   /** Counts of all changes. */
   counts: ListedCounts

@@ -5,7 +5,7 @@ import type { Plan } from './plan.ts'
 import { type BeyondTargets, changesOutsideTargets, describeBeyondTargets } from './targets/targets.ts'
 
 /**
- * What code knows for certain about a plan, as lines for a model that narrates or judges it: the counts, then one line
+ * Returns what is certain about a plan, as lines for a model that narrates or judges it: the counts, then one line
  * a change, with a note where it destroys data or access or where no target names it. Not masked.
  * @param beyond what a plan of the whole root would change in addition; null when that was not asked
  */

@@ -25,7 +25,7 @@ export const impactFloor = (plan: Plan): ImpactLevel => (criticalChanges(plan).l
 export const higherImpact = (level: ImpactLevel, floor: ImpactLevel): ImpactLevel =>
   IMPACT_LEVELS.indexOf(floor) > IMPACT_LEVELS.indexOf(level) ? floor : level
 
-/** Why the loss of an object does harm: it holds data, or access to other things depends on it. */
+/** The harm of losing an object: it holds data, or access to other things depends on it. */
 type Criticality = 'data' | 'access'
 
 /**
@@ -120,7 +120,9 @@ const PATTERNS = Object.entries(TABLE).map(([prefix, words]) => ({
   data: toPatterns(words.data),
 }))
 
-/** Why an object of this type is critical; null when it is not, or when the table does not know its provider. */
+/**
+ * Returns why an object of this type is critical; null when it is not, or when the table does not know its provider.
+ */
 export function criticalityOf(type: string): Criticality | null {
   for (const { prefix, access, data } of PATTERNS) {
     if (!type.startsWith(prefix)) continue

@@ -116,8 +116,8 @@ function readDocument(text: string): JsonObject {
 }
 
 /**
- * Whether the document says what the code declares. The document of every known engine does, but the contract does not
- * demand it.
+ * Reports whether the document says what the code declares. The document of every known engine does, but the contract
+ * does not demand it.
  */
 export const describesCode = ({ document }: Plan): boolean => isJsonObject(document.configuration ?? null)
 

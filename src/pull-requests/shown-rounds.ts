@@ -1,6 +1,6 @@
-import { MASK, createMasker, type Masker } from '../base/masking.ts'
-import type { Turn } from '../base/vocabulary.ts'
 import { secretsOf } from '../../config/mask.ts'
+import { createMasker, MASK, type Masker } from '../base/masking.ts'
+import type { Turn } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import { type RoundResult, readRoundResult } from '../rounds/round-result.ts'
 import type { EvidenceRows, RoundRow } from './evidence/types.ts'
@@ -37,7 +37,7 @@ export function maskFirstRequest(firstQuery: string, history: readonly Turn[]): 
   return maskedTurn?.user ?? firstQuery
 }
 
-/** Whether `text` becomes `masked` when some parts of it are replaced by the mask. */
+/** Reports whether `text` becomes `masked` when some parts of it are replaced by the mask. */
 function isMaskedFormOf(masked: string, text: string): boolean {
   const parts = masked.split(MASK)
   const tail = parts.pop() ?? ''

@@ -139,8 +139,8 @@ function errorOf(change: PlannedChange, planned: readonly PlannedChange[], outpu
 }
 
 /**
- * Whether an error that names only a block concerns a planned change. It does when the block has no other planned
- * change, or when the engine began this one.
+ * Reports whether an error that names only a block concerns a planned change. It does when the block has no other
+ * planned change, or when the engine began this one.
  */
 function isOfBlock(
   change: PlannedChange,

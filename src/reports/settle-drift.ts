@@ -1,22 +1,22 @@
+import * as v from 'valibot'
 import type { Masker } from '../base/masking.ts'
-import { type DriftReport, reportSchemas } from './schemas.ts'
 import { stripBackticks, withoutIndexes } from '../plan/addresses.ts'
 import { type DriftFact, type DriftOperation, driftFacts } from '../plan/drift.ts'
 import { type BeyondTargets, describeBeyondTargets } from '../plan/targets/targets.ts'
+import { type DriftReport, reportSchemas } from './schemas.ts'
 import { reportGenerationError } from './settle-generate.ts'
-import * as v from 'valibot'
 
-/** What code knows for certain about a drift round. All operations are masked. */
+/** Facts of a drift round. All operations are masked. */
 export interface DriftFacts {
   /** Every address that differed at some time in the round, as it was when it was first read. */
   detected: readonly DriftOperation[]
-  /** What differed in the last reading and is covered by no exception rule. */
+  /** Differences of the last reading that no exception rule covers. */
   remaining: readonly DriftOperation[]
-  /** What differed in the last reading and is covered by an exception rule. */
+  /** Differences of the last reading that an exception rule covers. */
   excepted: readonly DriftOperation[]
-  /** What the exception filter said about the rules. */
+  /** Remarks of the exception filter about the rules. */
   notes: readonly string[]
-  /** Why drift could not be read, at the beginning or at the end of the round; null when it could. */
+  /** Reason why drift could not be read, at the beginning or at the end of the round; null when it could. */
   failure: string | null
   /** Files that the round's commits changed. */
   changedFiles: readonly string[]
@@ -57,7 +57,10 @@ export function settleDriftReport(narration: DriftReport, facts: DriftFacts, mas
   return parsed.output
 }
 
-/** What no longer differs. Without a commit of the round nothing counts, since then it did not remediate anything. */
+/**
+ * Returns what no longer differs. Without a commit of the round nothing counts, since then it did not remediate
+ * anything.
+ */
 function remediatedOperations({ detected, remaining, excepted, changedFiles }: DriftFacts): DriftOperation[] {
   if (changedFiles.length === 0) return []
   const left = new Set([...remaining, ...excepted].map(({ address }) => address))

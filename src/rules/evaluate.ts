@@ -1,14 +1,14 @@
+import type { RuleGrades } from '../../config/types.ts'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import type { Severity } from '../base/vocabulary.ts'
 import { withoutIndexes } from '../plan/addresses.ts'
 import { managedChanges } from '../plan/changes.ts'
 import type { Plan } from '../plan/plan.ts'
 import { changesOutsideTargets } from '../plan/targets/targets.ts'
 import { expressionsByAddress } from './common/expressions.ts'
-import { typedManifest } from './kubernetes/manifest.ts'
-import type { PlanContext, Subject, Cloud, Rule, CodeFindings, Finding, ResourceRule, RuleMessage } from './types.ts'
-import type { RuleGrades } from '../../config/types.ts'
-import type { Severity } from '../base/vocabulary.ts'
 import { RULES } from './index.ts'
+import { typedManifest } from './kubernetes/manifest.ts'
+import type { Cloud, CodeFindings, Finding, PlanContext, ResourceRule, Rule, RuleMessage, Subject } from './types.ts'
 
 export interface RuleOptions {
   /** Addresses that the plan was restricted to; none stands for the whole root. */

@@ -21,7 +21,7 @@ export interface Subject extends View {
   before: JsonObject
 }
 
-/** What a rule may know of the plan beside its subject; computed once for each plan. */
+/** The plan around the subject of a rule; computed once for each plan. */
 export interface PlanContext {
   /** Addresses of changes that no target names. */
   outside: ReadonlySet<string>
@@ -57,7 +57,7 @@ export interface ResourceRule extends RuleText {
   check(subject: Subject, context: PlanContext): string[]
 }
 
-/** What a rule says about one resource, or about the plan as a whole when `resource` is null. */
+/** A finding of a rule about one resource, or about the plan as a whole when `resource` is null. */
 export interface RuleMessage {
   resource: string | null
   message: string

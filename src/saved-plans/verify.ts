@@ -1,10 +1,16 @@
 import { conflict } from '../base/errors.ts'
 import type { Context } from '../context.ts'
-import { readManagedState, isStateLocked } from '../plan/state/managed-state.ts'
+import { isStateLocked, readManagedState } from '../plan/state/managed-state.ts'
 import { hasMoved, type StateVersion } from '../plan/state/state.ts'
 import { readBranchHead } from '../repository/head.ts'
 import type { EngineInfo } from '../services/iac/types.ts'
-import { describeNewerCommit, type NewestPlan, type PlanCheck, readNewestPlan, type SavedPlanStatus } from './plan-status.ts'
+import {
+  describeNewerCommit,
+  type NewestPlan,
+  type PlanCheck,
+  readNewestPlan,
+  type SavedPlanStatus,
+} from './plan-status.ts'
 
 /** Longest time for one question to the outside. They are asked side by side. */
 const LIMIT_MS = 8_000
@@ -66,8 +72,8 @@ const broken = (explanation: string): Finding => ({ outcome: 'broken', explanati
 const unknown = (explanation: string): Finding => ({ outcome: 'unknown', explanation })
 
 /**
- * Asks an outside service in limited time. A failure is `unknown` with the text of `failed`; its own text goes to the log
- * only, because it may name what the caller must not see.
+ * Asks an outside service in limited time. A failure is `unknown` with the text of `failed`; its own text goes to the
+ * log only, because it may name what the caller must not see.
  */
 async function ask(
   { log }: Needs,

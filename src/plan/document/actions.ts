@@ -5,7 +5,7 @@ import { MAX_DEPENDENCIES } from './limits.ts'
 import type { Display } from './shown.ts'
 import type { DocumentReplacement, DocumentResource, DocumentSummary } from './types.ts'
 
-/** Why and how an object is replaced; null for any other action. */
+/** Returns the reasons and the way of a replacement; null for any other action. */
 export function replacementOf({ mode, change }: ResourceChange, display: Display): DocumentReplacement | null {
   const { actions, replace_paths } = change
   if (mode === 'data' || actionOf(actions) !== 'replace') return null

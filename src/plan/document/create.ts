@@ -1,5 +1,5 @@
-import type { ResourceChange } from '../plan.ts'
 import { createSlices } from '../../base/slices.ts'
+import type { ResourceChange } from '../plan.ts'
 import { countResource, emptySummary } from './actions.ts'
 import { collectAttachments } from './attached.ts'
 import { listAttributes } from './attributes.ts'

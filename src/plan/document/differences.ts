@@ -26,8 +26,8 @@ const NOTHING: Part = { value: null, sensitive: undefined, unknown: undefined }
 
 /**
  * Compares an object before and after a change, attribute by attribute. Items that two lists have in common, in the
- * same order, are the same wherever they stand, so that an item inserted into a list or a set is one difference. Answers
- * whether parts of the values were nested too deep to be compared.
+ * same order, are the same wherever they stand, so that an item inserted into a list or a set is one difference.
+ * Answers whether parts of the values were nested too deep to be compared.
  */
 export function compareChange(change: Change, found: Comparison): { clipped: boolean } {
   const before = clipDepth(change.before, null)

@@ -22,7 +22,7 @@ export const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024
 /** A value whose parts are nested no deeper than `MAX_DEPTH`. */
 export interface Clipped {
   value: Json
-  /** Whether something deeper was taken away. */
+  /** True if something deeper was taken away. */
   clipped: boolean
 }
 

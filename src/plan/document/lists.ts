@@ -1,4 +1,4 @@
-import { type Json, isEqualJson } from '../../base/json.ts'
+import { isEqualJson, type Json } from '../../base/json.ts'
 import { hasMark } from '../marks.ts'
 
 /** What two lists have in common, and what is left to compare. */

@@ -27,7 +27,7 @@ export interface DocumentAttribute {
   cut?: true
 }
 
-/** What a rule says. `resource` is null when it is about the plan as a whole. */
+/** A finding of a rule. `resource` is null when it is about the plan as a whole. */
 export interface DocumentFinding {
   rule_id: string
   severity: Severity
@@ -44,7 +44,7 @@ export interface DocumentStatement {
   finding: string
 }
 
-/** Why and how an object is replaced. */
+/** The reasons and the way of a replacement. */
 export interface DocumentReplacement {
   order: 'delete_first' | 'create_first'
   /** The old object stays where it is, and nobody manages it any more. */
@@ -74,7 +74,7 @@ export interface DocumentResource {
   import: { id: string | null } | null
   /** The address that the object has in the state until the apply. */
   moved_from: string | null
-  /** Whether a target of the plan names it; true in a plan of the whole root. */
+  /** True if a target of the plan names it; true in a plan of the whole root. */
   is_targeted: boolean
   is_critical: boolean
   /** `data`: it holds data; `access`: it grants access. */
@@ -111,12 +111,12 @@ export interface DocumentDrift {
   paths_left_out: number
 }
 
-/** What a plan of the whole root would do and this plan leaves out; the reason when nobody could find out. */
+/** Changes of a plan of the whole root that this plan leaves out; the reason when nobody could find out. */
 export type DocumentOutside =
   | { made: true; changes: { address: string; type: string; action: PlanAction }[]; changes_left_out: number }
   | { made: false; reason: string }
 
-/** How many resources the plan creates and so on; those that it imports or moves count there as well. */
+/** Numbers of resources that the plan creates and so on; those that it imports or moves count there as well. */
 export type DocumentSummary = Record<PlanAction, number>
 
 /** A plan as data: what `rounds[].plans[].document_url` answers. All texts in it are masked. */
@@ -139,7 +139,7 @@ export interface PlanDocument {
   statements: DocumentStatement[]
   /** Null for a plan of the whole root, and while it is not known. */
   outside_targets: DocumentOutside | null
-  /** How many resources lost their attributes because the document would have been too large. */
+  /** Number of resources that lost their attributes because the document would have been too large. */
   resources_without_attributes: number
 }
 

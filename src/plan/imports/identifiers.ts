@@ -1,8 +1,8 @@
-import { itemsOf, type Json, memberOf } from '../../base/json.ts'
-import type { Plan } from '../plan.ts'
-import { badGateway } from '../../base/errors.ts'
-import type { Cloud } from '../../base/vocabulary.ts'
 import * as v from 'valibot'
+import { badGateway } from '../../base/errors.ts'
+import { itemsOf, type Json, memberOf } from '../../base/json.ts'
+import type { Cloud } from '../../base/vocabulary.ts'
+import type { Plan } from '../plan.ts'
 
 /**
  * Gives a function that maps all spellings of one identifier to the same text. On Azure letter case does not matter, on
@@ -43,7 +43,9 @@ function parseJson(text: string): unknown {
 /** The longest argument that the iac service accepts, in characters. */
 const MAX_LENGTH = 4096
 
-/** Whether a text can be passed to the engine as an argument: not blank, no option, a single line, not too long. */
+/**
+ * Reports whether a text can be passed to the engine as an argument: not blank, no option, a single line, not too long.
+ */
 export const isArgument = (text: string): boolean =>
   text.trim() !== '' &&
   text.length <= MAX_LENGTH &&

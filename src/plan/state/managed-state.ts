@@ -1,8 +1,8 @@
 import type { StorageConfig } from '../../../config/types.ts'
-import { PlatformError } from '../../base/errors.ts'
-import type { ObjectStore, StateKeySource, StateKeys } from '../../data/storage/types.ts'
 import { sha256Hex } from '../../base/bytes.ts'
+import { PlatformError } from '../../base/errors.ts'
 import { usesScopedKeys } from '../../data/storage/state-keys.ts'
+import type { ObjectStore, StateKeySource, StateKeys } from '../../data/storage/types.ts'
 import { type EngineState, NO_STATE, parseState } from './state.ts'
 
 /**
@@ -163,8 +163,8 @@ export async function readManagedState(
 }
 
 /**
- * Whether the lock file is there that the backend override for S3 makes the engine write. Null where it cannot be seen:
- * the state is not managed by the platform, or the store is one of blobs, which locks by a lease instead.
+ * Reports whether the lock file is there that the backend override for S3 makes the engine write. Null where it cannot
+ * be seen: the state is not managed by the platform, or the store is one of blobs, which locks by a lease instead.
  * Errors: those of the object store.
  */
 export async function isStateLocked(

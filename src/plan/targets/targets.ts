@@ -19,7 +19,9 @@ export function changesOutsideTargets(plan: Plan, targets: readonly string[]): P
   })
 }
 
-/** Whether a target includes an address: the same address, an instance of it or, for a module, anything inside. */
+/**
+ * Reports whether a target includes an address: the same address, an instance of it or, for a module, anything inside.
+ */
 export const covers = (target: string, address: string) =>
   address === target || address.startsWith(`${target}[`) || (isModule(target) && address.startsWith(`${target}.`))
 
@@ -62,10 +64,10 @@ function changeLines(changes: readonly PlannedChange[]): string[] {
 }
 
 /**
- * Whether at least one target matches something that the plan knows: a resource in the code, in the state, or deleted
- * in the cloud. The engine does not complain about a target that matches nothing; it makes an empty plan, which would
- * read as "no drift". Also true without targets, and when the document does not say what the code declares, since then
- * nobody can tell that nothing matches.
+ * Reports whether at least one target matches something that the plan knows: a resource in the code, in the state, or
+ * deleted in the cloud. The engine does not complain about a target that matches nothing; it makes an empty plan, which
+ * would read as "no drift". Also true without targets, and when the document does not say what the code declares, since
+ * then nobody can tell that nothing matches.
  */
 export function hasMatchingTarget(plan: Plan, targets: readonly string[]): boolean {
   if (targets.length === 0 || !describesCode(plan)) return true

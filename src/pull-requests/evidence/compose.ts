@@ -1,13 +1,13 @@
 import { cut, prose } from './markdown.ts'
 import { blocks, type Section } from './section.ts'
-import { appliedSection, importSection } from './sections/import.ts'
 import { assumptionsSection } from './sections/assumptions.ts'
 import { complianceSection } from './sections/compliance.ts'
-import { costSection, impactSection, outsideSection } from './sections/impact.ts'
 import { driftSection } from './sections/drift.ts'
+import { costSection, impactSection, outsideSection } from './sections/impact.ts'
+import { appliedSection, importSection } from './sections/import.ts'
 import { planSection, roundsSection } from './sections/plan.ts'
-import { requestSection, listNotices, sessionReference, sessionSection } from './sections/session.ts'
 import { rollBackSection } from './sections/roll-back.ts'
+import { listNotices, requestSection, sessionReference, sessionSection } from './sections/session.ts'
 import type { Evidence } from './types.ts'
 
 const MAX_SUMMARY = 8_000

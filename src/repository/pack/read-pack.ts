@@ -22,7 +22,7 @@ interface Waiting {
 /** The base of a delta: the offset of another entry of the pack, or a hash. */
 type BaseName = number | string
 
-/** What has been read so far. */
+/** Progress of reading a pack. */
 interface Reading {
   limits: PackLimits
   slices: Slices
@@ -132,7 +132,10 @@ function readBase(type: number, pack: Uint8Array, offset: number, start: number)
   return { name: offset - distance, next }
 }
 
-/** Whether a delta may be a commit or a tree. One whose base stands in the pack and is neither is a file's contents. */
+/**
+ * Reports whether a delta may be a commit or a tree. One whose base stands in the pack and is neither is a file's
+ * contents.
+ */
 const isWanted = ({ byOffset, undecided }: Reading, base: BaseName): boolean =>
   typeof base === 'string' || byOffset.has(base) || undecided.has(base)
 
@@ -187,7 +190,7 @@ async function hashObject({ kind, contents }: PackObject): Promise<string> {
 }
 
 /**
- * What a pack may ask for. Its sizes are compared with these limits before memory is taken. A repository that is
+ * Limits of a pack. Its sizes are compared with these limits before memory is taken. A repository that is
  * reached with `filter=blob:none` stays far below all of them.
  */
 export interface PackLimits {

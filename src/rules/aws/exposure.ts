@@ -2,7 +2,7 @@ import { networkRules } from '../network.ts'
 import { EVERY_PORT, type Opening, protocolOf } from '../ports.ts'
 import { audiencesOf, openTo } from '../public-address.ts'
 import type { Rule, Subject, View } from '../types.ts'
-import { blocksOf, isUnknown, numberOf, textOf, textsOf, blocksAt, flagOf, jsonAt } from '../view.ts'
+import { blocksAt, blocksOf, flagOf, isUnknown, jsonAt, numberOf, textOf, textsOf } from '../view.ts'
 
 const PUBLIC_ACLS = ['public-read', 'public-read-write', 'authenticated-read']
 const EVERYONE = /\/groups\/global\/(AllUsers|AuthenticatedUsers)$/

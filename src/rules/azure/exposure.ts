@@ -2,7 +2,7 @@ import { networkRules } from '../network.ts'
 import { type Opening, portRanges, protocolOf } from '../ports.ts'
 import { audiencesOf, ipv4Count, openTo } from '../public-address.ts'
 import type { Rule, Subject, View } from '../types.ts'
-import { blocksOf, textOf, textsOf, blocksAt, flagOf, jsonAt } from '../view.ts'
+import { blocksAt, blocksOf, flagOf, jsonAt, textOf, textsOf } from '../view.ts'
 
 const FIREWALL_RULES = [
   'azurerm_mssql_firewall_rule',

@@ -1,10 +1,10 @@
-import { type Json, type JsonObject, isJsonObject, ownMember } from '../../base/json.ts'
+import { isJsonObject, type Json, type JsonObject, ownMember } from '../../base/json.ts'
 import { jsonOf } from '../policy-document.ts'
-import type { View, PlanContext, Rule, Subject } from '../types.ts'
+import type { PlanContext, Rule, Subject, View } from '../types.ts'
 import { jsonAt } from '../view.ts'
-import { type AttributeText, stringsOf } from './strings.ts'
 import { hasReferences, literalsOf, textsIn } from './expressions.ts'
 import { carriesSecret, isLiteralSecret, isSecretVariable } from './secret-names.ts'
+import { type AttributeText, stringsOf } from './strings.ts'
 import { hasUrlPassword, tokensIn } from './token-formats.ts'
 
 const USE_SECRET_STORE =
@@ -105,7 +105,10 @@ function secretVariables(subject: Subject, { expressionsOf }: PlanContext, liter
     .map(({ key }) => key)
 }
 
-/** Whether the code spells out a text: as a literal of the expression, or because the expression has no references. */
+/**
+ * Reports whether the code spells out a text: as a literal of the expression, or because the expression has no
+ * references.
+ */
 function isWrittenInCode(expression: Json | undefined, text: string): boolean {
   if (expression === undefined) return false
   return (

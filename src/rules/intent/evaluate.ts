@@ -119,7 +119,7 @@ function countResult(statement: StatementOf<'resource_count'>, view: PlanView, c
   return { verdict, finding }
 }
 
-/** How many resources match for certain, and how many may match once the apply knows all values. */
+/** Counts the resources that match for certain, and those that may match once the apply knows all values. */
 interface Count {
   certain: number
   possible: number

@@ -94,7 +94,7 @@ export const MAX_STATEMENTS = 20
 
 export interface ReadStatements {
   statements: Statement[]
-  /** What is wrong with the statements that were refused, one line each. */
+  /** Faults of the statements that were refused, one line each. */
   faults: string[]
 }
 

@@ -1,7 +1,7 @@
 import type { Json } from '../../base/json.ts'
 import type { ChangeAction } from '../../plan/actions.ts'
 
-/** How a planned value is compared with the value in a statement. */
+/** Comparisons of a planned value with the value in a statement. */
 export const OPERATORS = [
   'eq',
   'ne',
@@ -26,8 +26,8 @@ export interface Condition {
 }
 
 /**
- * Which resources a statement is about. The texts are patterns with `*`, `?` and `|` between alternatives; letter case
- * does not matter.
+ * The resources that a statement is about. The texts are patterns with `*`, `?` and `|` between alternatives; letter
+ * case does not matter.
  */
 export interface Selector {
   type?: string
@@ -37,7 +37,7 @@ export interface Selector {
   address?: string
 }
 
-/** What every statement has. */
+/** Fields of every statement. */
 interface StatementText {
   /** Unique in its list, for example `s3`. */
   id: string
@@ -69,7 +69,7 @@ export type StatementOf<Kind extends StatementKind> = Extract<Statement, { kind:
 /** `unknown` when the plan cannot tell whether a statement is met. */
 export type Verdict = 'met' | 'unmet' | 'unknown'
 
-/** Whether the plan meets a statement. `finding` says what the plan has, without sensitive values. */
+/** True if the plan meets a statement. `finding` says what the plan has, without sensitive values. */
 export interface StatementResult {
   statement: Statement
   verdict: Verdict

@@ -1,6 +1,6 @@
 import type { ApplyReport } from '../../../reports/schemas.ts'
 import { bulletList, capLines, code, inline, prose, table } from '../markdown.ts'
-import { blocks, formatTime, type Section, section, unreadableSection, notesOf } from '../section.ts'
+import { blocks, formatTime, notesOf, type Section, section, unreadableSection } from '../section.ts'
 import type { Evidence } from '../types.ts'
 
 const MAX_ROWS = 40

@@ -92,7 +92,9 @@ const effect = (lead: string, changes: ListedChange[], show: Effect['show'] = sh
   show,
 })
 
-/** Whether a `moved` block made the move. Without one the engine moves between `x` and `x[0]`, back and forth. */
+/**
+ * Reports whether a `moved` block made the move. Without one the engine moves between `x` and `x[0]`, back and forth.
+ */
 const isMoveOfCode = ({ address, previous_address }: ListedChange): boolean =>
   previous_address !== undefined && address.replaceAll('[0]', '') !== previous_address.replaceAll('[0]', '')
 

@@ -1,5 +1,5 @@
 import { INTENT_TITLE, isIntentTitle } from '../../../rules/intent/describe.ts'
-import { bulletList, capLines, inline, code } from '../markdown.ts'
+import { bulletList, capLines, code, inline } from '../markdown.ts'
 import { blocks, type Section, section, unreadableSection } from '../section.ts'
 import type { Evidence } from '../types.ts'
 
