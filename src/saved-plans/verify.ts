@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import { isStateLocked, readManagedState } from '../plan/state/managed-state.ts'
 import { hasMoved, type StateVersion } from '../plan/state/state.ts'
 import { readBranchHead } from '../repository/head.ts'
-import type { EngineInfo } from '../services/iac/types.ts'
+import type { EngineInfo } from '../services/iac/contract.ts'
 import {
   describeNewerCommit,
   type NewestPlan,
