@@ -2,8 +2,7 @@ import type { Json } from '../../src/base/json.ts'
 import type { Logger } from '../../src/base/log.ts'
 import { createMasker, type Masker } from '../../src/base/masking.ts'
 import type { InferenceRequest, LlmClient, Message } from '../../src/llm/inference.ts'
-import { toReportCounts } from '../../src/plan/actions.ts'
-import type { PlanCounts } from '../../src/plan/plan.ts'
+import { type PlanCounts, toReportCounts } from '../../src/plan/actions.ts'
 import { chainOf, RECORDING_VERSION, type RecordedError, type RecordedRound, sealLine } from './recording.ts'
 
 /** Records the model traffic of rounds. */

@@ -17,6 +17,16 @@ export type PlanAction = (typeof PLAN_ACTIONS)[number]
 /** The actions that change an object. */
 export type ChangeAction = Extract<PlanAction, 'create' | 'update' | 'replace' | 'delete'>
 
+export interface PlannedChange {
+  address: string
+  type: string
+  action: ChangeAction
+  /** Of a replacement: the old object is only removed from the state, and stays where it is. */
+  keeps_old?: true
+}
+
+export type PlanCounts = Record<ChangeAction, number>
+
 /**
  * The one action that a list of engine actions amounts to; `none` for no-op, read and forget. `delete` with `create` is
  * a replacement; so is `forget` with `create`, since a new object is made although the old one is only removed from the

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '../base/json.ts'
-import { actionOf, type ChangeAction } from './actions.ts'
-import type { Plan, PlanCounts, PlannedChange, ResourceChange } from './plan.ts'
+import { actionOf, type ChangeAction, type PlanCounts, type PlannedChange } from './actions.ts'
+import type { Plan, ResourceChange } from './plan.ts'
 
 /** Changes of managed resources, in the plan's order; reading a data source is no change. */
 export function managedChanges(plan: Plan): { resource: ResourceChange; action: ChangeAction }[] {

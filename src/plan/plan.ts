@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { badGateway, PlatformError } from '../base/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
-import type { ChangeAction } from './actions.ts'
 
 /** One entry of `resource_changes`, as the engine's `show -json` writes it. */
 export interface ResourceChange {
@@ -37,16 +36,6 @@ export interface Plan {
   resource_changes: ResourceChange[]
   document: JsonObject
 }
-
-export interface PlannedChange {
-  address: string
-  type: string
-  action: ChangeAction
-  /** Of a replacement: the old object is only removed from the state, and stays where it is. */
-  keeps_old?: true
-}
-
-export type PlanCounts = Record<ChangeAction, number>
 
 const isJson = (value: unknown): value is Json => value !== undefined
 const json = v.pipe(

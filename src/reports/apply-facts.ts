@@ -1,5 +1,5 @@
+import type { PlannedChange } from '../plan/actions.ts'
 import { withoutIndexes } from '../plan/addresses.ts'
-import type { PlannedChange } from '../plan/plan.ts'
 import type { ApplyResult } from '../rounds/applies.ts'
 import { type ApplyOutput, type Effect, type EngineError, readApplyOutput } from './apply-output.ts'
 import type { ApplyReport } from './schemas.ts'

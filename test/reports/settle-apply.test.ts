@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createMasker } from '../../src/base/masking.ts'
-import type { PlannedChange } from '../../src/plan/plan.ts'
+import type { PlannedChange } from '../../src/plan/actions.ts'
 import { applyFacts } from '../../src/reports/apply-facts.ts'
 import { settleApplyReport } from '../../src/reports/settle-apply.ts'
 import type { ApplyResult } from '../../src/rounds/applies.ts'
