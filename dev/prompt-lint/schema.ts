@@ -121,6 +121,6 @@ function problems(known: Block, name: string, asBlock: boolean): string[] {
   return attribute.deprecated ? ['is deprecated'] : []
 }
 
-/** Whether an attribute is a list of objects. Such an attribute may be written as blocks too. */
+/** True if an attribute is a list of objects. Such an attribute may be written as blocks too. */
 const isListOfObjects = ({ type }: Attribute): boolean =>
   Array.isArray(type) && (type[0] === 'list' || type[0] === 'set') && Array.isArray(type[1]) && type[1][0] === 'object'

@@ -4,13 +4,13 @@ import { type Attribute, type Block, modeOf, type NestedBlock, nearNames, type T
 import { blockPathAt, type Declarations } from './declarations.ts'
 import type { Diagnostic } from './diagnostic.ts'
 
-/** What a hint may be made of. Whatever is not at hand is null. */
+/** The sources of a hint. A source that is missing is null. */
 export interface Surroundings {
   /** The whole text of the file that the diagnostic names. */
   text: string | null
-  /** What is declared in the folder of that file. */
+  /** The declarations in the folder of that file. */
   declared(): Promise<Declarations>
-  /** What a module declares that is called in that folder, when its code is in the repository. */
+  /** The declarations of a module that is called in that folder, when its code is in the repository. */
   declaredIn(module: string): Promise<Declarations | null>
   types(): Promise<TypeNames | null>
   block(type: TypeName): Promise<Block | null>
