@@ -1,4 +1,6 @@
 import { platformFor, recordAudit } from '../access/audit/record.ts'
+import { LeaseLost } from '../base/errors.ts'
+import { delay } from '../base/http.ts'
 import type { TerminalStatus, Turn } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import type { Transaction } from '../data/db/types.ts'
@@ -32,8 +34,8 @@ export interface RoundEnd {
  * a client that sees the status and sends the next request at once is accepted. After an apply round, successful or
  * not, the session has no current saved plan, and the next apply of its project may begin. Only a round that
  * completed makes its commit the reviewed one: a declined request may find a commit that somebody else has pushed.
- * A preview leaves both commits as they are, since it has reviewed nothing. The end of an apply is entered in the record
- * of who did what. A round that somebody has cancelled by now ends cancelled, whatever `end` says.
+ * A preview leaves both commits as they are, since it has reviewed nothing. The end of an apply is entered in the
+ * record of who did what. A round that somebody has cancelled by now ends cancelled, whatever `end` says.
  * @returns the end as it was written
  * Errors: `LeaseLost`.
  */
@@ -54,6 +56,34 @@ export async function finishRound(
   })
   await context.cache.delete(sessionAggregateKey(round.session.uuid))
   return written
+}
+
+const PAUSES_MS = [250, 1_000, 2_000]
+
+/**
+ * Ends a round like `finishRound`. When the database cannot be reached, the write is tried four times within 3.25 s, so
+ * that a short outage does not lose the result of the round.
+ * @param lost fires when the lease is lost
+ * Errors: `LeaseLost`, also when the lease is lost during a pause; the last error of the database.
+ */
+export async function finishDespiteOutages(
+  context: Pick<Context, 'sql' | 'cache' | 'queue' | 'log'>,
+  round: ClaimedRound,
+  end: RoundEnd,
+  lost: AbortSignal,
+): Promise<RoundEnd> {
+  for (const pause of PAUSES_MS) {
+    try {
+      return await finishRound(context, round, end)
+    } catch (error) {
+      if (error instanceof LeaseLost) throw error
+      context.log.warn('the end of the round could not be written yet', { error })
+      await delay(pause, lost).catch(() => {
+        throw new LeaseLost()
+      })
+    }
+  }
+  return await finishRound(context, round, end)
 }
 
 const asCancelled = (end: RoundEnd, by: string): RoundEnd => ({

@@ -1,12 +1,12 @@
 import { type Actor, auditInsert, platformFor } from '../access/audit/record.ts'
 import { conflict, LeaseLost, PlatformError, RoundCancelled } from '../base/errors.ts'
 import { isUuid } from '../base/text.ts'
-import type { Cloud, Mode, Operation, Status, TerminalStatus } from '../base/vocabulary.ts'
+import type { Cloud, Operation, Status, TerminalStatus } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import type { Db, Query, Sql, Transaction } from '../data/db/types.ts'
 import { storable } from '../data/db/values.ts'
 import { type NewSavedPlan, replaceSavedPlan } from '../saved-plans/saved-plan.ts'
-import { assertHeld, type ClaimedRound, type HeldRound, heldSessionQuery } from './round.ts'
+import { assertHeld, type ClaimedRound, type HeldRound, heldSessionQuery, type RoundRequest } from './round.ts'
 import { sessionAggregateKey } from './session-facts.ts'
 import { transition } from './state-machine.ts'
 
@@ -58,15 +58,6 @@ export const openSession = transition(
   },
 )
 
-export interface NewRound {
-  session_uuid: string
-  mode: Mode
-  query: string
-  is_partial: boolean
-  preview?: boolean
-  resource_ids?: readonly string[] | null
-}
-
 /**
  * Opens the next round and answers its id, or null when the session accepts none. Of several requests at the same
  * moment exactly one opens a round. `besides`: a further part of the statement, which may name `session`.
@@ -78,7 +69,7 @@ export const openRound = transition(
     guard: 'the session is not locked, or the round is no apply',
     caller: 'core, for a request that names a session',
   },
-  async (tx: Transaction, input: NewRound, besides: Query): Promise<number | null> => {
+  async (tx: Transaction, input: RoundRequest & { session_uuid: string }, besides: Query): Promise<number | null> => {
     const { mode, is_partial, preview = false, resource_ids = null } = input
     const [round] = await tx<{ id: number }[]>`
       WITH session AS (
@@ -101,17 +92,11 @@ export const openRound = transition(
   },
 )
 
-export interface TakenRound {
+export interface TakenRound extends Pick<ClaimedRound, 'fence' | 'number' | 'mode' | 'query' | 'is_partial' | 'jobs'> {
   session_id: number
   last_commit: string | null
-  fence: number
-  number: number
-  mode: Mode
-  query: string
-  is_partial: boolean
   preview: boolean
   resource_ids: string[] | null
-  jobs: Record<string, string>
   attempts: number
   handed_back: number
   /** True when the round waited for another apply until now. */
@@ -348,11 +333,7 @@ export const recordSavedPlan = transition(
     }),
 )
 
-export interface CancelledRound {
-  id: number
-  number: number
-  mode: Mode
-  preview: boolean
+export interface CancelledRound extends Pick<HeldRound, 'id' | 'number' | 'mode' | 'preview'> {
   /** True when nobody had cancelled the round before. */
   is_first: boolean
   cancelled_by: string

@@ -3,7 +3,7 @@ import { type ReportType, type Status, TERMINAL_STATUSES, type Turn } from '../b
 import type { Context } from '../context.ts'
 import type { Db, Transaction } from '../data/db/types.ts'
 import { readAttempts, toAttempts } from '../rounds/attempts.ts'
-import { sessionAggregateKey } from '../rounds/session-facts.ts'
+import { factColumns, factJoins, sessionAggregateKey } from '../rounds/session-facts.ts'
 import { readNewestPlan, type SavedPlanStatus } from '../saved-plans/plan-status.ts'
 import { type SummaryRow, toSummary } from './list.ts'
 import type {
@@ -104,7 +104,7 @@ async function readAggregate(
     return head ? { head, ...(await readRounds(tx, head.id)), saved_plan: await readPlanStatus(tx, uuid) } : null
   })
   if (!rows) return null
-  const { head } = rows
+  const { id: _, scope_id, payload, ...head } = rows.head
   const entries = {
     reports: await presignRows(context, rows.reports),
     compliance_checks: await presignRows(context, rows.compliance_checks),
@@ -134,8 +134,8 @@ async function readAggregate(
       created_at,
     }
   })
-  const history = options.includeHistory ? head.payload : null
-  return { ...toSummary(head), scope_id: head.scope_id, rounds, history, saved_plan: rows.saved_plan }
+  const history = options.includeHistory ? payload : null
+  return { ...toSummary(head), scope_id, rounds, history, saved_plan: rows.saved_plan }
 }
 
 const readPlanStatus = async (sql: Db, uuid: string): Promise<SavedPlanStatus | null> =>
@@ -143,14 +143,8 @@ const readPlanStatus = async (sql: Db, uuid: string): Promise<SavedPlanStatus | 
 
 async function readHead(tx: Transaction, uuid: string): Promise<Head | null> {
   const [head] = await tx<Head[]>`
-    SELECT s.id, s.uuid, coalesce(nullif(u.email, ''), 'user-' || u.id) AS username, s.operation,
-           p.provider, p.scope_id, h.first_query, h.payload, w.uri, w.branch, w.root_path, s.last_status AS current_status,
-           s.in_flight, s.is_blocked, s.created_at, s.updated_at
-    FROM sessions s
-    JOIN users u ON u.id = s.user_id
-    JOIN workspaces w ON w.session_id = s.id
-    JOIN engine_providers p ON p.session_id = s.id
-    JOIN histories h ON h.session_id = s.id
+    SELECT s.id, p.scope_id, h.payload, ${factColumns(tx)}, s.created_at, s.updated_at
+    FROM sessions s ${factJoins(tx)}
     WHERE s.uuid = ${uuid}`
   return head ?? null
 }

@@ -1,24 +1,17 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { PAGE, replaceStates } from '../../dev/round-states.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { ROUND_STATES, type RoundState } from '../../src/rounds/state-machine.ts'
 import * as exported from '../../src/rounds/transitions.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
-import { claimOf, createSession, createUser, lapseLease, verbContext } from '../sessions/fixtures.ts'
+import { claimOf, createSession, createUser, lapseLease, useVerbs } from '../sessions/fixtures.ts'
 
 const { TRANSITIONS } = exported
 type Name = keyof typeof TRANSITIONS
 const NAMES = Object.keys(TRANSITIONS) as Name[]
 const STATES = Object.keys(ROUND_STATES) as RoundState[]
 
-let db: TestDatabase
-let context: ReturnType<typeof verbContext>
-beforeAll(async () => {
-  db = await createTestDatabase()
-  context = verbContext(db.sql)
-})
-afterAll(() => db.drop())
+const { db, context } = useVerbs()
 
 /** A round in some state, with the last claim of a worker. `holder` applies to the project that the round may want. */
 interface World {

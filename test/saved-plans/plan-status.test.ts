@@ -13,7 +13,7 @@ let db: TestDatabase
 let context: ReturnType<typeof verbContext>
 beforeAll(async () => {
   db = await createTestDatabase()
-  context = verbContext(db.sql)
+  context = verbContext(db)
 })
 afterAll(() => db.drop())
 

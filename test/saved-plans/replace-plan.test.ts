@@ -25,7 +25,7 @@ const SAVED_PLAN: Omit<NewSavedPlan, 'archive_key'> = {
 
 /** A claimed round of a new session. */
 async function claimed(): Promise<ClaimedRound> {
-  const context = verbContext(db.sql)
+  const context = verbContext(db)
   return await claimOf(db.sql, await createSession(context))
 }
 const keyOf = async ({ session }: ClaimedRound) => (await findSavedPlan(db.sql, session.id))?.plan.archive_key

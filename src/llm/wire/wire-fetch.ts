@@ -1,7 +1,7 @@
 import { type Fetch, readStream, retryAfter } from '../../base/http.ts'
 import { CallFailure, isRetryable } from '../failure.ts'
 import { readError } from './error-of.ts'
-import type { ChatRequest, Wire } from './types.ts'
+import type { ChatRequest, Wire } from './wire.ts'
 
 /**
  * Makes the headers that authenticate a request. It is called for each one, because tokens expire and signatures
@@ -161,7 +161,9 @@ function retryAfterMs(headers: Headers): number | null {
   return Number.isFinite(wait) && wait >= 0 ? wait : null
 }
 
-/** The text of an error that is in no known form. In place of JSON or of an HTML page of a gateway, the status alone. */
+/**
+ * The text of an error that is in no known form. In place of JSON or of an HTML page of a gateway, the status alone.
+ */
 const shownText = (text: string, value: unknown, status: number): string =>
   value !== undefined || text.trim() === '' || /^\s*</.test(text) ? `HTTP ${status}` : text
 

@@ -4,13 +4,13 @@ import { type Attribute, type Block, modeOf, type NestedBlock, nearNames, type T
 import { blockPathAt, type Declarations } from './declarations.ts'
 import type { Diagnostic } from './diagnostic.ts'
 
-/** The sources of a hint. A source that is missing is null. */
+/** Sources of a hint; null where there is none. */
 export interface Surroundings {
   /** The whole text of the file that the diagnostic names. */
   text: string | null
-  /** The declarations in the folder of that file. */
+  /** Declarations in the folder of that file. */
   declared(): Promise<Declarations>
-  /** The declarations of a module that is called in that folder, when its code is in the repository. */
+  /** Declarations of a module that is called in that folder, when its code is in the repository. */
   declaredIn(module: string): Promise<Declarations | null>
   types(): Promise<TypeNames | null>
   block(type: TypeName): Promise<Block | null>

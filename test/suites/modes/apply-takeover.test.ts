@@ -4,7 +4,7 @@ import type { Context } from '../../../src/context.ts'
 import { STOPPING } from '../../../src/data/queue/types.ts'
 import { acceptRound } from '../../../src/rounds/accept.ts'
 import { claimRound } from '../../../src/rounds/claim.ts'
-import type { IacClient } from '../../../src/services/iac/types.ts'
+import type { IacClient } from '../../../src/services/iac/contract.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import {
   applyJobs,

@@ -70,7 +70,7 @@ async function session(
   given: { status?: TerminalStatus | null; seal?: string | null | false; names?: string[] } = {},
 ): Promise<string> {
   const { status = 'completed', seal = false, names = [] } = given
-  const context = verbContext(db.sql)
+  const context = verbContext(db)
   const uuid = await createSession(context)
   const round = await claimOf(db.sql, uuid)
   if (seal !== false)
@@ -159,7 +159,7 @@ describe('a sweep of the disk', () => {
     let looks = 0
     const standings = async (uuids: readonly string[]) => {
       if (++looks === 3)
-        await acceptRound(verbContext(db.sql), {
+        await acceptRound(verbContext(db), {
           session_uuid: uuid,
           mode: 'generate',
           query: 'More',

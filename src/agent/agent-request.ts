@@ -1,5 +1,5 @@
 import type { Turn } from '../base/vocabulary.ts'
-import type { LlmClient, Message, ModelRole, ToolDefinition, Usage } from '../llm/types.ts'
+import type { LlmClient, Message, ModelRole, ToolDefinition, Usage } from '../llm/inference.ts'
 import type { RunTrace } from '../observe/trace-types.ts'
 import type { CallMemory } from './call-memory.ts'
 import type { ContextBudget } from './context-budget.ts'

@@ -2,7 +2,7 @@ import type { LlmConfig } from '../../../config/types.ts'
 import type { Fetch } from '../../base/http.ts'
 import type { Logger } from '../../base/log.ts'
 import type { Quirks } from '../quirks.ts'
-import type { Wire } from '../wire/types.ts'
+import type { Wire } from '../wire/wire.ts'
 import type { Authorize, WireOptions } from '../wire/wire-fetch.ts'
 
 export interface LlmTools {
