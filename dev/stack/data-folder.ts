@@ -6,10 +6,11 @@ import { identify, isAlive, isGroupAlive, signalGroup } from '../../src/runtime/
 
 export const PROJECT_ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-/** The folder in which the stack keeps its data. Git ignores the default one. */
-export const dataFolder = (given?: string): string => resolve(PROJECT_ROOT, given?.trim() || '.platform')
+/** The folder in which a command keeps its data. Git ignores everything below `.platform`. */
+export const dataFolder = (given?: string, otherwise = '.platform'): string =>
+  resolve(PROJECT_ROOT, given?.trim() || otherwise)
 
-export interface ProcessRecord {
+interface ProcessRecord {
   name: string
   pid: number
   /**
@@ -39,9 +40,9 @@ export interface ReadyStack {
   git_host: { url: string; repositories: string[] } | null
   model: { name: string; scripted: boolean }
   engine: StackEngine
-  /** Whether the embedded store holds the engine state of the samples. */
+  /** True when the embedded store holds the engine state of the samples. */
   sample_state: boolean
-  /** Whether imports list the resources of the sample account. */
+  /** True when imports list the resources of the sample account. */
   sample_account: boolean
   /** Address at which the spans of rounds can be read. Null when the operator's own collector has them. */
   collector_url: string | null

@@ -10,10 +10,17 @@ import { startPostgres } from '../postgres.ts'
 import { MODEL, startScriptedModel } from '../scripted-model/start.ts'
 import { type Child, startChild } from './child.ts'
 import { type Choices, type EmbeddedOnly, readChoices } from './choices.ts'
-import { childVariables, configurationDocument, type Embedded, GIT_USER, writeConfiguration } from './configuration.ts'
+import {
+  childVariables,
+  configurationDocument,
+  type Embedded,
+  GIT_USER,
+  loadSecrets,
+  type StackSecrets,
+  writeConfiguration,
+} from './configuration.ts'
 import { type Ownership, PROJECT_ROOT, type ReadyStack, type StackEngine, takeFolder } from './data-folder.ts'
 import { corePort, loadPorts, type Ports } from './ports.ts'
-import { loadSecrets, type StackSecrets } from './secrets.ts'
 import { answers, type Closer, firstDeath, watchDatabase, withinLimit } from './watch.ts'
 
 export interface StackOptions {
@@ -24,14 +31,14 @@ export interface StackOptions {
   embedded?: EmbeddedOnly
   /** One raw line of a child process, or of the launcher under the name `stack`. */
   onLine?: (name: string, line: string) => void
-  /** What the core needs before it starts, for example the built console. It must not reject. */
+  /** Work that must end before the core starts, for example the built console. It must not reject. */
   before_core?: Promise<unknown>
   /** Gives up the start; what runs by then is stopped. */
   signal?: AbortSignal
 }
 
 export interface Stack extends ReadyStack {
-  /** What is embedded and where it listens. */
+  /** Addresses of the embedded services. */
   addresses: Embedded
   choices: Choices
   gitCredentials: { user: string; token: string } | null

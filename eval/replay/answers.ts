@@ -3,17 +3,17 @@ import { sha256Hex } from '../../src/base/bytes.ts'
 import { PlatformError } from '../../src/base/errors.ts'
 import type { Inference, LlmClient, Message } from '../../src/llm/inference.ts'
 
-export interface Replayed {
+interface ReplayStatistics {
   calls: number
-  /** How many calls had other messages than the recorded ones. They got the next answer of their chain. */
+  /** Calls with other messages than the recorded ones. They got the next answer of their chain. */
   byPosition: number
-  /** How many recorded answers were not used. */
+  /** Recorded answers that were not used. */
   unused: number
   /** The texts of the errors for calls that are not in the recording. */
   missed: string[]
 }
 export interface ReplayLlm extends LlmClient {
-  statistics(): Replayed
+  statistics(): ReplayStatistics
 }
 
 interface Slot<Answer> {

@@ -1,5 +1,5 @@
 import { storeReport } from '../../../src/reports/artifacts.ts'
-import { settleDriftPreview } from '../../../src/reports/settle-drift-preview.ts'
+import { settleDriftPreview } from '../../../src/reports/settle-drift.ts'
 import type { Kit } from '../../kit/kit.ts'
 import type { SeenDrift } from './look-for-drift.ts'
 

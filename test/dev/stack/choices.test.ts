@@ -8,9 +8,9 @@ import {
   childVariables,
   configurationDocument,
   type Embedded,
+  loadSecrets,
   writeConfiguration,
 } from '../../../dev/stack/configuration.ts'
-import { loadSecrets } from '../../../dev/stack/secrets.ts'
 import { readTextFile } from '../../../src/runtime/files.ts'
 
 let folder: string
@@ -36,7 +36,7 @@ const OWN = {
   GIT_TOKEN: 'token',
 }
 
-/** What core and worker make of it. */
+/** Loads the configuration as core and worker do. */
 async function effective(env: Record<string, string>, embedded: Embedded) {
   const choices = await readChoices(env, false)
   const configPath = await writeConfiguration(
