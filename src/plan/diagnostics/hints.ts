@@ -1,4 +1,4 @@
-import { distanceWithin } from '../../base/edit-distance.ts'
+import { distanceWithin } from '../../base/text.ts'
 import type { TypeNames } from '../schema/provider-schema.ts'
 import { type Attribute, type Block, modeOf, type NestedBlock, nearNames, type TypeName } from '../schema/read.ts'
 import { blockPathAt, type Declarations } from './declarations.ts'
