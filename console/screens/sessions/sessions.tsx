@@ -42,7 +42,7 @@ export function Screen() {
 }
 
 const Views = () => (
-  <nav class="tabs" aria-label="Owner of the sessions">
+  <nav class="tabs" aria-label="Whose sessions">
     {(['mine', 'all'] as const).map((each) => (
       <Link
         key={each}

@@ -235,7 +235,7 @@ test('a session of somebody else is read, and nothing can be asked in it', async
   await expect(page.getByRole('textbox')).toHaveCount(0)
   await page.route('**/api/v1/admin/sessions?*', (route) => route.fulfill({ status: 404, json: { detail: 'None.' } }))
   await page.reload()
-  await expect(page.getByText('There is no such session')).toBeVisible()
+  await expect(page.getByText('This session does not exist')).toBeVisible()
 })
 
 test('hostile text is shown as text, on a phone too', async ({ page }) => {

@@ -96,7 +96,7 @@ test('says what is missing, and what to do: nothing yet, no match, no role, and 
   await page.route(LIST, (route) => answerPage(route, total))
   await page.goto('/console/sessions')
   await expect(page.getByText('You have no sessions yet')).toBeVisible()
-  await expect(page.getByRole('navigation', { name: 'Owner of the sessions' })).toHaveCount(0)
+  await expect(page.getByRole('navigation', { name: 'Whose sessions' })).toHaveCount(0)
   await page.goto('/console/sessions?status=failed')
   await expect(page.getByText('No session matches')).toBeVisible()
   total = 3
