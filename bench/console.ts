@@ -1,19 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type Browser, type Page, request } from '@playwright/test'
 import { buildConsole } from '../console/build/build.ts'
-import { startStack } from '../dev/stack/start-stack.ts'
+import type { SessionSummary } from '../console/client/api/types.ts'
+import { withTemporaryFolder } from '../dev/files.ts'
+import { listen } from '../dev/server.ts'
 import { createMasker } from '../src/base/masking.ts'
 import { writePlanDocument } from '../src/plan/document/create.ts'
 import { parsePlan } from '../src/plan/plan.ts'
 import { largePlanText } from '../test/plan/document/large-plan.ts'
 import { findOrRunExample } from '../test/suites/console/world.ts'
-import { openBrowser, openPage, readSeen, scroll } from './console/browser.ts'
-import { sessionPage } from './console/many-sessions.ts'
+import { openBrowser, openPage, readTimings, scroll } from './lib/browser.ts'
 import type { Figure, Section } from './lib/report.ts'
+import { startBenchStack } from './lib/stack.ts'
 
 const PAINT_AIM_MS = 2_000
 const SHIFT_AIM = 0.05
@@ -24,37 +22,31 @@ const FRAMES_AIM = 55
  * Opens screens of the console in a slow browser on a slow network, beside a bare page under the same conditions, and
  * scrolls a list of sessions and a plan at full speed.
  */
-export async function benchConsole(options: { size: number; seconds: number }): Promise<Section> {
-  const folder = await mkdtemp(join(tmpdir(), 'platform-bench-'))
-  const stack = await startStack({
-    folder,
-    env: { ...process.env, PLATFORM_PORT: undefined },
-    embedded: true,
-    before_core: buildConsole(),
-  })
-  const browser = await openBrowser()
-  try {
-    const api = await request.newContext({ baseURL: stack.url })
-    const id = await findOrRunExample(api, 'generate')
-    const bare = await measureBare(browser)
-    const figures: Figure[] = [{ name: 'a bare page: largest paint', value: bare, unit: 'ms' }]
-    for (const [name, path, press] of SCREENS(id))
-      figures.push(...(await measureScreen(browser, stack.url, { name, path, press, bare })))
-    figures.push(...(await measureScrolling(browser, stack.url, { id, ...options })))
-    return {
-      title: 'Console (a quarter of the speed, 1.6 Mbit/s, 150 ms; scrolling at full speed)',
-      figures,
+export const benchConsole = (options: { size: number; seconds: number }): Promise<Section> =>
+  withTemporaryFolder(async (folder) => {
+    const stack = await startBenchStack(folder, { before_core: buildConsole() })
+    const browser = await openBrowser()
+    try {
+      const api = await request.newContext({ baseURL: stack.url })
+      const id = await findOrRunExample(api, 'generate')
+      const bare = await measureBare(browser)
+      const figures: Figure[] = [{ name: 'a bare page: largest paint', value: bare, unit: 'ms' }]
+      for (const [name, path, press] of SCREENS(id))
+        figures.push(...(await measureScreen(browser, stack.url, { name, path, press, bare })))
+      figures.push(...(await measureScrolling(browser, stack.url, { id, ...options })))
+      return {
+        title: 'Console (a quarter of the speed, 1.6 Mbit/s, 150 ms; scrolling at full speed)',
+        figures,
+      }
+    } finally {
+      await browser.close()
+      await stack.stop()
     }
-  } finally {
-    await browser.close()
-    await stack.stop()
-    await rm(folder, { recursive: true, force: true })
-  }
-}
+  })
 
 type Press = (page: Page) => Promise<unknown>
 
-/** Each with something that is done by hand, so that an interaction can be measured. */
+/** Each with an action of a user, so that an interaction can be measured. */
 const SCREENS = (id: string): [name: string, path: string, press: Press][] => [
   ['start', '', (page) => page.keyboard.type('Add a bucket')],
   ['sessions', 'sessions', (page) => page.getByRole('searchbox').first().pressSequentially('queue')],
@@ -62,7 +54,7 @@ const SCREENS = (id: string): [name: string, path: string, press: Press][] => [
   ['review', `sessions/${id}/review`, (page) => page.locator('button[aria-expanded]:visible').last().click()],
 ]
 
-interface Asked {
+interface Screen {
   name: string
   path: string
   press: Press
@@ -70,15 +62,15 @@ interface Asked {
   bare: number
 }
 
-async function measureScreen(browser: Browser, url: string, { name, path, press, bare }: Asked): Promise<Figure[]> {
+async function measureScreen(browser: Browser, url: string, { name, path, press, bare }: Screen): Promise<Figure[]> {
   const page = await openPage(browser, { slow: true })
   await page.goto(`${url}/console/${path}`)
   await page.getByRole('heading', { level: 1 }).waitFor()
   await page.waitForTimeout(3_000)
-  const { largest_paint_ms, layout_shift } = await readSeen(page)
+  const { largest_paint_ms, layout_shift } = await readTimings(page)
   await press(page)
   await page.waitForTimeout(1_000)
-  const { interaction_ms } = await readSeen(page)
+  const { interaction_ms } = await readTimings(page)
   await page.context().close()
   return [
     { name: `${name}: largest paint`, value: largest_paint_ms, unit: 'ms', aim: PAINT_AIM_MS },
@@ -93,24 +85,24 @@ async function measureBare(browser: Browser): Promise<number> {
   const server = createServer((_, response) =>
     response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>bare</title><h1>Bare</h1>'),
   )
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const running = await listen(server)
   const page = await openPage(browser, { slow: true })
-  await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  await page.goto(running.url)
   await page.waitForTimeout(500)
-  const { largest_paint_ms } = await readSeen(page)
+  const { largest_paint_ms } = await readTimings(page)
   await page.context().close()
-  server.close()
+  await running.close()
   return largest_paint_ms
 }
 
-interface Long {
+interface Scrolling {
   id: string
   /** Sessions, and resources of the plan. */
   size: number
   seconds: number
 }
 
-async function measureScrolling(browser: Browser, url: string, { id, size, seconds }: Long): Promise<Figure[]> {
+async function measureScrolling(browser: Browser, url: string, { id, size, seconds }: Scrolling): Promise<Figure[]> {
   const facts = { plan: parsePlan(largePlanText(size)), targets: [], masker: createMasker([]) }
   const document = await writePlanDocument(facts)
   const page = await openPage(browser, { slow: false })
@@ -140,4 +132,34 @@ async function measureScrolling(browser: Browser, url: string, { id, size, secon
     )
   }
   return figures
+}
+
+/** A page of a list that has `total` sessions. */
+function sessionPage(page: number, pageSize: number, total: number) {
+  const first = (page - 1) * pageSize
+  const length = Math.max(0, Math.min(pageSize, total - first))
+  return {
+    items: Array.from({ length }, (_, index) => session(first + index)),
+    total,
+    page,
+    page_size: pageSize,
+    total_pages: Math.ceil(total / pageSize),
+  }
+}
+
+function session(number: number): SessionSummary {
+  const at = new Date(Date.UTC(2026, 0, 1) - number * 60_000).toISOString()
+  return {
+    uuid: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
+    username: 'ada@example.org',
+    operation: number % 3 === 0 ? 'drift' : 'generate',
+    provider: 'aws',
+    first_query: `Request ${number}: add a queue with a dead-letter queue and an alarm.`,
+    workspace: { uri: 'https://git.example.org/acme/infrastructure.git', branch: 'Platform/x', root_path: null },
+    current_status: number % 5 === 0 ? 'failed' : 'completed',
+    in_flight: false,
+    is_blocked: number % 7 === 0,
+    created_at: at,
+    updated_at: at,
+  }
 }

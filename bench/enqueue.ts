@@ -1,7 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { startPostgres } from '../dev/postgres.ts'
 import { resolveUser } from '../src/access/users.ts'
 import { silentLogger } from '../src/base/log.ts'
 import { migrate } from '../src/data/db/migrate.ts'
@@ -11,19 +7,17 @@ import { startSendingQueue, startWorkingQueue } from '../src/data/queue/pg-boss.
 import { acceptFirstRound } from '../src/rounds/accept.ts'
 import { claimRound } from '../src/rounds/claim.ts'
 import { finishRound } from '../src/rounds/finish.ts'
-import type { Section } from './lib/report.ts'
-import { percentile } from './lib/statistics.ts'
+import { percentile, type Section } from './lib/report.ts'
+import { withPostgres } from './lib/stack.ts'
 
 /**
  * Measures the time from the commit that accepts a request to the moment when a worker has claimed the round, one round
  * after the other. The baseline is a bare NOTIFY from one connection to another on the same server.
  */
-export async function benchEnqueue(options: { rounds: number }): Promise<Section> {
-  const folder = await mkdtemp(join(tmpdir(), 'platform-bench-'))
-  const server = await startPostgres({ data_dir: join(folder, 'postgres') })
-  try {
-    const sender = connect(server.url)
-    const worker = connect(server.url)
+export const benchEnqueue = (options: { rounds: number }): Promise<Section> =>
+  withPostgres(async (url) => {
+    const sender = connect(url)
+    const worker = connect(url)
     await migrate(sender)
     const samples = await measureRounds(sender, worker, options.rounds)
     const bare = await measureNotify(sender, worker, options.rounds)
@@ -37,12 +31,7 @@ export async function benchEnqueue(options: { rounds: number }): Promise<Section
         { name: 'ratio of the medians', value: percentile(samples, 0.5) / percentile(bare, 0.5), unit: 'x' },
       ],
     }
-  } finally {
-    await server.stop()
-    await rm(server.data_dir, { recursive: true, force: true })
-    await rm(folder, { recursive: true, force: true })
-  }
-}
+  })
 
 async function measureRounds(sender: Sql, worker: Sql, rounds: number): Promise<number[]> {
   const user = await resolveUser(sender, {
@@ -93,15 +82,15 @@ async function measureRounds(sender: Sql, worker: Sql, rounds: number): Promise<
 }
 
 async function measureNotify(sender: Sql, worker: Sql, count: number): Promise<number[]> {
-  let heard: (at: number) => void = () => {}
-  const listener = await worker.listen('bench_bell', () => heard(performance.now()))
+  let arrived: (at: number) => void = () => {}
+  const listener = await worker.listen('bench_notify', () => arrived(performance.now()))
   const samples: number[] = []
   for (let index = 0; index < count; index++) {
     const arrival = new Promise<number>((resolve) => {
-      heard = resolve
+      arrived = resolve
     })
     const sent = performance.now()
-    await sender.notify('bench_bell', '')
+    await sender.notify('bench_notify', '')
     samples.push((await arrival) - sent)
   }
   await listener.unlisten()

@@ -14,7 +14,7 @@ import { HOSTILE_BODIES } from '../test/helpers/hostile-json.ts'
 import { HOSTILE_PACKS, LARGE_REPOSITORY } from '../test/repository/pack/hostile-packs.ts'
 import { remoteOf } from '../test/repository/pack/remote-of.ts'
 import { gitContext } from '../test/repository/support.ts'
-import { type Blocking, measureBlocking } from './hostile/blocking.ts'
+import { type Blocking, measureBlocking } from './lib/blocking.ts'
 import type { Figure, Section } from './lib/report.ts'
 
 /** Longest time in ms for which nothing else of the process may be answered. */

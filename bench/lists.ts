@@ -1,17 +1,15 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { startPostgres } from '../dev/postgres.ts'
 import { migrate } from '../src/data/db/migrate.ts'
 import { connect } from '../src/data/db/pool.ts'
+import type { Sql } from '../src/data/db/types.ts'
 import { listSessions, type SessionFilter } from '../src/sessions/list.ts'
 import type { SessionSelection } from '../src/sessions/lists/selection.ts'
 import { countTotals } from '../src/sessions/lists/totals.ts'
 import { projectRoot } from './lib/process.ts'
-import type { Figure, Section } from './lib/report.ts'
-import { percentile } from './lib/statistics.ts'
-import { recordPlans } from './lists/plans.ts'
-import { seedSessions } from './lists/seed.ts'
+import { type Figure, percentile, type Section } from './lib/report.ts'
+import { withPostgres } from './lib/stack.ts'
+import { seedSessions } from './seed-sessions.ts'
 
 type Case = [name: string, filter: Omit<SessionFilter, 'page' | 'page_size'> & { page?: number }, aim_ms?: number]
 
@@ -83,32 +81,26 @@ const totalsCasesFor = (sessions: number): TotalsCase[] => [
 
 /** Measures the function behind both session lists, count included, with growing numbers of sessions. */
 export async function benchLists(options: { sizes: readonly number[]; runs: number }): Promise<Section> {
-  const folder = await mkdtemp(join(tmpdir(), 'platform-bench-'))
-  const server = await startPostgres({ data_dir: join(folder, 'postgres') })
-  const sql = connect(server.url)
   const figures: Figure[] = []
   const plans: string[] = []
-  try {
+  await withPostgres(async (url) => {
+    const sql = connect(url)
     await migrate(sql)
     for (const size of options.sizes) {
       const owner = await seedSessions(sql, size)
-      for (const [name, filter, aim] of casesFor(owner, size)) {
-        const list = () => listSessions(sql, toFilter(filter))
-        figures.push(...(await measure(`${size.toLocaleString('en')}: ${name}`, list, { aim, runs: options.runs })))
-      }
+      const label = (name: string) => `${size.toLocaleString('en')}: ${name}`
+      for (const [name, filter, aim] of casesFor(owner, size))
+        figures.push(
+          ...(await measure(label(name), () => listSessions(sql, toFilter(filter)), { aim, runs: options.runs })),
+        )
       for (const [name, selection] of totalsCasesFor(size)) {
-        const count = () => countTotals(sql, selection)
         const limits = { aim: FILTER_AIM_MS, runs: options.runs }
-        figures.push(...(await measure(`${size.toLocaleString('en')}: ${name}`, count, limits)))
+        figures.push(...(await measure(label(name), () => countTotals(sql, selection), limits)))
       }
-      plans.push(...(await explain(server.url, owner, size)))
+      plans.push(...(await explain(url, owner, size)))
     }
-  } finally {
     await sql.end({ timeout: 1 })
-    await server.stop()
-    await rm(server.data_dir, { recursive: true, force: true })
-    await rm(folder, { recursive: true, force: true })
-  }
+  })
   const results = join(projectRoot, 'bench/results')
   await mkdir(results, { recursive: true })
   await writeFile(join(results, 'lists-plans.txt'), plans.join('\n'))
@@ -148,4 +140,32 @@ async function explain(url: string, owner: number, size: number): Promise<string
     texts.push(`===== ${size} sessions: ${name}`, ...reports, '')
   }
   return texts
+}
+
+/**
+ * Runs `work` with a pool whose server reports the plan and the real times of every statement. Answers the reports in
+ * order.
+ */
+async function recordPlans(url: string, work: (sql: Sql) => Promise<unknown>): Promise<string[]> {
+  const setup = connect(url, { max: 1 })
+  const [name] = await setup<{ name: string }[]>`SELECT current_database() AS name`
+  const database = setup(name?.name ?? '')
+  const settings = {
+    session_preload_libraries: 'auto_explain',
+    'auto_explain.log_min_duration': '0',
+    'auto_explain.log_analyze': 'on',
+    client_min_messages: 'log',
+  }
+  const reports: string[] = []
+  for (const [key, value] of Object.entries(settings))
+    await setup.unsafe(`ALTER DATABASE "${database.identifier}" SET ${key} = '${value}'`)
+  const explained = connect(url, { max: 1, onnotice: (notice) => reports.push(String(notice.message)) })
+  try {
+    await work(explained)
+    return reports.filter((report) => report.includes('plan:'))
+  } finally {
+    await explained.end({ timeout: 1 })
+    for (const key of Object.keys(settings)) await setup.unsafe(`ALTER DATABASE "${database.identifier}" RESET ${key}`)
+    await setup.end({ timeout: 1 })
+  }
 }

@@ -1,14 +1,13 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { RESOURCES } from '../dev/cloud/account.ts'
 import type { AllResult, DemoResult } from '../dev/demo/result.ts'
+import { withTemporaryFolder } from '../dev/files.ts'
 import { COMMANDS, type HandEngine, withHandEngine } from './lib/engine.ts'
 import { projectRoot } from './lib/process.ts'
-import type { Figure, Section } from './lib/report.ts'
-import { percentile } from './lib/statistics.ts'
+import { type Figure, percentile, type Section } from './lib/report.ts'
 
 const run = promisify(execFile)
 const median = (values: readonly number[]) => percentile(values, 0.5)
@@ -18,14 +17,16 @@ const median = (values: readonly number[]) => percentile(values, 0.5)
  * five attempts.
  */
 const AIMS_S: Record<string, number> = { apply: 3, exhausted: 3 }
+const MAIN_AIM_S = 1.5
 
 /**
  * Runs every mode of the demo several times on one stack. The time that is neither engine nor model is the platform's.
  * For drift, import and apply the same engine commands are run by hand for comparison.
  */
 export async function benchModes(options: { runs: number }): Promise<Section> {
-  const played: DemoResult[] = []
-  for (let index = 0; index < options.runs; index++) played.push(...(await playAll()).results)
+  const played = (await repeat(options.runs, () => runDemo<AllResult>('--mode', 'all'))).flatMap(
+    ({ results }) => results,
+  )
   const modes = [...new Set(played.map(({ mode }) => mode))]
   const of = (mode: string, pick: (result: DemoResult) => number) =>
     median(played.filter((result) => result.mode === mode).map(pick))
@@ -34,7 +35,7 @@ export async function benchModes(options: { runs: number }): Promise<Section> {
       name: `${mode}: neither engine nor model`,
       value: of(mode, (result) => result.platform_s),
       unit: 's',
-      aim: AIMS_S[mode] ?? 1.5,
+      aim: AIMS_S[mode] ?? MAIN_AIM_S,
     },
     {
       name: `${mode}: its share of the whole`,
@@ -42,15 +43,13 @@ export async function benchModes(options: { runs: number }): Promise<Section> {
       unit: '%',
     },
   ])
-  for (const [mode, hand] of Object.entries(BY_HAND)) {
-    const times: number[] = []
-    for (let index = 0; index < options.runs; index++) times.push(await withHandEngine(hand))
+  for (const mode of ['full-drift', 'full-import', 'apply'] as const)
     figures.push({
       name: `${mode}: engine jobs to the same commands by hand`,
-      value: of(mode, (result) => result.engine_s) / median(times),
+      value:
+        of(mode, (result) => result.engine_s) / median(await repeat(options.runs, () => withHandEngine(BY_HAND[mode]))),
       unit: 'x',
     })
-  }
   return {
     title: `Modes, scripted model (${options.runs} runs, medians)`,
     figures,
@@ -61,20 +60,45 @@ export async function benchModes(options: { runs: number }): Promise<Section> {
   }
 }
 
-/** Runs the demo. Errors: its output when it fails. */
-async function playAll(): Promise<AllResult> {
-  const folder = await mkdtemp(join(tmpdir(), 'platform-bench-'))
-  try {
-    const { stdout } = await run(process.execPath, ['dev/demo.ts', '--mode', 'all', '--json', '--data', folder], {
+/**
+ * Runs the main job several times on a stack of its own. For comparison the same kinds of engine commands are run by
+ * hand, on a root with as many resources.
+ */
+export async function benchDemo(options: { runs: number }): Promise<Section> {
+  const played = await repeat(options.runs, () => runDemo<DemoResult>())
+  const of = (pick: (result: DemoResult) => number) => median(played.map(pick))
+  const byHand = await withHandEngine(BY_HAND.generate)
+  const engine = of(({ engine_s }) => engine_s)
+  return {
+    title: `Main job, scripted model (${options.runs} runs, medians)`,
+    figures: [
+      { name: 'request to reviewed plan', value: of(({ duration_s }) => duration_s), unit: 's' },
+      { name: 'neither engine nor model', value: of(({ platform_s }) => platform_s), unit: 's', aim: MAIN_AIM_S },
+      { name: 'engine jobs', value: engine, unit: 's' },
+      { name: 'model calls (with the scripted model)', value: of(({ model_s }) => model_s), unit: 's' },
+      { name: 'the same engine commands by hand', value: byHand, unit: 's' },
+      { name: 'engine jobs to commands by hand', value: engine / byHand, unit: 'x' },
+    ],
+    notes: ['By hand: init, validate (refused), validate, plan, show, plan, show, with local state.'],
+  }
+}
+
+async function repeat<T>(runs: number, work: () => Promise<T>): Promise<T[]> {
+  const results: T[] = []
+  for (let run = 0; run < runs; run++) results.push(await work())
+  return results
+}
+
+/** Runs the demo on a stack of its own and reads its last line. Errors: its output when it fails. */
+const runDemo = <Result>(...args: string[]): Promise<Result> =>
+  withTemporaryFolder(async (folder) => {
+    const { stdout } = await run(process.execPath, ['dev/demo.ts', ...args, '--json', '--data', folder], {
       cwd: projectRoot,
       env: { ...process.env, PLATFORM_PORT: undefined },
       maxBuffer: 2 ** 26,
     })
-    return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '{}') as AllResult
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-}
+    return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '{}') as Result
+  })
 
 const { init, validate, plan, show, apply, pull } = COMMANDS
 
@@ -86,10 +110,20 @@ async function sample(name: string): Promise<Record<string, string>> {
   )
 }
 
+const BROKEN = 'resource "terraform_data" "broken" {\n  input = local.missing\n}\n'
 const block = (name: string) => `resource "terraform_data" "${name}" {\n}\n`
 
 /** The engine commands of each round, in order. What has to exist before them is not measured. */
-const BY_HAND: Record<string, (engine: HandEngine) => Promise<number>> = {
+const BY_HAND = {
+  generate: async ({ write, remove, measure: timed }) => {
+    const blocks = [1, 2, 3, 4, 5, 6, 7, 8].map(
+      (n) => `resource "terraform_data" "r${n}" {\n  input = merge(local.tags, { n = ${n} })\n}\n`,
+    )
+    await write({ 'main.tf': `locals { tags = { team = "bench" } }\n${blocks.join('')}`, 'broken.tf': BROKEN })
+    const refused = await timed([init, validate])
+    await remove('broken.tf')
+    return refused + (await timed([validate, plan, show, plan, show]))
+  },
   'full-drift': async ({ write, measure: timed }) => {
     const files = await sample('network-baseline')
     await write(files)
@@ -114,9 +148,9 @@ const BY_HAND: Record<string, (engine: HandEngine) => Promise<number>> = {
     return refused + (await timed([validate, plan, show, ...imports, validate, plan, show]))
   },
   apply: async ({ write, remove, measure: timed }) => {
-    await write({ 'main.tf': ['a', 'b', 'c'].map(block).join('\n'), 'broken.tf': 'locals {\n  x = local.missing\n}\n' })
+    await write({ 'main.tf': ['a', 'b', 'c'].map(block).join('\n'), 'broken.tf': BROKEN })
     const refused = await timed([init, validate])
     await remove('broken.tf')
     return refused + (await timed([validate, plan, show, plan, show, apply]))
   },
-}
+} satisfies Record<string, (engine: HandEngine) => Promise<number>>

@@ -3,7 +3,7 @@ import { writePlanDocument } from '../src/plan/document/create.ts'
 import { parsePlan } from '../src/plan/plan.ts'
 import { createSecretRegister } from '../src/plan/sensitive.ts'
 import { largePlanText } from '../test/plan/document/large-plan.ts'
-import { measureBlocking } from './hostile/blocking.ts'
+import { measureBlocking } from './lib/blocking.ts'
 import type { Figure, Section } from './lib/report.ts'
 
 /** Measures how long the document of a large plan takes, and how long it holds the event loop at a stretch. */

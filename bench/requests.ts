@@ -1,14 +1,16 @@
+import { spawn } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { migrate } from '../src/data/db/migrate.ts'
+import { serve } from '../src/runtime/serve.ts'
+import { createIssuer, type Issuer } from '../test/helpers/issuer.ts'
 import { installRuntimes, type Runtime } from '../test/suites/runtimes/install.ts'
 import { startStores } from '../test/suites/runtimes/stores.ts'
-import { processorTime } from './lib/process.ts'
-import type { Figure, Section } from './lib/report.ts'
-import { percentile } from './lib/statistics.ts'
-import { seedSessions } from './lists/seed.ts'
-import { startIssuer } from './requests/issuer.ts'
-import { measureRequestsPerSecond } from './requests/load.ts'
-import { type StartedServer, startServer } from './requests/start-server.ts'
+import { measureRequestsPerSecond } from './lib/load.ts'
+import { processorTime, projectRoot } from './lib/process.ts'
+import { type Figure, percentile, type Section } from './lib/report.ts'
+import { seedSessions } from './seed-sessions.ts'
 
 const ROUTES = ['/api/v1/users/me', '/api/v1/sessions/list']
 const CONNECTIONS = 16
@@ -22,7 +24,7 @@ const AS_SHIPPED = ['--min-semi-space-size=4', '--max-semi-space-size=4']
  */
 export async function benchRequests(options: { turns: number; turn_ms: number }): Promise<Section> {
   const stores = await startStores()
-  const issuer = await startIssuer('bench')
+  const issuer = await startIssuer()
   const figures: Figure[] = []
   const notes = [
     `${CONNECTIONS} connections, one request at a time on each; ratios are medians of ${options.turns} turns.`,
@@ -43,6 +45,21 @@ export async function benchRequests(options: { turns: number; turn_ms: number })
     await stores.close()
   }
   return { title: 'Requests beside a bare route with the same statements', figures, notes }
+}
+
+/** Serves an identity provider on this machine, with a token of the subject `bench` that is valid for an hour. */
+async function startIssuer(): Promise<{ url: string; token: string; close(): Promise<void> }> {
+  let issuer: Issuer | null = null
+  const server = await serve(
+    ({ url }) =>
+      Response.json(
+        url.endsWith('/keys') ? { keys: issuer?.keys } : { issuer: server.url, jwks_uri: `${server.url}/keys` },
+      ),
+    { port: 0, hostname: '127.0.0.1' },
+  )
+  issuer = await createIssuer(server.url)
+  const claims = { email: 'bench@example.org', name: 'Bench', exp: Math.floor(Date.now() / 1000) + 3600 }
+  return { url: server.url, token: await issuer.token('bench', claims), close: () => server.close(500) }
 }
 
 /** Finds the runtimes: Node always, the others when they can be installed. */
@@ -68,13 +85,13 @@ async function benchRuntime(
   const servers: StartedServer[] = []
   const start = async (entry: string, args: readonly string[] = []) => {
     const logPath = `${env.PLATFORM_CONFIG}.${runtime.name}.log`
-    const server = await startServer(runtime, entry, { args, env, logPath: logPath })
+    const server = await startServer(runtime, entry, { args, env, logPath })
     servers.push(server)
     return server
   }
   try {
     const core = await start('routes/main.ts', runtime.name === 'node' ? AS_SHIPPED : [])
-    const bare = await start('bench/requests/bare-server.ts')
+    const bare = await start('bench/bare-server.ts')
     const figures: Figure[] = []
     for (const route of ROUTES) {
       const measure = (server: StartedServer) => measureTurn(server, route, token, options.turn_ms)
@@ -119,4 +136,38 @@ function figuresOf(name: string, turns: readonly { core: Turn; bare: Turn }[]): 
     { name: `${name}, processor time`, value: median(({ core }) => core.processor_us), unit: 'us' },
     { name: `${name}, processor time, bare`, value: median(({ bare }) => bare.processor_us), unit: 'us' },
   ]
+}
+
+const START_LIMIT_MS = 60_000
+
+interface StartedServer {
+  url: string
+  pid: number
+  stop(): void
+}
+
+/**
+ * Starts a server and waits for the line that names its address. The log goes to a file: a pipe would have to be read
+ * by this busy process and would slow the server down.
+ */
+async function startServer(
+  runtime: Runtime,
+  entry: string,
+  options: { args: readonly string[]; env: Record<string, string>; logPath: string },
+): Promise<StartedServer> {
+  const log = openSync(options.logPath, 'w')
+  const child = spawn(runtime.command, [...runtime.args, ...options.args, entry], {
+    cwd: projectRoot,
+    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...options.env },
+    stdio: ['ignore', log, log],
+  })
+  closeSync(log)
+  for (const end = performance.now() + START_LIMIT_MS; performance.now() < end; await sleep(100)) {
+    const text = await readFile(options.logPath, 'utf8')
+    const url = /"message":"core ready".*?"address":"([^"]+)"/.exec(text)?.[1]
+    if (url && child.pid) return { url, pid: child.pid, stop: () => child.kill('SIGKILL') }
+    if (child.exitCode !== null) break
+  }
+  child.kill('SIGKILL')
+  throw new Error(`${entry} did not start on ${runtime.name}:\n${await readFile(options.logPath, 'utf8')}`)
 }

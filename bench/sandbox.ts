@@ -1,14 +1,13 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { withTemporaryFolder } from '../dev/files.ts'
 import { findEngine } from '../sidecars/iac/engine/find.ts'
 import type { EngineCommand } from '../sidecars/iac/engine/process.ts'
 import { type Executor, NO_ACCESS } from '../sidecars/iac/sandbox/executor.ts'
 import { openExecutor, plainExecutor } from '../sidecars/iac/sandbox/open.ts'
 import { readSettings } from '../sidecars/iac/settings.ts'
 import { silentLogger } from '../src/base/log.ts'
-import type { Section } from './lib/report.ts'
-import { percentile } from './lib/statistics.ts'
+import { percentile, type Section } from './lib/report.ts'
 
 /** Files of the workspace, about as many as a large configuration has: each is looked at before the command starts. */
 const FILES = 500
@@ -17,12 +16,12 @@ const FILES = 500
  * Measures what the sandbox of an engine command costs: the same command with and without it, in turns. Where this
  * machine has no sandbox it says so.
  */
-export async function benchSandbox(options: { runs: number }): Promise<Section> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'platform-bench-')))
-  const title = `Sandbox of an engine command (${options.runs} runs, ${FILES} files)`
-  const env = { PATH: process.env.PATH ?? '', HOME: folder }
-  const settings = readSettings({ IAC_DATA_DIR: join(folder, 'data'), IAC_BINARY: process.env.IAC_BINARY })
-  try {
+export const benchSandbox = (options: { runs: number }): Promise<Section> =>
+  withTemporaryFolder(async (temporary) => {
+    const folder = await realpath(temporary)
+    const title = `Sandbox of an engine command (${options.runs} runs, ${FILES} files)`
+    const env = { PATH: process.env.PATH ?? '', HOME: folder }
+    const settings = readSettings({ IAC_DATA_DIR: join(folder, 'data'), IAC_BINARY: process.env.IAC_BINARY })
     const binary = await findEngine({ binary: settings.binary, path: env.PATH, download: null })
     await mkdir(settings.dataDir)
     const opening = performance.now()
@@ -51,10 +50,7 @@ export async function benchSandbox(options: { runs: number }): Promise<Section> 
       ],
       notes: [`network ${network}, limits by ${limits}`],
     }
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-}
+  })
 
 async function fillWorkspace(folder: string): Promise<string> {
   const workspace = join(folder, 'workspace')

@@ -1,16 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { Agent, type ClientRequest, request } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startStack } from '../dev/stack/start-stack.ts'
-import { connect } from '../src/data/db/pool.ts'
 import type { Sql } from '../src/data/db/types.ts'
 import type { ClaimedRound } from '../src/rounds/round.ts'
 import { appendStatus } from '../src/rounds/transitions.ts'
-import { residentMegabytes } from './lib/process.ts'
-import type { Section } from './lib/report.ts'
-import { percentile } from './lib/statistics.ts'
+import { percentile, type Section } from './lib/report.ts'
+import { memoryOf, openStreams, withStack } from './lib/stack.ts'
 
 const CHANGES = 500
 const AT_ONCE = 25
@@ -20,46 +13,40 @@ const SETTLE_MS = 12_000
  * Measures one core with many open event streams, each of another session: memory for a stream, queries while nothing
  * changes, and the time from the commit of a status to its arrival at the client.
  */
-export async function benchStreams(options: { streams: number; idle_s: number }): Promise<Section> {
-  const folder = await mkdtemp(join(tmpdir(), 'platform-bench-'))
-  const env = { ...process.env, PLATFORM_PORT: undefined }
-  const stack = await startStack({ folder, env, embedded: true })
-  const sql = connect(stack.addresses.databaseUrl ?? '')
-  const core = stack.children.find((child) => child.name === 'core')?.pid ?? 0
-  const heard = new Map<string, (at: number) => void>()
-  const open: ClientRequest[] = []
-  try {
-    const rounds = await createRounds(sql, options.streams)
-    await openStream(stack.url, rounds[0]?.session.uuid ?? '', heard, open)
-    const quiet = await queriesPerSecond(sql, options.idle_s)
-    const before = residentMegabytes(core)
-    for (let start = 1; start < rounds.length; start += 100)
-      await Promise.all(
-        rounds.slice(start, start + 100).map((round) => openStream(stack.url, round.session.uuid, heard, open)),
-      )
-    // Server statistics arrive late, and garbage of many requests is collected late. Neither belongs to the idle state.
-    await sleep(SETTLE_MS)
-    const busy = await queriesPerSecond(sql, options.idle_s)
-    const after = residentMegabytes(core)
-    const latencies = await measureChanges(sql, rounds, heard)
-    return {
-      title: `Event streams (${options.streams} open on one core, ${CHANGES} changes, ${AT_ONCE} at once)`,
-      figures: [
-        { name: 'change to delivery, p50', value: percentile(latencies, 0.5), unit: 'ms' },
-        { name: 'change to delivery, p99', value: percentile(latencies, 0.99), unit: 'ms', aim: 250 },
-        { name: 'memory a stream', value: ((after - before) * 1000) / options.streams, unit: 'kB', aim: 40 },
-        { name: 'transactions a second, one stream', value: quiet, unit: '/s' },
-        { name: `transactions a second, ${options.streams} streams`, value: busy, unit: '/s' },
-      ],
-      notes: ['Transactions are those of the whole stack: core, worker and queue.'],
+export const benchStreams = (options: { streams: number; idle_s: number }): Promise<Section> =>
+  withStack(async (stack, sql) => {
+    const arrivals = new Map<string, (at: number) => void>()
+    const onText = (text: string) => {
+      const message = /"message":"(change \d+)"/.exec(text)?.[1]
+      if (message) arrivals.get(message)?.(performance.now())
     }
-  } finally {
-    for (const stream of open) stream.destroy()
-    await sql.end({ timeout: 1 })
-    await stack.stop()
-    await rm(folder, { recursive: true, force: true })
-  }
-}
+    const rounds = await createRounds(sql, options.streams)
+    const [firstUrl = '', ...urls] = rounds.map(({ session }) => `${stack.url}/api/v1/events/subscribe/${session.uuid}`)
+    const closers = [await openStreams([firstUrl], onText)]
+    try {
+      const quiet = await queriesPerSecond(sql, options.idle_s)
+      const before = memoryOf(stack, 'core')
+      closers.push(await openStreams(urls, onText))
+      // Server statistics arrive late, and garbage of many requests is collected late. Neither belongs to the idle state.
+      await sleep(SETTLE_MS)
+      const busy = await queriesPerSecond(sql, options.idle_s)
+      const after = memoryOf(stack, 'core')
+      const latencies = await measureChanges(sql, rounds, arrivals)
+      return {
+        title: `Event streams (${options.streams} open on one core, ${CHANGES} changes, ${AT_ONCE} at once)`,
+        figures: [
+          { name: 'change to delivery, p50', value: percentile(latencies, 0.5), unit: 'ms' },
+          { name: 'change to delivery, p99', value: percentile(latencies, 0.99), unit: 'ms', aim: 250 },
+          { name: 'memory a stream', value: ((after - before) * 1000) / options.streams, unit: 'kB', aim: 40 },
+          { name: 'transactions a second, one stream', value: quiet, unit: '/s' },
+          { name: `transactions a second, ${options.streams} streams`, value: busy, unit: '/s' },
+        ],
+        notes: ['Transactions are those of the whole stack: core, worker and queue.'],
+      }
+    } finally {
+      for (const close of closers) close()
+    }
+  })
 
 /** Creates sessions in flight. Their rounds count as finished, so that no worker claims them. */
 export async function createRounds(sql: Sql, count: number): Promise<Pick<ClaimedRound, 'id' | 'fence' | 'session'>[]> {
@@ -90,33 +77,6 @@ export async function createRounds(sql: Sql, count: number): Promise<Pick<Claime
   }))
 }
 
-const agent = new Agent({ keepAlive: false, maxSockets: Number.POSITIVE_INFINITY })
-
-/** Resolves with the first data event. */
-function openStream(
-  base: string,
-  uuid: string,
-  heard: Map<string, (at: number) => void>,
-  open: ClientRequest[],
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const call = request(`${base}/api/v1/events/subscribe/${uuid}`, { agent }, (response) => {
-      if (response.statusCode !== 200) return reject(new Error(`a stream answered ${response.statusCode}`))
-      response.setEncoding('utf8')
-      response.on('data', (text: string) => {
-        if (!text.includes('data: ')) return
-        resolve()
-        const message = /"message":"(change \d+)"/.exec(text)?.[1]
-        if (message) heard.get(message)?.(performance.now())
-      })
-      response.on('error', () => {})
-    })
-    call.on('error', reject)
-    call.end()
-    open.push(call)
-  })
-}
-
 async function queriesPerSecond(sql: Sql, seconds: number): Promise<number> {
   const count = async () => {
     await sql`SELECT pg_stat_force_next_flush()`
@@ -133,14 +93,14 @@ async function queriesPerSecond(sql: Sql, seconds: number): Promise<number> {
 async function measureChanges(
   sql: Sql,
   rounds: Pick<ClaimedRound, 'id' | 'fence' | 'session'>[],
-  heard: Map<string, (at: number) => void>,
+  arrivals: Map<string, (at: number) => void>,
 ) {
   const latencies: number[] = []
   const change = async (index: number) => {
     const round = rounds[(index * 7919) % rounds.length]
     if (!round) return
     const message = `change ${index}`
-    const arrival = new Promise<number>((resolve) => heard.set(message, resolve))
+    const arrival = new Promise<number>((resolve) => arrivals.set(message, resolve))
     await appendStatus(sql, round as ClaimedRound, 'validating', message)
     const committed = performance.now()
     latencies.push(Math.max(0, (await arrival) - committed))

@@ -1,7 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { createServer } from 'node:http'
 import { CommandError, createKeyspace, OK, type Reply } from './cache/commands.ts'
-import { BodyTooLarge, listen, type Running, readBody } from './server.ts'
+import { BodyTooLarge, type Running, type ServerAnswer, startServer } from './server.ts'
 
 /**
  * A cache in memory that speaks the REST dialect of Upstash: `POST /` takes one command, `POST /pipeline` several, and
@@ -14,34 +13,39 @@ export async function startCache(options: { port?: number; token: string; now?: 
   }
 > {
   const execute = createKeyspace({ now: options.now })
-  const server = createServer(async (request, response) => {
-    const reply = (status: number, body: unknown) =>
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-    try {
-      if (!isAuthorized(request.headers.authorization, options.token)) return reply(401, { error: 'Unauthorized' })
-      if (request.method !== 'POST') return reply(405, { error: 'ERR only POST is served' })
-      const body: unknown = JSON.parse((await readBody(request, 16 * 1024 * 1024)).toString('utf8'))
-      const answer = createAnswerer(execute, request.headers['upstash-encoding'] === 'base64')
-      if (!Array.isArray(body)) return reply(400, { error: 'ERR failed to parse command' })
-      if (request.url === '/pipeline') return reply(200, body.map(answer))
-      if (request.url === '/multi-exec') return answerTransaction(body, answer, reply)
-      if (request.url !== '/') return reply(404, { error: 'ERR not found' })
-      const result = answer(body)
-      reply('error' in result ? 400 : 200, result)
-    } catch (error) {
-      reply(error instanceof BodyTooLarge ? 413 : 400, { error: 'ERR failed to parse command' })
-    }
+  const running = await startServer({
+    port: options.port,
+    maxBodyBytes: 16 * 1024 * 1024,
+    respond: async ({ method, path, headers, body }) => {
+      if (!isAuthorized(headers.authorization, options.token)) return refuse(401, 'Unauthorized')
+      if (method !== 'POST') return refuse(405, 'ERR only POST is served')
+      const command: unknown = JSON.parse((await body()).toString('utf8'))
+      const answer = createAnswerer(execute, headers['upstash-encoding'] === 'base64')
+      if (!Array.isArray(command)) return refuse(400, 'ERR failed to parse command')
+      if (path === '/pipeline') return { status: 200, body: command.map(answer) }
+      // When one command of a transaction cannot be read, the whole transaction is refused.
+      if (path === '/multi-exec')
+        return command.every(isCommand)
+          ? { status: 200, body: command.map(answer) }
+          : refuse(400, 'EXECABORT Transaction discarded because of previous errors.')
+      if (path !== '/') return refuse(404, 'ERR not found')
+      const result = answer(command)
+      return { status: 'error' in result ? 400 : 200, body: result }
+    },
+    fail: (error) => refuse(error instanceof BodyTooLarge ? 413 : 400, 'ERR failed to parse command'),
   })
-  const running = await listen(server, { port: options.port })
   return { ...running, platform_url: running.url.replace('http://', `http://:${encodeURIComponent(options.token)}@`) }
 }
+
+const refuse = (status: number, error: string): ServerAnswer => ({ status, body: { error } })
+const isCommand = (value: unknown): value is unknown[] => Array.isArray(value) && value.length > 0
 
 type Result = { result: unknown } | { error: string }
 
 const createAnswerer =
   (execute: ReturnType<typeof createKeyspace>, base64: boolean) =>
   (command: unknown): Result => {
-    if (!Array.isArray(command) || command.length === 0) return { error: 'ERR empty command' }
+    if (!isCommand(command)) return { error: 'ERR empty command' }
     try {
       return { result: encode(execute(command), base64) }
     } catch (error) {
@@ -49,17 +53,6 @@ const createAnswerer =
       throw error
     }
   }
-
-/** Answers a transaction. When one of its commands cannot be read, the whole transaction is refused. */
-function answerTransaction(
-  body: unknown[],
-  answer: (command: unknown) => Result,
-  reply: (status: number, body: unknown) => unknown,
-): void {
-  if (body.some((command) => !Array.isArray(command) || command.length === 0))
-    reply(400, { error: 'EXECABORT Transaction discarded because of previous errors.' })
-  else reply(200, body.map(answer))
-}
 
 function encode(reply: Reply, base64: boolean): unknown {
   if (reply === OK) return 'OK'

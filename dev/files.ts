@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { mkdir, mkdtemp, open, readFile, rename, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 
 /** Writes a file next to the target and renames it, so that a reader sees the old or the new text but never a part. */
 export async function writeAtomically(
@@ -31,6 +32,16 @@ export async function readText(path: string): Promise<string | null> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
     throw error
+  }
+}
+
+/** Runs `work` with a new folder below `parent`, which is removed at the end. */
+export async function withTemporaryFolder<T>(work: (folder: string) => Promise<T>, parent = tmpdir()): Promise<T> {
+  const folder = await mkdtemp(join(parent, 'platform-'))
+  try {
+    return await work(folder)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
   }
 }
 

@@ -1,16 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDisk } from './object-store/disk.ts'
-import { S3Error } from './object-store/errors.ts'
 import { answer } from './object-store/handler.ts'
 import { createUploads } from './object-store/multipart.ts'
-import type { Answer } from './object-store/types.ts'
-import { toXml } from './object-store/xml.ts'
-import { BodyTooLarge, listen, type Running, readBody } from './server.ts'
+import { S3Error, toXml } from './object-store/s3.ts'
+import { BodyTooLarge, type Running, type ServerAnswer, type ServerRequest, startServer } from './server.ts'
 
-export interface ObjectStoreOptions {
+interface ObjectStoreOptions {
   port?: number
   /** Folder for the objects. Without it a temporary folder is used, which `close` removes. */
   data_dir?: string
@@ -36,18 +33,15 @@ export async function startObjectStore(options: ObjectStoreOptions): Promise<Run
   const now = options.now ?? (() => new Date())
   const store = { disk: await openDisk(dataDir, now), uploads: createUploads(), credentials: options, now }
   const origins = options.cors_origins ?? ['*']
-  const server = createServer(async (request, response) => {
-    const cors = corsHeaders(request, origins)
-    if (request.method === 'OPTIONS') return preflight(request, response, cors)
-    try {
-      const [path = '/', query = ''] = splitUrl(request.url ?? '/')
-      const signed = { method: request.method ?? 'GET', path, query, headers: flat(request) }
-      reply(response, await answer(store, signed, () => readBody(request, BODY_LIMIT)), cors)
-    } catch (error) {
-      reply(response, failure(error, request), cors)
-    }
+  const running = await startServer({
+    port: options.port,
+    maxBodyBytes: BODY_LIMIT,
+    respond: async (request) =>
+      request.method === 'OPTIONS'
+        ? preflight(request, origins)
+        : readable(await answer(store, request), request, origins),
+    fail: (error, request) => readable(failure(error, request), request, origins),
   })
-  const running = await listen(server, { port: options.port })
   return {
     ...running,
     close: async () => {
@@ -57,44 +51,29 @@ export async function startObjectStore(options: ObjectStoreOptions): Promise<Run
   }
 }
 
-const splitUrl = (url: string): string[] => {
-  const at = url.indexOf('?')
-  return at < 0 ? [url, ''] : [url.slice(0, at), url.slice(at + 1)]
-}
-
-function flat(request: IncomingMessage): Record<string, string> {
-  const headers: Record<string, string> = {}
-  for (const [name, value] of Object.entries(request.headers))
-    headers[name] = Array.isArray(value) ? value.join(',') : (value ?? '')
-  return headers
-}
-
-function failure(error: unknown, request: IncomingMessage): Answer {
-  const s3Error =
+function failure(error: unknown, { method, path }: ServerRequest): ServerAnswer {
+  const { status, code, message } =
     error instanceof S3Error
       ? error
       : error instanceof BodyTooLarge
         ? new S3Error(400, 'EntityTooLarge', error.message)
         : new S3Error(500, 'InternalError', error instanceof Error ? error.message : 'unknown error')
-  const body = toXml('Error', {
-    Code: s3Error.code,
-    Message: s3Error.message,
-    Resource: (request.url ?? '').split('?')[0] ?? '',
-  })
-  const headers: Record<string, string> = { 'content-type': 'application/xml' }
-  if (error instanceof BodyTooLarge) headers.connection = 'close'
-  return { status: s3Error.status, headers, body: request.method === 'HEAD' ? undefined : Buffer.from(body) }
+  const body = toXml('Error', { Code: code, Message: message, Resource: path })
+  return { status, headers: { 'content-type': 'application/xml' }, body: method === 'HEAD' ? undefined : body }
 }
 
-function reply(response: ServerResponse, { status, headers, body }: Answer, cors: Record<string, string>): void {
+/** Adds the headers that let web pages of these origins read an answer. */
+function readable(
+  { status, headers = {}, body }: ServerAnswer,
+  request: ServerRequest,
+  origins: readonly string[],
+): ServerAnswer {
+  const cors = corsHeaders(request, origins)
   const exposed = [...EXPOSED, ...Object.keys(headers).filter((name) => name.startsWith('x-amz-meta-'))]
   const shared = cors['access-control-allow-origin']
     ? { ...cors, 'access-control-expose-headers': [...new Set(exposed)].join(', ') }
     : cors
-  const length = headers['content-length'] ?? String(body?.length ?? 0)
-  const own = status === 204 || status === 304 ? {} : { 'content-length': length }
-  response.writeHead(status, { ...headers, ...own, ...shared, server: 'platform-object-store' })
-  response.end(body)
+  return { status, headers: { ...headers, ...shared, server: 'platform-object-store' }, body }
 }
 
 /** Response headers that a web page may read, among them two metadata names that the web client needs. */
@@ -108,25 +87,21 @@ const EXPOSED = [
   'last-modified',
 ]
 
-function corsHeaders(request: IncomingMessage, origins: readonly string[]): Record<string, string> {
-  const { origin } = request.headers
+function corsHeaders({ headers: { origin } }: ServerRequest, origins: readonly string[]): Record<string, string> {
   if (!origin) return {}
   if (origins.includes('*')) return { 'access-control-allow-origin': '*' }
   return origins.includes(origin) ? { 'access-control-allow-origin': origin, vary: 'Origin' } : { vary: 'Origin' }
 }
 
-function preflight(request: IncomingMessage, response: ServerResponse, cors: Record<string, string>): void {
+function preflight(request: ServerRequest, origins: readonly string[]): ServerAnswer {
+  const cors = corsHeaders(request, origins)
   const method = request.headers['access-control-request-method'] ?? ''
-  if (!cors['access-control-allow-origin'] || !['GET', 'HEAD'].includes(method)) {
-    response.writeHead(403, cors).end()
-    return
-  }
-  response.writeHead(200, {
+  if (!cors['access-control-allow-origin'] || !['GET', 'HEAD'].includes(method)) return { status: 403, headers: cors }
+  const headers = {
     ...cors,
     'access-control-allow-methods': 'GET, HEAD, OPTIONS',
     'access-control-allow-headers': request.headers['access-control-request-headers'] ?? 'range',
     'access-control-max-age': '600',
-    'content-length': '0',
-  })
-  response.end()
+  }
+  return { status: 200, headers }
 }

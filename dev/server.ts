@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /** A listening server of the embedded stack. */
@@ -31,6 +31,66 @@ export async function listen(
         server.closeAllConnections()
       }),
   }
+}
+
+export interface ServerRequest {
+  method: string
+  /** Path and query exactly as they were sent. */
+  path: string
+  query: string
+  /** A header that was sent several times has its values joined by commas. */
+  headers: Record<string, string>
+  /** Reads the whole body. Errors: `BodyTooLarge`. */
+  body(): Promise<Buffer<ArrayBuffer>>
+}
+export interface ServerAnswer {
+  status: number
+  headers?: Record<string, string>
+  /** An object is sent as JSON. */
+  body?: Buffer | string | object | undefined
+}
+
+/**
+ * Starts a server whose answers are values.
+ * @param options.fail makes the answer for what `respond` has thrown
+ */
+export const startServer = (options: {
+  port?: number | undefined
+  maxBodyBytes: number
+  respond(request: ServerRequest): Promise<ServerAnswer> | ServerAnswer
+  fail(error: unknown, request: ServerRequest): ServerAnswer
+}): Promise<Running> =>
+  listen(
+    createServer(async (incoming, response) => {
+      const request = requestOf(incoming, options.maxBodyBytes)
+      try {
+        send(response, await options.respond(request))
+      } catch (error) {
+        if (error instanceof BodyTooLarge) response.setHeader('connection', 'close')
+        send(response, options.fail(error, request))
+      }
+    }),
+    { ...(options.port !== undefined && { port: options.port }) },
+  )
+
+function requestOf(incoming: IncomingMessage, maxBodyBytes: number): ServerRequest {
+  const url = incoming.url ?? '/'
+  const at = url.indexOf('?')
+  return {
+    method: incoming.method ?? 'GET',
+    path: at < 0 ? url : url.slice(0, at),
+    query: at < 0 ? '' : url.slice(at + 1),
+    headers: Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)])),
+    body: () => readBody(incoming, maxBodyBytes),
+  }
+}
+
+function send(response: ServerResponse, { status, headers = {}, body }: ServerAnswer): void {
+  response.statusCode = status
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  if (body === undefined || typeof body === 'string' || Buffer.isBuffer(body)) return void response.end(body)
+  if (!response.hasHeader('content-type')) response.setHeader('content-type', 'application/json')
+  response.end(JSON.stringify(body))
 }
 
 export class BodyTooLarge extends Error {}

@@ -2,11 +2,12 @@ import { fileURLToPath } from 'node:url'
 import { ApiError, createApi, type Session } from '../dev/demo/api.ts'
 import { collect } from '../dev/demo/collect.ts'
 import { follow } from '../dev/demo/live/follow.ts'
-import { changeByHand } from '../dev/sample-state/edit.ts'
-import { stateObjects } from '../dev/sample-state/objects.ts'
+import { EngineRefused } from '../dev/sample-state/engine-root.ts'
+import { changeByHand, stateObjects } from '../dev/sample-state/state-objects.ts'
 import { PlatformError } from '../src/base/errors.ts'
+import { parsePlan } from '../src/plan/plan.ts'
 import { deriveProjectId } from '../src/plan/state/managed-state.ts'
-import { EngineRefused, type EngineRoot, type EngineRoots } from './engine-root.ts'
+import type { BranchRoot, EngineRoots } from './engine-root.ts'
 import { checkPolicy } from './iac-eval/opa.ts'
 import type { SampleResult } from './results.ts'
 import { collectEvidence } from './scenario/evidence.ts'
@@ -200,14 +201,14 @@ async function branchRoot(
   scenario: Scenario,
   uri: string,
   session: Session,
-): Promise<EngineRoot | null> {
+): Promise<BranchRoot | null> {
   const { iac_path, scope: scope_id, cloud } = scenario
   return await roots.open({ uri, branch: session.workspace.branch, iac_path, scope_id, cloud }).catch(() => null)
 }
 
-async function planOf(root: EngineRoot, signal: AbortSignal): Promise<Outcome['plan']> {
+async function planOf(root: BranchRoot, signal: AbortSignal): Promise<Outcome['plan']> {
   try {
-    return await root.plan(signal)
+    return parsePlan(await root.plan(signal))
   } catch (error) {
     if (error instanceof EngineRefused || error instanceof PlatformError) return error.message
     throw error

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { withTemporaryFolder } from '../../dev/files.ts'
 
 const run = promisify(execFile)
 
@@ -27,10 +27,10 @@ export const COMMANDS = {
 } as const
 
 /** Runs `work` with an engine in a new folder, which is removed at the end. */
-export async function withHandEngine<T>(work: (engine: HandEngine) => Promise<T>): Promise<T> {
-  const cwd = await mkdtemp(join(tmpdir(), 'platform-bench-'))
-  const binary = process.env.IAC_BINARY || (await onPath('tofu')) || 'terraform'
-  try {
+export const withHandEngine = <T>(work: (engine: HandEngine) => Promise<T>): Promise<T> =>
+  withTemporaryFolder(async (cwd) => {
+    const binary = process.env.IAC_BINARY || (await onPath('tofu')) || 'terraform'
+    const env = { ...process.env, CHECKPOINT_DISABLE: '1' }
     return await work({
       write: async (files) => {
         for (const [name, text] of Object.entries(files)) {
@@ -41,19 +41,11 @@ export async function withHandEngine<T>(work: (engine: HandEngine) => Promise<T>
       remove: (file) => rm(join(cwd, file)),
       measure: async (commands) => {
         const started = performance.now()
-        for (const args of commands)
-          await run(binary, [...args], {
-            cwd,
-            maxBuffer: 2 ** 24,
-            env: { ...process.env, CHECKPOINT_DISABLE: '1' },
-          }).catch(() => {})
+        for (const args of commands) await run(binary, [...args], { cwd, maxBuffer: 2 ** 24, env }).catch(() => {})
         return (performance.now() - started) / 1000
       },
     })
-  } finally {
-    await rm(cwd, { recursive: true, force: true })
-  }
-}
+  })
 
 const onPath = (name: string): Promise<string | null> =>
   run(name, ['version']).then(

@@ -1,6 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { arch, cpus, totalmem } from 'node:os'
-import { roundFigure } from './statistics.ts'
 
 /**
  * One figure. `aim` is the value below which it should stay (above which, with `at_least`). A missed aim does not make
@@ -18,6 +17,16 @@ export interface Section {
   figures: Figure[]
   notes?: string[]
 }
+
+/** The value below which `share` (0 to 1) of the samples lie, by the nearest-rank method; NaN without samples. */
+export function percentile(samples: readonly number[], share: number): number {
+  const sorted = [...samples].sort((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN
+}
+
+/** Rounds a figure for people: three significant digits below 100, no decimals above. */
+const roundFigure = (value: number): number =>
+  Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3))
 
 const met = (figure: Figure): string => {
   if (figure.aim === undefined) return ''

@@ -1,18 +1,8 @@
+import type { ServerAnswer } from '../server.ts'
 import { ACCOUNT, AGGREGATOR_REGION, type CloudResource, REGION, RESOURCES } from './account.ts'
 
-/** An HTTP answer of STS or Resource Explorer. */
-export interface CloudAnswer {
-  status: number
-  content_type: string
-  body: string
-}
-
-const json = (body: unknown, status = 200): CloudAnswer => ({
-  status,
-  content_type: 'application/json',
-  body: JSON.stringify(body),
-})
-const xml = (body: string, status = 200): CloudAnswer => ({ status, content_type: 'text/xml', body })
+const json = (body: object, status = 200): ServerAnswer => ({ status, body })
+const xml = (body: string, status = 200): ServerAnswer => ({ status, headers: { 'content-type': 'text/xml' }, body })
 
 const INDEXES = [AGGREGATOR_REGION, REGION].map((region) => ({
   Arn: `arn:aws:resource-explorer-2:${region}:${ACCOUNT}:index/2f0b7c1e-5d7f-4a3f-9f3a-0c6d7f1f5a01`,
@@ -26,7 +16,7 @@ const VIEW =
 const PAGE = 5
 
 /** Answers a request to STS, which uses AWS's query protocol. */
-export function answerSts(form: URLSearchParams): CloudAnswer {
+export function answerSts(form: URLSearchParams): ServerAnswer {
   const action = form.get('Action')
   if (action !== 'GetCallerIdentity')
     return xml(
@@ -47,7 +37,7 @@ export function answerSts(form: URLSearchParams): CloudAnswer {
  * Answers a request to Resource Explorer, which uses AWS's REST protocol.
  * @param region the region in the signature. Each region knows only its own view
  */
-export function answerExplorer(path: string, region: string, body: Record<string, unknown>): CloudAnswer {
+export function answerExplorer(path: string, region: string, body: Record<string, unknown>): ServerAnswer {
   if (path === '/ListIndexes')
     return json({ Indexes: INDEXES.filter(({ Type }) => body.Type === undefined || body.Type === Type) })
   if (path === '/GetDefaultView') return json(region === AGGREGATOR_REGION ? { ViewArn: VIEW } : {})
@@ -55,7 +45,7 @@ export function answerExplorer(path: string, region: string, body: Record<string
   return json({ message: `The operation ${path} is not served here.` }, 404)
 }
 
-function listResources(region: string, body: Record<string, unknown>): CloudAnswer {
+function listResources(region: string, body: Record<string, unknown>): ServerAnswer {
   if (region !== AGGREGATOR_REGION || (body.ViewArn !== undefined && body.ViewArn !== VIEW))
     return json({ message: 'The view could not be found in this region.' }, 404)
   const limit = body.MaxResults ?? 100

@@ -1,10 +1,9 @@
-import { createServer, type IncomingMessage } from 'node:http'
 import { isJsonObject } from '../../src/base/json.ts'
-import { S3Error } from '../object-store/errors.ts'
-import { type Credentials, type SignedRequest, sha256, verifyServiceSignature } from '../object-store/signature.ts'
-import { BodyTooLarge, listen, type Running, readBody } from '../server.ts'
+import { S3Error } from '../object-store/s3.ts'
+import { type Credentials, sha256, verifyServiceSignature } from '../object-store/signature.ts'
+import { BodyTooLarge, type Running, type ServerAnswer, type ServerRequest, startServer } from '../server.ts'
 import { ACCOUNT, REGION } from './account.ts'
-import { answerExplorer, answerSts, type CloudAnswer } from './answers.ts'
+import { answerExplorer, answerSts } from './answers.ts'
 
 const MAX_BODY = 64 * 1024
 
@@ -18,28 +17,28 @@ export const SAMPLE_KEYS: Credentials = {
  * Starts a server with the part of AWS that an inventory needs, for one sample account: `GetCallerIdentity` of STS, and
  * `ListIndexes`, `GetDefaultView` and `ListResources` with pages of Resource Explorer. It checks signatures.
  */
-export async function startCloud(options: { port?: number; now?: () => Date } = {}): Promise<Running> {
+export function startCloud(options: { port?: number; now?: () => Date } = {}): Promise<Running> {
   const now = options.now ?? (() => new Date())
-  const server = createServer(async (request, response) => {
-    const answer = await respond(request, now()).catch(refusal)
-    response
-      .writeHead(answer.status, { 'content-type': answer.content_type, 'x-amzn-requestid': crypto.randomUUID() })
-      .end(answer.body)
+  const identified = ({ headers, ...answer }: ServerAnswer): ServerAnswer => ({
+    ...answer,
+    headers: { ...headers, 'x-amzn-requestid': crypto.randomUUID() },
   })
-  return listen(server, { port: options.port })
+  return startServer({
+    port: options.port,
+    maxBodyBytes: MAX_BODY,
+    respond: async (request) => identified(await respond(request, now())),
+    fail: (error) => identified(refusal(error)),
+  })
 }
 
-async function respond(request: IncomingMessage, now: Date): Promise<CloudAnswer> {
-  const body = await readBody(request, MAX_BODY)
-  const [path = '/', query = ''] = (request.url ?? '/').split('?')
-  const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
-  const { region, service } = scopeOf(headers.authorization)
-  const signed: SignedRequest = { method: request.method ?? 'GET', path, query, headers }
-  verifyServiceSignature(signed, SAMPLE_KEYS, now, { service, payloadHash: sha256(body) })
+async function respond(request: ServerRequest, now: Date): Promise<ServerAnswer> {
+  const body = await request.body()
+  const { region, service } = scopeOf(request.headers.authorization)
+  verifyServiceSignature(request, SAMPLE_KEYS, now, { service, payloadHash: sha256(body) })
   const text = body.toString('utf8')
-  if (service === 'sts') return answerSts(new URLSearchParams(text || query))
+  if (service === 'sts') return answerSts(new URLSearchParams(text || request.query))
   if (request.method !== 'POST') throw new S3Error(405, 'MethodNotAllowed', 'Operations are posted.')
-  return answerExplorer(path, region, parseBody(text))
+  return answerExplorer(request.path, region, parseBody(text))
 }
 
 /** Reads region and service from the credential of a request. Only STS and Resource Explorer are served. */
@@ -56,13 +55,12 @@ function parseBody(text: string): Record<string, unknown> {
   throw new S3Error(400, 'SerializationException', 'The body is no JSON object.')
 }
 
-function refusal(error: unknown): CloudAnswer {
-  const s3Error =
+function refusal(error: unknown): ServerAnswer {
+  const { status, code, message } =
     error instanceof S3Error
       ? error
       : new S3Error(error instanceof BodyTooLarge ? 413 : 500, 'InternalFailure', 'The request failed.')
-  const body = JSON.stringify({ __type: s3Error.code, message: s3Error.message })
-  return { status: s3Error.status, content_type: 'application/json', body }
+  return { status, body: { __type: code, message } }
 }
 
 /** Environment variables that make the iac sidecar use the sample account. */

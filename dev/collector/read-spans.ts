@@ -1,8 +1,8 @@
 import { bytesOf, doubleOf, type Field, numberOf, readFields, readFixed64, textOf } from './protobuf.ts'
 
-export type Value = string | number | boolean | null
+type Value = string | number | boolean | null
 
-/** A span as it was sent, with the resource it came from. */
+/** A span as it was sent, with its resource. */
 export interface ReceivedSpan {
   /** Value of the resource attribute `openinference.project.name`. */
   project: string

@@ -1,11 +1,9 @@
-import { createServer, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import type { SeedPrompt } from '../../src/prompts/parse-seed.ts'
-import { BodyTooLarge, listen, type Running, readBody } from '../server.ts'
+import { BodyTooLarge, type Running, type ServerAnswer, type ServerRequest, startServer } from '../server.ts'
 import { dropOutdated, loadPrompts, type PromptStore } from './prompt-store.ts'
 import { type ReceivedSpan, readSpans } from './read-spans.ts'
-import { type Answer, answerRegistry } from './registry-routes.ts'
-import { createSpanStore, type SpanStore } from './span-store.ts'
+import { answerRegistry } from './registry-routes.ts'
 
 const MAX_BODY = 64 * 1024 * 1024
 
@@ -33,13 +31,12 @@ export async function startCollector(options: CollectorOptions = {}): Promise<Co
   const prompts = await loadPrompts(options.data_dir === undefined ? null : join(options.data_dir, 'prompts.json'))
   if (options.shipped) dropOutdated(prompts, options.shipped)
   const spans = createSpanStore()
-  const server = createServer(async (request, response) => {
-    const { status, json, text } = await respond(request, spans, prompts).catch(toErrorAnswer)
-    if (json !== undefined) response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json))
-    else if (text !== undefined) response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(text)
-    else response.writeHead(status).end()
+  const running = await startServer({
+    port: options.port,
+    maxBodyBytes: MAX_BODY,
+    respond: (request) => respond(request, spans, prompts),
+    fail: toErrorAnswer,
   })
-  const running = await listen(server, { port: options.port })
   const close = async () => {
     await running.close()
     await prompts.saved()
@@ -47,33 +44,56 @@ export async function startCollector(options: CollectorOptions = {}): Promise<Co
   return { ...running, close, collector_url: `${running.url}/`, spans, prompts }
 }
 
-async function respond(request: IncomingMessage, spans: SpanStore, prompts: PromptStore): Promise<Answer> {
-  const [path = ''] = (request.url ?? '').replace(/^\/v1\//, '').split('?')
-  const method = request.method ?? 'GET'
-  const body = await readBody(request, MAX_BODY)
-  if (method === 'POST' && path === 'traces') return storeSpans(request, body, spans)
+async function respond(request: ServerRequest, spans: SpanStore, prompts: PromptStore): Promise<ServerAnswer> {
+  const { method, headers } = request
+  const path = request.path.replace(/^\/v1\//, '')
+  const body = await request.body()
+  if (method === 'POST' && path === 'traces') {
+    if (!/^application\/x-protobuf\b/.test(headers['content-type'] ?? '')) return { status: 415 }
+    spans.add(readSpans(body))
+    return { status: 200 }
+  }
   const [, session_id] = /^sessions\/([^/]+)\/spans$/.exec(path) ?? []
-  if (method === 'GET' && session_id !== undefined)
-    return { status: 200, json: { data: spans.ofSession(session_id) satisfies ReceivedSpan[] } }
+  if (method === 'GET' && session_id !== undefined) return { status: 200, body: { data: spans.ofSession(session_id) } }
   const json: unknown = method === 'POST' ? JSON.parse(body.toString('utf8')) : undefined
-  return answerRegistry(prompts, method, path, json) ?? { status: 404, json: { detail: 'Not Found' } }
+  return answerRegistry(prompts, method, path, json) ?? { status: 404, body: { detail: 'Not Found' } }
 }
 
-function storeSpans(request: IncomingMessage, body: Buffer<ArrayBuffer>, spans: SpanStore): Answer {
-  if (!/^application\/x-protobuf\b/.test(request.headers['content-type'] ?? '')) return { status: 415 }
-  spans.add(readSpans(body))
-  return { status: 200 }
-}
-
-function toErrorAnswer(error: unknown): Answer {
+function toErrorAnswer(error: unknown): ServerAnswer {
   if (error instanceof BodyTooLarge) return { status: 413 }
-  const malformed =
-    error instanceof RangeError ||
-    error instanceof TypeError ||
-    error instanceof SyntaxError ||
-    error instanceof URIError
+  const isMalformed = [RangeError, TypeError, SyntaxError, URIError].some((type) => error instanceof type)
   return {
-    status: malformed ? 400 : 500,
-    json: { detail: malformed ? 'The body cannot be read.' : 'The request failed.' },
+    status: isMalformed ? 400 : 500,
+    body: { detail: isMalformed ? 'The body cannot be read.' : 'The request failed.' },
+  }
+}
+
+/** Keeps the latest spans in memory. */
+interface SpanStore {
+  add(spans: readonly ReceivedSpan[]): void
+  /** The spans of a session in the order in which they started. */
+  ofSession(sessionId: string): ReceivedSpan[]
+}
+
+/** Most characters of attributes that are kept in total. Beyond that the oldest spans are dropped. */
+const MAX_CHARACTERS = 64 * 1024 * 1024
+
+export function createSpanStore(maxCharacters = MAX_CHARACTERS): SpanStore {
+  const kept: { span: ReceivedSpan; size: number }[] = []
+  let total = 0
+  return {
+    add: (spans) => {
+      for (const span of spans) {
+        const size = JSON.stringify(span.attributes).length
+        kept.push({ span, size })
+        total += size
+      }
+      while (total > maxCharacters) total -= kept.shift()?.size ?? total
+    },
+    ofSession: (sessionId) =>
+      kept
+        .map(({ span }) => span)
+        .filter(({ attributes }) => attributes['session.id'] === sessionId)
+        .sort((a, b) => a.start_ms - b.start_ms),
   }
 }

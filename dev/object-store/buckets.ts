@@ -1,24 +1,17 @@
+import type { ServerAnswer } from '../server.ts'
 import type { Disk, StoredObject } from './disk.ts'
-import { S3Error } from './errors.ts'
+import { type Call, S3Error, textsOf, xmlAnswer } from './s3.ts'
 import { encode } from './signature.ts'
-import type { Answer, Call } from './types.ts'
-import { textsOf, toXml, type Xml } from './xml.ts'
 
-const xml = (root: string, value: Xml): Answer => ({
-  status: 200,
-  headers: { 'content-type': 'application/xml' },
-  body: Buffer.from(toXml(root, value)),
-})
-
-export function listBuckets(disk: Disk, owner: string): Answer {
+export function listBuckets(disk: Disk, owner: string): ServerAnswer {
   const buckets = disk.buckets().map(({ name, created }) => ({ Name: name, CreationDate: created }))
-  return xml('ListAllMyBucketsResult', { Owner: { ID: owner, DisplayName: owner }, Buckets: { Bucket: buckets } })
+  return xmlAnswer('ListAllMyBucketsResult', { Owner: { ID: owner, DisplayName: owner }, Buckets: { Bucket: buckets } })
 }
 
 const NAME = /^(?!\d+\.\d+\.\d+\.\d+$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 
 /** Answers requests that name a bucket and no key. */
-export async function answerBucket(disk: Disk, call: Call): Promise<Answer> {
+export async function answerBucket(disk: Disk, call: Call): Promise<ServerAnswer> {
   const { bucket, query } = call
   if (call.method === 'PUT' && query.size === 0) return createBucket(disk, bucket)
   if (!disk.hasBucket(bucket)) throw new S3Error(404, 'NoSuchBucket', 'The specified bucket does not exist')
@@ -30,8 +23,8 @@ export async function answerBucket(disk: Disk, call: Call): Promise<Answer> {
   if (call.method === 'POST' && query.has('delete')) return deleteMany(disk, call)
   if (call.method !== 'GET')
     throw new S3Error(405, 'MethodNotAllowed', 'The specified method is not allowed against this resource.')
-  if (query.has('location')) return xml('LocationConstraint', '')
-  if (query.has('versioning')) return xml('VersioningConfiguration', {})
+  if (query.has('location')) return xmlAnswer('LocationConstraint', '')
+  if (query.has('versioning')) return xmlAnswer('VersioningConfiguration', {})
   const other = ['acl', 'policy', 'encryption', 'lifecycle', 'tagging', 'cors', 'versions', 'uploads'].find((name) =>
     query.has(name),
   )
@@ -44,7 +37,7 @@ export async function answerBucket(disk: Disk, call: Call): Promise<Answer> {
   return listObjects(disk, call)
 }
 
-async function createBucket(disk: Disk, bucket: string): Promise<Answer> {
+async function createBucket(disk: Disk, bucket: string): Promise<ServerAnswer> {
   if (!NAME.test(bucket)) throw new S3Error(400, 'InvalidBucketName', 'The specified bucket is not valid.')
   return disk.withLock(bucket, '', async () => {
     if (disk.hasBucket(bucket))
@@ -58,17 +51,17 @@ async function createBucket(disk: Disk, bucket: string): Promise<Answer> {
   })
 }
 
-async function deleteMany(disk: Disk, call: Call): Promise<Answer> {
+async function deleteMany(disk: Disk, call: Call): Promise<ServerAnswer> {
   const keys = textsOf(call.body.toString('utf8'), 'Key')
   if (keys.length === 0 || keys.length > 1000)
     throw new S3Error(400, 'MalformedXML', 'The XML you provided was not well-formed.')
   for (const key of keys) await disk.withLock(call.bucket, key, () => disk.delete(call.bucket, key))
   const quiet = textsOf(call.body.toString('utf8'), 'Quiet')[0] === 'true'
-  return xml('DeleteResult', { Deleted: quiet ? [] : keys.map((Key) => ({ Key })) })
+  return xmlAnswer('DeleteResult', { Deleted: quiet ? [] : keys.map((Key) => ({ Key })) })
 }
 
 /** Answers ListObjects in both versions, with prefix, delimiter and pages. */
-function listObjects(disk: Disk, { bucket, query }: Call): Answer {
+function listObjects(disk: Disk, { bucket, query }: Call): ServerAnswer {
   const v2 = query.get('list-type') === '2'
   const prefix = query.get('prefix') ?? ''
   const delimiter = query.get('delimiter') ?? ''
@@ -90,7 +83,7 @@ function listObjects(disk: Disk, { bucket, query }: Call): Answer {
     Size: object.size,
     StorageClass: 'STANDARD',
   }))
-  return xml('ListBucketResult', {
+  return xmlAnswer('ListBucketResult', {
     Name: bucket,
     Prefix: text(prefix),
     Delimiter: delimiter ? text(delimiter) : undefined,

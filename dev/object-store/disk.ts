@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createKeyedLock, writeAtomically } from '../files.ts'
-import { S3Error } from './errors.ts'
+import { S3Error } from './s3.ts'
 
 /** The facts about an object, which stand in the first line of its file. The bytes follow. */
 export interface StoredObject {

@@ -1,10 +1,11 @@
-import { assertAllowed, mayLearnAbsence } from './authorize.ts'
+import type { ServerAnswer, ServerRequest } from '../server.ts'
 import { answerBucket, listBuckets } from './buckets.ts'
 import type { Disk } from './disk.ts'
-import { denied, S3Error } from './errors.ts'
 import type { Uploads } from './multipart.ts'
 import { answerObject } from './objects.ts'
 import { decodePayload } from './payload.ts'
+import { assertAllowed, mayLearnAbsence } from './policy.ts'
+import { type Call, denied, S3Error, toXml } from './s3.ts'
 import {
   type Credentials,
   decode,
@@ -15,8 +16,6 @@ import {
   verifySignature,
 } from './signature.ts'
 import { assumeRole, findSigner, type Signer } from './temporary-keys.ts'
-import type { Answer, Call } from './types.ts'
-import { toXml } from './xml.ts'
 
 interface Store {
   disk: Disk
@@ -29,16 +28,12 @@ interface Store {
  * Checks the signature of a request, and what temporary keys allow, and then answers it. `POST /` is the token service.
  * Errors: `S3Error`.
  */
-export async function answer(
-  store: Store,
-  request: SignedRequest,
-  readBody: () => Promise<Buffer<ArrayBuffer>>,
-): Promise<Answer> {
+export async function answer(store: Store, request: ServerRequest): Promise<ServerAnswer> {
   const signer = findSigner(request, store.credentials, store.now())
   if (request.method === 'POST' && request.path === '/')
-    return answerTokenService(signer, request, await readBody(), store.now())
+    return answerTokenService(signer, request, await request.body(), store.now())
   const accepted = verifySignature(request, signer, store.now())
-  const body = decodePayload(await readBody(), request.headers, accepted)
+  const body = decodePayload(await request.body(), request.headers, accepted)
   const [, bucket = '', ...rest] = request.path.split('/')
   const query = new Map(parseQuery(request.query).filter(([name]) => !name.startsWith('X-Amz-') && name !== 'x-id'))
   const call: Call = {
@@ -59,14 +54,14 @@ export async function answer(
   }
 }
 
-async function answerCall(store: Store, call: Call): Promise<Answer> {
+async function answerCall(store: Store, call: Call): Promise<ServerAnswer> {
   if (call.bucket === '') return listBuckets(store.disk, store.credentials.access_key)
   return call.key === '' ? answerBucket(store.disk, call) : answerObject(store.disk, store.uploads, call)
 }
 
 const STS_NAMESPACE = 'https://sts.amazonaws.com/doc/2011-06-15/'
 
-function answerTokenService(signer: Signer, request: SignedRequest, body: Buffer, now: Date): Answer {
+function answerTokenService(signer: Signer, request: SignedRequest, body: Buffer, now: Date): ServerAnswer {
   verifyServiceSignature(request, signer, now, { service: 'sts', payloadHash: sha256(body) })
   const keys = assumeRole(signer, new URLSearchParams(body.toString('utf8')), now)
   const credentials = {
@@ -76,5 +71,5 @@ function answerTokenService(signer: Signer, request: SignedRequest, body: Buffer
     Expiration: keys.expires.toISOString(),
   }
   const text = toXml('AssumeRoleResponse', { AssumeRoleResult: { Credentials: credentials } }, STS_NAMESPACE)
-  return { status: 200, headers: { 'content-type': 'text/xml' }, body: Buffer.from(text) }
+  return { status: 200, headers: { 'content-type': 'text/xml' }, body: text }
 }

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { S3Error } from './errors.ts'
+import { S3Error } from './s3.ts'
 
 /** Each part but the last has at least this many bytes. */
 const MIN_PART_BYTES = 5 * 1024 * 1024

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto'
+import type { ServerAnswer } from '../server.ts'
 import type { Disk, StoredObject } from './disk.ts'
-import { noSuchKey, preconditionFailed, S3Error } from './errors.ts'
 import type { Uploads } from './multipart.ts'
-import type { Answer, Call } from './types.ts'
-import { textsOf, toXml } from './xml.ts'
+import { type Call, noSuchKey, preconditionFailed, S3Error, textsOf, xmlAnswer } from './s3.ts'
 
 /** Answers requests that name an object. */
-export async function answerObject(disk: Disk, uploads: Uploads, call: Call): Promise<Answer> {
+export async function answerObject(disk: Disk, uploads: Uploads, call: Call): Promise<ServerAnswer> {
   if (!disk.hasBucket(call.bucket)) throw new S3Error(404, 'NoSuchBucket', 'The specified bucket does not exist')
   if (Buffer.byteLength(call.key) > 1024) throw new S3Error(400, 'KeyTooLongError', 'Your key is too long')
   if (call.query.has('uploads') || call.query.has('uploadId')) return answerMultipart(disk, uploads, call)
@@ -17,16 +16,23 @@ export async function answerObject(disk: Disk, uploads: Uploads, call: Call): Pr
   throw new S3Error(405, 'MethodNotAllowed', 'The specified method is not allowed against this resource.')
 }
 
-const KEPT = ['content-type', 'cache-control', 'content-disposition', 'content-encoding', 'content-language', 'expires']
+const STORED = [
+  'content-type',
+  'cache-control',
+  'content-disposition',
+  'content-encoding',
+  'content-language',
+  'expires',
+]
 
 function selectStoredHeaders(headers: Record<string, string>): Record<string, string> {
-  const kept: Record<string, string> = { 'content-type': 'binary/octet-stream' }
+  const stored: Record<string, string> = { 'content-type': 'binary/octet-stream' }
   for (const [name, value] of Object.entries(headers)) {
-    if (!KEPT.includes(name) && !name.startsWith('x-amz-meta-')) continue
+    if (!STORED.includes(name) && !name.startsWith('x-amz-meta-')) continue
     const text = name === 'content-encoding' ? value.replace(/\s*aws-chunked\s*,?\s*/, '') : value
-    if (text !== '') kept[name] = text
+    if (text !== '') stored[name] = text
   }
-  return kept
+  return stored
 }
 
 const matchesTag = (condition: string, object: StoredObject): boolean =>
@@ -43,7 +49,7 @@ function checkWrite(call: Call, existing: StoredObject | null): void {
   if (!matchesTag(match, existing)) throw preconditionFailed()
 }
 
-function putObject(disk: Disk, call: Call): Promise<Answer> {
+function putObject(disk: Disk, call: Call): Promise<ServerAnswer> {
   if (call.headers['x-amz-copy-source']) throw new S3Error(501, 'NotImplemented', 'Copying is not implemented here.')
   return disk.withLock(call.bucket, call.key, async () => {
     checkWrite(call, disk.find(call.bucket, call.key))
@@ -53,7 +59,7 @@ function putObject(disk: Disk, call: Call): Promise<Answer> {
   })
 }
 
-function removeObject(disk: Disk, call: Call): Promise<Answer> {
+function removeObject(disk: Disk, call: Call): Promise<ServerAnswer> {
   return disk.withLock(call.bucket, call.key, async () => {
     if (call.headers['if-match'] !== undefined) checkWrite(call, disk.find(call.bucket, call.key))
     await disk.delete(call.bucket, call.key)
@@ -61,7 +67,7 @@ function removeObject(disk: Disk, call: Call): Promise<Answer> {
   })
 }
 
-async function readObject(disk: Disk, call: Call): Promise<Answer> {
+async function readObject(disk: Disk, call: Call): Promise<ServerAnswer> {
   const object = disk.find(call.bucket, call.key)
   if (!object) throw noSuchKey()
   const headers: Record<string, string> = {
@@ -112,17 +118,12 @@ function parseRange(header: string | undefined, size: number): { start: number; 
   return { start, end }
 }
 
-async function answerMultipart(disk: Disk, uploads: Uploads, call: Call): Promise<Answer> {
+async function answerMultipart(disk: Disk, uploads: Uploads, call: Call): Promise<ServerAnswer> {
   const { bucket, key, query } = call
   const id = query.get('uploadId') ?? ''
-  const xml = { 'content-type': 'application/xml' }
   if (call.method === 'POST' && query.has('uploads')) {
     const UploadId = uploads.start(bucket, key, selectStoredHeaders(call.headers))
-    return {
-      status: 200,
-      headers: xml,
-      body: Buffer.from(toXml('InitiateMultipartUploadResult', { Bucket: bucket, Key: key, UploadId })),
-    }
+    return xmlAnswer('InitiateMultipartUploadResult', { Bucket: bucket, Key: key, UploadId })
   }
   if (call.method === 'PUT') {
     const etag = uploads.add(id, bucket, key, Number(query.get('partNumber')), call.body)
@@ -141,7 +142,6 @@ async function answerMultipart(disk: Disk, uploads: Uploads, call: Call): Promis
     checkWrite(call, disk.find(bucket, key))
     await disk.write(bucket, { key, etag: whole.etag, headers: whole.headers }, whole.body)
     uploads.abort(id, bucket, key)
-    const body = toXml('CompleteMultipartUploadResult', { Bucket: bucket, Key: key, ETag: `"${whole.etag}"` })
-    return { status: 200, headers: xml, body: Buffer.from(body) }
+    return xmlAnswer('CompleteMultipartUploadResult', { Bucket: bucket, Key: key, ETag: `"${whole.etag}"` })
   })
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { malformed, S3Error } from './errors.ts'
+import { malformed, S3Error } from './s3.ts'
 import { type Accepted, hmac, same, sha256 } from './signature.ts'
 
 type Headers = Record<string, string>

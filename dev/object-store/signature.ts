@@ -1,5 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
-import { denied, malformed, S3Error } from './errors.ts'
+import { denied, malformed, S3Error } from './s3.ts'
 
 export interface SignedRequest {
   method: string

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { isJsonObject } from '../../src/base/json.ts'
-import { denied, S3Error } from './errors.ts'
 import { type Policy, parsePolicy } from './policy.ts'
+import { denied, S3Error } from './s3.ts'
 import { type Credentials, hmac, parseQuery, type SignedRequest, same } from './signature.ts'
 
 /** Who signed a request: the owner of the store, or somebody with temporary keys and what these allow. */
@@ -12,7 +12,7 @@ export interface Signer extends Credentials {
   policy: Policy | null
 }
 
-export interface TemporaryKeys extends Credentials {
+interface TemporaryKeys extends Credentials {
   session_token: string
   expires: Date
 }
@@ -25,7 +25,7 @@ const PREFIX = 'ASIA'
  * owner, and the secret key is derived from the token, so that the keys hold over a restart of the store.
  * @param policy text of the session policy; null allows everything that the owner may do
  */
-export function issueKeys(owner: Credentials, policy: string | null, expires: Date): TemporaryKeys {
+function issueKeys(owner: Credentials, policy: string | null, expires: Date): TemporaryKeys {
   const access_key = PREFIX + randomBytes(8).toString('hex').toUpperCase()
   const body = Buffer.from(JSON.stringify({ access_key, policy, expires: expires.toISOString() })).toString('base64url')
   const session_token = `${body}.${sign(owner, 'token', body)}`

@@ -1,12 +1,12 @@
 import { EXAMPLES, type ExampleName } from '../scripted-model/examples.ts'
-import type { HandMade } from './edit.ts'
+import type { ManualChange } from './state-objects.ts'
 
-/** What happened to a sample root before somebody works on it. */
-export type Past =
+/** What happened to a sample root before a request works on it. */
+type Past =
   /** It was never applied. */
   | { kind: 'none' }
-  /** It was applied, and then somebody changed settings by hand. */
-  | { kind: 'applied'; changes: readonly HandMade[] }
+  /** It was applied, and then settings were changed outside of the code. */
+  | { kind: 'applied'; changes: readonly ManualChange[] }
   /** The blocks with an identifier of the account in a comment were imported. */
   | { kind: 'imported' }
 
@@ -20,8 +20,8 @@ export interface SampleRoot {
 const setting = (
   name: string,
   attribute: string,
-  ...values: [HandMade['values'][0], HandMade['values'][1]]
-): HandMade => ({
+  ...values: [ManualChange['values'][0], ManualChange['values'][1]]
+): ManualChange => ({
   type: 'terraform_data',
   name,
   attribute,
@@ -49,5 +49,5 @@ const rootOf = (name: ExampleName): SampleRoot => {
 export const rootOfExample = (name: ExampleName): SampleRoot | null =>
   name === 'generate' || name === 'declined' || name === 'question' || name === 'exhausted' ? null : rootOf(name)
 
-/** The roots that are prepared before anybody uses the stack. */
+/** The roots that are prepared when the stack starts. */
 export const ROOTS_AT_START: readonly SampleRoot[] = (['full-drift', 'full-import', 'blocked'] as const).map(rootOf)

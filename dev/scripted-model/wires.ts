@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { chatCompletion, chatError } from '../chat-completions.ts'
 import type { ChatRequest, Reply, WireMessage } from './conversation.ts'
 
 /** Estimates tokens by the usual rule of thumb: four characters make one token. */
 const tokens = (value: unknown): number => Math.ceil(JSON.stringify(value ?? '').length / 4)
 
 /** An interface in which the scripted model can be asked. It reads requests and writes answers. */
-export interface Dialect {
+interface Dialect {
   /** Whether requests to this path use this interface. */
   matches(path: string): boolean
   read(body: Loose): ChatRequest
@@ -48,27 +49,19 @@ const chat: Dialect = {
     if (body.stream) throw new RangeError('stream: only whole answers are served here')
     return { messages: body.messages as WireMessage[], ...(Array.isArray(body.tools) && { tools: body.tools }) }
   },
-  answer: (request, reply, model) => {
-    const { text, calls } = reply
-    const toolCalls = calls?.map(({ name, args }) => ({ type: 'function', ...call(newId('call'), name, args) }))
-    const { input, output } = used(request, reply)
-    return {
+  answer: (request, reply, model) =>
+    chatCompletion({
       id: `chatcmpl-${randomUUID()}`,
-      object: 'chat.completion',
-      created: Math.floor(Date.now() / 1000),
       model,
-      choices: [
-        {
-          index: 0,
-          message: { role: 'assistant', content: text ?? null, ...(toolCalls && { tool_calls: toolCalls }) },
-          logprobs: null,
-          finish_reason: toolCalls ? 'tool_calls' : 'stop',
-        },
-      ],
-      usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
-    }
-  },
-  error: (_status, message) => ({ error: { message, type: 'invalid_request_error', code: null } }),
+      text: reply.text ?? '',
+      calls: (reply.calls ?? []).map(({ name, args }) => ({
+        id: newId('call'),
+        name,
+        arguments: JSON.stringify(args),
+      })),
+      usage: used(request, reply),
+    }),
+  error: (_status, message) => chatError(message),
 }
 
 const textOf = (content: Block['content']): string =>
@@ -122,11 +115,13 @@ function fromBlocks(role: string, content: string | Block[]): WireMessage[] {
     ...results.map(
       (block): WireMessage => ({ role: 'tool', tool_call_id: block.tool_use_id, content: textOf(block.content) }),
     ),
-    ...(text || calls.length > 0
-      ? [{ role, content: text || null, ...(calls.length > 0 && { tool_calls: calls }) }]
-      : []),
+    ...said(role, text, calls),
   ]
 }
+
+/** What a turn says and calls, as one message; none when it does neither. */
+const said = (role: string, text: string, calls: NonNullable<WireMessage['tool_calls']>): WireMessage[] =>
+  text || calls.length > 0 ? [{ role, content: text || null, ...(calls.length > 0 && { tool_calls: calls }) }] : []
 
 const gemini: Dialect = {
   matches: (path) => /^\/gemini\/v1beta\/models\/[^/]+:generateContent$/.test(path),
@@ -174,12 +169,7 @@ function fromParts(role: string, parts: Part[]): WireMessage[] {
     each ? [call(each.id ?? each.name, each.name, each.args)] : [],
   )
   const text = parts.map((part) => part.text ?? '').join('')
-  return [
-    ...results,
-    ...(text || calls.length > 0
-      ? [{ role, content: text || null, ...(calls.length > 0 && { tool_calls: calls }) }]
-      : []),
-  ]
+  return [...results, ...said(role, text, calls)]
 }
 
 const DIALECTS: readonly Dialect[] = [chat, anthropic, gemini]

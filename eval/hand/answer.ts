@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { HandTool } from './request.ts'
+import type { ChatTool } from '../../dev/chat-completions.ts'
 
 const schema = v.strictObject({
   text: v.optional(v.string(), ''),
@@ -8,7 +8,7 @@ const schema = v.strictObject({
   as_is: v.optional(v.boolean(), false),
 })
 
-/** What a hand has answered. Arguments are JSON texts, as a model writes them. */
+/** The answer to a call. Arguments are JSON texts, as a model writes them. */
 export interface HandAnswer {
   text: string
   calls: { name: string; arguments: string }[]
@@ -22,7 +22,7 @@ export class AnswerFault extends Error {}
  * Errors: `AnswerFault` for texts that are no JSON or have another form, for tools that the call does not offer, and for
  * answers that say nothing. `as_is` lets the last two pass.
  */
-export function readAnswer(source: string, tools: readonly HandTool[]): HandAnswer {
+export function readAnswer(source: string, tools: readonly ChatTool[]): HandAnswer {
   const parsed = v.safeParse(schema, parseJson(source))
   if (!parsed.success)
     throw new AnswerFault(
@@ -49,7 +49,7 @@ function parseJson(source: string): unknown {
 
 const argumentsText = (given: unknown): string => (typeof given === 'string' ? given : JSON.stringify(given))
 
-function callFaults(call: HandAnswer['calls'][number], tools: readonly HandTool[]): string[] {
+function callFaults(call: HandAnswer['calls'][number], tools: readonly ChatTool[]): string[] {
   const names = tools.map(({ name }) => name)
   if (!names.includes(call.name))
     return [`This call offers no tool "${call.name}"; it offers ${names.join(', ') || 'none'}.`]
@@ -65,3 +65,10 @@ function objectIn(text: string): boolean {
     return false
   }
 }
+
+/** Estimates tokens by the usual rule of thumb: four characters make one token. */
+export const tokensOf = (chars: number): number => Math.ceil(chars / 4)
+
+/** How many characters a model would have written for an answer. */
+export const outputChars = ({ text, calls }: HandAnswer): number =>
+  text.length + calls.reduce((sum, call) => sum + call.name.length + call.arguments.length, 0)

@@ -1,5 +1,5 @@
-import type { HandMessage, HandRequest, HandTool } from './request.ts'
-import { messageKeys } from './request.ts'
+import type { ChatMessage, ChatTool } from '../../dev/chat-completions.ts'
+import { type HandRequest, messageKeys } from './request.ts'
 
 /** An earlier call, as far as a later one is compared with it. */
 interface Shown {
@@ -9,7 +9,7 @@ interface Shown {
 }
 
 /** Writes requests as text, and leaves out what an earlier text has shown. */
-export interface Reader {
+interface Reader {
   /** The text of the next call. It says where to find what it leaves out. */
   next(call: number, request: HandRequest): string
 }
@@ -53,8 +53,8 @@ function toolsText({ tools, chain }: HandRequest, shown: readonly Shown[]): stri
   ].join('\n')
 }
 
-const definitions = (tools: readonly HandTool[]): string => ['TOOLS', ...tools.map(definition)].join('\n')
-const definition = ({ name, description, parameters }: HandTool): string =>
+const definitions = (tools: readonly ChatTool[]): string => ['TOOLS', ...tools.map(definition)].join('\n')
+const definition = ({ name, description, parameters }: ChatTool): string =>
   `- ${name}: ${description}\n  arguments: ${JSON.stringify(parameters)}`
 
 /** The messages that the nearest earlier call does not have. */
@@ -78,9 +78,9 @@ function commonCount(a: readonly string[], b: readonly string[]): number {
   return Math.min(differs < 0 ? a.length : differs, b.length)
 }
 
-function messageText({ role, text, answers, calls }: HandMessage): string {
+function messageText({ role, text, answers, calls }: ChatMessage): string {
   const calling = calls.map(({ id, name, arguments: given }) => `[calls ${name} as ${id}] ${given}`)
-  return [`=== ${role}${answers === null ? '' : ` (answer to ${answers})`} ===`, text, ...calling]
+  return [`=== ${role}${answers === null ? '' : ` (answer to ${answers})`} ===`, text ?? '', ...calling]
     .filter((line) => line !== '')
     .join('\n')
 }

@@ -1,12 +1,11 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type ChatAnswer, chatCompletion, chatCompletionEvents, chatError } from '../../dev/chat-completions.ts'
 import { BodyTooLarge, listen, type Running, readBody } from '../../dev/server.ts'
-import type { HandAnswer } from './answer.ts'
-import { completionOf, eventsOf, outputChars } from './completion.ts'
+import { type HandAnswer, outputChars, tokensOf } from './answer.ts'
 import { type HandFolder, openHandFolder } from './folder.ts'
-import { createPrefixes, type Measured } from './prefixes.ts'
 import { createReader } from './readable.ts'
-import { type HandRequest, readRequest, STATUS_TEXT } from './request.ts'
+import { createPrefixes, type HandRequest, type Measured, readRequest, STATUS_TEXT } from './request.ts'
 import type { CallRecord } from './statistics.ts'
 
 /** The endpoint's model names, without their provider. */
@@ -45,9 +44,7 @@ export async function startHandEndpoint(options: HandOptions): Promise<HandEndpo
   const play = createPlay(options, folder, await folder.nextNumber())
   const server = createServer(async (request, response) => {
     const refuse = (status: number, message: string) =>
-      response
-        .writeHead(status, { 'content-type': 'application/json' })
-        .end(JSON.stringify({ error: { message, type: 'invalid_request_error' } }))
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(chatError(message)))
     try {
       if (request.method !== 'POST' || !/\/chat\/completions$/.test(request.url ?? ''))
         return refuse(404, 'only chat completions are served here')
@@ -107,8 +104,8 @@ function createPlay(options: HandOptions, folder: HandFolder, first: number) {
     const waitedMs = Math.round(performance.now() - began)
     await folder.end(recordOf({ call, round, request, measured, answer, waitedMs }))
     if (answer) {
-      const parts = { call, request, measured, answer }
-      response.end(request.stream ? eventsOf(parts) : JSON.stringify(completionOf(parts)))
+      const completion = completionOf(call, request, measured, answer)
+      response.end(request.stream ? chatCompletionEvents(completion) : JSON.stringify(chatCompletion(completion)))
     }
   }
   return {
@@ -121,6 +118,23 @@ function createPlay(options: HandOptions, folder: HandFolder, first: number) {
     settled: async () => void (await Promise.allSettled(underWay)),
   }
 }
+
+const completionOf = (
+  call: number,
+  { model }: HandRequest,
+  { input_chars, prefix_chars }: Measured,
+  answer: HandAnswer,
+): ChatAnswer => ({
+  id: `hand-${call}`,
+  model,
+  text: answer.text,
+  calls: answer.calls.map((each, index) => ({ id: `call_${call}_${index}`, ...each })),
+  usage: {
+    input: tokensOf(input_chars),
+    output: tokensOf(outputChars(answer)),
+    cached: Math.min(tokensOf(input_chars), Math.floor(prefix_chars / 4)),
+  },
+})
 
 /** Sends the head of the answer at once, and then signs of life that are no part of it. */
 function beginResponse({ stream }: HandRequest, response: ServerResponse, everyMs: number): NodeJS.Timeout {

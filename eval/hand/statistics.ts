@@ -1,4 +1,4 @@
-import { tokensOf } from './completion.ts'
+import { tokensOf } from './answer.ts'
 import { STATUS_TEXT } from './request.ts'
 
 /** What is counted of a call. */
@@ -21,7 +21,7 @@ export interface CallRecord {
   at: string
 }
 
-export interface Sums {
+interface Sums {
   calls: number
   aborted: number
   input_chars: number
@@ -35,7 +35,7 @@ export interface Sums {
   waited_s: number
 }
 
-export interface HandStatistics {
+interface HandStatistics {
   /** Sums of all calls without status texts, as are those of the rounds. */
   total: Sums
   rounds: (Sums & { round: string })[]

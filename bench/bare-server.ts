@@ -1,8 +1,8 @@
 import { Hono } from 'hono'
-import type { User } from '../../src/access/users.ts'
-import { connect } from '../../src/data/db/pool.ts'
-import { serve } from '../../src/runtime/serve.ts'
-import { listSessions } from '../../src/sessions/list.ts'
+import type { User } from '../src/access/users.ts'
+import { connect } from '../src/data/db/pool.ts'
+import { serve } from '../src/runtime/serve.ts'
+import { listSessions } from '../src/sessions/list.ts'
 
 /** The smallest server that gives the same answers: the statements of the two routes and nothing else. */
 const sql = connect(process.env.PLATFORM_SQL_DATABASE_URL ?? '')

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { changeByHand, type HandMade } from '../../../dev/sample-state/edit.ts'
-import type { StateDocument } from '../../../dev/sample-state/objects.ts'
+import { changeByHand, type ManualChange, type StateDocument } from '../../../dev/sample-state/state-objects.ts'
 
 const dynamic = (value: object) => ({ value, type: ['object', { days: 'number' }] })
 const state = (days: number): StateDocument => ({
@@ -13,7 +12,7 @@ const state = (days: number): StateDocument => ({
     },
   ],
 })
-const change: HandMade = { type: 'terraform_data', name: 'logs', attribute: 'days', values: [30, 90] }
+const change: ManualChange = { type: 'terraform_data', name: 'logs', attribute: 'days', values: [30, 90] }
 
 test('input and output change, the serial rises, the given state stays as it was', () => {
   const before = state(90)

@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { connect } from '../../src/data/db/pool.ts'
+import { connect } from '../src/data/db/pool.ts'
 
 /** The smallest server of an event stream: it writes what each NOTIFY carries to all who read. */
 const open = new Set<ServerResponse>()

@@ -17,7 +17,7 @@ export async function openBrowser(): Promise<Browser> {
   })
 }
 
-/** A page with an empty cache that remembers what it painted, how it jumped and how late it answered the hand. */
+/** A page with an empty cache that records its largest paint, its layout shifts and its slowest interaction. */
 export async function openPage(browser: Browser, { slow }: { slow: boolean }): Promise<Page> {
   const page = await (await browser.newContext({ viewport: { width: 1440, height: 900 } })).newPage()
   await page.addInitScript(observe)
@@ -29,7 +29,7 @@ export async function openPage(browser: Browser, { slow }: { slow: boolean }): P
   return page
 }
 
-interface Seen {
+interface PageTimings {
   largest_paint_ms: number
   layout_shift: number
   interaction_ms: number
@@ -58,7 +58,8 @@ function observe(): void {
   )
 }
 
-export const readSeen = (page: Page): Promise<Seen> => page.evaluate(() => (globalThis as never as { seen: Seen }).seen)
+export const readTimings = (page: Page): Promise<PageTimings> =>
+  page.evaluate(() => (globalThis as never as { seen: PageTimings }).seen)
 
 /**
  * Turns the wheel over the middle of the page for a while.

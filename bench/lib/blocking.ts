@@ -1,10 +1,10 @@
-import { residentMegabytes } from '../lib/process.ts'
+import { residentMegabytes } from './process.ts'
 
 /** How long a piece of work kept the event loop busy at a stretch, and what memory it took. */
 export interface Blocking {
   /** Longest time in ms between two turns of the loop. On a busy machine it has the waits for a processor in it. */
   delay_ms: number
-  /** Longest processor time in ms of this thread between two turns: what the work itself is to blame for. */
+  /** Longest processor time in ms of this thread between two turns: what the work itself causes. */
   busy_ms: number
   /** Growth of resident memory in MB at its highest. */
   memory_mb: number

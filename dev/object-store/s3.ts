@@ -1,3 +1,32 @@
+import type { ServerAnswer } from '../server.ts'
+
+/** A request whose signature and body have been checked. */
+export interface Call {
+  method: string
+  bucket: string
+  key: string
+  query: Map<string, string>
+  headers: Record<string, string>
+  body: Buffer
+}
+
+/** An error that is answered in the form of S3. */
+export class S3Error extends Error {
+  readonly status: number
+  readonly code: string
+  constructor(status: number, code: string, message: string) {
+    super(message)
+    this.status = status
+    this.code = code
+  }
+}
+
+export const denied = (message = 'Access Denied') => new S3Error(403, 'AccessDenied', message)
+export const malformed = (message: string) => new S3Error(400, 'InvalidRequest', message)
+export const noSuchKey = () => new S3Error(404, 'NoSuchKey', 'The specified key does not exist.')
+export const preconditionFailed = () =>
+  new S3Error(412, 'PreconditionFailed', 'At least one of the pre-conditions you specified did not hold')
+
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' }
 const escapeXml = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
 const unescapeXml = (text: string): string =>
@@ -10,17 +39,14 @@ const unescapeXml = (text: string): string =>
     },
   )
 
-export type Xml = string | number | boolean | { [name: string]: Xml | Xml[] | undefined }
+type Xml = string | number | boolean | { [name: string]: Xml | Xml[] | undefined }
 
 const S3_NAMESPACE = 'http://s3.amazonaws.com/doc/2006-03-01/'
 
 /** Writes nested records as XML. A list repeats its element, and undefined is left out. */
 export function toXml(root: string, value: Xml, namespace = S3_NAMESPACE): string {
-  return (
-    '<?xml version="1.0" ' +
-    'encoding="UTF-8"?>\n' +
-    element(root, value, root === 'Error' ? '' : ` xmlns="${namespace}"`)
-  )
+  const attributes = root === 'Error' ? '' : ` xmlns="${namespace}"`
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${element(root, value, attributes)}`
 }
 
 function element(name: string, value: Xml, attributes = ''): string {
@@ -40,3 +66,10 @@ export function textsOf(xml: string, name: string): string[] {
     unescapeXml((match[1] ?? '').trim()),
   )
 }
+
+/** An answer in XML. */
+export const xmlAnswer = (root: string, value: Xml): ServerAnswer => ({
+  status: 200,
+  headers: { 'content-type': 'application/xml' },
+  body: toXml(root, value),
+})

@@ -1,0 +1,70 @@
+import { Agent, type ClientRequest, request } from 'node:http'
+import { withTemporaryFolder } from '../../dev/files.ts'
+import { startPostgres } from '../../dev/postgres.ts'
+import { type Stack, type StackOptions, startStack } from '../../dev/stack/start-stack.ts'
+import { connect } from '../../src/data/db/pool.ts'
+import type { Sql } from '../../src/data/db/types.ts'
+import { residentMegabytes } from './process.ts'
+
+/** Starts an embedded stack on a free port. */
+export const startBenchStack = (folder: string, options: Pick<StackOptions, 'before_core'> = {}): Promise<Stack> =>
+  startStack({ folder, env: { ...process.env, PLATFORM_PORT: undefined }, embedded: true, ...options })
+
+/** Runs `work` with a stack of its own and a pool of its database. */
+export const withStack = <T>(work: (stack: Stack, sql: Sql) => Promise<T>): Promise<T> =>
+  withTemporaryFolder(async (folder) => {
+    const stack = await startBenchStack(folder)
+    const sql = connect(stack.addresses.databaseUrl ?? '')
+    try {
+      return await work(stack, sql)
+    } finally {
+      await sql.end({ timeout: 1 })
+      await stack.stop()
+    }
+  })
+
+/** Runs `work` with a database server of its own. */
+export const withPostgres = <T>(work: (url: string) => Promise<T>): Promise<T> =>
+  withTemporaryFolder(async (folder) => {
+    const server = await startPostgres({ data_dir: folder })
+    try {
+      return await work(server.url)
+    } finally {
+      await server.stop()
+    }
+  })
+
+/** Reads the resident memory of a process of the stack in MB. */
+export const memoryOf = (stack: Stack, name: string): number =>
+  residentMegabytes(stack.children.find((child) => child.name === name)?.pid ?? 0)
+
+const agent = new Agent({ keepAlive: false, maxSockets: Number.POSITIVE_INFINITY })
+const OPENED_AT_ONCE = 100
+
+/**
+ * Opens event streams and passes what they receive to `onText`. Resolves when each has received something.
+ * Answers a function that closes them.
+ */
+export async function openStreams(urls: readonly string[], onText: (text: string) => void): Promise<() => void> {
+  const calls: ClientRequest[] = []
+  const open = (url: string) =>
+    new Promise<void>((resolve, reject) => {
+      const call = request(url, { agent }, (response) => {
+        if (response.statusCode !== 200) return reject(new Error(`${url} answered ${response.statusCode}`))
+        response.setEncoding('utf8')
+        response.on('data', (text: string) => {
+          resolve()
+          onText(text)
+        })
+        response.on('error', () => {})
+      })
+      call.on('error', reject)
+      call.end()
+      calls.push(call)
+    })
+  for (let start = 0; start < urls.length; start += OPENED_AT_ONCE)
+    await Promise.all(urls.slice(start, start + OPENED_AT_ONCE).map(open))
+  return () => {
+    for (const call of calls) call.destroy()
+  }
+}

@@ -1,0 +1,168 @@
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parse } from 'yaml'
+import { loadConfig } from '../../config/load.ts'
+import type { Config } from '../../config/types.ts'
+import { writeOverride } from '../../pipeline/workspace/backend-override.ts'
+import { writeMarker } from '../../pipeline/workspace/clone.ts'
+import { writeStateKeys } from '../../pipeline/workspace/state-keys.ts'
+import { silentLogger } from '../../src/base/log.ts'
+import type { Cloud } from '../../src/base/vocabulary.ts'
+import { createStateKeys } from '../../src/data/storage/state-keys.ts'
+import { createIacClient } from '../../src/services/iac/client.ts'
+import type { EngineResult, IacClient } from '../../src/services/iac/types.ts'
+import { readText } from '../files.ts'
+import { gitOrThrow } from '../git-host/git.ts'
+import { loadSecrets } from '../stack/secrets.ts'
+
+/** A clone, apart from the platform's own, with the managed state of its root. */
+export interface EngineRoot {
+  clone: string
+  /** Folder of the root in the clone. */
+  path: string
+  /** Makes a plan and answers it as the engine's JSON. */
+  plan(signal?: AbortSignal): Promise<string>
+  apply(signal?: AbortSignal): Promise<void>
+  /** Imports every block that has an identifier in a comment. */
+  importCommented(signal?: AbortSignal): Promise<void>
+  dispose(): Promise<void>
+}
+export interface EngineRootRequest {
+  /** Address or path that is cloned. */
+  source: string
+  /** Address of the repository as requests name it, which the state belongs to. */
+  uri: string
+  branch: string
+  iac_path: string | null
+  scope_id: string
+  cloud: Cloud
+}
+
+/** The engine of the iac sidecar of a running stack. */
+export interface StackEngineAccess {
+  config: Config
+  iac: IacClient
+  /** Makes a folder that the sidecar can read. */
+  makeFolder(): Promise<string>
+  open(request: EngineRootRequest): Promise<EngineRoot>
+}
+
+/** The engine has refused a command. The text is the engine's own, shortened. */
+export class EngineRefused extends Error {}
+
+/** @param folder data folder of the stack */
+export async function connectStackEngine(folder: string): Promise<StackEngineAccess> {
+  const config = await loadStackConfiguration(folder)
+  const iac = createIacClient(config.services.iac, { fetch, log: silentLogger })
+  const stateKeys = createStateKeys(config, { fetch, log: silentLogger }) ?? undefined
+  const makeFolder = async () => {
+    const parent = join(folder, 'workspaces')
+    await mkdir(parent, { recursive: true })
+    return await mkdtemp(join(parent, 'root-'))
+  }
+  const open = async ({ source, uri, branch, iac_path, scope_id, cloud }: EngineRootRequest): Promise<EngineRoot> => {
+    const clone = await makeFolder()
+    const dispose = () => rm(clone, { recursive: true, force: true })
+    try {
+      await gitOrThrow(['clone', '--quiet', '--branch', branch, source, clone])
+      const path = join(clone, iac_path ?? '.')
+      const owner = { scope_id, workspace: { uri, branch, root_path: iac_path } }
+      await writeOverride(config, owner, path, silentLogger)
+      await writeMarker(clone)
+      await writeStateKeys({ config, stateKeys }, owner, path)
+      return { clone, path, ...commandsIn({ config, iac, path, scope_id, cloud }), dispose }
+    } catch (error) {
+      await dispose()
+      throw error
+    }
+  }
+  return { config, iac, makeFolder, open }
+}
+
+/**
+ * Loads the parts of the stack's configuration that are needed here. Other parts, for example a model's key, may be
+ * missing.
+ */
+async function loadStackConfiguration(folder: string): Promise<Config> {
+  const secrets = await loadSecrets(folder)
+  const { storage, services, paths } = parse((await readText(join(folder, 'platform.yaml'))) ?? '{}') as Record<
+    string,
+    Record<string, unknown>
+  >
+  const env = {
+    PLATFORM_CONFIG: 'parts of the configuration of the stack',
+    PLATFORM_SQL_DATABASE_URL: 'postgresql://unused@127.0.0.1/unused',
+    PLATFORM_IAC_TOKEN: secrets.iac_token,
+    BUNDLED_ACCESS_KEY: secrets.object_access_key,
+    BUNDLED_SECRET_KEY: secrets.object_secret_key,
+    OPENAI_API_KEY: 'unused',
+  }
+  const llm = { model: 'openai/unused', small_model: 'openai/unused' }
+  return await loadConfig(env, async () => JSON.stringify({ storage, services: { iac: services?.iac }, paths, llm }))
+}
+
+function commandsIn(root: { config: Config; iac: IacClient; path: string; scope_id: string; cloud: Cloud }) {
+  const { config, iac, path: workspace_path, scope_id, cloud } = root
+  const plan_file = config.paths.session_plan_filename
+  const run = (kind: 'init' | 'plan' | 'show' | 'apply' | 'import', signal?: AbortSignal, more: object = {}) =>
+    runUntilSuccess(kind, () =>
+      iac.run(kind, { workspace_path, scope_id, engine_provider: cloud, ...more }, signal ? { signal } : {}),
+    )
+  let initialised = false
+  const init = async (signal?: AbortSignal) => {
+    if (!initialised) await run('init', signal)
+    initialised = true
+  }
+  const plan = async (signal?: AbortSignal) => {
+    await init(signal)
+    await run('plan', signal, { plan_file })
+  }
+  return {
+    plan: async (signal?: AbortSignal) => {
+      await plan(signal)
+      return (await run('show', signal, { plan_file })).stdout
+    },
+    apply: async (signal?: AbortSignal) => {
+      await plan(signal)
+      await run('apply', signal, { plan_file })
+    },
+    importCommented: async (signal?: AbortSignal) => {
+      await init(signal)
+      for (const pair of await findCommentedBlocks(workspace_path)) await run('import', signal, pair)
+    },
+  }
+}
+
+const PATIENCE = 20
+
+/** Runs an engine command until it succeeds, because another engine may hold the lock of the state for a moment. */
+async function runUntilSuccess(what: string, run: () => Promise<EngineResult>): Promise<EngineResult> {
+  for (let attempt = 1; ; attempt++) {
+    const result = await run()
+    if (result.exit_code === 0) return result
+    if (attempt >= PATIENCE || !/acquiring the state lock/i.test(result.stderr))
+      throw new EngineRefused(`${what} failed: ${shortenOutput(result.stderr)}`)
+    await sleep(500)
+  }
+}
+
+export const shortenOutput = (stderr: string): string =>
+  stderr
+    .replaceAll(/[\s│╷╵]+/g, ' ')
+    .trim()
+    .slice(0, 400)
+
+const BLOCK = /^resource "([^"]+)" "([^"]+)" \{\n([\s\S]*?)^\}/gm
+
+/** Finds the blocks with a comment that says what they were imported from. Answers their addresses and identifiers. */
+async function findCommentedBlocks(root: string): Promise<{ address: string; resource_id: string }[]> {
+  const files = (await readdir(root)).filter((name) => name.endsWith('.tf')).sort()
+  const texts = await Promise.all(files.map((name) => readFile(join(root, name), 'utf8')))
+  return texts
+    .flatMap((text) => [...text.matchAll(BLOCK)])
+    .flatMap(([, type = '', name = '', body = '']) => {
+      const resource_id = /^ *# (arn:\S+)$/m.exec(body)?.[1]
+      return resource_id ? [{ address: `${type}.${name}`, resource_id }] : []
+    })
+}
