@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { silentLogger } from '../src/base/log.ts'
 import type { Sql } from '../src/data/db/types.ts'
-import { createRoundJournal } from '../src/events/log-writer.ts'
+import { openEventLog } from '../src/events/event-log.ts'
 import type { ClaimedRound } from '../src/rounds/round.ts'
 import { projectRoot } from './lib/process.ts'
 import { percentile, type Section } from './lib/report.ts'
@@ -57,7 +57,7 @@ async function measure(
   round: ClaimedRound,
   { ours, theirs, events }: { ours: Watchers; theirs: Watchers; events: number },
 ): Promise<{ platform: number[]; baseline: number[] }> {
-  const journal = createRoundJournal(sql, { ...round, attempt: 1 }, { log: silentLogger, mask: (text) => text })
+  const eventLog = openEventLog(sql, { ...round, attempt: 1 }, { log: silentLogger, mask: (text) => text })
   const platform: number[] = []
   const baseline: number[] = []
   const take = async (into: number[], arrivals: Promise<number[]>, begin: () => void) => {
@@ -67,13 +67,13 @@ async function measure(
   }
   for (let index = 0; index < events; index++) {
     const name = `EVENT_${index}.`
-    await take(platform, ours.arrivals(name), () => journal.activity({ type: 'chain.began', chain: name }))
+    await take(platform, ours.arrivals(name), () => eventLog.activity({ type: 'chain.began', chain: name }))
     await take(baseline, theirs.arrivals(name), () => {
       // A statement runs when somebody waits for it.
       void sql.notify('bench_watchers', name).then(() => {})
     })
   }
-  await journal.close()
+  await eventLog.close()
   return { platform, baseline }
 }
 

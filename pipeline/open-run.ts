@@ -1,8 +1,8 @@
 import { RoundCancelled } from '../src/base/errors.ts'
 import { createMasker } from '../src/base/masking.ts'
 import type { Context } from '../src/context.ts'
-import { createRoundJournal } from '../src/events/log-writer.ts'
-import type { RoundJournal } from '../src/events/round-event.ts'
+import type { EventLog } from '../src/events/event-log.ts'
+import { openEventLog } from '../src/events/event-log.ts'
 import { createPricing } from '../src/llm/prices.ts'
 import type { Claim } from '../src/rounds/claim.ts'
 import { emptyResult } from '../src/rounds/round-result.ts'
@@ -23,16 +23,16 @@ export interface AttemptFrame {
   /** Fires with `RoundCancelled`. */
   cancelled: AbortSignal
   recording: RoundRecording | undefined
-  journal: RoundJournal
+  eventLog: EventLog
 }
 
 /** Makes the run of a claimed round. */
 export async function openRun(context: Context, claim: Claim, mode: RoundMode, frame: AttemptFrame): Promise<BareRun> {
-  const { held, cancelled, recording, journal } = frame
+  const { held, cancelled, recording, eventLog } = frame
   const meter = createMeter({ price: createPricing(context.config.llm.prices) })
   const { llm, ...runContext } = context
   const run: BareRun = {
-    context: { ...runContext, storage: watchUploads(context.storage, journal) },
+    context: { ...runContext, storage: watchUploads(context.storage, eventLog) },
     openModel: createModelOpener(llm, recording),
     round: claim,
     conversation: [...claim.history],
@@ -45,8 +45,8 @@ export async function openRun(context: Context, claim: Claim, mode: RoundMode, f
       recording?.addStatus(status)
       return appendStatus(context.sql, claim, status, message)
     },
-    observe: createObserver(meter, journal),
-    journal,
+    observe: createObserver(meter, eventLog),
+    eventLog,
     trace: await context.tracing?.session(claim.session),
     recording,
   }
@@ -55,20 +55,20 @@ export async function openRun(context: Context, claim: Claim, mode: RoundMode, f
 }
 
 /** Tells the log and those who watch the round as soon as somebody wants it to end. */
-function announceCancellation({ cancellation, log, journal }: BareRun): void {
+function announceCancellation({ cancellation, log, eventLog }: BareRun): void {
   const announce = () => {
     const reason: unknown = cancellation?.signal.reason
     if (!(reason instanceof RoundCancelled)) return
     log.info('round is cancelled', { by: reason.by })
-    journal.activity({ type: 'round.cancelling', by: reason.by })
+    eventLog.activity({ type: 'round.cancelling', by: reason.by })
   }
   if (cancellation?.signal.aborted) announce()
   else cancellation?.signal.addEventListener('abort', announce, { once: true })
 }
 
-/** The journal of an attempt. The secrets of the configuration are masked in it from the start. */
-export const openJournal = ({ sql, log, config }: Context, claim: Claim): RoundJournal =>
-  createRoundJournal(sql, claim, { log, mask: createMasker(maskedSecretsOf(config)).text })
+/** The event log of an attempt. The secrets of the configuration are masked in it from the start. */
+export const openRoundEventLog = ({ sql, log, config }: Context, claim: Claim): EventLog =>
+  openEventLog(sql, claim, { log, mask: createMasker(maskedSecretsOf(config)).text })
 
 /** What a recording says first of the round. */
 export function toRecordedRound({ config, now }: Context, claim: Claim): RecordedRound {
@@ -97,12 +97,12 @@ export function toRecordedRound({ config, now }: Context, claim: Claim): Recorde
 export async function openBudget(
   { config, sql }: Context,
   claim: Claim,
-  journal: RoundJournal,
+  eventLog: EventLog,
 ): Promise<TokenBudget | null> {
   const limit = config.llm.max_session_tokens
   if (limit === 0) return null
   const budget = createTokenBudget(limit, await countSessionTokens(sql, claim.session.id), (tokens) =>
-    journal.activity({ type: 'budget.spent', tokens, limit }),
+    eventLog.activity({ type: 'budget.spent', tokens, limit }),
   )
   if (claim.mode !== 'apply' || claim.attempt === 1) budget.check()
   return budget

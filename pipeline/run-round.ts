@@ -14,7 +14,7 @@ import { settleJobs } from './kit/cancellation.ts'
 import { endOfPreview } from './kit/end-of-preview.ts'
 import type { RoundRecorder } from './kit/round-recorder.ts'
 import type { BareRun, Modes, Outcome, Parked, RoundMode } from './kit/run.ts'
-import { type AttemptFrame, openBudget, openJournal, openRun, toRecordedRound } from './open-run.ts'
+import { type AttemptFrame, openBudget, openRoundEventLog, openRun, toRecordedRound } from './open-run.ts'
 import { saveEnd } from './save-end.ts'
 import type { Workspace } from './workspace/types.ts'
 
@@ -71,15 +71,15 @@ async function runClaimed(context: Context, claim: Claim, modes: Modes, frame: C
     const held = AbortSignal.any([frame.stopping, lease.signal])
     log.info('round starts', { mode: claim.mode })
     const cancelled = frame.cancelling.signal
-    const journal = openJournal({ ...context, log }, claim)
+    const eventLog = openRoundEventLog({ ...context, log }, claim)
     // Whoever sees the end of the round has been offered everything that happened before it.
     const attempted = await attempt({ ...context, log }, claim, modes, {
       ...frame,
       held,
       cancelled,
       recording,
-      journal,
-    }).finally(journal.close)
+      eventLog,
+    }).finally(eventLog.close)
     const end = claim.preview ? endOfPreview(attempted) : attempted
     if (end === 'parked') return log.info('round waits for another one')
     if (end === 'hand back') {
@@ -116,7 +116,7 @@ async function attempt(
   try {
     if (claim.cancelled_by !== null && mode.workspace) await endUnstarted(run)
     if (claim.interruptions > context.config.worker.max_restarts) return await giveUp(mode, run, claim.interruptions)
-    const budget = await openBudget(context, claim, frame.journal)
+    const budget = await openBudget(context, claim, frame.eventLog)
     const { outcome, commit } = await runMode(mode, budget ? { ...run, budget } : run, frame)
     if (outcome.status === 'parked') return 'parked'
     const message = outcome.status === 'completed' ? claim.session.operation.toUpperCase() : outcome.message

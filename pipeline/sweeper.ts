@@ -1,6 +1,6 @@
 import { expireAuditRecords } from '../src/access/audit/expire.ts'
 import type { Context } from '../src/context.ts'
-import { deleteOldEvents } from '../src/events/retention.ts'
+import { deleteOldEvents } from '../src/events/log-rows.ts'
 import { readStandings } from '../src/sessions/find.ts'
 import { deleteArchivesOfFailedSessions } from '../src/sessions/pins/archive.ts'
 import { gitFolder } from './workspace/git/place.ts'

@@ -3,8 +3,7 @@ import { createRefusalCounter } from '../src/access/audit/refusals.ts'
 import { createAuthenticator } from '../src/access/authenticate.ts'
 import { createAddressReader } from '../src/access/caller-address.ts'
 import { createGate } from '../src/base/gate.ts'
-import { createJournalHub } from '../src/events/hub.ts'
-import { createStreamHost } from '../src/events/status-stream.ts'
+import { createStreamHost } from '../src/events/sse-stream.ts'
 import { createConsoleRoutes } from './console/routes.ts'
 import type { CoreContext } from './context.ts'
 import { createDocumentationRoutes } from './docs/routes.ts'
@@ -38,7 +37,6 @@ export function createApp(context: CoreContext): Hono<AppEnv> {
     readAddress: createAddressReader(context.config.http.trusted_proxies),
     refusals: context.refusals ?? createRefusalCounter(context),
     streams: createStreamHost(context.events, POLL_PERIOD_MS),
-    journal: createJournalHub(context.sql, context.log, context.events.closing),
     repositoryGate: createGate(REPOSITORY_READINGS),
   }
   const app = new Hono<AppEnv>()

@@ -1,11 +1,11 @@
 import type { RefusalCounter } from '../src/access/audit/refusals.ts'
 import type { Context } from '../src/context.ts'
 import type { ConsoleFiles } from '../src/data/console-files.ts'
-import type { StatusHub } from '../src/events/status-hub.ts'
+import type { EventHub } from '../src/events/hub.ts'
 
 /** The context of the core, which adds what only the process with the HTTP interface has. */
 export interface CoreContext extends Context {
-  events: StatusHub
+  events: EventHub
   /** The process gives it to flush it at its end; without it the application makes its own. */
   refusals?: RefusalCounter
   /** Reads a file of the documentation pages by its name; null when there is no such file. */

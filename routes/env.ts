@@ -4,8 +4,7 @@ import type { AddressReader } from '../src/access/caller-address.ts'
 import type { User } from '../src/access/users.ts'
 import type { Gate } from '../src/base/gate.ts'
 import type { Logger } from '../src/base/log.ts'
-import type { JournalHub } from '../src/events/hub.ts'
-import type { StreamHost } from '../src/events/status-stream.ts'
+import type { StreamHost } from '../src/events/sse-stream.ts'
 import type { CoreContext } from './context.ts'
 
 /** What the application shares between requests. */
@@ -15,8 +14,6 @@ export interface Platform extends CoreContext {
   readAddress: AddressReader
   refusals: RefusalCounter
   streams: StreamHost
-  /** The events of rounds. */
-  journal: JournalHub
   /** Through it go the requests that read a whole repository. */
   repositoryGate: Gate
 }

@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { notFound } from '../src/base/errors.ts'
-import { createJournalStream } from '../src/events/log-stream.ts'
-import type { JournalChannel } from '../src/events/round-event.ts'
+import { createLogStream } from '../src/events/log-stream.ts'
+import type { EventChannel } from '../src/events/round-event.ts'
 import { requireReadableSession } from './access.ts'
 import type { AppEnv } from './env.ts'
 import { errorAnswer, errors } from './openapi/answers.ts'
@@ -33,8 +33,8 @@ export const serverSentEvent = (data: object) =>
 
 const eventId = (description: string) => optionalInteger({ min: 0, max: Number.MAX_SAFE_INTEGER, description })
 
-/** What a client of a journal stream sends. */
-export const journalRequest = {
+/** What a client of a stream of events sends. */
+export const eventLogRequest = {
   params: z.object({ session_id: uuid().openapi({ description: 'The session.' }) }),
   query: z.object({
     round: optionalInteger({ min: 1, description: 'Only the events of the round with this number, up to its end.' }),
@@ -45,14 +45,14 @@ export const journalRequest = {
   }),
 }
 
-interface JournalInput {
-  params: z.output<typeof journalRequest.params>
-  query: z.output<typeof journalRequest.query>
-  headers: z.output<typeof journalRequest.headers>
+interface EventLogInput {
+  params: z.output<typeof eventLogRequest.params>
+  query: z.output<typeof eventLogRequest.query>
+  headers: z.output<typeof eventLogRequest.headers>
 }
 
-/** The answers of a journal stream. */
-export const journalResponses = (name: 'Activity' | 'Output', example: string) => ({
+/** The answers of a stream of events. */
+export const eventLogResponses = (name: 'Activity' | 'Output', example: string) => ({
   200: {
     description: `The stream. The JSON in each \`data:\` line is \`${name}\`, in that of the last frame, \`end\`, the status.`,
     content: {
@@ -79,22 +79,21 @@ export const journalResponses = (name: 'Activity' | 'Output', example: string) =
  * Answers a stream of the events of a session in one channel.
  * Errors: 404 unknown session or round; 403 for a caller who may not read the session.
  */
-export async function answerJournal(
+export async function answerEventLog(
   c: Context<AppEnv>,
-  channel: JournalChannel,
-  { params, query, headers }: JournalInput,
+  channel: EventChannel,
+  { params, query, headers }: EventLogInput,
 ): Promise<Response> {
   const session = await requireReadableSession(c, params.session_id)
-  const { streams, journal, config } = c.var.platform
+  const { streams, config } = c.var.platform
   const { round = null, after } = query
-  const beginning = await journal.begin(session, channel, round)
-  if (!beginning) throw notFound(`Round ${round} of session ${session.uuid} not found.`)
+  const start = await streams.hub.start(session, channel, round)
+  if (!start) throw notFound(`Round ${round} of session ${session.uuid} not found.`)
   const resumed = [after, headers['last-event-id']].filter((id) => id !== undefined)
-  const cursor = resumed.length > 0 ? Math.max(...resumed) : beginning.cursor
-  const { head } = beginning
-  const body = createJournalStream(
-    { ...streams, journal },
-    { session, channel, cursor, head, round },
+  const cursor = resumed.length > 0 ? Math.max(...resumed) : start.cursor
+  const body = createLogStream(
+    streams,
+    { session, channel, cursor, head: start.head, round },
     { maxPolls: config.orchestration.max_session_events_iteration, log: c.var.log },
   )
   return c.body(body, 200, EVENT_STREAM_HEADERS)

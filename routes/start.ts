@@ -2,7 +2,7 @@ import { runCheckConfig } from '../config/check.ts'
 import { ConfigError, loadConfig } from '../config/load.ts'
 import type { Config } from '../config/types.ts'
 import { createRefusalCounter } from '../src/access/audit/refusals.ts'
-import { startStatusHub } from '../src/events/status-hub.ts'
+import { startEventHub } from '../src/events/hub.ts'
 import { watchStreams } from '../src/observe/metrics.ts'
 import { createAssetReader } from '../src/runtime/assets.ts'
 import {
@@ -62,7 +62,7 @@ async function openCore(config: Config, address: ListenAddress, booted: BootedPr
         'set oidc.issuer_url, or name an address with PLATFORM_HOST',
       { address: address.hostname },
     )
-  const events = await startStatusHub(context.sql, log)
+  const events = await startEventHub(context.sql, log)
   watchStreams(context.metrics.registry, events)
   const refusals = createRefusalCounter(context)
   const consoleFiles = config.http.console ? await readConsoleFiles() : null

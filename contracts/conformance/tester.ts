@@ -2,7 +2,7 @@ import type { Contract, Operation } from './document.ts'
 import { findUndocumented } from './http/documented.ts'
 import { answerText, exchange, masked } from './http/exchange.ts'
 import { rawExchange } from './http/raw.ts'
-import { createRandom, deriveSeed } from './schema/random.ts'
+import { deriveSeed } from './schema/generate.ts'
 import {
   type Exchange,
   type Finding,
@@ -61,7 +61,7 @@ export class Run {
     return {
       options,
       contract,
-      random: createRandom(deriveSeed(options.seed, result.id)),
+      seed: deriveSeed(options.seed, result.id),
       ask: async (operation, call = {}) => {
         result.exchanges++
         const made = await exchange(options, operation.method, pathOf(operation, call.path), call)

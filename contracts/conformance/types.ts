@@ -1,6 +1,5 @@
 import type { Contract, Operation } from './document.ts'
 import type { RawAnswer } from './http/raw.ts'
-import type { Random } from './schema/random.ts'
 
 export interface Options {
   contract: Contract
@@ -60,7 +59,8 @@ export interface Finding {
 export interface Tester {
   options: Options
   contract: Contract
-  random: Random
+  /** Of this promise. */
+  seed: number
   /**
    * Sends one request to an operation. The answer is also compared with the document, which counts for the promise
    * `<operation>.answers`.

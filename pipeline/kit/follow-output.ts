@@ -1,6 +1,6 @@
 import { delay } from '../../src/base/http.ts'
 import type { Masker } from '../../src/base/masking.ts'
-import { silentJournal } from '../../src/events/round-event.ts'
+import { silentEventLog } from '../../src/events/event-log.ts'
 import type { EngineResult, IacJobKind } from '../../src/services/iac/types.ts'
 import type { BareRun } from './run.ts'
 
@@ -13,7 +13,7 @@ export interface JobWatch {
 }
 
 type Stream = 'stdout' | 'stderr'
-type WatchedRun = Pick<BareRun, 'context' | 'journal' | 'log'>
+type WatchedRun = Pick<BareRun, 'context' | 'eventLog' | 'log'>
 
 /** Stdout of the other kinds is a document with values of the plan or the state, which is not for watching. */
 const FOR_PEOPLE: readonly IacJobKind[] = ['init', 'validate', 'plan', 'apply', 'import']
@@ -30,7 +30,7 @@ const MAX_EVENT_CHARS = 32 * 1024
 const CUT = '[The rest is left out here.]\n'
 
 /**
- * Writes the output of a job into the round's journal while the engine works, by lines and masked. What was not read
+ * Writes the output of a job into the round's event log while the engine works, by lines and masked. What was not read
  * by the end of the job is taken from its result, so that nothing is missing. Asks the service for nothing when nobody
  * can watch, and reads only the end when it does not offer more.
  */
@@ -44,7 +44,7 @@ export function watchJob(run: WatchedRun, secrets: Pick<Masker, 'text'>, kind: I
     began: (jobId) => {
       end(null)
       current = new WatchedJob(run, secrets, { kind, jobId })
-      if (isForPeople(kind) && run.journal !== silentJournal) void current.follow()
+      if (isForPeople(kind) && run.eventLog !== silentEventLog) void current.follow()
     },
     ended: end,
   }
@@ -64,10 +64,10 @@ class WatchedJob {
     this.#jobId = jobId
     const job = { step: kind, job_id: jobId }
     const writer = (stream: Stream) =>
-      new StreamWriter((text) => run.journal.output({ type: 'lines', ...job, stream, text: secrets.text(text) }))
+      new StreamWriter((text) => run.eventLog.output({ type: 'lines', ...job, stream, text: secrets.text(text) }))
     this.#streams = { stdout: writer('stdout'), stderr: writer('stderr') }
-    run.journal.activity({ type: 'engine.began', step: kind })
-    run.journal.output({ type: 'step.began', ...job })
+    run.eventLog.activity({ type: 'engine.began', step: kind })
+    run.eventLog.output({ type: 'step.began', ...job })
   }
 
   /** Reads along until the job ends, the service offers it no more or watchers have been sent enough. */
@@ -101,13 +101,13 @@ class WatchedJob {
 
   end(result: EngineResult | null): void {
     this.#over.abort()
-    const { journal } = this.#run
+    const { eventLog } = this.#run
     const seconds = Math.round(performance.now() - this.#started) / 1000
     const exit_code = result?.exit_code ?? null
     if (isForPeople(this.#step)) this.#streams.stdout.end(result?.stdout ?? null)
     this.#streams.stderr.end(result?.stderr ?? null)
-    journal.output({ type: 'step.ended', step: this.#step, job_id: this.#jobId, exit_code, seconds })
-    journal.activity({ type: 'engine.ended', step: this.#step, exit_code, seconds })
+    eventLog.output({ type: 'step.ended', step: this.#step, job_id: this.#jobId, exit_code, seconds })
+    eventLog.activity({ type: 'engine.ended', step: this.#step, exit_code, seconds })
   }
 }
 

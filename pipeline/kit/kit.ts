@@ -60,7 +60,7 @@ export function createKit(run: Run): Kit {
 
 export function createBareKit(run: BareRun): BareKit {
   const secrets = createSecretRegister(maskedSecretsOf(run.context.config))
-  run.journal.maskWith((text) => secrets.text(text))
+  run.eventLog.maskWith((text) => secrets.text(text))
   const llm = run.openModel(run, secrets)
   const trace = run.trace?.masked(secrets)
   return {

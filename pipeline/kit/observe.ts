@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../src/agent/types.ts'
 import type { ChainName } from '../../src/chains/index.ts'
 import type { ObjectStore } from '../../src/data/storage/types.ts'
-import type { RoundJournal } from '../../src/events/round-event.ts'
+import type { EventLog } from '../../src/events/event-log.ts'
 import type { Meter } from './meter.ts'
 
 /** Seconds since a moment of `performance.now()`, to the millisecond. */
@@ -9,11 +9,11 @@ export const secondsSince = (started: number): number => Math.round(performance.
 
 /** Makes `BareRun.observe`: the meter counts every event, and watchers are told of the calls of tools. */
 export const createObserver =
-  (meter: Pick<Meter, 'observe'>, journal: RoundJournal) =>
+  (meter: Pick<Meter, 'observe'>, eventLog: EventLog) =>
   (event: AgentEvent<ChainName>): void => {
     meter.observe(event)
     if (event.type !== 'tool') return
-    journal.activity({
+    eventLog.activity({
       type: 'tool.called',
       chain: event.chain,
       tool: event.name,
@@ -27,12 +27,12 @@ export const createObserver =
 const OF_ROUND = /^sessions\/[^/]+\/rounds\/[^/]+\/([^/]+)\/(.+)$/
 
 /** The same store. Watchers are told of each object of a round that it has taken. */
-export const watchUploads = (storage: ObjectStore, journal: RoundJournal): ObjectStore => ({
+export const watchUploads = (storage: ObjectStore, eventLog: EventLog): ObjectStore => ({
   ...storage,
   put: async (key, body, options) => {
     const bytes = await storage.put(key, body, options)
     const [, kind, name] = OF_ROUND.exec(key) ?? []
-    if (kind && name) journal.activity({ type: 'artifact.uploaded', kind, name, bytes })
+    if (kind && name) eventLog.activity({ type: 'artifact.uploaded', kind, name, bytes })
     return bytes
   },
 })

@@ -18,7 +18,7 @@ import type { BareRun } from './run.ts'
 
 /** What of a kit the runs of chains need. */
 export interface ChainKit {
-  run: Pick<BareRun, 'context' | 'round' | 'conversation' | 'log' | 'signal' | 'observe' | 'journal'>
+  run: Pick<BareRun, 'context' | 'round' | 'conversation' | 'log' | 'signal' | 'observe' | 'eventLog'>
   secrets: Pick<Masker, 'text'>
   llm: LlmClient
   trace?: RunTrace
@@ -123,8 +123,8 @@ export async function readBodies<Values, Body extends string>(
 async function announce<T>({ run }: ChainKit, { name }: { name: ChainName }, work: () => Promise<T>): Promise<T> {
   const started = performance.now()
   const end = (outcome: 'ok' | 'failed') =>
-    run.journal.activity({ type: 'chain.ended', chain: name, outcome, seconds: secondsSince(started) })
-  run.journal.activity({ type: 'chain.began', chain: name })
+    run.eventLog.activity({ type: 'chain.ended', chain: name, outcome, seconds: secondsSince(started) })
+  run.eventLog.activity({ type: 'chain.began', chain: name })
   try {
     const result = await work()
     end('ok')

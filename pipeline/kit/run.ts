@@ -4,7 +4,7 @@ import type { Masker } from '../../src/base/masking.ts'
 import type { Mode, Status, Turn } from '../../src/base/vocabulary.ts'
 import type { ChainName } from '../../src/chains/index.ts'
 import type { Context } from '../../src/context.ts'
-import type { RoundJournal } from '../../src/events/round-event.ts'
+import type { EventLog } from '../../src/events/event-log.ts'
 import type { LlmClient, Usage } from '../../src/llm/types.ts'
 import type { SessionTrace } from '../../src/observe/trace-types.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
@@ -42,7 +42,7 @@ export interface BareRun {
   /** Counts what the run uses. It is saved with the round. `observe` reports to it as well. */
   meter: Meter
   /** Takes down what the run does, for those who watch it. */
-  journal: RoundJournal
+  eventLog: EventLog
   /** Absent while tracing is off. */
   trace?: SessionTrace
   /** Absent when rounds are not recorded. */

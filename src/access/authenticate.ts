@@ -5,7 +5,7 @@ import { type Identity, resolveUser, type User } from './users.ts'
 import { createTokenVerifier } from './verify-token.ts'
 
 /**
- * Answers the user that the value of the Authorization header stands for. The row of a new user is created.
+ * Returns the user of an Authorization header. The row of a new user is created.
  * @param address where the request came from, for the record of who did what
  * Errors: `Unauthorized`.
  */
@@ -56,7 +56,7 @@ export const toIdentity = (claims: JWTPayload & { iss: string; sub: string }, ro
 })
 
 /**
- * Whether the token belongs to the configured root user. Only the claim `email` counts, and only when
+ * Recognises the token of the configured root user. Only the claim `email` counts, and only when
  * `email_verified` is the boolean true: users may choose the other claims themselves.
  */
 function isRoot(claims: JWTPayload, rootEmail: string): boolean {

@@ -1,7 +1,7 @@
 import { type AddressRange, parseAddress, parseRange } from '../../config/address-ranges.ts'
 
 /**
- * Answers where a request comes from.
+ * Returns the address that a request comes from.
  * @param peer the other end of the connection; null when the runtime does not say
  * @param forwardedFor the value of `X-Forwarded-For`, several headers joined by commas
  */

@@ -98,7 +98,7 @@ const auditSignIn = (sql: Db, address: string | null): Query =>
       WHERE w.created OR b.id IS NOT NULL AND ${rolesDiffer(sql)}`,
   )
 
-/** Whether the roles of the rows `b` and `w` differ. */
+/** True if the roles of the rows `b` and `w` differ. */
 const rolesDiffer = (sql: Db): Query =>
   sql`(w.operation_role <> b.operation_role OR w.panel_role IS DISTINCT FROM b.panel_role)`
 

@@ -113,7 +113,7 @@ function createVerifiedTokens<Claims extends JWTPayload>(now: () => number, tole
   const entries = new Map<string, Entry<Claims>>()
   return {
     /**
-     * Answers the claims of a remembered token, or null.
+     * Returns the claims of a remembered token, or null.
      * @param keys the key set in use; null when it has to be read again
      */
     find(token: string, keys: object | null): Claims | null {

@@ -1,7 +1,7 @@
 import type { LlmConfig } from '../../config/types.ts'
 import type { ModelRole } from '../llm/types.ts'
 
-/** How much the input of one model call may hold. */
+/** The most input of one model call. */
 export interface ContextBudget {
   /** Estimated tokens of messages and tools together. */
   tokens: number

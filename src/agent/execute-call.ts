@@ -108,7 +108,7 @@ const describe = (value: unknown): string => {
 }
 
 /**
- * What the model is told about a failure. The text of an unknown error is not among it, because it may name paths of
+ * Writes the text about a failure for the model. The text of an unknown error is left out, because it may name paths of
  * this machine: it is passed to the observer only.
  */
 function describeFailure(name: string, error: unknown): string {
@@ -157,7 +157,7 @@ function parseObject(name: string, text: string): Record<string, unknown> {
 }
 
 /**
- * What has to be done about a text that is no JSON, found by reading its strings, because the words of the error depend
+ * Returns advice about a text that is no JSON, found by reading its strings, because the words of the error depend
  * on the runtime. Empty for anything but the two faults that models make with long texts, also when a quotation mark
  * inside of a string was not escaped.
  */

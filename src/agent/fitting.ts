@@ -52,7 +52,7 @@ const estimateTools = (tools: readonly Tool[], { estimate }: ContextBudget): num
 
 const EXCEED = "exceed(s|ed|ing)? (the |this |its )?(model'?s? |available |allowed )*(maximum |max )?(allowed )?"
 
-/** How providers and servers say that a prompt is longer than the model takes. */
+/** Error texts of providers about a prompt that is longer than the model takes. */
 const OVERLONG = [
   /prompt is too long/i,
   /\b(prompt|input|request|context|conversation|message)s? (is |are |was )?too (long|large)\b/i,
@@ -70,7 +70,7 @@ const OVERLONG = [
 const NOT_OVERLONG = /rate.?limit|quota|thrott|per (minute|day|second)|please wait|try again later/i
 const STATUSES = new Set([400, 413, 422, 500, 502])
 
-/** Whether a model call failed because its input was longer than the model takes. */
+/** Recognises a model call that failed because its input was longer than the model takes. */
 export function isOverlong(error: unknown): error is PlatformError {
   if (!(error instanceof PlatformError) || error.code !== 'InferenceCallAPIError' || !STATUSES.has(error.status))
     return false

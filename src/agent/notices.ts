@@ -1,4 +1,4 @@
-/** What the loop itself says to the model. Names of tools stand in backticks, as in the prompts of the chains. */
+/** The loop's own messages to the model. Names of tools stand in backticks, as in the prompts of the chains. */
 export const reminder = (resultTool: string) =>
   'Your reply called no tool. Go on with the task, and when you are done call the tool ' +
   `\`${resultTool}\`: only that call ends it.`

@@ -110,7 +110,7 @@ async function answerCalls<Result, Name extends string>(
   return result
 }
 
-/** What the model is told about its call of the result tool. */
+/** Writes the answer to a call of the result tool. */
 function answerToResult(name: string, { acknowledgement }: Tool, outcome: CallOutcome<unknown>): string {
   if (!outcome.success) return outcome.content
   return isEmpty(outcome.value) ? emptyResult(name) : (acknowledgement ?? outcome.content)
@@ -128,8 +128,8 @@ const addUsage = (a: Usage, b: Usage): Usage => ({
 })
 
 /**
- * The status of a failed round shows only the text of an error, so that the text of this error and of the next begins
- * with its name (contract, section 3.5).
+ * The status of a failed round shows only the text of an error, so the texts of this error and of the next begin
+ * with its name.
  */
 const toolExecutionsExceeded = (limit: number) =>
   new PlatformError(

@@ -13,7 +13,7 @@ export interface Tool<Result = unknown> {
   run(args: Record<string, unknown>, signal: AbortSignal): Promise<Result> | Result
   /** The tool changes the workspace, so that answers of earlier calls may be out of date and calls may be repeated. */
   mutates?: boolean
-  /** What the model is told in place of the value, when this is the tool that ends a run and the run may go on later. */
+  /** Answers the model in place of the value, when this tool ends a run that may be continued. */
   acknowledgement?: string
 }
 
@@ -26,7 +26,7 @@ export class ToolError extends Error {
 }
 
 /**
- * What one run of the loop needs.
+ * The input of one run of the loop.
  * @template Name the names of the chains, where they are a closed list
  */
 export interface AgentRequest<Result, Name extends string = string> {
@@ -46,7 +46,7 @@ export interface AgentRequest<Result, Name extends string = string> {
   maxTurns: number
   /** Characters after which the answer of a tool is cut, with a note. Default 200,000. */
   maxResultChars?: number
-  /** How much input the model takes; messages are cut to fit. Without it they are sent as they are. */
+  /** Messages are cut to fit it; without it they are sent whole. */
   budget?: ContextBudget
   signal: AbortSignal
   /** Called after every model call and tool call, for telemetry and token counts. */
@@ -75,7 +75,7 @@ export interface AgentResult<Result> extends EndedRun {
   usage: Usage
 }
 
-/** What a later run needs to go on from an ended one: the model then sees one conversation, and calls stay known. */
+/** The end of a run, from which a later run can continue in the same conversation. */
 export interface EndedRun {
   /** All messages of the chain, every call answered. */
   messages: Message[]
@@ -88,7 +88,7 @@ export interface EndedRun {
 export interface Continuation {
   run: EndedRun
   /**
-   * What the assistant says at the end of the earlier run, not blank. It stands between the answer of the result tool
+   * The assistant's last words in the earlier run, not blank. They stand between the answer of the result tool
    * and the query, because some providers refuse a user message after a tool result.
    */
   closing: string

@@ -22,14 +22,14 @@ export const staticCredentials =
 
 export interface ChainTools {
   aws: AwsVariables
-  /** What the credentials are for, in the words of the log, for example `the object store`. */
+  /** The purpose of the credentials in the words of the log, for example `the object store`. */
   purpose: string
   /** Region of the token service (STS). */
   region: string
   /** Address of the token service; by default that of the region. */
   stsUrl?: string
   fetch: Fetch
-  /** Answers the text of a file, or null when there is no file at that path. Throws when it cannot be read. */
+  /** Returns the text of a file, or null when there is no file at that path. Throws when it cannot be read. */
   readFile: (path: string) => Promise<string | null>
   now: () => Date
   log: Logger
@@ -82,7 +82,7 @@ const schema = v.object({
   ),
 })
 
-/** Answers null when the value is no complete set of temporary credentials. */
+/** Returns null when the value is no complete set of temporary credentials. */
 export function parseCredentials(answer: unknown): AwsCredentials | null {
   const parsed = v.safeParse(schema, answer)
   if (!parsed.success) return null

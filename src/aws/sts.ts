@@ -7,12 +7,12 @@ type Sts = Pick<ChainTools, 'fetch' | 'region' | 'now' | 'stsUrl'>
 
 export interface Role {
   arn: string
-  /** When it is empty, a name with the present time is made up. */
+  /** An empty name is replaced by one with the present time. */
   session_name: string
   external_id?: string
   /** JSON text of a session policy: the credentials allow what both the role and it allow. */
   policy?: string
-  /** How long the credentials are valid, from 900 to 43200. The default of the service is 3600. */
+  /** Lifetime of the credentials, from 900 to 43200. The default of the service is 3600. */
   duration_seconds?: number
 }
 

@@ -1,7 +1,7 @@
 /** Longer texts are compared by their beginning. */
 const MAX_COMPARED = 200
 
-/** How many letters have to be added, removed or replaced to make one text of the other. */
+/** Returns the number of letters to add, remove or replace to turn one text into the other. */
 export function editDistance(a: string, b: string): number {
   const [from, to] = [a.slice(0, MAX_COMPARED), b.slice(0, MAX_COMPARED)]
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)

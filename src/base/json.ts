@@ -4,7 +4,7 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 export type JsonObject = { [key: string]: Json }
 
 /**
- * Whether a value is an object and neither null nor a list. Only the outermost shape is looked at, because everything
+ * Recognises an object that is neither null nor a list. Only the outermost shape is checked, because everything
  * inside of what `JSON.parse` returned is JSON anyway.
  */
 export function isJsonObject(value: unknown): value is JsonObject {
@@ -22,7 +22,7 @@ export const memberOf = (value: Json | undefined, key: string): Json | undefined
 /** The items of a list; none when the value is anything else. */
 export const itemsOf = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : [])
 
-/** Whether two JSON values of limited depth are equal; the order of keys does not matter. */
+/** Compares two JSON values of limited depth; the order of keys does not matter. */
 export function isEqualJson(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true
   if (Array.isArray(a) && Array.isArray(b))

@@ -1,4 +1,4 @@
-/** What the text of a JSON document may hold, beside the limit of its bytes. */
+/** Limits of a JSON document beside that of its bytes. */
 export interface JsonLimits {
   /** Values and keys of all levels together. Each of them costs more than its bytes. */
   values: number

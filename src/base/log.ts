@@ -56,7 +56,7 @@ export function createLogger(options: {
 }
 
 /**
- * How each secret may appear in a line: as it is, escaped once as a JSON string, and escaped twice in JSON inside
+ * The forms of each secret in a line: as it is, escaped once as a JSON string, and escaped twice in JSON inside
  * a JSON string. The longest come first: where one secret is the beginning of another, the longer one is replaced.
  */
 function secretForms(secrets: readonly string[]): string[] {

@@ -49,7 +49,7 @@ function hideMatches(text: string, pattern: RegExp): string {
 }
 
 /**
- * How a value may appear in a text: as it is and as a JSON string. Of a value with several lines, a private key
+ * The forms of a value in a text: as it is and as a JSON string. Of a value with several lines, a private key
  * for example, each line of at least eight characters counts as well, because a log may show a single line.
  */
 function literalForms(literal: string): string[] {

@@ -3,7 +3,7 @@
  * computation goes on.
  */
 export interface Slices {
-  /** Whether the present slice is over. Cheap enough to be asked after every few thousand steps. */
+  /** True once the present slice is over. Cheap enough to be called after every few thousand steps. */
   due(): boolean
   /** Ends the slice: waits until the event loop has run. Errors: the reason of the signal, once it has fired. */
   pause(): Promise<void>

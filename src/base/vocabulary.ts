@@ -29,7 +29,7 @@ export const REPORT_TYPES = ['generate', 'drift', 'import', 'apply'] as const
 
 export type ReportType = (typeof REPORT_TYPES)[number]
 
-/** What a round runs. The `operation` of a session is the mode of its first round. */
+/** The kinds of rounds. The `operation` of a session is the mode of its first round. */
 export const MODES = ['generate', 'drift', 'import', 'apply'] as const
 
 export type Mode = (typeof MODES)[number]

@@ -2,13 +2,13 @@ import { renderLayout } from '../prompts/layout.ts'
 import { defineChain } from './shared/chain.ts'
 import { createOperationsTool, FINISH_WITH_OPERATIONS, limitToSent, writeFilterQuery } from './shared/operations.ts'
 
-/** What the exception filter made of a list of operations. */
+/** The result of the exception filter. */
 export interface Exceptions {
-  /** What is left to do. */
+  /** The operations that remain. */
   operations: string[]
   /** The answer as the model gave it, to be compared with what was sent. */
   answered: string[]
-  /** What was left out and why, in the words of the filter; null when nothing was. */
+  /** The filter's explanation of its omissions; null when there are none. */
   note: string | null
 }
 

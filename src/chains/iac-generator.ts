@@ -11,7 +11,7 @@ import { endState, looseList, requiredText } from './shared/result-fields.ts'
 
 export interface GeneratorValues {
   operation: Operation
-  /** Whether the forbidden actions stand in the system text, which they do in generate rounds only. */
+  /** True if the system text holds the forbidden actions, which it does in generate rounds only. */
   forbid: boolean
   /** Bodies of the selected resource prompts. */
   templates: readonly string[]
@@ -31,10 +31,10 @@ export interface GeneratorValues {
   providerSchema: string
 }
 
-/** What the generator says about its work. */
+/** The generator's account of its work. */
 export interface GeneratorAnswer {
   summary: string
-  /** What the task left open and the generator decided, one statement each. */
+  /** Decisions of the generator where the task was open, one statement each. */
   assumptions: string[]
 }
 
@@ -172,7 +172,7 @@ export const describeImportTask = (ids: readonly string[]) => `${IMPORT}\n\n${bu
 /** Longest output of the engine that a repair shows. */
 const MAX_OUTPUT = 60_000
 
-/** How a later attempt ends: its summary may be all that is left of the conversation. */
+/** The end of a later attempt: its summary may be all that is left of the conversation. */
 const WHOLE_RESULT =
   'Then call `task_complete`; `summary` and `assumptions` describe the whole result of the task, not this ' +
   'correction alone.'
@@ -204,7 +204,7 @@ export const writeUnmetQuery = (unmet: string) =>
 export const writeAttemptNote = (note: {
   attempt: number
   maxAttempts: number
-  /** Whether the findings are those of the attempt before. */
+  /** True if the findings are those of the attempt before. */
   isRepeated: boolean
 }): string =>
   [
@@ -218,7 +218,7 @@ export const writeAttemptNote = (note: {
 const MAX_NAMED = 20
 
 /**
- * Tells the generator which files are no longer as it wrote them. A repair would otherwise search for lines that have
+ * Names the files that are no longer as the generator wrote them. A repair would otherwise search for lines that have
  * other blanks now. Empty when there are none.
  */
 export function writeFormattedNote(paths: readonly string[]): string {

@@ -9,7 +9,7 @@ import { endState, requiredText } from './shared/result-fields.ts'
 export interface ImportAddressesValues {
   /** Identifiers that wait for an import. */
   pendingIds: readonly string[]
-  /** What the plan would create, because nothing else can be imported to. */
+  /** Addresses that the plan would create: nothing else can be imported to. */
   addresses: readonly string[]
   /** Diff of the session's branch, as the workspace reads it. */
   diff: string

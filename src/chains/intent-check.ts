@@ -9,7 +9,7 @@ import { defineChain } from './shared/chain.ts'
 export interface IntentValues {
   cloud: Cloud
   request: string
-  /** What the repository declares; empty when that is not known. */
+  /** The declarations of the repository; empty when they are not known. */
   blocks: string
   /** Diff of what the session has changed before; empty when it changed nothing. */
   changes?: string

@@ -19,7 +19,7 @@ const schema = v.object({
 
 interface PullRequestValues {
   firstRequest: string
-  /** What code recorded of the rounds; empty when that adds nothing to the conversation. */
+  /** The record of the rounds; empty when it adds nothing to the conversation. */
   record: string
 }
 

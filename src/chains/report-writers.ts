@@ -86,15 +86,15 @@ export const generateReportWriter = defineChain({
   read: (report) => report,
 })
 
-/** What is left of the drift that a round looked at. */
+/** The drift of a round and its outcome. */
 export interface DriftReportValues {
   /** Why nothing could be compared; null when it could. */
   failure: string | null
   remaining: readonly DriftOperation[]
-  /** What the exception rules covered, in the words of the filter. */
+  /** The filter's explanations of the exceptions. */
   exclusions: readonly string[]
   excepted: readonly DriftOperation[]
-  /** What others had changed and the session wrote into the code. */
+  /** Changes by others that the session wrote into the code. */
   written: readonly DriftOperation[]
   /** Diff of the session's branch, as the workspace reads it. */
   diff: string
@@ -184,7 +184,7 @@ export interface ImportReportValues {
   facts: ImportFacts
   /** The plan after the import as `describePlan` shows it; null when nothing was selected. */
   plan: string | null
-  /** What the user asked for, masked; empty in a full import. */
+  /** The user's request, masked; empty in a full import. */
   request: string
 }
 
@@ -232,7 +232,7 @@ function listImports({ facts: { imported, failed, excluded, nothing }, plan }: I
   }
 }
 
-/** How many identifiers were excluded for each reason. */
+/** Counts the excluded identifiers by reason. */
 function countReasons(reasons: readonly string[]): Record<string, number> {
   const counts = new Map<string, number>()
   for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1)

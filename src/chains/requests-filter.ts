@@ -46,7 +46,7 @@ const ACCEPTABLE: Record<Operation, string> = {
 export interface FilterValues {
   request: string
   operation: Operation
-  /** What the repository declares; absent or empty when that is not known. */
+  /** The declarations of the repository; absent or empty when they are not known. */
   blocks?: string
 }
 

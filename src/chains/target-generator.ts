@@ -40,19 +40,19 @@ const ADDRESSES = [
   'Name the resource without an index when all of its instances are meant, with the index when only some are.',
 ]
 
-/** What became of the last answer, in the same round. */
+/** The outcome of the last answer in the same round. */
 export interface EarlierTargets {
   answer: string[]
   /** Blocks that the session changed and that the answer did not name. */
   added: string[]
-  /** What the engine asked for. */
+  /** Addresses that the engine demanded. */
   demanded: string[]
-  /** What does not exist. */
+  /** Addresses that do not exist. */
   leftOut: string[]
 }
 
 export interface SessionTargetsValues {
-  /** What the session changed, as `writeBranchDiff` writes it; null when it could not be read. */
+  /** The changes of the session, as `writeBranchDiff` writes them; null when they could not be read. */
   diff: string | null
   /** Null when the model is asked for the first time in this round. */
   earlier: EarlierTargets | null
@@ -110,7 +110,7 @@ function describeEarlier({ answer, added, demanded, leftOut }: EarlierTargets): 
 }
 
 /**
- * What a request about drift means. `fits` is false when it means nothing in the code. When `fits` is true and there
+ * The meaning of a request about drift. `fits` is false when it means nothing in the code. When `fits` is true and there
  * are no targets, there were too many of them, and the whole root is planned.
  */
 export type DriftTargets = { fits: true; targets: string[] } | { fits: false; explanation: string }

@@ -1,14 +1,15 @@
 import type { Frame } from './frames.ts'
-import type { JournalChannel } from './round-event.ts'
+import type { EventChannel } from './round-event.ts'
+import type { Topic } from './subscriptions.ts'
 
 /** Most newest events that a feed keeps, and most bytes of them. The last one is kept whatever its size. */
 const WINDOW_ROWS = 200
 const WINDOW_BYTES = 128 * 1024
 
-/** The newest events of a session in one channel, which all its watchers share. */
-export interface Feed {
+/** The newest events of a session in one channel, which all its streams share. */
+export interface Feed extends Topic {
   readonly sessionId: number
-  readonly channel: JournalChannel
+  readonly channel: EventChannel
   /** The newest event that was read. */
   readonly head: number
   /** Events with greater ids are in memory. */
@@ -18,13 +19,12 @@ export interface Feed {
    * calls with the same cursor answer the same list.
    */
   after(cursor: number): readonly Frame[] | null | 'behind'
-  /** Takes events that were read, and calls the listeners when there are new ones among them. */
+  /** Adds events that were read, and calls the listeners when there are new ones among them. */
   add(frames: readonly Frame[]): void
-  readonly listeners: Set<() => void>
 }
 
-/** @param head the newest event when the feed begins; watchers read it and those before it from the database */
-export function createFeed(sessionId: number, channel: JournalChannel, head: number): Feed {
+/** @param head the newest event when the feed begins; streams read it and those before it from the database */
+export function createFeed(key: string, sessionId: number, channel: EventChannel, head: number): Feed {
   const listeners = new Set<() => void>()
   const window: Frame[] = []
   let bytes = 0
@@ -39,6 +39,7 @@ export function createFeed(sessionId: number, channel: JournalChannel, head: num
     }
   }
   return {
+    key,
     sessionId,
     channel,
     listeners,
@@ -63,7 +64,7 @@ export function createFeed(sessionId: number, channel: JournalChannel, head: num
         head = frame.id
       }
       last = null
-      // The watchers that are up to date take what is new before older events make room.
+      // The streams that are up to date send what is new before older events make room.
       for (const listener of [...listeners]) listener()
       shorten()
       last = null

@@ -1,6 +1,6 @@
-import type { JournalEvent } from './round-event.ts'
+import type { RoundEvent } from './round-event.ts'
 
-/** An event as all its watchers get it. */
+/** An event as all its readers get it. */
 export interface Frame {
   id: number
   /** Number of the round. */
@@ -11,17 +11,7 @@ export interface Frame {
 const encoder = new TextEncoder()
 
 /** Encodes an event of a round for an event stream. Its JSON is a single line. */
-export function toFrame({
-  id,
-  round,
-  at,
-  event,
-}: {
-  id: number
-  round: number
-  at: string
-  event: JournalEvent
-}): Frame {
+export function toFrame({ id, round, at, event }: { id: number; round: number; at: string; event: RoundEvent }): Frame {
   const { type, ...rest } = event
   const data = JSON.stringify({ id, round, at, type, ...rest })
   return { id, round, bytes: encoder.encode(`id: ${id}\nevent: ${type}\ndata: ${data}\n\n`) }
@@ -33,7 +23,7 @@ export const endFrame = (status: string): Uint8Array<ArrayBuffer> =>
 
 const joined = new WeakMap<readonly Frame[], Uint8Array<ArrayBuffer>>()
 
-/** The bytes of several frames. They are put together once for one list, however many watchers get it. */
+/** The bytes of several frames. They are put together once for one list, however many readers get it. */
 export function joinFrames(frames: readonly Frame[]): Uint8Array<ArrayBuffer> {
   const known = joined.get(frames)
   if (known) return known

@@ -1,78 +1,172 @@
+import { sessionNotFound } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
-import type { TerminalStatus } from '../base/vocabulary.ts'
+import type { Status, TerminalStatus } from '../base/vocabulary.ts'
 import type { Sql } from '../data/db/types.ts'
-import { bellOf, EVENTS_BELL } from './bell.ts'
+import { STATUS_CHANNEL } from '../rounds/transitions.ts'
 import { createFeed, type Feed } from './feed.ts'
 import type { Frame } from './frames.ts'
-import { type Beginning, readBeginning, readPages, readRoundEnd, type Wanted } from './read-log.ts'
-import type { JournalChannel } from './round-event.ts'
+import {
+  EVENTS_CHANNEL,
+  type PageRequest,
+  readBeginning,
+  readPages,
+  readRoundEnd,
+  type StreamStart,
+} from './log-rows.ts'
+import type { EventChannel } from './round-event.ts'
+import { createSubscriptions, type Topic } from './subscriptions.ts'
 
-/**
- * Tells streams of new events of their sessions. A notification only says that there are some; they are read for all
- * watchers together. A notification can get lost, therefore one query reads for all watched sessions every five seconds.
- */
-export interface JournalHub {
+export interface SessionState {
+  status: Status
+  message: string | null
+  in_flight: boolean
+}
+
+interface SessionKey {
+  id: number
+  uuid: string
+}
+
+/** Tells the streams of a process what is new in their sessions, over one LISTEN connection. */
+export interface EventHub {
   /**
-   * Where a watcher of a session begins; null when the session has no round of this number.
-   * Errors: the database cannot be reached.
+   * Answers the current state of a session and calls `onChange` with each later one.
+   * Errors: 404 unknown session; the database cannot be reached.
    */
-  begin(session: { id: number; uuid: string }, channel: JournalChannel, round: number | null): Promise<Beginning | null>
-  /** Watches a session; `onNews` is called when its feed has more events. */
+  watch(
+    sessionUuid: string,
+    onChange: (state: SessionState) => void,
+  ): Promise<{ state: SessionState; close: () => void }>
+  /** Finds where a stream of events starts; null when the session has no round of this number. */
+  start(session: SessionKey, channel: EventChannel, round: number | null): Promise<StreamStart | null>
+  /** Follows the events of a session after `head`; `onNews` is called when the feed has more of them. */
   follow(
-    session: { id: number; uuid: string },
-    channel: JournalChannel,
+    session: SessionKey,
+    channel: EventChannel,
     head: number,
     onNews: () => void,
   ): { feed: Feed; close: () => void }
   /**
-   * Reads events that a feed does not have any more, at most one page. Watchers at the same place share a reading.
+   * Reads events that a feed does not have any more, at most one page. Streams at the same place share a reading.
    * @param isLast the reading must begin now, because the events are complete since a moment ago
    */
-  page(wanted: Wanted, isLast: boolean): Promise<readonly Frame[]>
+  page(request: PageRequest, isLast: boolean): Promise<readonly Frame[]>
   /** How a round ended; null while it has not. */
   roundEnd(sessionId: number, round: number): Promise<TerminalStatus | null>
+  /** Ends every stream, so that its client connects again, to another process. */
+  close(): Promise<void>
+  readonly closing: AbortSignal
+  readonly openStreams: number
 }
 
 const RESYNC_MS = 5_000
 /** Most feeds that one query reads, since each may answer a whole page. */
-const BATCH = 200
+const FEEDS_PER_QUERY = 200
 
 /**
- * Makes the hub of a core. It listens from the first watcher on, on the connection that all listeners of `sql` share.
- * @param closing ends it
+ * Opens the LISTEN connection of this process. The database client opens it again when it is lost, and everything
+ * that is watched is read anew then.
+ * Errors: the database cannot be reached.
  */
-export function createJournalHub(
-  sql: Sql,
-  log: Logger,
-  closing: AbortSignal,
-  options: { resyncMs?: number } = {},
-): JournalHub {
-  const feeds = createFeeds(sql, log, options.resyncMs ?? RESYNC_MS)
-  const share = createSharing()
-  let listening: ReturnType<Sql['listen']> | null = null
-  const listen = () => {
-    listening ??= sql.listen(EVENTS_BELL, feeds.ring, feeds.ringAll).catch((error: unknown) => {
-      listening = null
-      throw error
-    })
-    return listening
-  }
-  closing.addEventListener('abort', () => {
-    feeds.clear()
-    listening
-      ?.then((subscription) => subscription.unlisten())
-      .catch((error: unknown) => log.debug('unlisten failed', { error }))
+export async function startEventHub(sql: Sql, log: Logger, options: { resyncMs?: number } = {}): Promise<EventHub> {
+  const { resyncMs = RESYNC_MS } = options
+  const closing = new AbortController()
+  const states = createSubscriptions<StateTopic>((topics) => readStates(sql, topics), {
+    resyncMs,
+    batch: Number.POSITIVE_INFINITY,
+    log,
   })
-  return {
-    begin: async (session, channel, round) => {
-      if (!closing.aborted) await listen()
-      return await readBeginning(sql, session.id, channel, round)
+  const feeds = createSubscriptions<Feed>(
+    async (topics) => {
+      for (const feed of await readNews(sql, topics)) feeds.notify(feed.key)
     },
-    follow: feeds.follow,
-    page: (wanted, isLast) =>
-      share(JSON.stringify([wanted, isLast]), async () => (await readPages(sql, [wanted]))[0]?.frames ?? []),
+    { resyncMs, batch: FEEDS_PER_QUERY, log },
+  )
+  const listening = await Promise.all([
+    sql.listen(STATUS_CHANNEL, states.notify, states.notifyAll),
+    sql.listen(EVENTS_CHANNEL, feeds.notify, feeds.notifyAll),
+  ])
+  const share = createSharing()
+  let openStreams = 0
+  return {
+    async watch(uuid, onChange) {
+      // The first state is the answer of this call: before it there are no calls back.
+      let isReady = false
+      const { topic, close } = states.add(
+        uuid,
+        () => ({ key: uuid, listeners: new Set(), state: null }),
+        () => isReady && topic.state && onChange(topic.state),
+      )
+      let isOpen = true
+      openStreams++
+      const leave = () => {
+        if (isOpen) openStreams--
+        isOpen = false
+        close()
+      }
+      try {
+        await states.read(topic)
+        if (topic.state === null) throw sessionNotFound(uuid)
+      } catch (error) {
+        leave()
+        throw error
+      }
+      isReady = true
+      return { state: topic.state, close: leave }
+    },
+    start: (session, channel, round) => readBeginning(sql, session.id, channel, round),
+    follow(session, channel, head, onNews) {
+      const key = `${channel}:${session.uuid}`
+      const { topic, isNew, close } = feeds.add(key, () => createFeed(key, session.id, channel, head), onNews)
+      // Nobody heard the notifications between the reading of `head` and now.
+      if (isNew) feeds.notify(key)
+      return { feed: topic, close }
+    },
+    page: (request, isLast) =>
+      share(JSON.stringify([request, isLast]), async () => (await readPages(sql, [request]))[0]?.frames ?? []),
     roundEnd: (sessionId, round) => readRoundEnd(sql, sessionId, round),
+    async close() {
+      closing.abort()
+      states.close()
+      feeds.close()
+      for (const { unlisten } of listening)
+        await unlisten().catch((error: unknown) => log.debug('unlisten failed', { error }))
+    },
+    closing: closing.signal,
+    get openStreams() {
+      return openStreams
+    },
   }
+}
+
+interface StateTopic extends Topic {
+  /** The state that the listeners know; null before it was read for the first time, and for an unknown session. */
+  state: SessionState | null
+}
+
+/** Reads the current states of sessions in one query, and calls the listeners of those that have changed. */
+async function readStates(sql: Sql, topics: readonly StateTopic[]): Promise<void> {
+  const rows = await sql<(SessionState & { uuid: string })[]>`
+    SELECT uuid, last_status AS status, last_message AS message, in_flight
+    FROM sessions WHERE uuid = ANY(${topics.map(({ key }) => key)}::uuid[])`
+  const states = new Map(rows.map(({ uuid, ...state }) => [uuid, state]))
+  for (const topic of topics) {
+    const state = states.get(topic.key)
+    if (!state || isSameState(topic.state, state)) continue
+    topic.state = state
+    for (const listener of [...topic.listeners]) listener()
+  }
+}
+
+const isSameState = (a: SessionState | null, b: SessionState) =>
+  a !== null && a.status === b.status && a.message === b.message && a.in_flight === b.in_flight
+
+/** Reads a page of new events for each feed in one query; answers the feeds that have more. */
+async function readNews(sql: Sql, feeds: readonly Feed[]): Promise<Feed[]> {
+  const requests = feeds.map(({ sessionId, channel, head }) => ({ sessionId, channel, after: head, round: null }))
+  const pages = await readPages(sql, requests)
+  for (const [index, feed] of feeds.entries()) feed.add(pages[index]?.frames ?? [])
+  return feeds.filter((_, index) => pages[index]?.isFull)
 }
 
 /** Lets callers that ask for the same at the same time share one answer. */
@@ -85,77 +179,4 @@ function createSharing() {
     running.set(key, answer)
     return answer
   }
-}
-
-/** Reads what is new in feeds, one query at a time: feeds whose bell rings during a query are read by the next one. */
-function createNewsReader(sql: Sql, log: Logger) {
-  const rung = new Set<Feed>()
-  let isReading = false
-
-  const readNews = async (batch: readonly Feed[]) => {
-    const wanted = batch.map(({ sessionId, channel, head }) => ({ sessionId, channel, after: head, round: null }))
-    const pages = await readPages(sql, wanted)
-    for (const [index, feed] of batch.entries()) {
-      const page = pages[index]
-      if (!page) continue
-      feed.add(page.frames)
-      if (page.isFull && feed.listeners.size > 0) rung.add(feed)
-    }
-  }
-  const drain = async () => {
-    if (isReading) return
-    isReading = true
-    while (rung.size > 0) {
-      const batch = [...rung].slice(0, BATCH)
-      for (const feed of batch) rung.delete(feed)
-      // What could not be read is read again at the next bell, or five seconds later.
-      await readNews(batch).catch((error: unknown) => log.warn('events of sessions could not be read', { error }))
-    }
-    isReading = false
-  }
-  return {
-    read: (feeds: Iterable<Feed>) => {
-      for (const feed of feeds) rung.add(feed)
-      void drain()
-    },
-    forget: () => rung.clear(),
-  }
-}
-
-/** The feeds of all watched sessions. While there are any, all of them are read periodically. */
-function createFeeds(sql: Sql, log: Logger, resyncMs: number) {
-  const feeds = new Map<string, Feed>()
-  const news = createNewsReader(sql, log)
-  let timer: ReturnType<typeof setInterval> | null = null
-  const ringAll = () => news.read(feeds.values())
-  const ring = (key: string) => {
-    const feed = feeds.get(key)
-    if (feed) news.read([feed])
-  }
-  const stopTimer = () => {
-    if (timer !== null) clearInterval(timer)
-    timer = null
-  }
-  const follow: JournalHub['follow'] = (session, channel, head, onNews) => {
-    const key = bellOf(channel, session.uuid)
-    const known = feeds.get(key)
-    const feed = known ?? createFeed(session.id, channel, head)
-    feeds.set(key, feed)
-    feed.listeners.add(onNews)
-    timer ??= setInterval(ringAll, resyncMs)
-    // Bells between the reading of `head` and now were for nobody.
-    if (!known) ring(key)
-    const close = () => {
-      if (!feed.listeners.delete(onNews)) return
-      if (feed.listeners.size === 0 && feeds.get(key) === feed) feeds.delete(key)
-      if (feeds.size === 0) stopTimer()
-    }
-    return { feed, close }
-  }
-  const clear = () => {
-    stopTimer()
-    feeds.clear()
-    news.forget()
-  }
-  return { ring, ringAll, follow, clear }
 }

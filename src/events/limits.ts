@@ -1,19 +1,19 @@
-import type { Cut, JournalChannel, JournalEvent } from './round-event.ts'
+import type { EventChannel, LimitReached, RoundEvent } from './round-event.ts'
 import { LONGEST_PIECE, LONGEST_TEXT } from './storable-event.ts'
 
 /** Most events of a round in one channel, and most bytes of their texts. */
-export interface Allowance {
+export interface ChannelLimit {
   rows: number
   bytes: number
 }
-export const ALLOWANCES: Record<JournalChannel, Allowance> = {
+export const CHANNEL_LIMITS: Record<EventChannel, ChannelLimit> = {
   activity: { rows: 5_000, bytes: 1024 * 1024 },
   output: { rows: 20_000, bytes: 16 * 1024 * 1024 },
 }
 
-/** What comes through after the limit, so that watchers still see where the round is. */
-const RESERVE: Allowance = { rows: 500, bytes: 128 * 1024 }
-const RESERVED: readonly JournalEvent['type'][] = [
+/** What comes through after the limit, so that readers still see where the round is. */
+const RESERVE: ChannelLimit = { rows: 500, bytes: 128 * 1024 }
+const RESERVED: readonly RoundEvent['type'][] = [
   'attempt.began',
   'chain.ended',
   'engine.ended',
@@ -25,33 +25,33 @@ const RESERVED: readonly JournalEvent['type'][] = [
 /** What an event counts beside its texts. */
 const BASE_BYTES = 100
 
-/** Decides which events of a channel are still taken down. */
-export interface Admission {
-  /** Answers what is to be stored: the event, nothing, or the word that the limit is reached. */
-  admit<Event extends JournalEvent>(event: Event): (Event | Cut)[]
+/** Decides which events of a channel are still recorded. */
+export interface Limiter {
+  /** Returns what is to be stored: the event, nothing, or the event that the limit is reached. */
+  filter<Event extends RoundEvent>(event: Event): (Event | LimitReached)[]
   /** Counts what an earlier attempt of the round has stored. */
-  count(stored: Allowance): void
+  count(stored: ChannelLimit): void
 }
 
-/** Makes the admission of one round to one channel. */
-export function createAdmission(limit: Allowance): Admission {
-  const used: Allowance = { rows: 0, bytes: 0 }
-  const reserved: Allowance = { rows: 0, bytes: 0 }
+/** Makes the limiter of one round and one channel. */
+export function createLimiter(limit: ChannelLimit): Limiter {
+  const used: ChannelLimit = { rows: 0, bytes: 0 }
+  const reserved: ChannelLimit = { rows: 0, bytes: 0 }
   let isCut = false
-  const add = (to: Allowance, what: Allowance) => {
+  const add = (to: ChannelLimit, what: ChannelLimit) => {
     to.rows += what.rows
     to.bytes += what.bytes
   }
   return {
     count: (stored) => add(used, stored),
-    admit: (event) => {
+    filter: (event) => {
       const size = sizeOf(event)
       const over = used.rows + size.rows > limit.rows ? 'rows' : used.bytes + size.bytes > limit.bytes ? 'bytes' : null
       if (!isCut && over === null) {
         add(used, size)
         return [event]
       }
-      const cut: Cut[] = isCut ? [] : [{ type: 'cut', limit: over ?? 'rows' }]
+      const cut: LimitReached[] = isCut ? [] : [{ type: 'cut', limit: over ?? 'rows' }]
       isCut = true
       if (!RESERVED.includes(event.type)) return cut
       if (reserved.rows >= RESERVE.rows || reserved.bytes + size.bytes > RESERVE.bytes) return cut
@@ -64,7 +64,7 @@ export function createAdmission(limit: Allowance): Admission {
 const encoder = new TextEncoder()
 
 /** What an event will take. Long lines and long texts are shortened later, so that this may be too much, never less. */
-function sizeOf(event: JournalEvent): Allowance {
+function sizeOf(event: RoundEvent): ChannelLimit {
   if (event.type === 'lines') {
     const bytes = encoder.encode(event.text).byteLength
     return { rows: 1 + Math.floor(bytes / LONGEST_PIECE), bytes: bytes + BASE_BYTES }

@@ -21,46 +21,25 @@ export type Activity =
   | { type: 'artifact.uploaded'; kind: string; name: string; bytes: number }
   | { type: 'budget.spent'; tokens: number; limit: number }
   | { type: 'round.cancelling'; by: string }
-  | Cut
+  | LimitReached
 
 /** The output of engine jobs as it is written. A text holds whole lines. */
 export type EngineOutput =
   | { type: 'step.began'; step: string; job_id: string }
   | { type: 'lines'; step: string; job_id: string; stream: 'stdout' | 'stderr'; text: string }
   | { type: 'step.ended'; step: string; job_id: string; exit_code: number | null; seconds: number }
-  | Cut
+  | LimitReached
 
 /**
  * The round has reached the limit of a channel. From here on the channel holds only beginnings of attempts and steps,
  * ends, and cancellations, and those up to a further limit.
  */
-export interface Cut {
+export interface LimitReached {
   type: 'cut'
   limit: 'rows' | 'bytes'
 }
 
-export type JournalEvent = Activity | EngineOutput
+export type RoundEvent = Activity | EngineOutput
 
 /** The two streams of a session's events, as the column `channel` of `round_events` names them. */
-export type JournalChannel = 'activity' | 'output'
-
-/**
- * Takes down what a round does, for those who watch it. No method throws or makes its caller wait. Every text is masked
- * before it is stored.
- */
-export interface RoundJournal {
-  activity(event: Activity): void
-  output(event: EngineOutput): void
-  /** From now on, texts are masked with `mask` as well. */
-  maskWith(mask: (text: string) => string): void
-  /** Resolves when everything that was taken down is stored, or when it is clear that it cannot be. Never rejects. */
-  close(): Promise<void>
-}
-
-/** For rounds that nobody can watch. */
-export const silentJournal: RoundJournal = {
-  activity: () => {},
-  output: () => {},
-  maskWith: () => {},
-  close: async () => {},
-}
+export type EventChannel = 'activity' | 'output'

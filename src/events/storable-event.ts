@@ -1,5 +1,5 @@
 import { storable } from '../data/db/values.ts'
-import type { JournalEvent } from './round-event.ts'
+import type { RoundEvent } from './round-event.ts'
 
 /** Most UTF-16 units of a text of an event. */
 export const LONGEST_TEXT = 500
@@ -12,7 +12,7 @@ export const LONGEST_PIECE = 8_000
  * The form in which an event is stored: masked, without what PostgreSQL cannot store, long lines cut. An event with
  * many lines becomes several.
  */
-export function toStorable(event: JournalEvent, mask: (text: string) => string): JournalEvent[] {
+export function toStorable(event: RoundEvent, mask: (text: string) => string): RoundEvent[] {
   // Characters that are dropped could stand inside of a secret, so they go first; a cut comes last, as it could leave
   // a part of a secret that no mask knows.
   const clean = (text: string) => mask(storable(text))

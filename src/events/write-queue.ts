@@ -8,7 +8,7 @@ const BATCH = 200
 const CLOSE_MS = 1_000
 
 /** Entries that wait to be stored. */
-export interface JournalQueue<Entry> {
+export interface WriteQueue<Entry> {
   /** Does this before the first write. */
   first(work: () => Promise<void>): void
   add(entries: readonly Entry[]): void
@@ -17,14 +17,14 @@ export interface JournalQueue<Entry> {
 }
 
 /**
- * Hands entries on in batches, one batch at a time, the first one at once. A batch that fails stays in the queue until
+ * Writes entries in batches, one batch at a time, the first one at once. A batch that fails stays in the queue until
  * the next entry comes or the queue is closed; the first failure is logged.
  * @param write its error `LeaseLost` closes the queue
  */
 export function createQueue<Entry>(
   write: (entries: readonly Entry[]) => Promise<void>,
   log: Logger,
-): JournalQueue<Entry> {
+): WriteQueue<Entry> {
   const entries: Entry[] = []
   let before = async () => {}
   let writing: Promise<void> | null = null
@@ -44,7 +44,8 @@ export function createQueue<Entry>(
     // Data that the database refuses would be refused again.
     if (isRefusedData(error)) entries.splice(0, BATCH)
     if (error instanceof LeaseLost) isOver = true
-    else if (!hasFailed) log.warn('events of the round could not be stored; its watchers may miss some', { error })
+    else if (!hasFailed)
+      log.warn('events of the round could not be stored; those who watch it may miss some', { error })
     hasFailed = true
   }
   const writeAll = async (): Promise<void> => {

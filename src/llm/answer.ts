@@ -104,7 +104,7 @@ export function throwProviderError(answer: unknown): void {
 type AnswerMessage = v.InferOutput<typeof completion>['choices'][number]['message']
 
 /**
- * What must go back to the provider with this message later: what a wire form put into `carry`, or else the fields
+ * Returns the data that must go back to the provider with this message: the `carry` of a wire form, or else the fields
  * that the quirks name under `echo`. Undefined when there is nothing.
  */
 function collectCarry(message: AnswerMessage, toolCalls: readonly ToolCall[], { echo }: Quirks): unknown {

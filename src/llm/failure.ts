@@ -6,7 +6,7 @@ export class CallFailure extends Error {
   readonly retryable: boolean
   /** Milliseconds that the provider asks to wait (`Retry-After`); null when it says nothing. */
   readonly wait_ms: number | null
-  /** Whether another attempt on the same deployment is worth a call; false when the provider says that it is not. */
+  /** False when the provider says that another attempt on the same deployment does not help. */
   readonly again_here: boolean
   /** The parameter that the provider names in its error; null when it names none. */
   readonly parameter: string | null
@@ -31,7 +31,7 @@ export class CallFailure extends Error {
   }
 }
 
-/** Whether a later attempt may succeed after this status: timeouts, conflicts, limits and faults of the server. */
+/** True for a status after which a later attempt may succeed: timeouts, conflicts, limits and faults of the server. */
 export const isRetryable = (status: number) => status === 408 || status === 409 || status === 429 || status >= 500
 
 const MAX_REASON = 1000

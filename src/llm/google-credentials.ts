@@ -9,7 +9,7 @@ export interface GoogleTools {
   now: () => number
 }
 
-/** Where tokens may come from, in the order of use. An empty text means that a source is not set up. */
+/** Sources of tokens, in the order of use. The text of a source that is not set up is empty. */
 export interface GoogleSources {
   /** A finished token, which is not renewed. */
   access_token: string
@@ -41,7 +41,7 @@ interface Token {
 }
 
 /**
- * Answers a function that gives a bearer token. A token is kept until five minutes before it expires, and callers
+ * Returns a source of bearer tokens. A token is kept until five minutes before it expires, and callers
  * that arrive during a renewal share one request. Errors of the function: `GoogleTokenError`.
  */
 export function googleTokens(sources: GoogleSources, tools: GoogleTools): () => Promise<string> {

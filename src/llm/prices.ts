@@ -1,7 +1,7 @@
 import type { ModelPrice, ModelPrices } from '../../config/types.ts'
 import type { Usage } from './types.ts'
 
-/** When the table below was last compared with what the providers publish. */
+/** The date at which the table below was last compared with the prices that the providers publish. */
 export const PRICES_AS_OF = '2026-11'
 
 interface Row extends ModelPrice {

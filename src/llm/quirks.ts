@@ -3,17 +3,17 @@ import type { CallFailure } from './failure.ts'
 /** Parameters that some models refuse. They are left out when the quirks or a refusal say so. */
 export type Parameter = 'temperature' | 'reasoning_effort' | 'tool_choice'
 
-/** How a model searches the web; see `search.ts`. */
+/** A way in which a model searches the web; see `search.ts`. */
 export type SearchWay = 'chat' | 'responses' | 'plain' | 'openrouter' | 'groq' | 'conversations'
 
-/** How a model deviates from what is usual for chat completions. */
+/** The deviations of a model from the usual chat completions. */
 export interface Quirks {
   /** The name of the parameter that limits the length of the answer. */
   cap: 'max_tokens' | 'max_completion_tokens'
   unsupported: readonly Parameter[]
   /** Null when the model cannot search. */
   search: SearchWay | null
-  /** Whether the search tool takes a context size. */
+  /** True if the search tool takes a context size. */
   searchSize: boolean
   /** The usual finish reason for each finish reason that only this provider has. */
   finish: Readonly<Record<string, string>>

@@ -75,7 +75,7 @@ function carriedFields(message: Extract<Message, { role: 'assistant' }>, deploym
 }
 
 /**
- * Answers a function that replaces call ids which the provider would refuse, for example those that another provider
+ * Returns a function that replaces call ids which the provider would refuse, for example those that another provider
  * made. Equal ids get equal replacements, so that results still refer to their calls.
  */
 function callIds(accepted: RegExp | undefined): (id: string) => string {

@@ -8,8 +8,8 @@ export type Message =
   | { role: 'tool'; tool_call_id: string; content: string }
 
 /**
- * What a provider wants back together with its own message, for example signed thoughts. It is sent back as it is or
- * left out, and nothing else looks into it.
+ * Data that a provider wants back with its own message, for example signed thoughts. It is sent back unchanged or
+ * left out, and nothing else reads it.
  */
 export interface Carry {
   /** The deployment that sent it, which alone gets it back. */
@@ -76,8 +76,8 @@ export interface LlmClient {
   /** Has a model search the web and answers its text; null when the model that is asked cannot search. */
   search(query: string, options?: SearchOptions): Promise<string | null>
   /**
-   * Whether the configured models can search the web for a chain of this role. Absent where that is not known: a search
-   * then has to be tried.
+   * Reports whether the configured models can search the web for a chain of this role. Absent where only a search can
+   * tell.
    */
   canSearch?(role: ModelRole): boolean
 }
@@ -85,6 +85,6 @@ export interface LlmClient {
 export interface SearchOptions {
   role?: ModelRole
   signal?: AbortSignal
-  /** Is called with the model and the tokens of the search. */
+  /** Receives the model and the tokens of the search. */
   observe?: (used: { model: string; usage: Usage }) => void
 }

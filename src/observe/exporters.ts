@@ -12,7 +12,7 @@ export interface CollectorExporterOptions {
   timeoutMs?: number
   /** Milliseconds before the second attempt, doubled for the third. Default 500. */
   backoffMs?: number
-  /** Is called with the number of spans that could not be delivered, and why. */
+  /** Receives the number of spans that could not be delivered, and the reason. */
   onLost(spans: number, reason: string): void
 }
 
@@ -90,7 +90,7 @@ interface Loss {
 }
 
 /**
- * What a collector left out of a request that it took otherwise. Its own words are not repeated: they may quote a span.
+ * Returns the spans that a collector rejected in a request that it accepted. Its text is left out: it may quote a span.
  * Source: OTLP 1.9, "Partial Success".
  */
 function rejectedOf({ headers, body }: Pick<OutboundResponse, 'headers' | 'body'>): Loss | null {

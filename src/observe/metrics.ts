@@ -3,7 +3,7 @@ import type { Db } from '../data/db/types.ts'
 import { createRegistry, type Registry } from './registry.ts'
 
 /**
- * What core and worker count. The values of labels come from short fixed lists and never from callers, so that the
+ * The metrics of core and worker. The values of labels come from short fixed lists and never from callers, so that the
  * number of series stays bounded.
  */
 export interface PlatformMetrics {

@@ -25,7 +25,7 @@ export interface OpenSpan {
   rename(name: string): void
   end(attributes: () => Attributes): void
   fail(error: unknown, attributes: () => Attributes): void
-  /** Answers what `make` answers. When it throws, the error is reported and undefined is the answer. */
+  /** Returns the result of `make`. Reports its error and returns undefined when it throws. */
   attempt<T>(make: () => T): T | undefined
 }
 
@@ -45,7 +45,7 @@ export interface SpanRecorderOptions {
   batched: readonly SpanExporter[]
   /** Exporters that get each span when it ends. */
   immediate: readonly SpanExporter[]
-  /** Is called with the error when a span could not be recorded. */
+  /** Receives the error when a span could not be recorded. */
   onTrouble(error: unknown): void
 }
 

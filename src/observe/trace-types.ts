@@ -18,7 +18,7 @@ export interface TextMask {
 }
 
 /**
- * Records what runs do and hands it to a collector (contract, section 14). No method but `close` waits for the
+ * Records runs and sends the spans to a collector. No method but `close` waits for the
  * collector, and none throws, so that a run is the same with and without tracing.
  */
 export interface Tracing {

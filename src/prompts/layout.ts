@@ -6,7 +6,7 @@ export interface Layout {
   rules: readonly string[]
   /** Title and text; an empty text leaves the block out. */
   blocks?: readonly (readonly [title: string, text: string])[]
-  /** How the task ends: names the result tool, or the form of a plain answer. */
+  /** The end of the task: names the result tool, or the form of a plain answer. */
   finish: string
 }
 

@@ -11,7 +11,7 @@ export const withoutCodeSections = (body: string): string => withoutSections(bod
 export const withoutMarks = (body: string): string =>
   body.replaceAll(/^(#{1,6}[ \t].*?)[ \t]*\(code only\)[ \t]*$/gim, '$1')
 
-/** What `withoutCodeSections` leaves of a resource template, which has sections of fixed names about code. */
+/** The same as `withoutCodeSections` for a resource template, whose sections about code have fixed names. */
 export const templateForPlans = (body: string): string =>
   withoutSections(body, (title) => CODE_ONLY.test(title) || OF_TEMPLATES.has(title.toLowerCase()))
 

@@ -18,7 +18,7 @@ const SOURCES: Record<string, AssetSource> = {
 const FOREIGN_IMAGE = 'https://cdn.redoc.ly/redoc/logo-mini.svg'
 const EMPTY_IMAGE = 'data:image/gif;base64,R0lGODlhAQABAAAAACw='
 
-/** Answers a function that reads a file of the viewers from its package, each once; null for an unknown name. */
+/** Returns a reader of the viewers' files, which reads each of them once; null for an unknown name. */
 export function createAssetReader(): (
   name: string,
 ) => Promise<{ body: Uint8Array<ArrayBuffer>; content_type: string } | null> {

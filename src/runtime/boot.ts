@@ -9,7 +9,7 @@ import { saveCompileCache } from './node-tuning.ts'
 import { exitOnFault, type StopPhase, stopOnSignal } from './process-end.ts'
 import { type Running, serve } from './serve.ts'
 
-/** Where a server of this process listens. */
+/** The address at which a server of this process listens. */
 export interface ListenAddress {
   /** With 0 the system chooses a free port. */
   port: number
@@ -51,7 +51,7 @@ export function readMetricsAddress(env: Variables): ListenAddress | null {
 export const serveMetrics = (registry: Registry, address: ListenAddress): Promise<Running> =>
   serve(metricsHandler(registry), address)
 
-/** What a process has after the common part of its boot. */
+/** The parts of a process after the common part of its boot. */
 export interface BootedProcess {
   context: Awaited<ReturnType<typeof buildContext>>['context']
   log: Logger

@@ -45,7 +45,7 @@ async function createPool(limits: PoolLimits): Promise<object | null> {
 
 const isPool = (value: unknown): value is Pool => typeof value === 'function' && value.name === 'Agent'
 
-/** How long a socket stays open without a request. A conversation with git consists of several. */
+/** Milliseconds that a socket stays open without a request. A conversation with git consists of several. */
 const IDLE_MS = 4_000
 
 /**

@@ -19,7 +19,7 @@ const WAIT_MS = 10
 const MAX_LINES = 200
 
 /**
- * Answers a function that writes log lines to standard output. Each write is a call to the system that blocks the
+ * Returns a writer of log lines to standard output. Each write is a call to the system that blocks the
  * process, so the lines of ten milliseconds, at most 200, are written together. The rest is written when the process
  * exits.
  */
@@ -42,7 +42,7 @@ export function createLineWriter(): (line: string) => void {
 }
 
 /**
- * Answers a function that stores a text under a name in a folder. Only the owner can read it, and the file is complete
+ * Returns a function that stores a text under a name in a folder. Only the owner can read it, and the file is complete
  * as soon as it exists, because it is renamed after it was written.
  */
 export const createRecordingWriter =

@@ -11,7 +11,7 @@ export interface Question<Schema extends v.GenericSchema> {
   service: Pick<ServiceConfig, 'endpoint' | 'token'>
   path: string
   json: unknown
-  /** How long the whole call may take. */
+  /** Limit of the whole call. */
   timeoutMs: number
   answer: Schema
 }

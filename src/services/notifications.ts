@@ -36,10 +36,12 @@ export async function deliverNotification(
 ): Promise<string> {
   if (!service.endpoint) throw notDelivered(new Error('the notifications service has no endpoint'))
   const { audience, links, context, ...required } = notification
-  const json: Notification = { ...required }
-  if (audience && audience.length > 0) json.audience = audience
-  if (links && links.length > 0) json.links = links
-  if (context && Object.keys(context).length > 0) json.context = context
+  const json: Notification = {
+    ...required,
+    ...(audience?.length && { audience }),
+    ...(links?.length && { links }),
+    ...(context && Object.keys(context).length > 0 && { context }),
+  }
   try {
     const response = await send(fetcher, {
       url: `${service.endpoint}/v1/notify`,
@@ -48,7 +50,7 @@ export async function deliverNotification(
       json,
       timeoutMs: service.timeout * 1000,
       maxBytes: 1024 * 1024,
-      ...(signal ? { signal } : {}),
+      signal,
     })
     if (response.status !== 202) throw new Error(`the notifications service answered HTTP ${response.status}`)
     return v.parse(AcceptedSchema, response.json()).delivery_id

@@ -1,20 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { silentLogger } from '../../src/base/log.ts'
 import type { Sql } from '../../src/data/db/types.ts'
-import { createJournalHub, type JournalHub } from '../../src/events/hub.ts'
-import { createJournalStream } from '../../src/events/log-stream.ts'
-import type { JournalChannel } from '../../src/events/round-event.ts'
-import { type StatusHub, startStatusHub } from '../../src/events/status-hub.ts'
-import { createStreamHost } from '../../src/events/status-stream.ts'
+import { type EventHub, startEventHub } from '../../src/events/hub.ts'
+import { createLogStream } from '../../src/events/log-stream.ts'
+import type { EventChannel } from '../../src/events/round-event.ts'
+import { createStreamHost } from '../../src/events/sse-stream.ts'
 import { acceptRound } from '../../src/rounds/accept.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { readStream } from '../helpers/sse.ts'
-import { createJournalWorld } from './support.ts'
+import { createEventWorld } from './support.ts'
 
-let world: Awaited<ReturnType<typeof createJournalWorld>>
-const hubs: StatusHub[] = []
+let world: Awaited<ReturnType<typeof createEventWorld>>
+const hubs: EventHub[] = []
 beforeAll(async () => {
-  world = await createJournalWorld()
+  world = await createEventWorld()
 })
 afterAll(async () => {
   for (const hub of hubs) await hub.close()
@@ -34,28 +33,25 @@ interface Event {
 }
 
 /** A core, whose streams are opened as its routes do. */
-async function startCore(options: { sql?: Sql; resyncMs?: number; wrap?: (hub: JournalHub) => JournalHub } = {}) {
+async function startCore(options: { sql?: Sql; resyncMs?: number; wrap?: (hub: EventHub) => EventHub } = {}) {
   const sql = options.sql ?? world.sql
-  const hub = await startStatusHub(sql, silentLogger, { resyncMs: options.resyncMs ?? FAR })
+  const hub = await startEventHub(sql, silentLogger, { resyncMs: options.resyncMs ?? FAR })
   hubs.push(hub)
-  const journal = (options.wrap ?? ((same) => same))(
-    createJournalHub(sql, silentLogger, hub.closing, { resyncMs: options.resyncMs ?? FAR }),
-  )
-  const host = { ...createStreamHost(hub, FAR), journal }
+  const host = createStreamHost((options.wrap ?? ((same) => same))(hub), FAR)
   const body = async (
     uuid: string,
-    view: { channel?: JournalChannel; round?: number; after?: number; maxPolls?: number } = {},
+    view: { channel?: EventChannel; round?: number; after?: number; maxPolls?: number } = {},
   ) => {
     const [row] = await world.sql<{ id: number }[]>`SELECT id FROM sessions WHERE uuid = ${uuid}`
     const session = { id: row?.id ?? 0, uuid }
     const { channel = 'activity', round = null, after, maxPolls = 100 } = view
-    const beginning = await journal.begin(session, channel, round)
-    if (!beginning) throw new Error('no such round')
-    const { head, cursor } = beginning
+    const start = await host.hub.start(session, channel, round)
+    if (!start) throw new Error('no such round')
+    const { head, cursor } = start
     const wanted = { session, channel, head, round, cursor: after ?? cursor }
-    return createJournalStream(host, wanted, { maxPolls, log: silentLogger })
+    return createLogStream(host, wanted, { maxPolls, log: silentLogger })
   }
-  return { hub, host, journal, body, open: async (...args: Parameters<typeof body>) => read(await body(...args)) }
+  return { hub, host, body, open: async (...args: Parameters<typeof body>) => read(await body(...args)) }
 }
 
 /** Reads events; the frame with the end is one too. */
@@ -96,17 +92,17 @@ function counting() {
 describe('a watcher', () => {
   it('gets what happened so far, then each event, then the end', async () => {
     const core = await startCore()
-    const { uuid, journal, finish } = await world.run()
-    journal.activity(began('A'))
-    journal.activity(began('B'))
+    const { uuid, eventLog, finish } = await world.run()
+    eventLog.activity(began('A'))
+    eventLog.activity(began('B'))
     await eventually(async () => expect(await world.stored(uuid)).toHaveLength(2))
     const stream = await core.open(uuid)
     expect(names([await stream.next(), await stream.next()])).toEqual(['A', 'B'])
-    journal.activity(began('C'))
+    eventLog.activity(began('C'))
     expect(await stream.next()).toMatchObject({ round: 1, type: 'chain.began', chain: 'C', at: expect.any(String) })
-    journal.output({ type: 'step.began', step: 'plan', job_id: 'j' })
-    journal.activity(began('D'))
-    await journal.close()
+    eventLog.output({ type: 'step.began', step: 'plan', job_id: 'j' })
+    eventLog.activity(began('D'))
+    await eventLog.close()
     await finish('completed', 'Done')
     expect(names(await stream.rest())).toEqual(['D', 'completed'])
     await eventually(() => expect(core.hub.openStreams).toBe(0))
@@ -114,12 +110,12 @@ describe('a watcher', () => {
 
   it('sees the other channel by itself', async () => {
     const core = await startCore()
-    const { uuid, journal, finish } = await world.run()
+    const { uuid, eventLog, finish } = await world.run()
     const stream = await core.open(uuid, { channel: 'output' })
-    journal.activity(began('A'))
-    journal.output({ type: 'lines', step: 'plan', job_id: 'j', stream: 'stdout', text: 'one\n' })
+    eventLog.activity(began('A'))
+    eventLog.output({ type: 'lines', step: 'plan', job_id: 'j', stream: 'stdout', text: 'one\n' })
     expect(await stream.next()).toMatchObject({ type: 'lines', text: 'one\n', stream: 'stdout' })
-    await journal.close()
+    await eventLog.close()
     await finish('failed')
     expect(names(await stream.rest())).toEqual(['failed'])
   })
@@ -127,8 +123,8 @@ describe('a watcher', () => {
   it('resumes after an event, also in a later round', async () => {
     const core = await startCore()
     const first = await world.run()
-    for (const chain of ['A', 'B', 'C']) first.journal.activity(began(chain))
-    await first.journal.close()
+    for (const chain of ['A', 'B', 'C']) first.eventLog.activity(began(chain))
+    await first.eventLog.close()
     await first.finish('completed')
     const events = await (await core.open(first.uuid)).rest()
     expect(names(events)).toEqual(['A', 'B', 'C', 'completed'])
@@ -137,12 +133,12 @@ describe('a watcher', () => {
 
     await acceptRound(world.context, { session_uuid: first.uuid, mode: 'generate', query: 'more', is_partial: false })
     const second = await world.run({ uuid: first.uuid })
-    second.journal.activity(began('D'))
+    second.eventLog.activity(began('D'))
     const resumed = await core.open(first.uuid, { after })
     expect(names([await resumed.next(), await resumed.next()])).toEqual(['C', 'D'])
     const fresh = await core.open(first.uuid)
     expect(names([await fresh.next()])).toEqual(['D'])
-    await second.journal.close()
+    await second.eventLog.close()
     await second.finish('uncompleted')
     expect(names(await resumed.rest())).toEqual(['uncompleted'])
     expect(names(await fresh.rest())).toEqual(['uncompleted'])
@@ -153,39 +149,39 @@ describe('a watcher', () => {
   it('of one round gets the end of that round while the next one runs', async () => {
     const core = await startCore()
     const first = await world.run()
-    first.journal.activity(began('A'))
+    first.eventLog.activity(began('A'))
     const stream = await core.open(first.uuid, { round: 1 })
     expect(names([await stream.next()])).toEqual(['A'])
-    await first.journal.close()
+    await first.eventLog.close()
     await first.finish('completed')
     expect(names(await stream.rest())).toEqual(['completed'])
     await acceptRound(world.context, { session_uuid: first.uuid, mode: 'generate', query: 'more', is_partial: false })
     const second = await world.run({ uuid: first.uuid })
-    second.journal.activity(began('B'))
+    second.eventLog.activity(began('B'))
     expect(names(await (await core.open(first.uuid, { round: 1 })).rest())).toEqual(['A', 'completed'])
-    await second.journal.close()
+    await second.eventLog.close()
   })
 
   it('of a round that has not begun waits for it', async () => {
     const core = await startCore()
     const uuid = await world.openSession()
     const stream = await core.open(uuid)
-    const { journal, finish } = await world.run({ uuid })
-    journal.activity(began('A'))
+    const { eventLog, finish } = await world.run({ uuid })
+    eventLog.activity(began('A'))
     expect(names([await stream.next()])).toEqual(['A'])
-    await journal.close()
+    await eventLog.close()
     await finish('completed')
     expect(names(await stream.rest())).toEqual(['completed'])
   })
 
   it('gets every event of many in order, with nothing lost before the end', async () => {
     const core = await startCore()
-    const { uuid, journal, finish } = await world.run()
+    const { uuid, eventLog, finish } = await world.run()
     const streams = await Promise.all(Array.from({ length: 5 }, () => core.open(uuid)))
     const all = Array.from({ length: 2_000 }, (_, index) => `C${index}`)
     const reading = Promise.all(streams.map((stream) => stream.rest()))
-    for (const chain of all) journal.activity(began(chain))
-    await journal.close()
+    for (const chain of all) eventLog.activity(began(chain))
+    await eventLog.close()
     await finish('completed')
     for (const events of await reading) expect(names(events)).toEqual([...all, 'completed'])
   })
@@ -195,8 +191,8 @@ describe('many watchers', () => {
   it('of one session cost one reading for a bell, and share its bytes', async () => {
     const counted = counting()
     const core = await startCore({ sql: counted.sql })
-    const { uuid, journal } = await world.run()
-    journal.activity(began('first'))
+    const { uuid, eventLog } = await world.run()
+    eventLog.activity(began('first'))
     const readers = await Promise.all(Array.from({ length: 200 }, async () => (await core.body(uuid)).getReader()))
     const until = async (name: string) => {
       const chunks = await Promise.all(
@@ -211,7 +207,7 @@ describe('many watchers', () => {
     }
     await until('first')
     const before = counted.readings()
-    journal.activity(began('second'))
+    eventLog.activity(began('second'))
     expect((await until('second')).size).toBe(1)
     // None where a reading that had begun before saw it already.
     expect(counted.readings() - before).toBeLessThanOrEqual(1)
@@ -221,12 +217,12 @@ describe('many watchers', () => {
 
   it('on two cores get the same events', async () => {
     const cores = [await startCore(), await startCore()]
-    const { uuid, journal, finish } = await world.run()
+    const { uuid, eventLog, finish } = await world.run()
     const streams = await Promise.all(cores.map((core) => core.open(uuid)))
-    journal.activity(began('A'))
+    eventLog.activity(began('A'))
     const [here, there] = await Promise.all(streams.map((stream) => stream.next()))
     expect(here).toEqual(there)
-    await journal.close()
+    await eventLog.close()
     await finish('completed')
     for (const stream of streams) expect(names(await stream.rest())).toEqual(['completed'])
   })
@@ -235,13 +231,13 @@ describe('many watchers', () => {
 describe('a slow reader', () => {
   it('holds little memory, keeps nobody back and gets everything in the end', async () => {
     const core = await startCore()
-    const { uuid, journal, finish } = await world.run()
+    const { uuid, eventLog, finish } = await world.run()
     const slow = (await core.body(uuid, { channel: 'output' })).getReader()
     const quick = await core.open(uuid, { channel: 'output' })
     const texts = Array.from({ length: 300 }, (_, index) => `${index} ${`${'x'.repeat(99)}\n`.repeat(70)}`)
     const reading = quick.rest()
-    for (const text of texts) journal.output({ type: 'lines', step: 'plan', job_id: 'j', stream: 'stdout', text })
-    await journal.close()
+    for (const text of texts) eventLog.output({ type: 'lines', step: 'plan', job_id: 'j', stream: 'stdout', text })
+    await eventLog.close()
     await finish('completed')
     expect(names(await reading).join('') === `${texts.join('')}completed`).toBe(true)
     // What waits for the slow reader is one page at most; two megabytes are in the database.
@@ -275,21 +271,23 @@ describe('faults', () => {
 
   it('reads on after the connection that listens was cut', async () => {
     const core = await startCore()
-    const { uuid, journal } = await world.run()
+    const { uuid, eventLog } = await world.run()
     const stream = await core.open(uuid)
-    journal.activity(began('A'))
+    eventLog.activity(began('A'))
     expect(names([await stream.next()])).toEqual(['A'])
     await world.sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE datname = current_database() AND query ILIKE 'listen%'`
-    journal.activity(began('B'))
+    eventLog.activity(began('B'))
     expect(names([await stream.next()])).toEqual(['B'])
     await stream.leave()
   })
 
   it('ends when the database cannot be read, so that the client connects again', async () => {
-    const core = await startCore({ wrap: (hub) => ({ ...hub, page: () => Promise.reject(new Error('down')) }) })
-    const { uuid, journal } = await world.run()
-    journal.activity(began('A'))
+    const core = await startCore({
+      wrap: (hub) => ({ ...hub, closing: hub.closing, page: () => Promise.reject(new Error('down')) }),
+    })
+    const { uuid, eventLog } = await world.run()
+    eventLog.activity(began('A'))
     await eventually(async () => expect(await world.stored(uuid)).toHaveLength(1))
     expect(await (await core.open(uuid)).rest()).toEqual([])
     await eventually(() => expect(core.hub.openStreams).toBe(0))
@@ -297,9 +295,9 @@ describe('faults', () => {
 
   it('ends without a last event when the core stops', async () => {
     const core = await startCore()
-    const { uuid, journal } = await world.run()
+    const { uuid, eventLog } = await world.run()
     const stream = await core.open(uuid)
-    journal.activity(began('A'))
+    eventLog.activity(began('A'))
     expect(names([await stream.next()])).toEqual(['A'])
     await core.hub.close()
     expect(await stream.rest()).toEqual([])

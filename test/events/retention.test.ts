@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { deleteOldEvents } from '../../src/events/retention.ts'
-import { createJournalWorld } from './support.ts'
+import { deleteOldEvents } from '../../src/events/log-rows.ts'
+import { createEventWorld } from './support.ts'
 
-let world: Awaited<ReturnType<typeof createJournalWorld>>
+let world: Awaited<ReturnType<typeof createEventWorld>>
 beforeAll(async () => {
-  world = await createJournalWorld()
+  world = await createEventWorld()
 })
 afterAll(() => world.close())
 
 it('deletes events after thirty days, in batches, and keeps younger ones', async () => {
-  const { uuid, round, journal } = await world.run()
-  for (let index = 0; index < 25; index++) journal.activity({ type: 'chain.began', chain: `C${index}` })
-  await journal.close()
+  const { uuid, round, eventLog } = await world.run()
+  for (let index = 0; index < 25; index++) eventLog.activity({ type: 'chain.began', chain: `C${index}` })
+  await eventLog.close()
   const context = { sql: world.sql, now: () => new Date() }
   const never = new AbortController().signal
   expect(await deleteOldEvents(context, never)).toBe(0)

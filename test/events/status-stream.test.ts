@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { silentLogger } from '../../src/base/log.ts'
-import type { SessionState, StatusHub } from '../../src/events/status-hub.ts'
-import { createSessionStream, createStreamHost } from '../../src/events/status-stream.ts'
+import type { EventHub, SessionState } from '../../src/events/hub.ts'
+import { createStreamHost } from '../../src/events/sse-stream.ts'
+import { createStatusStream } from '../../src/events/status-stream.ts'
 import { readStream } from '../helpers/sse.ts'
 
 const PERIOD_MS = 5_000
@@ -15,11 +16,15 @@ const running = (status: SessionState['status'], message: string | null = null):
 function stubHub(state: SessionState) {
   const closing = new AbortController()
   const listeners = new Set<(state: SessionState) => void>()
-  const hub: StatusHub = {
+  const hub: EventHub = {
     watch: async (_, on_change) => {
       listeners.add(on_change)
       return { state, close: () => listeners.delete(on_change) }
     },
+    start: async () => null,
+    follow: () => expect.fail('nobody follows events'),
+    page: async () => [],
+    roundEnd: async () => null,
     close: async () => closing.abort(),
     closing: closing.signal,
     get openStreams() {
@@ -35,7 +40,7 @@ function stubHub(state: SessionState) {
 function open(options: { state?: SessionState; maxPolls?: number } = {}) {
   const { hub, change } = stubHub(options.state ?? running('generating', 'Writing'))
   const host = createStreamHost(hub, PERIOD_MS)
-  const body = createSessionStream(host, crypto.randomUUID(), { maxPolls: options.maxPolls ?? 2160, log: silentLogger })
+  const body = createStatusStream(host, crypto.randomUUID(), { maxPolls: options.maxPolls ?? 2160, log: silentLogger })
   return { hub, change, polls: host.polls, stream: readStream(new Response(body)) }
 }
 
@@ -101,7 +106,7 @@ describe('polls', () => {
     const host = createStreamHost(hub, PERIOD_MS)
     const { polls } = host
     const streams = Array.from({ length: 100 }, () =>
-      readStream(new Response(createSessionStream(host, 'x', { maxPolls: 2160, log: silentLogger }))),
+      readStream(new Response(createStatusStream(host, 'x', { maxPolls: 2160, log: silentLogger }))),
     )
     await Promise.all(streams.map((stream) => stream.event()))
     expect([polls.size, vi.getTimerCount()]).toEqual([100, 1])
@@ -148,9 +153,9 @@ describe('states', () => {
 
 it('ends when its first state cannot be read', async () => {
   const { hub } = stubHub(running('started'))
-  const broken: StatusHub = { ...hub, closing: hub.closing, watch: () => Promise.reject(new Error('no database')) }
+  const broken: EventHub = { ...hub, closing: hub.closing, watch: () => Promise.reject(new Error('no database')) }
   const stream = readStream(
-    new Response(createSessionStream(createStreamHost(broken, PERIOD_MS), 'x', { maxPolls: 10, log: silentLogger })),
+    new Response(createStatusStream(createStreamHost(broken, PERIOD_MS), 'x', { maxPolls: 10, log: silentLogger })),
   )
   expect(await stream.frame()).toBe(': keepalive\n\n')
   expect(await stream.frame()).toBeNull()

@@ -1,12 +1,12 @@
 import { silentLogger } from '../../src/base/log.ts'
 import { startSendingQueue } from '../../src/data/queue/pg-boss.ts'
-import { createRoundJournal, type JournalOptions } from '../../src/events/log-writer.ts'
+import { type EventLogOptions, openEventLog } from '../../src/events/event-log.ts'
 import { memoryCache } from '../helpers/memory-cache.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
 
 /** A database with an owner of sessions. */
-export async function createJournalWorld() {
+export async function createEventWorld() {
   const database = await createTestDatabase()
   const { sql } = database
   const queue = await startSendingQueue(sql, silentLogger)
@@ -17,12 +17,12 @@ export async function createJournalWorld() {
     sql,
     context,
     openSession: () => openSession(context, user.id),
-    /** A claimed round of a session, by default of a new one, with its journal. */
-    run: async (options: Partial<JournalOptions> & { uuid?: string } = {}) => {
+    /** A claimed round of a session, by default of a new one, with its eventLog. */
+    run: async (options: Partial<EventLogOptions> & { uuid?: string } = {}) => {
       const uuid = options.uuid ?? (await openSession(context, user.id))
       const run = await runRound(context, uuid)
-      const journal = createRoundJournal(sql, run.round, { log: silentLogger, mask: (text) => text, ...options })
-      return { uuid, ...run, journal }
+      const eventLog = openEventLog(sql, run.round, { log: silentLogger, mask: (text) => text, ...options })
+      return { uuid, ...run, eventLog }
     },
     /** What is stored of a session, the oldest first. */
     stored: async (uuid: string) => {

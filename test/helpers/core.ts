@@ -6,7 +6,7 @@ import type { CoreContext } from '../../routes/context.ts'
 import type { AppEnv } from '../../routes/env.ts'
 import { createLogger } from '../../src/base/log.ts'
 import { startSendingQueue } from '../../src/data/queue/pg-boss.ts'
-import { startStatusHub } from '../../src/events/status-hub.ts'
+import { startEventHub } from '../../src/events/hub.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
 import { createAssetReader } from '../../src/runtime/assets.ts'
 import { asDescribed } from './described.ts'
@@ -60,7 +60,7 @@ export async function createTestCore(
   const log: Record<string, unknown>[] = []
   const logger = createLogger({ level: 'debug', write: (line) => log.push(JSON.parse(line)) })
   const queue = await startSendingQueue(sql, logger)
-  const events = await startStatusHub(sql, logger)
+  const events = await startEventHub(sql, logger)
   const config = await configOf(options.yaml, options.env)
   const context: CoreContext = {
     config,

@@ -1,19 +1,16 @@
 import { HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { LlmConfig } from '../../config/types.ts'
 import { createMaskedLlm } from '../../pipeline/kit/models.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { createMasker } from '../../src/base/masking.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
 import type { Inference, LlmClient, Message } from '../../src/llm/types.ts'
+import { interceptRequests } from '../helpers/intercept.ts'
 import { modelConfig } from '../helpers/model-server.ts'
 import type { Body } from './wire-forms.ts'
 
-const outside = setupServer()
-beforeAll(() => outside.listen({ onUnhandledFrame: 'error' }))
-afterEach(() => outside.resetHandlers())
-afterAll(() => outside.close())
+const outside = interceptRequests()
 
 const bodies: Body[] = []
 function setup(origin: string, answers: object[], overrides: Partial<LlmConfig>): LlmClient {

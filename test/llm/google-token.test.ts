@@ -1,15 +1,12 @@
 import { exportPKCS8, generateKeyPair, jwtVerify } from 'jose'
 import { HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { silentLogger } from '../../src/base/log.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
+import { interceptRequests } from '../helpers/intercept.ts'
 import { modelConfig } from '../helpers/model-server.ts'
 
-const outside = setupServer()
-beforeAll(() => outside.listen({ onUnhandledFrame: 'error' }))
-afterEach(() => outside.resetHandlers())
-afterAll(() => outside.close())
+const outside = interceptRequests()
 
 const keys = await generateKeyPair('RS256', { extractable: true })
 const TOKEN_URI = 'https://oauth2.googleapis.com/token'

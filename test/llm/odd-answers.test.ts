@@ -1,16 +1,13 @@
 import { gzipSync } from 'node:zlib'
 import { HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { LlmConfig } from '../../config/types.ts'
 import { createLogger } from '../../src/base/log.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
+import { interceptRequests } from '../helpers/intercept.ts'
 import { modelConfig } from '../helpers/model-server.ts'
 
-const outside = setupServer()
-beforeAll(() => outside.listen({ onUnhandledFrame: 'error' }))
-afterEach(() => outside.resetHandlers())
-afterAll(() => outside.close())
+const outside = interceptRequests()
 
 const MODELS = {
   chat: ['https://api.openai.com', { model: 'openai/gpt-4o', credentials: { OPENAI_API_KEY: 'key-of-mine' } }],
@@ -321,6 +318,8 @@ describe.each<Name>(['chat', 'anthropic', 'gemini', 'bedrock'])('faults on the w
     ['an error page', () => new HttpResponse('<html>bad gateway</html>', { status: 502 }), 'HTTP 502'],
     ['another thing', () => HttpResponse.json({ hello: 'world' }), 'the answer is not a chat completion'],
     ['a number', () => HttpResponse.json(7), 'the answer is not a chat completion'],
+    ['an empty list of choices', () => HttpResponse.json({ choices: [] }), 'the answer is not a chat completion'],
+    ['nothing', () => new HttpResponse(''), 'the answer is not a chat completion'],
     ['a cut connection', () => HttpResponse.error(), 'the connection failed'],
     [
       'half an answer',

@@ -30,7 +30,7 @@ async function setup(replies: ModelReply[], options: { backoffMs?: number; timeo
 const busy = (headers = {}): ModelReply => ({ status: 429, body: { error: { message: 'busy' } }, headers })
 
 describe('entries of one name', () => {
-  it('one that fails rests, and the call goes to another at once', async () => {
+  it('one that fails cools down, and the call goes to another at once', async () => {
     const { ask, clock, counts, waits } = await setup([busy(), text('b'), text('c')], { backoffMs: 60_000 })
     for (let i = 0; i < 6; i++) await ask()
     expect(counts()).toEqual([1, 3, 3])
@@ -40,7 +40,7 @@ describe('entries of one name', () => {
     expect(counts()[0]).toBe(2)
   })
 
-  it('rests as long as it asked to', async () => {
+  it('cools down as long as it asked to', async () => {
     const { ask, clock, counts } = await setup([busy({ 'retry-after': '120' }), text('b')])
     await ask()
     clock.now += 100_000
@@ -56,7 +56,7 @@ describe('entries of one name', () => {
     ['a server error', { status: 503, body: { error: { message: 'down' } } }],
     ['silence', 'hang'],
     ['a cut connection', 'cut'],
-  ])('rests after %s', async (_name, reply) => {
+  ])('cools down after %s', async (_name, reply) => {
     const { ask, counts } = await setup([reply, text('b')], { timeout: 0.2 })
     for (let i = 0; i < 3; i++) expect((await ask()).text).toBe('b')
     expect(counts()).toEqual([1, 3])
@@ -71,14 +71,14 @@ describe('entries of one name', () => {
     expect(counts()).toEqual([3, 3])
   })
 
-  it('when all rest, the one that is ready first is asked, within four attempts', async () => {
+  it('while all cool down, the one that is ready first is asked, within four attempts', async () => {
     const { ask, counts, waits } = await setup([busy({ 'retry-after': '0.05' }), busy({ 'retry-after': '0.02' })])
     await expect(ask()).rejects.toThrow('Inference call to openai/m1 failed: busy')
     expect(counts()).toEqual([1, 3])
     expect(waits()).toEqual([0, 20, 20])
   })
 
-  it('a refusal is final and nobody rests', async () => {
+  it('a refusal is final and starts no cooldown', async () => {
     const { ask, counts } = await setup([{ status: 401, body: { error: { message: 'no' } } }, text('b')])
     await expect(ask()).rejects.toMatchObject({ status: 401 })
     await ask()
@@ -86,7 +86,7 @@ describe('entries of one name', () => {
     expect(counts()).toEqual([2, 1])
   })
 
-  it('a single one is asked again, resting or not', async () => {
+  it('a single one is asked again, cooling down or not', async () => {
     const replies = [busy()]
     const { ask, counts, waits } = await setup(replies)
     await expect(ask()).rejects.toThrow('busy')

@@ -1,115 +1,240 @@
 import { HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { LlmConfig } from '../../config/types.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
+import type { SearchOptions } from '../../src/llm/types.ts'
+import { interceptRequests } from '../helpers/intercept.ts'
 import { modelConfig } from '../helpers/model-server.ts'
 
-const outside = setupServer()
-beforeAll(() => outside.listen({ onUnhandledFrame: 'error' }))
-afterEach(() => outside.resetHandlers())
-afterAll(() => outside.close())
+const outside = interceptRequests()
 
-const credentials = {
-  OPENAI_API_KEY: 'openai-key',
-  ANTHROPIC_API_KEY: 'anthropic-key',
-  TOGETHERAI_API_KEY: 'together-key',
+const chat = {
+  choices: [{ finish_reason: 'stop', message: { content: 'high at noon' } }],
+  usage: { prompt_tokens: 9, completion_tokens: 3 },
 }
+const responses = {
+  output: [{ type: 'web_search_call' }, { type: 'message', content: [{ type: 'output_text', text: 'high at noon' }] }],
+  usage: { input_tokens: 9, output_tokens: 3 },
+}
+const native = [
+  { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'tides' } },
+  { type: 'web_search_tool_result', tool_use_id: 's', content: [] },
+  { type: 'text', text: 'high ' },
+  { type: 'text', text: 'at noon', citations: [] },
+]
+const messages = {
+  type: 'message',
+  content: native,
+  stop_reason: 'end_turn',
+  usage: { input_tokens: 9, output_tokens: 3 },
+}
+const WEB = { web_search_options: { search_context_size: 'medium' } }
+const VERTEX = { VERTEXAI_PROJECT: 'p', VERTEXAI_LOCATION: 'us-east5', GOOGLE_OAUTH_ACCESS_TOKEN: 't' }
+
 const clientOf = (overrides: Partial<LlmConfig>) =>
-  createLlmClient(modelConfig('', { credentials: credentials, ...overrides }), {
-    fetch: (...args) => fetch(...args),
-    log: silentLogger,
-    backoffMs: 1,
-  })
+  createLlmClient(modelConfig('', overrides), { fetch: (...args) => fetch(...args), log: silentLogger, backoffMs: 1 })
 
-const completion = (content: string) =>
-  HttpResponse.json({ choices: [{ finish_reason: 'stop', message: { content } }] })
-
-/** Records what is posted to an address and answers with `reply`. */
-function record(url: string, reply: () => Response) {
+/** @returns what was posted, and the finding */
+async function search(
+  model: string,
+  credentials: Record<string, string>,
+  url: string,
+  answers: object[],
+  options: SearchOptions = {},
+) {
   const bodies: unknown[] = []
   outside.use(
     http.post(url, async ({ request }) => {
       bodies.push(await request.json())
-      return reply()
+      return HttpResponse.json(answers[Math.min(bodies.length, answers.length) - 1])
     }),
   )
-  return bodies
+  const llm = clientOf({ web_search_model: model, credentials })
+  return { text: await llm.search('tides', options), bodies }
 }
 
-describe('web search', () => {
-  it.each([
-    'together_ai/some-model',
-    'openai/gpt-3.5-turbo',
-  ])('answers null without a call for %s', async (small_model) => {
-    expect(await clientOf({ small_model }).search('tide tables')).toBeNull()
-  })
-
-  it('uses the search of chat completions where the model has it', async () => {
-    const bodies = record('https://api.openai.com/v1/chat/completions', () => completion('found'))
-    const llm = clientOf({ web_search_model: 'openai/gpt-5-search-api' })
-    expect(await llm.search('tide tables')).toBe('found')
-    expect(bodies).toEqual([
+describe('a web search', () => {
+  it.each<[string, Record<string, string>, string, object, object]>([
+    [
+      'anthropic/claude-sonnet-5',
+      { ANTHROPIC_API_KEY: 'k' },
+      'https://api.anthropic.com/v1/messages',
+      messages,
+      { tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 5 }] },
+    ],
+    [
+      'vertex_ai/claude-sonnet-5-5',
+      VERTEX,
+      'https://us-east5-aiplatform.googleapis.com/v1/projects/p/locations/us-east5/publishers/anthropic/models/*',
+      messages,
+      { tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 5 }] },
+    ],
+    [
+      'vertex_ai/gemini-3.8-flash',
+      VERTEX,
+      'https://us-east5-aiplatform.googleapis.com/v1/projects/p/locations/us-east5/endpoints/openapi/chat/completions',
+      chat,
+      { web_search_options: {} },
+    ],
+    [
+      'gemini/gemini-3.8-flash',
+      { GEMINI_API_KEY: 'k' },
+      'https://generativelanguage.googleapis.com/v1beta/models/*',
       {
-        model: 'gpt-5-search-api',
-        messages: [{ role: 'user', content: 'tide tables' }],
-        max_tokens: 32_000,
-        web_search_options: { search_context_size: 'medium' },
+        candidates: [{ content: { parts: [{ text: 'high at noon' }] }, finishReason: 'STOP' }],
+        usageMetadata: { promptTokenCount: 4, toolUsePromptTokenCount: 5, candidatesTokenCount: 3 },
       },
-    ])
-  })
-
-  it('uses the responses API for other models of that provider, at temperature 0.5', async () => {
-    const bodies = record('https://api.openai.com/v1/responses', () =>
-      HttpResponse.json({
-        error: null,
-        output: [
-          { type: 'web_search_call', id: 'ws' },
-          { type: 'message', content: [{ type: 'output_text', text: 'high at noon' }] },
-        ],
-      }),
-    )
-    expect(await clientOf({ small_model: 'openai/gpt-4.1-mini' }).search('tide tables')).toBe('high at noon')
-    expect(bodies).toEqual([
+      { tools: [{ google_search: {} }] },
+    ],
+    [
+      'xai/grok-4.6',
+      { XAI_API_KEY: 'k' },
+      'https://api.x.ai/v1/responses',
+      responses,
+      { tools: [{ type: 'web_search' }], input: 'tides' },
+    ],
+    [
+      'azure/d',
+      { AZURE_API_BASE: 'https://a.openai.azure.com', AZURE_API_VERSION: 'v1', AZURE_API_KEY: 'k' },
+      'https://a.openai.azure.com/openai/v1/responses',
+      responses,
+      { model: 'd', tools: [{ type: 'web_search', search_context_size: 'medium' }] },
+    ],
+    [
+      'openai/gpt-5-search-api',
+      { OPENAI_API_KEY: 'k' },
+      'https://api.openai.com/v1/chat/completions',
+      chat,
+      { ...WEB, max_tokens: 32_000 },
+    ],
+    [
+      'openai/gpt-4.1-mini',
+      { OPENAI_API_KEY: 'k' },
+      'https://api.openai.com/v1/responses',
+      responses,
       {
-        model: 'gpt-4.1-mini',
-        input: 'tide tables',
+        input: 'tides',
         tools: [{ type: 'web_search', search_context_size: 'medium' }],
         max_output_tokens: 32_000,
         temperature: 0.5,
       },
-    ])
+    ],
+    ['perplexity/sonar', { PERPLEXITYAI_API_KEY: 'k' }, 'https://api.perplexity.ai/chat/completions', chat, WEB],
+    [
+      'openrouter/openai/gpt-4o',
+      { OPENROUTER_API_KEY: 'k' },
+      'https://openrouter.ai/api/v1/chat/completions',
+      chat,
+      { tools: [{ type: 'openrouter:web_search' }] },
+    ],
+    [
+      'groq/openai/gpt-oss-120b',
+      { GROQ_API_KEY: 'k' },
+      'https://api.groq.com/openai/v1/chat/completions',
+      chat,
+      { tools: [{ type: 'browser_search' }], tool_choice: 'required' },
+    ],
+    [
+      'groq/groq/compound',
+      { GROQ_API_KEY: 'k' },
+      'https://api.groq.com/openai/v1/chat/completions',
+      chat,
+      { model: 'groq/compound' },
+    ],
+    [
+      'mistral/mistral-medium-latest',
+      { MISTRAL_API_KEY: 'k' },
+      'https://api.mistral.ai/v1/conversations',
+      {
+        outputs: [
+          { type: 'tool.execution', name: 'web_search' },
+          {
+            type: 'message.output',
+            content: [
+              { type: 'text', text: 'high at noon' },
+              { type: 'tool_reference', url: 'https://x' },
+            ],
+          },
+        ],
+        usage: { prompt_tokens: 9, completion_tokens: 3 },
+      },
+      { inputs: 'tides', tools: [{ type: 'web_search' }], store: false },
+    ],
+  ])('by %s', async (model, credentials, url, answer, expected) => {
+    const used: unknown[] = []
+    const { text, bodies } = await search(model, credentials, url, [answer], { observe: (each) => used.push(each) })
+    expect(text).toBe('high at noon')
+    expect(bodies).toMatchObject([expected])
+    expect(used).toEqual([{ model, usage: { input_tokens: 9, cached_tokens: 0, output_tokens: 3 } }])
+  })
+
+  it('that the provider pauses is taken up again with what it had found', async () => {
+    const paused = { type: 'message', content: native.slice(0, 2), stop_reason: 'pause_turn' }
+    const { text, bodies } = await search(
+      'anthropic/claude-sonnet-5',
+      { ANTHROPIC_API_KEY: 'k' },
+      'https://api.anthropic.com/v1/messages',
+      [paused, messages],
+    )
+    expect(text).toBe('high at noon')
+    expect(bodies[1]).toMatchObject({
+      messages: [{ role: 'user' }, { role: 'assistant', content: native.slice(0, 2) }],
+    })
+  })
+
+  it.each<[string, Record<string, string>]>([
+    ['deepseek/deepseek-chat', { DEEPSEEK_API_KEY: 'k' }],
+    ['bedrock/m', { AWS_BEARER_TOKEN_BEDROCK: 'k' }],
+    ['together_ai/m', { TOGETHERAI_API_KEY: 'k' }],
+    ['openai/gpt-3.5-turbo', { OPENAI_API_KEY: 'k' }],
+    ['anthropic/claude-sonnet-5', { ANTHROPIC_BASE_URL: 'https://gateway.example.com' }],
+    ['azure/d', { AZURE_API_BASE: 'https://a.openai.azure.com', AZURE_API_VERSION: '2024-10-21', AZURE_API_KEY: 'k' }],
+  ])('is not made by %s', async (model, credentials) => {
+    expect(await search(model, credentials, 'https://nowhere.example.com', [])).toEqual({ text: null, bodies: [] })
   })
 
   it('takes the model of the role when no search model is configured', async () => {
-    record('https://api.openai.com/v1/chat/completions', () => completion('found'))
-    const llm = clientOf({ model: 'openai/gpt-4o-search-preview', small_model: 'together_ai/some-model' })
-    expect(await llm.search('x', { role: 'main' })).toBe('found')
+    outside.use(http.post('https://api.openai.com/v1/chat/completions', () => HttpResponse.json(chat)))
+    const llm = clientOf({
+      model: 'openai/gpt-4o-search-preview',
+      small_model: 'together_ai/some-model',
+      credentials: { OPENAI_API_KEY: 'k', TOGETHERAI_API_KEY: 'k' },
+    })
+    expect(await llm.search('x', { role: 'main' })).toBe('high at noon')
     expect(await llm.search('x')).toBeNull()
   })
 
-  it("asks a server of one's own once, and not again when it has no search", async () => {
-    const bodies = record('http://models.example.org/v1/responses', () =>
-      HttpResponse.json({ detail: 'Not Found' }, { status: 404 }),
+  it("is asked of a server of one's own once, and not again when it has no search", async () => {
+    const bodies: unknown[] = []
+    outside.use(
+      http.post('http://models.example.org/v1/responses', async ({ request }) => {
+        bodies.push(await request.json())
+        return HttpResponse.json({ detail: 'Not Found' }, { status: 404 })
+      }),
     )
     const llm = clientOf({
       small_model: 'openai/gpt-4.1',
-      credentials: { ...credentials, OPENAI_BASE_URL: 'http://models.example.org/v1' },
+      credentials: { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'http://models.example.org/v1' },
     })
-    expect(await llm.search('tide tables')).toBeNull()
-    expect(await llm.search('tide tables')).toBeNull()
+    expect(await llm.search('tides')).toBeNull()
+    expect(await llm.search('tides')).toBeNull()
     expect(bodies).toMatchObject([{ model: 'gpt-4.1', temperature: 0.5 }])
   })
 
   it('fails like any model call', async () => {
-    const bodies = record('https://api.openai.com/v1/responses', () =>
-      HttpResponse.json({ error: { message: 'overloaded' } }, { status: 500 }),
+    let calls = 0
+    outside.use(
+      http.post('https://api.openai.com/v1/responses', () => {
+        calls++
+        return HttpResponse.json({ error: { message: 'overloaded' } }, { status: 500 })
+      }),
     )
-    await expect(clientOf({ small_model: 'openai/gpt-5' }).search('x')).rejects.toMatchObject({
+    const llm = clientOf({ small_model: 'openai/gpt-5', credentials: { OPENAI_API_KEY: 'k' } })
+    await expect(llm.search('x')).rejects.toMatchObject({
       code: 'InferenceCallAPIError',
       message: 'Inference call to openai/gpt-5 failed: overloaded',
     })
-    expect(bodies).toHaveLength(4)
+    expect(calls).toBe(4)
   })
 })

@@ -7,7 +7,7 @@ import { silentLogger } from '../../src/base/log.ts'
 import { createMasker } from '../../src/base/masking.ts'
 import { createObjectStore } from '../../src/data/storage/create.ts'
 import type { ObjectStore } from '../../src/data/storage/types.ts'
-import { createRoundJournal } from '../../src/events/log-writer.ts'
+import { openEventLog } from '../../src/events/event-log.ts'
 import { writePlanDocument } from '../../src/plan/document/create.ts'
 import { takeInventory } from '../../src/plan/imports/inventory.ts'
 import {
@@ -124,10 +124,10 @@ async function work(uuid: string): Promise<void> {
       },
     })
     await storeComplianceCheck(context, round, { passed: true, violations: [], summary: '', checked_rules: [] })
-    const journal = createRoundJournal(core.context.sql, round, { log: silentLogger, mask: (text) => text })
-    journal.activity({ type: 'file.written', path: 'logs.tf', lines_added: 1, lines_removed: 0 })
-    journal.output({ type: 'lines', step: 'plan', job_id: 'j', stream: 'stdout', text: 'Plan: 1 to add' })
-    await journal.close()
+    const eventLog = openEventLog(core.context.sql, round, { log: silentLogger, mask: (text) => text })
+    eventLog.activity({ type: 'file.written', path: 'logs.tf', lines_added: 1, lines_removed: 0 })
+    eventLog.output({ type: 'lines', step: 'plan', job_id: 'j', stream: 'stdout', text: 'Plan: 1 to add' })
+    await eventLog.close()
   }
   if (round.preview && round.mode === 'import') await storeListing(round)
   await finish('completed', `round ${round.number}`, [{ user: round.query, assistant: 'Done.' }])

@@ -11,7 +11,7 @@ export function bodyPromises(policy: Policy): Promised[] {
   const refused = (aspect: string, promise: string, kind: Fault): Promised[] => {
     if (!forbids(schema, kind)) return []
     const run = async (tester: Tester) => {
-      for (const variant of invalidBodies(schema, kind, tester.random, prepare)) await refuses(tester, policy, variant)
+      for (const variant of invalidBodies(schema, kind, tester.seed, prepare)) await refuses(tester, policy, variant)
     }
     return [{ id: `${id}.${aspect}`, promise, run }]
   }
@@ -21,7 +21,7 @@ export function bodyPromises(policy: Policy): Promised[] {
       promise: 'Bodies that fit the schema are accepted, the examples of the contract among them',
       run: async (tester) => {
         const examples = body.examples.map((example): Variant => ({ what: 'an example', body: prepare(example) }))
-        for (const variant of [...examples, ...validBodies(schema, tester.random, prepare)])
+        for (const variant of [...examples, ...validBodies(schema, tester.seed, prepare)])
           await accepts(tester, policy, variant)
       },
     },
@@ -29,7 +29,7 @@ export function bodyPromises(policy: Policy): Promised[] {
       id: `${id}.limits`,
       promise: 'Texts and lists are accepted up to their limits, which count characters (code points)',
       run: async (tester) => {
-        const variants = bodiesAtLimits(schema, tester.random, prepare)
+        const variants = bodiesAtLimits(schema, tester.seed, prepare)
         for (const variant of variants) await accepts(tester, policy, variant)
       },
     },

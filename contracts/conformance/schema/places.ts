@@ -47,17 +47,17 @@ export function removeAt(root: unknown, path: Place['path']): unknown {
   return replaceAt(
     root,
     parent,
-    Object.fromEntries(Object.entries(valueAt(root, parent) ?? {}).filter(([name]) => name !== path.at(-1))),
+    Object.fromEntries(Object.entries(Object(valueAt(root, parent))).filter(([name]) => name !== path.at(-1))),
   )
 }
 
 /** Copies a document, with one more key in the object at the path. `__proto__` becomes a key like any other. */
 export function extendAt(root: unknown, path: Place['path'], key: string, value: unknown): unknown {
-  return replaceAt(root, path, Object.fromEntries([...Object.entries(valueAt(root, path) ?? {}), [key, value]]))
+  return replaceAt(root, path, Object.fromEntries([...Object.entries(Object(valueAt(root, path))), [key, value]]))
 }
 
-export const valueAt = (root: unknown, path: Place['path']): object | null => {
+export function valueAt(root: unknown, path: Place['path']): unknown {
   let value = root
   for (const key of path) value = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
-  return typeof value === 'object' ? value : null
+  return value
 }

@@ -1,6 +1,6 @@
-/** The part of JSON Schema 2020-12 that the contracts use. `KEYWORDS` lists all of it. */
-export interface Schema {
-  type?: JsonType | JsonType[]
+/** The part of JSON Schema 2020-12 that the contracts use. */
+export type Schema = {
+  type?: string | string[]
   enum?: unknown[]
   const?: unknown
   required?: string[]
@@ -23,38 +23,6 @@ export interface Schema {
   allOf?: Schema[]
   /** A key of an addition: bodies of the suite do not have it. */
   'x-optional'?: boolean
-}
-export type JsonType = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object'
-
-/** The keywords that a schema of a contract may hold. Those with false say nothing about values. */
-export const KEYWORDS: Readonly<Record<keyof Schema, true>> & Readonly<Record<string, boolean>> = {
-  type: true,
-  enum: true,
-  const: true,
-  required: true,
-  properties: true,
-  additionalProperties: true,
-  propertyNames: true,
-  items: true,
-  minItems: true,
-  maxItems: true,
-  minProperties: true,
-  maxProperties: true,
-  minLength: true,
-  maxLength: true,
-  pattern: true,
-  format: true,
-  minimum: true,
-  maximum: true,
-  oneOf: true,
-  anyOf: true,
-  allOf: true,
-  'x-optional': true,
-  title: false,
-  description: false,
-  default: false,
-  example: false,
-  examples: false,
 }
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>

@@ -66,7 +66,7 @@ async function runIterations(kit: Kit, task: DriftTask, ledger: ExceptionLedger)
   let lastPlanRead: ValidPlan | null = null
   for (let iteration = 1; iteration <= task.maxIterations; iteration++) {
     const reason = iteration === 1 ? null : 'drift'
-    run.journal.activity({
+    run.eventLog.activity({
       type: 'attempt.began',
       attempt: iteration,
       max_attempts: task.maxIterations,

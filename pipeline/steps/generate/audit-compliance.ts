@@ -32,7 +32,7 @@ export async function auditCompliance(kit: Kit, valid: ValidPlan, audit: Audit):
   const { rules } = run.context.config.orchestration
   const code = evaluateRules(valid.plan, { targets: valid.reference.targets, grades: rules })
   for (const { rule_id, severity, resource } of code.findings.slice(0, MAX_SHOWN))
-    run.journal.activity({ type: 'rule.found', rule: rule_id, severity, address: resource ?? null })
+    run.eventLog.activity({ type: 'rule.found', rule: rule_id, severity, address: resource ?? null })
   await kit.attempts.review(code.findings.map(toFinding))
   const types = changedTypes(valid.plan)
   const values = {

@@ -160,7 +160,7 @@ async function runAttempt<Value>(
   const { run, status } = kit
   const { attempt, generator, progress, best } = at
   run.meter.countAttempt()
-  run.journal.activity({
+  run.eventLog.activity({
     type: 'attempt.began',
     attempt,
     max_attempts: task.maxAttempts,

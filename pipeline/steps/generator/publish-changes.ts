@@ -33,7 +33,7 @@ export async function publishChanges(kit: Kit): Promise<Published> {
   const commit = await run.workspace.commitAndPush(run.signal)
   for (const { path, ...change } of changes) {
     const { added, removed } = countLines(change)
-    run.journal.activity({ type: 'file.written', path, lines_added: added, lines_removed: removed })
+    run.eventLog.activity({ type: 'file.written', path, lines_added: added, lines_removed: removed })
   }
   await recordPush(run.context.sql, run.round, commit)
   return { commit, files: changes.map(({ path }) => path), formatted }

@@ -2,7 +2,7 @@ import { createRoute } from '@hono/zod-openapi'
 import { endpoint } from '../../endpoint.ts'
 import { requireUser } from '../../middleware/gates.ts'
 import { signedIn } from '../../openapi/answers.ts'
-import { answerJournal, journalRequest, journalResponses } from '../../sse-answers.ts'
+import { answerEventLog, eventLogRequest, eventLogResponses } from '../../sse-answers.ts'
 
 const EXAMPLE =
   ': keepalive\n\nid: 7\nevent: tool.called\ndata: {"id":7,"round":1,"at":"2026-03-01T14:25:30.123456Z",' +
@@ -23,9 +23,9 @@ export const getActivity = endpoint({
       'is described there. Ends after the configured number of polls too; connect again then, with `Last-Event-ID`. ' +
       'Events are kept for 30 days. For the owner and for every holder of a panel role.',
     security: signedIn,
-    request: journalRequest,
-    responses: journalResponses('Activity', EXAMPLE),
+    request: eventLogRequest,
+    responses: eventLogResponses('Activity', EXAMPLE),
   }),
   gates: [requireUser],
-  handle: (c, input) => answerJournal(c, 'activity', input),
+  handle: (c, input) => answerEventLog(c, 'activity', input),
 })

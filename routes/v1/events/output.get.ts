@@ -2,7 +2,7 @@ import { createRoute } from '@hono/zod-openapi'
 import { endpoint } from '../../endpoint.ts'
 import { requireUser } from '../../middleware/gates.ts'
 import { signedIn } from '../../openapi/answers.ts'
-import { answerJournal, journalRequest, journalResponses } from '../../sse-answers.ts'
+import { answerEventLog, eventLogRequest, eventLogResponses } from '../../sse-answers.ts'
 
 const EXAMPLE =
   ': keepalive\n\nid: 9\nevent: lines\ndata: {"id":9,"round":1,"at":"2026-03-01T14:25:31.123456Z","type":"lines",' +
@@ -21,9 +21,9 @@ export const getOutput = endpoint({
       'job began and ended. A round tells at most 20,000 events or 16 MiB of output, then the event `cut` and what is ' +
       'described there. Events are kept for 30 days. For the owner and for every holder of a panel role.',
     security: signedIn,
-    request: journalRequest,
-    responses: journalResponses('Output', EXAMPLE),
+    request: eventLogRequest,
+    responses: eventLogResponses('Output', EXAMPLE),
   }),
   gates: [requireUser],
-  handle: (c, input) => answerJournal(c, 'output', input),
+  handle: (c, input) => answerEventLog(c, 'output', input),
 })

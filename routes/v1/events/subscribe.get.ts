@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { createSessionStream } from '../../../src/events/status-stream.ts'
+import { createStatusStream } from '../../../src/events/status-stream.ts'
 import { requireReadableSession } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireUser } from '../../middleware/gates.ts'
@@ -43,7 +43,7 @@ export const subscribe = endpoint({
     const session = await requireReadableSession(c, params.session_id)
     const { streams, config } = c.var.platform
     const maxPolls = config.orchestration.max_session_events_iteration
-    const body = createSessionStream(streams, session.uuid, { maxPolls: maxPolls, log: c.var.log })
+    const body = createStatusStream(streams, session.uuid, { maxPolls: maxPolls, log: c.var.log })
     return c.body(body, 200, EVENT_STREAM_HEADERS)
   },
 })

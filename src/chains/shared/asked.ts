@@ -3,11 +3,11 @@ import { fence } from '../../prompts/fence.ts'
 import type { RoundResult } from '../../rounds/round-result.ts'
 import type { RequestFate, SessionRequest } from '../../sessions/session-requests.ts'
 
-/** What a plan is judged and reported by, besides itself. All words are masked. */
+/** The background by which a plan is judged and reported. All texts are masked. */
 export interface PlanBackground {
-  /** What the session was asked for, the oldest request first; the last one is the present one. */
+  /** The requests of the session, the oldest first and the present one last. */
   requests: readonly SessionRequest[]
-  /** What the round built, as far as it is known before the review. */
+  /** The result of the round, as far as it is known before the review. */
   result: RoundResult
 }
 

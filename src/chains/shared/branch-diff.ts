@@ -5,7 +5,7 @@ import { fence } from '../../prompts/fence.ts'
 /** Longest diff that is shown to a model, in characters. */
 export const MAX_DIFF_CHARS = 40_000
 
-/** What `cutMiddle` may write beyond its limit. */
+/** Characters that `cutMiddle` may write beyond its limit. */
 const MARKER = 50
 
 const KINDS: Record<DiffFile['change'], string> = {

@@ -6,7 +6,7 @@ export interface Catalogue {
   text: string
   /** Names of its entries; null for an entry that has another form than the shipped lists. */
   names: (string | null)[]
-  /** Whether it had entries, and none of them is left. */
+  /** True if it had entries and none of them is left. */
   wasEmptied: boolean
 }
 

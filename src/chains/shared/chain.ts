@@ -6,7 +6,7 @@ import type { ModelRole } from '../../llm/types.ts'
 /** Groups of tools that a chain may be offered. Whoever runs chains builds the tools of each group. */
 export type ToolKind = 'editing' | 'inspection' | 'webSearch' | 'providerSchema'
 
-/** What a model is asked. */
+/** The question to a model. */
 interface Question<Name extends string, Values, Body extends string> {
   /** Name of the chain in traces and meters. */
   readonly name: Name
@@ -18,7 +18,7 @@ interface Question<Name extends string, Values, Body extends string> {
   bodies?(cloud: Cloud, values: Values): Record<Body, string | null>
   system(bodies: Record<Body, string>, values: Values): string
   query(values: Values): string
-  /** Whether the model sees the earlier turns of the session. */
+  /** True if the model sees the earlier turns of the session. */
   readonly seesConversation: boolean
 }
 
@@ -44,7 +44,7 @@ export interface Chain<
   read(answer: Answer, reading: Reading<Values>): Result
 }
 
-/** What `read` gets beside the answer. */
+/** The further input of `read`. */
 export interface Reading<Values> {
   values: Values
   log: Pick<Logger, 'info' | 'warn'>
@@ -55,7 +55,7 @@ export interface Reading<Values> {
 /** A model that answers once, with a plain text. */
 export type TextChain<Name extends string, Values> = Omit<Question<Name, Values, never>, 'bodies'>
 
-/** Answers its argument. It lets the compiler infer the types of a chain and check its parts against each other. */
+/** Returns its argument; lets the compiler infer the types of a chain and check its parts against each other. */
 export const defineChain = <
   const Name extends string,
   Values,

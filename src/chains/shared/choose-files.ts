@@ -14,7 +14,7 @@ const ROOT_SHARE = 0.5
 /** Names that code has in the top folder by convention. */
 const ROOT_FILE = /^(variables|locals|main|outputs|providers?|versions|terraform)\.[a-z.]+$|\.tfvars(\.json)?$/
 
-/** What a task is about. */
+/** A task, as far as it leads to files. */
 export interface Task {
   /** The words of the task, in any language. */
   about: string
@@ -122,7 +122,7 @@ export function nearFiles(code: readonly CodeFile[], { about, changed }: Task): 
     .map(([path]) => ({ path, given: given.has(path) }))
 }
 
-/** How much a word counts that is the name of an argument, not of a block. */
+/** The weight of a word in the name of an argument; in the name of a block it is 1. */
 const ARGUMENT = 0.3
 const ARGUMENT_NAME = /^[ \t]+([A-Za-z_][\w-]*)[ \t]*=(?!=)/gm
 

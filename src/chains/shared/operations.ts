@@ -5,7 +5,7 @@ import type { Logger } from '../../base/log.ts'
 import { fence } from '../../prompts/fence.ts'
 import { explanation, textList } from './result-fields.ts'
 
-/** What the task splitter, the two filters of drift and the import filter have in common. */
+/** The common parts of the task splitter, the two filters of drift and the import filter. */
 
 const describeSchema = (operations: string, words: string) =>
   v.object({ operations: textList(operations), explanation: explanation(words) })

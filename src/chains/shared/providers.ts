@@ -73,7 +73,7 @@ export const providersOfCloud = (cloud: Cloud): readonly string[] => CLOUD_PROVI
 
 interface UsedProviders {
   providers: Set<string>
-  /** Whether some code was not read, or calls a module whose providers nobody knows here. */
+  /** True if some code was not read, or calls a module whose providers are unknown. */
   isUnsure: boolean
 }
 

@@ -8,7 +8,7 @@ export interface CodeFile {
 
 /** Steps that references are followed from the files where the walk starts. */
 const MAX_STEPS = 2
-/** What more files than this use, such as common tags, leads to none of them. */
+/** A name that more files than this use, such as common tags, leads to none of them. */
 const MAX_USERS = 8
 
 const REFERENCE =
@@ -90,7 +90,7 @@ function usersOf({ links, using, calling }: Index, path: string): string[] {
   return [...users, calling.get(folderOf(path)) ?? []].filter(({ length }) => length <= MAX_USERS).flat()
 }
 
-/** What a file declares and uses, by names that hold its folder, because they mean something in that folder only. */
+/** The declarations and references of a file. Their names hold its folder, because they are valid only there. */
 function readLinks({ path, text }: CodeFile): Links {
   const folder = folderOf(path)
   if (isValues(path)) return { declares: [], uses: readAssigned(folder, text), calls: [] }
@@ -111,7 +111,7 @@ function readAssigned(folder: string, text: string): string[] {
   return [...new Set([folder, ''])].flatMap((scope) => [...names].map((name) => `${scope}:${name}`))
 }
 
-/** How references name a block that `declaredBlocksIn` lists. */
+/** The name by which references address a block that `declaredBlocksIn` lists. */
 const addressOf = (block: string): string =>
   block
     .replace(/^resource /, '')

@@ -7,19 +7,19 @@ import { isCode, isValues } from './declared-blocks.ts'
 export interface RepositoryFile {
   path: string
   bytes: number
-  /** What it declares; empty for files that are not code. */
+  /** The blocks that it declares; empty for files that are not code. */
   blocks: string[]
   /** Null for files that were not read. */
   text: string | null
 }
 
-/** What a model is shown of a repository. */
+/** The view of a repository for a model. */
 export interface ShownRepository {
   /** One line a file; files that are shown whole are listed without what they declare, or not at all. */
   overview: string
   /** Whole files; empty when there are none. */
   relevant: string
-  /** Whether `relevant` holds all code of the repository. */
+  /** True if `relevant` holds all code of the repository. */
   complete: boolean
 }
 
@@ -86,7 +86,7 @@ export interface ChosenFiles {
   chosen: { path: string; text: string }[]
   /** Files that the task may be about, too, and that did not fit. */
   leftOut: string[]
-  /** Whether all code was chosen. */
+  /** True if all code was chosen. */
   complete: boolean
 }
 

@@ -14,7 +14,7 @@ export const textList = (description: string) =>
   v.pipe(v.array(v.pipe(v.string(), v.trim(), v.nonEmpty('must not be blank'))), v.description(description))
 
 /**
- * How the model says that its work ended. Nothing is decided by it, so that a boolean is accepted as well as a text.
+ * The model's words on the end of its work. They decide nothing, so that a boolean is accepted as well as a text.
  */
 export const endState = (description: string) =>
   v.pipe(v.union([v.string(), v.boolean()]), v.transform(String), v.string(), v.description(description))

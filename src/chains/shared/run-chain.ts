@@ -11,14 +11,14 @@ import type { Chain, Reading, TextChain, ToolKind } from './chain.ts'
 /** A function for each group of tools, which builds the tools of the group. */
 export type ToolBuilders<Kind extends ToolKind> = { readonly [Each in Kind]: () => Tool[] }
 
-/** What every run of a chain needs, whatever the chain is. */
+/** The dependencies of every run of a chain. */
 export interface ChainHost
   extends Pick<AgentRequest<unknown, ChainName>, 'llm' | 'signal' | 'observe' | 'trace'>,
     Pick<Reading<unknown>, 'log' | 'mask'> {
   config: Pick<Context['config'], 'llm' | 'orchestration'>
 }
 
-/** What one run of a chain is about. */
+/** The input of one run of a chain. */
 export interface ChainInput<Values> {
   values: Values
   /** The text that `system` of the chain made. */

@@ -49,7 +49,7 @@ const REASONING = /^(o\d|gpt-[5-9])/
 const SEARCHING = /-search-(preview|api)/
 const RESPONSES_SEARCH = /^(gpt-4o|gpt-4\.1|gpt-[5-9]|o[3-9])/
 
-/** What the models of OpenAI do not support, and how they search, by the names of their families. */
+/** The quirks of the models of OpenAI, by the names of their families. */
 export function openaiQuirks(id: string): Partial<Quirks> {
   if (SEARCHING.test(id)) return { search: 'chat', unsupported: ['temperature', 'reasoning_effort'] }
   const search = RESPONSES_SEARCH.test(id) ? 'responses' : null

@@ -27,7 +27,7 @@ export interface ModelEntry {
   tools: LlmTools
 }
 
-/** How one model at one address is called. */
+/** The way to call one model at one address. */
 export interface Connection {
   base_url: string
   /** The name of the model at the provider. */

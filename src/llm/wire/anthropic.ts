@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isJsonObject } from '../../base/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
 import {
   type AnswerBlock,
   type Block,
@@ -58,9 +58,9 @@ function messagesBody(request: ChatRequest): object {
   if (request.web_search_options) tools.push(SEARCH)
   return {
     max_tokens: capOf(request),
-    ...(system !== '' && { system: [{ type: 'text', text: system, ...CACHED }] }),
+    system: system === '' ? undefined : [{ type: 'text', text: system, ...CACHED }],
     messages: turns,
-    ...(request.temperature !== undefined && { temperature: request.temperature }),
+    temperature: request.temperature,
     ...(tools.length > 0 && { tools, tool_choice: { type: 'auto' } }),
     ...thinkingFields(request.model, request.reasoning_effort),
   }
@@ -121,57 +121,36 @@ function toAnswerBlock(block: Block): AnswerBlock[] {
   return block.type === 'thinking' || block.type === 'redacted_thinking' ? [{ kind: 'thought', thought: block }] : []
 }
 
-const startSchema = v.object({ type: v.literal('message_start'), message: v.looseObject({}) })
-const blockSchema = v.object({
-  type: v.literal('content_block_start'),
-  index: v.number(),
-  content_block: v.looseObject({}),
-})
-const deltaSchema = v.object({ type: v.literal('content_block_delta'), index: v.number(), delta: v.looseObject({}) })
-const endSchema = v.object({
-  type: v.literal('message_delta'),
-  delta: v.looseObject({}),
-  usage: v.nullish(v.record(v.string(), v.unknown()), {}),
-})
-
-const text = (value: unknown): string => (typeof value === 'string' ? value : '')
-
 /**
- * Puts a message together from the events of its stream. Answers null when no event begins a message, and the event
+ * Puts a message together from the events of its stream. Returns null when no event begins a message, and the event
  * itself when one reports an error.
  */
-function assembleMessages(events: readonly unknown[]): unknown {
-  const failed = events.find((event) => isJsonObject(event) && event.type === 'error')
+function assembleMessages(list: readonly unknown[]): unknown {
+  const events = list.filter(isJsonObject)
+  const failed = events.find(({ type }) => type === 'error')
   if (failed) return failed
-  const start = events.map((event) => v.safeParse(startSchema, event)).find((parsed) => parsed.success)
-  if (!start) return null
-  const message: Record<string, unknown> = { ...start.output.message }
-  const blocks = new Map<number, Record<string, unknown>>()
-  const inputs = new Map<number, string>()
-  for (const event of events) {
-    const opened = v.safeParse(blockSchema, event)
-    if (opened.success) blocks.set(opened.output.index, { ...opened.output.content_block })
-    const delta = v.safeParse(deltaSchema, event)
-    if (delta.success) appendDelta(blocks.get(delta.output.index), delta.output.delta, inputs, delta.output.index)
-    const end = v.safeParse(endSchema, event)
-    if (end.success) {
-      Object.assign(message, end.output.delta)
-      message.usage = { ...(isJsonObject(message.usage) ? message.usage : {}), ...end.output.usage }
-    }
+  const start = events.find(({ type }) => type === 'message_start')
+  if (!isJsonObject(start?.message)) return null
+  const message: JsonObject = { ...start.message }
+  const blocks = new Map<Json | undefined, JsonObject>()
+  const inputs = new Map<JsonObject, string>()
+  for (const { type, index, content_block, delta, usage } of events) {
+    const block = blocks.get(index)
+    if (type === 'content_block_start' && isJsonObject(content_block)) blocks.set(index, { ...content_block })
+    if (type === 'content_block_delta' && isJsonObject(delta) && block) appendDelta(block, delta, inputs)
+    if (type === 'message_delta' && isJsonObject(delta))
+      Object.assign(message, delta, { usage: { ...objectOf(message.usage), ...objectOf(usage) } })
   }
-  for (const [index, json] of inputs) Object.assign(blocks.get(index) ?? {}, { input: parseInput(json) })
-  return { ...message, content: [...blocks].sort(([a], [b]) => a - b).map(([, block]) => block) }
+  for (const [block, json] of inputs) Object.assign(block, { input: parseInput(json) })
+  return { ...message, content: [...blocks].sort(([a], [b]) => Number(a) - Number(b)).map(([, block]) => block) }
 }
 
+const objectOf = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {})
+
 /** Adds a delta to its block. Arguments of a call come as pieces of JSON, which are collected in `inputs`. */
-function appendDelta(
-  block: Record<string, unknown> | undefined,
-  delta: Record<string, unknown>,
-  inputs: Map<number, string>,
-  index: number,
-): void {
-  if (!block) return
-  if (delta.type === 'input_json_delta') inputs.set(index, (inputs.get(index) ?? '') + text(delta.partial_json))
+function appendDelta(block: JsonObject, delta: JsonObject, inputs: Map<JsonObject, string>): void {
+  const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
+  if (delta.type === 'input_json_delta') inputs.set(block, (inputs.get(block) ?? '') + text(delta.partial_json))
   for (const key of ['text', 'thinking', 'signature'])
     if (typeof delta[key] === 'string') block[key] = text(block[key]) + delta[key]
 }

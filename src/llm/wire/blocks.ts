@@ -3,7 +3,7 @@ import { toCompletion } from './chat.ts'
 import { type AssistantMessage, argumentsObject, type ChatCall, type ChatMessage, plainId } from './types.ts'
 
 /**
- * What the Messages API and the Converse API have in common: a conversation of turns by user and assistant, each a
+ * The common part of the Messages API and the Converse API: a conversation of turns by user and assistant, each a
  * list of blocks (texts, calls, results of calls, thoughts), and an answer that is such a list too.
  */
 export type Block = Record<string, unknown>
@@ -12,7 +12,7 @@ export interface BlockTurn {
   content: Block[]
 }
 
-/** How one of the two forms writes each kind of block. */
+/** Writes each kind of block in one of the two forms. */
 export interface BlockWriter {
   text(text: string): Block
   call(call: { id: string; name: string; input: Record<string, unknown> }): Block

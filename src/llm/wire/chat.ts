@@ -91,7 +91,7 @@ export interface TranslatedAnswer {
   calls: ChatCall[]
   finish_reason: string
   usage: { input: number; cached: number; cache_write: number; output: number }
-  /** What the provider wants back with the conversation; undefined when there is nothing. */
+  /** Data that the provider wants back with the conversation, if any. */
   carry?: unknown
 }
 

@@ -44,10 +44,7 @@ function converseBody(request: ChatRequest): object {
   return {
     ...(system.length > 0 && { system }),
     messages: turns,
-    inferenceConfig: {
-      maxTokens: capOf(request),
-      ...(request.temperature !== undefined && { temperature: request.temperature }),
-    },
+    inferenceConfig: { maxTokens: capOf(request), temperature: request.temperature },
     ...(tools.length > 0 && { toolConfig: { tools, toolChoice: { auto: {} } } }),
     ...(Object.keys(thinking).length > 0 && { additionalModelRequestFields: thinking }),
   }

@@ -53,15 +53,13 @@ function generateBody(request: ChatRequest): object {
     ...(request.web_search_options && { tools: [{ google_search: {} }] }),
     generationConfig: {
       maxOutputTokens: capOf(request),
-      ...(request.temperature !== undefined && { temperature: request.temperature }),
-      ...(request.reasoning_effort !== undefined && {
-        thinkingConfig: thinkingOf(request.model, request.reasoning_effort),
-      }),
+      temperature: request.temperature,
+      thinkingConfig: request.reasoning_effort && thinkingOf(request.model, request.reasoning_effort),
     },
   }
 }
 
-/** How much to think: a level since version 3, a budget of tokens before. */
+/** The amount of thinking: a level since version 3, a budget of tokens before. */
 const thinkingOf = (model: string, effort: string): object =>
   /gemini-(1|2)[.-]/.test(model) ? { thinkingBudget: 1024 } : { thinkingLevel: effort }
 

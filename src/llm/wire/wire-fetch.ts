@@ -18,7 +18,7 @@ export interface WireOptions {
   wire: Wire
   /** The URL before the path of a translated request. */
   base_url: string
-  /** When it is absent, the bearer key of the library is sent. */
+  /** Default: the bearer key of the library. */
   authorize?: Authorize
   /** Changes the address of a request that is not translated. */
   address?: (url: URL) => URL
@@ -27,7 +27,7 @@ export interface WireOptions {
 }
 
 const MAX_BYTES = 32 * 1024 * 1024
-/** How often a paused turn is continued at most. */
+/** Most continuations of a paused turn. */
 const MAX_RESUMES = 4
 
 /**
@@ -185,6 +185,6 @@ export function readEvents(text: string): unknown[] {
     })
 }
 
-/** Whether a body is a stream of events, which some servers send under another content type. */
+/** Recognises a stream of events, which some servers send under another content type. */
 export const isEventStream = (contentType: string, text: string): boolean =>
   contentType.includes('text/event-stream') || /^\s*(event|data): ?\S/.test(text)

@@ -40,7 +40,7 @@ export function createPromptRegistry(access: RegistryAccess, options: RegistryOp
     })
   const withRetries = { retries: 3, retryStatuses: PASSING }
 
-  /** Answers null for 404, and for 422, which the registry answers to a name that no prompt could have. */
+  /** Returns null for 404, and for 422, which the registry answers to a name that no prompt could have. */
   const findVersion = async (path: string, request: Partial<OutboundRequest> = {}) => {
     const response = await ask(path, request)
     return response.status === 404 || response.status === 422 ? null : readVersion(requireSuccess(response))
@@ -112,7 +112,7 @@ export interface PromptVersion {
   text: string | null
 }
 
-/** Where the prompt registry listens and how it is asked. */
+/** Address and key of the prompt registry. */
 export interface RegistryAccess {
   /** `telemetry.collector_url`. */
   url: string
@@ -121,13 +121,13 @@ export interface RegistryAccess {
 }
 
 /**
- * The prompt registry (contract, section 4.3).
+ * The prompt registry.
  * Errors of every call: `RegistryError`.
  */
 export interface PromptRegistry {
   /** Null when there is no prompt of that name. */
   findLatest(name: string): Promise<PromptVersion | null>
-  /** Answers the id of the new version. Not repeated after a fault, because the registry might keep both versions. */
+  /** Returns the id of the new version. Not repeated after a fault, because the registry might keep both versions. */
   create(name: string, prompt: { body: string; description: string }): Promise<string>
   tag(versionId: string, tag: Tag): Promise<void>
   /** Null when there is no prompt of that name or no version with that tag. */

@@ -59,19 +59,13 @@ export const FormattedSchema = v.pipe(
   v.transform(({ texts }) => texts),
 )
 
-/**
- * The optional jobs that the service announces at `GET /v1/engine`. An implementation of the contract without its
- * additions announces none.
- */
-export const AnnouncementSchema = v.object({ additions: v.array(v.string()) })
-
-/** The same of a service that may announce nothing. */
-export const OfferedSchema = v.object({ additions: v.optional(v.array(v.string()), []) })
+/** The additions that the service announces at `GET /v1/engine`; a service without additions announces none. */
+export const AnnouncementSchema = v.object({ additions: NamesSchema })
 
 /** The last part of the output that a running job has written so far. */
 export const LiveOutputSchema = v.object({ stdout: v.string(), stderr: v.string() })
 
-/** What a job has written from two offsets on, and the offsets to ask with next. */
+/** The output of a job from two offsets on, and the next offsets. */
 export const FollowedOutputSchema = v.object({
   status: v.picklist(['queued', 'running', 'succeeded', 'failed']),
   stdout: v.string(),

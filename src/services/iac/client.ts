@@ -3,9 +3,8 @@ import type { IacServiceConfig } from '../../../config/types.ts'
 import { delay, type Fetch, OutboundError, type OutboundRequest, type OutboundResponse, send } from '../../base/http.ts'
 import type { Logger } from '../../base/log.ts'
 import { transportFault, unexpectedAnswer } from '../ask.ts'
-import { createAdditions } from './additions.ts'
-import { EngineSchema, OfferedSchema, parseJsonBody, SubmittedSchema } from './answers.ts'
-import { createLiveJobs } from './live.ts'
+import { AnnouncementSchema, EngineSchema, parseJsonBody, SubmittedSchema } from './answers.ts'
+import { createOptionalCalls } from './optional.ts'
 import type { IacClient, IacJobKind } from './types.ts'
 import { type IacAccess, waitForJob } from './wait-for-job.ts'
 
@@ -36,10 +35,12 @@ export function createIacClient(config: IacServiceConfig, deps: { fetch: Fetch; 
     })
 
   const submit: IacClient['submit'] = async (kind, body, signal) => {
-    const request: Partial<OutboundRequest> = { method: 'POST', json: body }
-    if (signal) request.signal = signal
     const waits = ONCE_ONLY.includes(kind) ? [] : RECONNECT_WAITS_MS
-    const response = await retryWhileUnreachable(() => call(ROUTES[kind], request), waits, signal).catch((error) => {
+    const response = await retryWhileUnreachable(
+      () => call(ROUTES[kind], { method: 'POST', json: body, signal }),
+      waits,
+      signal,
+    ).catch((error) => {
       throw transportFault('iac', error)
     })
     const answer = response.status === 202 ? v.safeParse(SubmittedSchema, parseJsonBody(response)) : null
@@ -51,8 +52,7 @@ export function createIacClient(config: IacServiceConfig, deps: { fetch: Fetch; 
   const wait: IacClient['wait'] = (jobId, options = {}) => waitForJob({ config, log, call }, jobId, options)
 
   return {
-    ...createAdditions({ config, log, call }),
-    ...createLiveJobs({ config, log, call }),
+    ...createOptionalCalls({ config, log, call }),
     submit,
     wait,
     async run(kind, body, options = {}) {
@@ -62,17 +62,16 @@ export function createIacClient(config: IacServiceConfig, deps: { fetch: Fetch; 
         await onSubmitted?.(jobId)
         return jobId
       }
-      const waitOptions: Parameters<IacClient['wait']>[1] = signal ? { signal } : {}
-      const jobId = await submitAndRecord()
-      return wait(jobId, ONCE_ONLY.includes(kind) ? waitOptions : { ...waitOptions, resubmit: submitAndRecord })
+      const resubmit = ONCE_ONLY.includes(kind) ? undefined : submitAndRecord
+      return wait(await submitAndRecord(), { signal, resubmit })
     },
     async healthy(signal) {
-      const response = await call('/healthz', signal ? { signal } : {}).catch(() => null)
+      const response = await call('/healthz', { signal }).catch(() => null)
       return response?.status === 200
     },
     engine: (signal) => askForEngine(call, EngineSchema, signal),
     offers: async (addition, signal) =>
-      (await askForEngine(call, OfferedSchema, signal))?.additions.includes(addition) ?? false,
+      (await askForEngine(call, AnnouncementSchema, signal))?.additions.includes(addition) ?? false,
   }
 }
 
@@ -82,7 +81,7 @@ async function askForEngine<S extends v.GenericSchema>(
   schema: S,
   signal?: AbortSignal,
 ): Promise<v.InferOutput<S> | null> {
-  const response = await call('/v1/engine', signal ? { signal } : {}).catch((error) => {
+  const response = await call('/v1/engine', { signal }).catch((error) => {
     throw transportFault('iac', error)
   })
   if (NOT_OFFERED.includes(response.status)) return null

@@ -5,7 +5,7 @@ interface Scoped {
   scope_id: string
   engine_provider: Cloud
 }
-/** Bodies of the submission routes, by job kind (contract of the iac sidecar, section 6.1). */
+/** Bodies of the submission routes, by job kind. */
 export interface IacJobs {
   init: { workspace_path: string } & Scoped
   validate: { workspace_path: string }
@@ -64,12 +64,12 @@ export interface IacClient {
     body: IacJobs[Kind],
     options?: { signal?: AbortSignal; onSubmitted?: (jobId: string) => Promise<void> },
   ): Promise<EngineResult>
-  /** Whether the sidecar answers its health check within its timeout. Never throws. */
+  /** Reports whether the sidecar answers its health check within its timeout. Never throws. */
   healthy(signal?: AbortSignal): Promise<boolean>
   /** Reads name and version of the engine; null when the service lacks `GET /v1/engine`, an optional addition. */
   engine(signal?: AbortSignal): Promise<EngineInfo | null>
   /**
-   * Whether the service announces an addition to its requests now: after a restart it may be an older one, which
+   * Reports whether the service announces an addition to its requests now: after a restart it may be an older one, which
    * refuses what it does not know.
    */
   offers?(addition: 'plan_sha256', signal?: AbortSignal): Promise<boolean>

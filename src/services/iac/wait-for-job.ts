@@ -7,7 +7,7 @@ import { transportFault, unexpectedAnswer } from '../ask.ts'
 import { type JobAnswer, JobSchema } from './answers.ts'
 import type { EngineResult } from './types.ts'
 
-/** What is needed to talk to the iac service. `call` adds the service's address and token to a request. */
+/** Access to the iac service. `call` adds the service's address and token to a request. */
 export interface IacAccess {
   config: IacServiceConfig
   log: Logger
@@ -75,8 +75,8 @@ async function pollOnce(access: IacAccess, jobId: string, remainingMs: number, s
     headers: { prefer: `wait=${held}` },
     timeoutMs: Math.ceil(Math.min((held + config.timeout) * 1000, remainingMs)),
     maxBytes: MAX_ANSWER_BYTES,
+    signal,
   }
-  if (signal) request.signal = signal
   let response: OutboundResponse
   try {
     response = await call(`/v1/jobs/${jobId}`, request)

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { watchJob } from '../../../pipeline/kit/follow-output.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { createMasker } from '../../../src/base/masking.ts'
-import type { Activity, EngineOutput, RoundJournal } from '../../../src/events/round-event.ts'
-import { silentJournal } from '../../../src/events/round-event.ts'
+import type { EventLog } from '../../../src/events/event-log.ts'
+import { silentEventLog } from '../../../src/events/event-log.ts'
+import type { Activity, EngineOutput } from '../../../src/events/round-event.ts'
 import type { FollowedOutput } from '../../../src/services/iac/answers.ts'
 import type { EngineResult, IacClient, IacJobKind } from '../../../src/services/iac/types.ts'
 
@@ -12,7 +13,7 @@ const JOB = 'job-1'
 type Piece = Partial<FollowedOutput> | 'missed' | null
 
 /** A round that is watched, and a service that answers with these pieces and then holds its answer. */
-function watched(kind: IacJobKind, pieces: Piece[] | undefined, journal?: RoundJournal) {
+function watched(kind: IacJobKind, pieces: Piece[] | undefined, eventLog?: EventLog) {
   const events: EngineOutput[] = []
   const activities: Activity[] = []
   const asked: { stdout: number; stderr: number }[] = []
@@ -30,8 +31,8 @@ function watched(kind: IacJobKind, pieces: Piece[] | undefined, journal?: RoundJ
   const run = {
     context: { iac: pieces ? { outputFrom } : {} },
     log: createLogger({ write: () => {} }),
-    journal: journal ?? {
-      ...silentJournal,
+    eventLog: eventLog ?? {
+      ...silentEventLog,
       output: (event: EngineOutput) => events.push(event),
       activity: (event: Activity) => activities.push(event),
     },
@@ -140,7 +141,7 @@ describe('a job that is watched', () => {
   })
 
   it('asks for nothing when nobody can watch', () => {
-    const { watch, asked } = watched('plan', [], silentJournal)
+    const { watch, asked } = watched('plan', [], silentEventLog)
     watch.began(JOB)
     watch.ended(result('a\n'))
     expect(asked).toEqual([])

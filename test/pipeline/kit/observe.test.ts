@@ -3,18 +3,19 @@ import { createMeter } from '../../../pipeline/kit/meter.ts'
 import { createTokenBudget } from '../../../pipeline/kit/models.ts'
 import { countLines, createObserver, watchUploads } from '../../../pipeline/kit/observe.ts'
 import type { ObjectStore } from '../../../src/data/storage/types.ts'
-import { type Activity, type RoundJournal, silentJournal } from '../../../src/events/round-event.ts'
+import { type EventLog, silentEventLog } from '../../../src/events/event-log.ts'
+import type { Activity } from '../../../src/events/round-event.ts'
 
-function recorder(): { journal: RoundJournal; events: Activity[] } {
+function recorder(): { eventLog: EventLog; events: Activity[] } {
   const events: Activity[] = []
-  return { events, journal: { ...silentJournal, activity: (event) => void events.push(event) } }
+  return { events, eventLog: { ...silentEventLog, activity: (event) => void events.push(event) } }
 }
 
 describe('what watchers are told', () => {
   it('of a call of a tool: chain, name, path, outcome and time, which the meter counts as well', () => {
-    const { journal, events } = recorder()
+    const { eventLog, events } = recorder()
     const meter = createMeter()
-    const observe = createObserver(meter, journal)
+    const observe = createObserver(meter, eventLog)
     const call = { type: 'tool', chain: 'IAC_GENERATOR', durationMs: 1_234.5 } as const
     observe({ ...call, name: 'read_file', path: 'main.tf', success: true })
     observe({ ...call, name: 'list_resources', success: false, error: new Error('/srv/secret') })
@@ -40,7 +41,7 @@ describe('what watchers are told', () => {
   })
 
   it('of an upload: only of objects of the round that the store has taken', async () => {
-    const { journal, events } = recorder()
+    const { eventLog, events } = recorder()
     let fails = false
     const store = {
       put: async () => {
@@ -48,7 +49,7 @@ describe('what watchers are told', () => {
         return 12
       },
     } as unknown as ObjectStore
-    const watched = watchUploads(store, journal)
+    const watched = watchUploads(store, eventLog)
     const options = { content_type: 'text/plain' }
     expect(await watched.put('sessions/u/rounds/7/plans/ab12.txt', 'x', options)).toBe(12)
     await watched.put('sessions/u/pins/7-x.pin', 'x', options)

@@ -10,7 +10,7 @@ import { createLogger } from '../../../src/base/log.ts'
 import type { Status } from '../../../src/base/vocabulary.ts'
 import type { Context } from '../../../src/context.ts'
 import type { ObjectStore } from '../../../src/data/storage/types.ts'
-import { silentJournal } from '../../../src/events/round-event.ts'
+import { silentEventLog } from '../../../src/events/event-log.ts'
 import { emptyResult } from '../../../src/rounds/round-result.ts'
 import { appendStatus } from '../../../src/rounds/transitions.ts'
 import type { EngineResult, IacClient, IacJobKind } from '../../../src/services/iac/types.ts'
@@ -132,7 +132,7 @@ async function createWorld(database: TestDatabase, options: WorldOptions): Promi
     signal: new AbortController().signal,
     setStatus: (status, message) => appendStatus(sql, round, status, message),
     observe: meter.observe,
-    journal: silentJournal,
+    eventLog: silentEventLog,
     meter,
   }
   const statuses = async () => {

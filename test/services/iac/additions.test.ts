@@ -1,9 +1,9 @@
 import { HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import type { IacServiceConfig } from '../../../config/types.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'
+import { interceptRequests } from '../../helpers/intercept.ts'
 
 const ENDPOINT = 'http://iac.test:8082'
 const JOB = '3f2b8c1e-6a57-4f0e-9d31-0c7b5a8e4d12'
@@ -15,14 +15,11 @@ const PARTS = {
 const TEXTS = [{ form: 'tf' as const, text: 'a=1' }]
 const FOUND = { valid: false, diagnostics: [{ severity: 'error', summary: 'Wrong', detail: 'Because.' }] }
 
-const server = setupServer()
+const server = interceptRequests()
 const calls: string[] = []
-beforeAll(() => server.listen({ onUnhandledFrame: 'error' }))
 afterEach(() => {
-  server.resetHandlers()
   calls.length = 0
 })
-afterAll(() => server.close())
 
 const client = (change: Partial<IacServiceConfig> = {}, write: (line: string) => void = () => {}) =>
   createIacClient(

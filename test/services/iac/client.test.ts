@@ -1,10 +1,10 @@
 import { HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { IacServiceConfig } from '../../../config/types.ts'
 import type { Fetch } from '../../../src/base/http.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'
+import { interceptRequests } from '../../helpers/intercept.ts'
 
 const ENDPOINT = 'http://iac.test:8082'
 const JOB = '3f2b8c1e-6a57-4f0e-9d31-0c7b5a8e4d12'
@@ -13,10 +13,7 @@ const RESULT = { exit_code: 0, stdout: 'out', stderr: '' }
 const WORKSPACE = { workspace_path: '/data/w' }
 const SCOPED = { ...WORKSPACE, scope_id: 's', engine_provider: 'aws' as const }
 
-const server = setupServer()
-beforeAll(() => server.listen({ onUnhandledFrame: 'error' }))
-afterEach(() => server.resetHandlers())
-afterAll(() => server.close())
+const server = interceptRequests()
 
 const lines: string[] = []
 const client = (change: Partial<IacServiceConfig> = {}, answer: Fetch = (input, init) => fetch(input, init)) =>

@@ -1,8 +1,8 @@
 import { HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { createLogger } from '../../../src/base/log.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'
+import { interceptRequests } from '../../helpers/intercept.ts'
 
 const ENDPOINT = 'http://iac.test:8082'
 const JOB = '3f2b8c1e-6a57-4f0e-9d31-0c7b5a8e4d12'
@@ -22,14 +22,11 @@ const status =
 const unreachable: Answer = () => HttpResponse.error()
 const announces = (...additions: string[]) => json({ name: 'OpenTofu', version: '1.10.6', additions })
 
-const server = setupServer()
+const server = interceptRequests()
 const calls: string[] = []
-beforeAll(() => server.listen({ onUnhandledFrame: 'error' }))
 afterEach(() => {
-  server.resetHandlers()
   calls.length = 0
 })
-afterAll(() => server.close())
 
 /** A service that answers as told, the last answer of a list for ever; every call is noted. */
 function client(answers: { engine?: Answer; cancel?: Answer[]; output?: Answer }) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { CoreContext } from '../../../routes/context.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import type { Sql } from '../../../src/data/db/types.ts'
-import { createRoundJournal } from '../../../src/events/log-writer.ts'
+import { openEventLog } from '../../../src/events/event-log.ts'
 import { memoryCache } from '../../helpers/memory-cache.ts'
 import { openSession, runRound } from '../../helpers/sessions.ts'
 import { readStream } from '../../helpers/sse.ts'
@@ -206,17 +206,17 @@ export const CHECKS: Check[] = [
         const stream = await open()
         assert.equal(await stream.frame(), ': keepalive\n\n')
         const run = await runRound(verbs(subject.sql), uuid)
-        const journal = createRoundJournal(subject.sql, run.round, { log: silentLogger, mask: (text) => text })
+        const eventLog = openEventLog(subject.sql, run.round, { log: silentLogger, mask: (text) => text })
         const tell = (name: string) => {
-          if (channel === 'activity') journal.activity({ type: 'chain.began', chain: name })
-          else journal.output({ type: 'step.began', step: name, job_id: 'job' })
+          if (channel === 'activity') eventLog.activity({ type: 'chain.began', chain: name })
+          else eventLog.output({ type: 'step.began', step: name, job_id: 'job' })
         }
         tell('first')
         const frame = (await stream.frame()) ?? ''
         assert.match(frame, /^id: \d+\nevent: (chain|step)\.began\ndata: \{.*"first".*\}\n\n$/)
         await stream.leave()
         tell('second')
-        await journal.close()
+        await eventLog.close()
         await run.finish('completed', 'Done')
         const resumed = await open(`?after=${/^id: (\d+)/.exec(frame)?.[1]}`)
         assert.equal(await resumed.frame(), ': keepalive\n\n')

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, expectTypeOf, it } f
 import type { z } from 'zod'
 import { Activity, Output } from '../../routes/schemas/round-event.ts'
 import { silentLogger } from '../../src/base/log.ts'
-import { createRoundJournal } from '../../src/events/log-writer.ts'
+import { openEventLog } from '../../src/events/event-log.ts'
 import type { EngineOutput, Activity as StoredActivity } from '../../src/events/round-event.ts'
 import type { Running } from '../../src/runtime/serve.ts'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
@@ -47,12 +47,12 @@ async function rest(stream: ReturnType<typeof readStream>) {
 }
 async function start() {
   const run = await runRound(core.context, uuid)
-  const journal = createRoundJournal(core.database.sql, run.round, { log: silentLogger, mask: (text) => text })
+  const eventLog = openEventLog(core.database.sql, run.round, { log: silentLogger, mask: (text) => text })
   const end = async (status: 'completed' | 'failed' = 'completed') => {
-    await journal.close()
+    await eventLog.close()
     await run.finish(status)
   }
-  return { journal, end }
+  return { eventLog, end }
 }
 
 /** One event of each kind. */
@@ -80,8 +80,8 @@ const OUTPUTS: EngineOutput[] = [
 describe('the frames', () => {
   it('are those of the description, for every kind of event', async () => {
     const run = await start()
-    for (const event of ACTIVITIES) run.journal.activity(event)
-    for (const event of OUTPUTS) run.journal.output(event)
+    for (const event of ACTIVITIES) run.eventLog.activity(event)
+    for (const event of OUTPUTS) run.eventLog.output(event)
     await run.end()
     for (const [stream, schema, stored] of [
       ['activity', Activity, ACTIVITIES],
@@ -126,11 +126,11 @@ describe('a connection', () => {
   it('tells a round live, and goes on after the last event that the client names, in header or query', async () => {
     const stream = await open('activity')
     const run = await start()
-    run.journal.activity({ type: 'chain.began', chain: 'A' })
+    run.eventLog.activity({ type: 'chain.began', chain: 'A' })
     expect(await stream.frame()).toBe(': keepalive\n\n')
     const id = /^id: (\d+)$/m.exec((await stream.frame()) ?? '')?.[1] ?? ''
     await stream.leave()
-    run.journal.activity({ type: 'chain.began', chain: 'B' })
+    run.eventLog.activity({ type: 'chain.began', chain: 'B' })
     await run.end('failed')
     const after = [
       await rest(await open('activity', '', { 'last-event-id': id })),
@@ -143,12 +143,12 @@ describe('a connection', () => {
 
   it('shows the round that is asked for', async () => {
     const run = await start()
-    run.journal.activity({ type: 'chain.began', chain: 'A' })
+    run.eventLog.activity({ type: 'chain.began', chain: 'A' })
     await run.end()
     const accepted = await core.call('POST', '/api/v1/iac/generate', { json: { session_id: uuid, q: 'more' } })
     expect(accepted.status).toBe(202)
     const second = await start()
-    second.journal.activity({ type: 'chain.began', chain: 'B' })
+    second.eventLog.activity({ type: 'chain.began', chain: 'B' })
     await second.end('failed')
     expect(await rest(await open('activity', '?round=1'))).toMatchObject([
       { chain: 'A', round: 1 },

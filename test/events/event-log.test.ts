@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createLogger } from '../../src/base/log.ts'
 import { createMasker } from '../../src/base/masking.ts'
 import type { Sql } from '../../src/data/db/types.ts'
-import { createRoundJournal } from '../../src/events/log-writer.ts'
+import { openEventLog } from '../../src/events/event-log.ts'
 import { claimRound } from '../../src/rounds/claim.ts'
 import { eventually } from '../helpers/eventually.ts'
-import { createJournalWorld } from './support.ts'
+import { createEventWorld } from './support.ts'
 
-let world: Awaited<ReturnType<typeof createJournalWorld>>
+let world: Awaited<ReturnType<typeof createEventWorld>>
 beforeAll(async () => {
-  world = await createJournalWorld()
+  world = await createEventWorld()
 })
 afterAll(() => world.close())
 
@@ -17,7 +17,7 @@ const lines = (text: string) => ({ type: 'lines', step: 'plan', job_id: 'j', str
 const began = (chain: string) => ({ type: 'chain.began', chain }) as const
 const SECRET = 'planted-secret-0123456789'
 
-/** A pool that calls `before` ahead of each statement of a journal. */
+/** A pool that calls `before` ahead of each statement of a eventLog. */
 const intercepted = (before: (text: string) => void): Sql =>
   new Proxy(world.sql, {
     apply(target, that, args) {
@@ -33,12 +33,12 @@ const intercepted = (before: (text: string) => void): Sql =>
 
 describe('storing', () => {
   it('keeps the order of both channels and stores the first event without waiting for more', async () => {
-    const { uuid, journal } = await world.run()
-    journal.activity(began('A'))
+    const { uuid, eventLog } = await world.run()
+    eventLog.activity(began('A'))
     await eventually(async () => expect(await world.stored(uuid)).toHaveLength(1))
-    journal.output({ type: 'step.began', step: 'plan', job_id: 'j' })
-    for (let index = 0; index < 500; index++) journal.activity(began(`C${index}`))
-    await journal.close()
+    eventLog.output({ type: 'step.began', step: 'plan', job_id: 'j' })
+    for (let index = 0; index < 500; index++) eventLog.activity(began(`C${index}`))
+    await eventLog.close()
     const stored = await world.stored(uuid)
     expect(stored).toHaveLength(502)
     expect(stored[1]).toEqual({ channel: 'output', type: 'step.began', step: 'plan', job_id: 'j' })
@@ -51,20 +51,20 @@ describe('storing', () => {
     let statements = 0
     const sql = intercepted(() => statements++)
     const { uuid, round } = await world.run()
-    const journal = createRoundJournal(sql, round, { log: world.context.log, mask: (text) => text })
-    for (let index = 0; index < 400; index++) journal.activity(began(`C${index}`))
-    await journal.close()
+    const eventLog = openEventLog(sql, round, { log: world.context.log, mask: (text) => text })
+    for (let index = 0; index < 400; index++) eventLog.activity(began(`C${index}`))
+    await eventLog.close()
     expect(await world.stored(uuid)).toHaveLength(400)
     expect(statements).toBe(2)
   })
 
   it('drops NUL and lone surrogates, cuts long lines and splits long output at its lines', async () => {
-    const { uuid, journal } = await world.run()
-    journal.activity(began('a\0b\ud800c'))
-    journal.output(lines(`${'x'.repeat(100_000)}\nshort\0\n`))
+    const { uuid, eventLog } = await world.run()
+    eventLog.activity(began('a\0b\ud800c'))
+    eventLog.output(lines(`${'x'.repeat(100_000)}\nshort\0\n`))
     const many = Array.from({ length: 3_000 }, (_, index) => `line ${index}`).join('\n')
-    journal.output(lines(`${many}\n`))
-    await journal.close()
+    eventLog.output(lines(`${many}\n`))
+    await eventLog.close()
     const [first, long, ...rest] = (await world.stored(uuid)) as { chain?: string; text?: string }[]
     expect(first?.chain).toBe('ab\ufffdc')
     expect(long?.text).toBe(`${'x'.repeat(1_999)}…\nshort\n`)
@@ -74,10 +74,10 @@ describe('storing', () => {
   })
 
   it('stores nothing after its end', async () => {
-    const { uuid, journal } = await world.run()
-    await journal.close()
-    journal.activity(began('late'))
-    await journal.close()
+    const { uuid, eventLog } = await world.run()
+    await eventLog.close()
+    eventLog.activity(began('late'))
+    await eventLog.close()
     expect(await world.stored(uuid)).toEqual([])
   })
 })
@@ -85,17 +85,17 @@ describe('storing', () => {
 describe('masking', () => {
   it('hides secrets that are known from the start and those that are learned later, in every text', async () => {
     const late = 'learned-late-9876543210'
-    const { uuid, journal } = await world.run({ mask: createMasker([SECRET]).text })
-    journal.maskWith(createMasker([late]).text)
-    journal.activity({ type: 'file.written', path: `${SECRET}/main.tf`, lines_added: 1, lines_removed: 0 })
-    journal.activity({ type: 'round.cancelling', by: late })
-    journal.activity({ type: 'rule.found', rule: SECRET, severity: 'error', address: `a["${late}"]` })
-    journal.output({ type: 'step.began', step: SECRET, job_id: late })
-    journal.output(lines(`token = "${SECRET}"\nother ${late}\n`))
+    const { uuid, eventLog } = await world.run({ mask: createMasker([SECRET]).text })
+    eventLog.maskWith(createMasker([late]).text)
+    eventLog.activity({ type: 'file.written', path: `${SECRET}/main.tf`, lines_added: 1, lines_removed: 0 })
+    eventLog.activity({ type: 'round.cancelling', by: late })
+    eventLog.activity({ type: 'rule.found', rule: SECRET, severity: 'error', address: `a["${late}"]` })
+    eventLog.output({ type: 'step.began', step: SECRET, job_id: late })
+    eventLog.output(lines(`token = "${SECRET}"\nother ${late}\n`))
     // Neither a dropped character nor a cut leaves a part of a secret.
-    journal.output(lines(`${SECRET.slice(0, 9)}\0${SECRET.slice(9)}\n${'y'.repeat(1_990)}${SECRET}\n`))
-    journal.activity({ ...began(`${'z'.repeat(490)}${SECRET}`) })
-    await journal.close()
+    eventLog.output(lines(`${SECRET.slice(0, 9)}\0${SECRET.slice(9)}\n${'y'.repeat(1_990)}${SECRET}\n`))
+    eventLog.activity({ ...began(`${'z'.repeat(490)}${SECRET}`) })
+    await eventLog.close()
     const text = JSON.stringify(await world.stored(uuid))
     for (const secret of [SECRET, late])
       for (let at = 0; at + 9 <= secret.length; at++) expect(text).not.toContain(secret.slice(at, at + 9))
@@ -104,55 +104,55 @@ describe('masking', () => {
   })
 
   it('uses what was learned while an event still waited', async () => {
-    const { uuid, journal } = await world.run()
-    journal.output(lines(`key ${SECRET}\n`))
-    journal.maskWith(createMasker([SECRET]).text)
-    await journal.close()
+    const { uuid, eventLog } = await world.run()
+    eventLog.output(lines(`key ${SECRET}\n`))
+    eventLog.maskWith(createMasker([SECRET]).text)
+    await eventLog.close()
     expect(JSON.stringify(await world.stored(uuid))).not.toContain(SECRET)
   })
 })
 
 describe('the limits of a round', () => {
-  const allowances = { activity: { rows: 3, bytes: 10_000 }, output: { rows: 100, bytes: 1_000 } }
+  const limits = { activity: { rows: 3, bytes: 10_000 }, output: { rows: 100, bytes: 1_000 } }
   const types = async (uuid: string) => (await world.stored(uuid)).map(({ type }) => type)
 
   it('count events, say once that they are reached and let ends and cancellations through', async () => {
-    const { uuid, journal } = await world.run({ allowances })
-    for (let index = 0; index < 10; index++) journal.activity(began(`C${index}`))
-    journal.activity({ type: 'chain.ended', chain: 'C0', outcome: 'ok', seconds: 1 })
-    journal.activity(began('late'))
-    journal.activity({ type: 'round.cancelling', by: 'ada' })
-    await journal.close()
+    const { uuid, eventLog } = await world.run({ limits })
+    for (let index = 0; index < 10; index++) eventLog.activity(began(`C${index}`))
+    eventLog.activity({ type: 'chain.ended', chain: 'C0', outcome: 'ok', seconds: 1 })
+    eventLog.activity(began('late'))
+    eventLog.activity({ type: 'round.cancelling', by: 'ada' })
+    await eventLog.close()
     expect(await types(uuid)).toEqual([...Array(3).fill('chain.began'), 'cut', 'chain.ended', 'round.cancelling'])
     expect((await world.stored(uuid))[3]).toMatchObject({ limit: 'rows' })
   })
 
   it('count bytes, each channel for itself', async () => {
-    const { uuid, journal } = await world.run({ allowances })
-    journal.output(lines(`${'ö'.repeat(600)}\n`))
-    journal.output({ type: 'step.ended', step: 'plan', job_id: 'j', exit_code: 0, seconds: 1 })
-    journal.activity(began('A'))
-    await journal.close()
+    const { uuid, eventLog } = await world.run({ limits })
+    eventLog.output(lines(`${'ö'.repeat(600)}\n`))
+    eventLog.output({ type: 'step.ended', step: 'plan', job_id: 'j', exit_code: 0, seconds: 1 })
+    eventLog.activity(began('A'))
+    await eventLog.close()
     expect(await types(uuid)).toEqual(['cut', 'step.ended', 'chain.began'])
     expect((await world.stored(uuid))[0]).toMatchObject({ channel: 'output', limit: 'bytes' })
   })
 
   it('hold also for what comes through after them', async () => {
-    const { uuid, journal } = await world.run({ allowances })
+    const { uuid, eventLog } = await world.run({ limits })
     for (let index = 0; index < 2_000; index++)
-      journal.activity({ type: 'chain.ended', chain: 'C', outcome: 'ok', seconds: 1 })
-    await journal.close()
+      eventLog.activity({ type: 'chain.ended', chain: 'C', outcome: 'ok', seconds: 1 })
+    await eventLog.close()
     expect((await world.stored(uuid)).length).toBe(504)
   })
 
   it('count what an earlier attempt has stored, and keep it', async () => {
-    const { uuid, round, journal } = await world.run({ allowances })
-    for (const chain of ['A', 'B', 'C']) journal.activity(began(chain))
-    await journal.close()
+    const { uuid, round, eventLog } = await world.run({ limits })
+    for (const chain of ['A', 'B', 'C']) eventLog.activity(began(chain))
+    await eventLog.close()
     await world.sql`UPDATE rounds SET lease_until = now() - interval '1 s' WHERE id = ${round.id}`
     const claim = await claimRound(world.sql, round.id)
     if (!claim) throw new Error('the round could not be claimed')
-    const second = createRoundJournal(world.sql, claim, { log: world.context.log, mask: (text) => text, allowances })
+    const second = openEventLog(world.sql, claim, { log: world.context.log, mask: (text) => text, limits })
     second.activity(began('D'))
     await eventually(async () => expect(await types(uuid)).toHaveLength(4))
     second.activity(began('E'))
@@ -163,12 +163,12 @@ describe('the limits of a round', () => {
 
 describe('faults', () => {
   it('writes nothing for a worker that has lost the round', async () => {
-    const { uuid, round, journal } = await world.run()
-    journal.activity(began('mine'))
+    const { uuid, round, eventLog } = await world.run()
+    eventLog.activity(began('mine'))
     await eventually(async () => expect(await world.stored(uuid)).toHaveLength(1))
     await world.sql`UPDATE sessions SET fence = fence + 1 WHERE id = ${round.session.id}`
-    journal.activity(began('stale'))
-    await journal.close()
+    eventLog.activity(began('stale'))
+    await eventLog.close()
     expect(await world.stored(uuid)).toHaveLength(1)
   })
 
@@ -182,15 +182,15 @@ describe('faults', () => {
       tries++
       if (isDown) throw new Error('down')
     })
-    const journal = createRoundJournal(sql, round, { log, mask: (text) => text })
+    const eventLog = openEventLog(sql, round, { log, mask: (text) => text })
     for (const chain of ['A', 'B', 'C']) {
       const before = tries
-      journal.activity(began(chain))
+      eventLog.activity(began(chain))
       await eventually(() => expect(tries).toBeGreaterThan(before))
     }
     expect(messages).toHaveLength(1)
     isDown = false
-    await journal.close()
+    await eventLog.close()
     expect((await world.stored(uuid)).map((event) => (event as { chain?: string }).chain)).toEqual(['A', 'B', 'C'])
   })
 
@@ -199,9 +199,9 @@ describe('faults', () => {
     const log = createLogger({ write: (line) => messages.push(JSON.parse(line).message) })
     const { round } = await world.run()
     const sql = new Proxy(world.sql, { apply: () => new Promise(() => {}) })
-    const journal = createRoundJournal(sql, round, { log, mask: (text) => text })
-    journal.activity(began('A'))
-    await journal.close()
+    const eventLog = openEventLog(sql, round, { log, mask: (text) => text })
+    eventLog.activity(began('A'))
+    await eventLog.close()
     expect(messages).toEqual(['the last events of the round were not stored in time'])
   })
 })

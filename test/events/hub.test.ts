@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { silentLogger } from '../../src/base/log.ts'
 import type { Sql } from '../../src/data/db/types.ts'
 import { startSendingQueue } from '../../src/data/queue/pg-boss.ts'
-import { type SessionState, type StatusHub, startStatusHub } from '../../src/events/status-hub.ts'
+import { type EventHub, type SessionState, startEventHub } from '../../src/events/hub.ts'
 import { acceptRound } from '../../src/rounds/accept.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { memoryCache } from '../helpers/memory-cache.ts'
@@ -13,7 +13,7 @@ let database: TestDatabase
 let sql: Sql
 let context: Parameters<typeof openSession>[0] & { log: typeof silentLogger }
 let user_id: number
-const hubs: StatusHub[] = []
+const hubs: EventHub[] = []
 
 beforeAll(async () => {
   database = await createTestDatabase()
@@ -28,8 +28,8 @@ afterAll(async () => {
 })
 
 /** A hub whose periodic look is far away, so that what arrives came with a notification. */
-async function startHub(options: { resyncMs?: number; sql?: Sql } = {}): Promise<StatusHub> {
-  const hub = await startStatusHub(options.sql ?? sql, silentLogger, { resyncMs: options.resyncMs ?? 3_600_000 })
+async function startHub(options: { resyncMs?: number; sql?: Sql } = {}): Promise<EventHub> {
+  const hub = await startEventHub(options.sql ?? sql, silentLogger, { resyncMs: options.resyncMs ?? 3_600_000 })
   hubs.push(hub)
   return hub
 }

@@ -1,0 +1,67 @@
+import type { Logger } from '../base/log.ts'
+import type { Sql } from '../data/db/types.ts'
+import type { ClaimedRound } from '../rounds/round.ts'
+import { CHANNEL_LIMITS, type ChannelLimit, createLimiter } from './limits.ts'
+import { countStored, type EventEntry, insertEvents } from './log-rows.ts'
+import type { Activity, EngineOutput, EventChannel, RoundEvent } from './round-event.ts'
+import { toStorable } from './storable-event.ts'
+import { createQueue } from './write-queue.ts'
+
+/**
+ * Records what a round does, for those who watch it. No method throws or makes its caller wait. Every text is masked
+ * before it is stored.
+ */
+export interface EventLog {
+  activity(event: Activity): void
+  output(event: EngineOutput): void
+  /** From now on, texts are masked with `mask` as well. */
+  maskWith(mask: (text: string) => string): void
+  /** Resolves when everything that was recorded is stored, or when it is clear that it cannot be. Never rejects. */
+  close(): Promise<void>
+}
+
+/** For rounds that nobody can watch. */
+export const silentEventLog: EventLog = {
+  activity: () => {},
+  output: () => {},
+  maskWith: () => {},
+  close: async () => {},
+}
+
+export interface EventLogOptions {
+  log: Logger
+  /** Masks the secrets that are known from the start, those of the configuration. */
+  mask: (text: string) => string
+  limits?: Record<EventChannel, ChannelLimit>
+}
+
+/**
+ * Opens the event log of a round. Events wait in memory and one task writes them, many at a time: the first at once,
+ * those that come during a write together after it. When the database fails, they wait for the next event or for the
+ * end of the round. When another worker has the round, they are dropped.
+ */
+export function openEventLog(sql: Sql, round: ClaimedRound, options: EventLogOptions): EventLog {
+  const { log, limits = CHANNEL_LIMITS } = options
+  const masks = [options.mask]
+  const limiters = { activity: createLimiter(limits.activity), output: createLimiter(limits.output) }
+  const queue = createQueue<EventEntry>(async (entries) => {
+    const mask = (text: string) => masks.reduce((masked, next) => next(masked), text)
+    const storable = entries.flatMap(({ channel, event }) =>
+      toStorable(event, mask).map((stored) => ({ channel, event: stored })),
+    )
+    await insertEvents(sql, round, storable)
+  }, log)
+  const add = (channel: EventChannel, event: RoundEvent) => {
+    queue.add(limiters[channel].filter(event).map((admitted) => ({ channel, event: admitted })))
+  }
+  if (round.attempt > 1)
+    queue.first(async () => {
+      for (const { channel, ...stored } of await countStored(sql, round)) limiters[channel].count(stored)
+    })
+  return {
+    activity: (event) => add('activity', event),
+    output: (event) => add('output', event),
+    maskWith: (mask) => void masks.push(mask),
+    close: () => queue.close(),
+  }
+}

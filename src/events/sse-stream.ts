@@ -1,0 +1,146 @@
+import type { Logger } from '../base/log.ts'
+import type { EventHub } from './hub.ts'
+
+export type Chunk = Uint8Array<ArrayBuffer>
+
+const encoder = new TextEncoder()
+export const KEEP_ALIVE: Chunk = encoder.encode(': keepalive\n\n')
+
+/** What all streams of one process share. */
+export interface StreamHost {
+  hub: EventHub
+  polls: PollWheel
+  /** One function for each open stream, which ends it. */
+  open: Set<() => void>
+}
+
+/** Ends every open stream when the hub closes. */
+export function createStreamHost(hub: EventHub, periodMs: number): StreamHost {
+  const open = new Set<() => void>()
+  hub.closing.addEventListener('abort', () => {
+    for (const end of [...open]) end()
+  })
+  return { hub, polls: createPollWheel(periodMs), open }
+}
+
+export interface StreamOptions {
+  sessionUuid: string
+  maxPolls: number
+  log: Logger
+  /** How much waits for a reader at most. */
+  queue: QueuingStrategy<Chunk>
+}
+
+/** An open stream, for whoever fills it. */
+export interface OpenStream {
+  isDone(): boolean
+  /** True while the reader keeps up. */
+  hasRoom(): boolean
+  send(chunk: Chunk): void
+  /** Counts a poll and calls `onPoll`, or ends the stream when there were enough of them. */
+  poll(): void
+  end(): void
+  /** Ends the stream because of an error, which is logged. */
+  fail(error: unknown): void
+  /** Calls this at the end of the stream, or at once when it has ended. */
+  onEnd(close: () => void): void
+}
+
+/** What fills a stream. */
+export interface StreamContent {
+  /** Subscribes to what is sent. From its end on, `onPoll` is called once in each period. */
+  begin(stream: OpenStream): Promise<void>
+  onPoll(stream: OpenStream): void
+  /** The reader has room again. */
+  onRoom(stream: OpenStream): void
+}
+
+/**
+ * The body of an event stream: a comment at once, then what its content sends. It ends also after `maxPolls` polls, when
+ * the hub closes, when the content fails and when the reader leaves.
+ */
+export function createSseStream(host: StreamHost, content: StreamContent, options: StreamOptions) {
+  const closers: (() => void)[] = []
+  let controller: ReadableStreamDefaultController<Chunk>
+  let pollCount = 0
+  let isDone = false
+  const release = () => {
+    isDone = true
+    for (const close of closers.splice(0)) close()
+    host.open.delete(end)
+  }
+  const end = () => {
+    if (isDone) return
+    release()
+    controller.close()
+  }
+  const stream: OpenStream = {
+    isDone: () => isDone,
+    hasRoom: () => (controller.desiredSize ?? 0) > 0,
+    send: (chunk) => controller.enqueue(chunk),
+    poll: () => (pollCount++ < options.maxPolls ? content.onPoll(stream) : end()),
+    end,
+    fail: (error) => {
+      if (!isDone) options.log.warn('event stream ended early', { error, session_id: options.sessionUuid })
+      end()
+    },
+    onEnd: (close) => (isDone ? close() : void closers.push(close)),
+  }
+  const begin = async () => {
+    await content.begin(stream)
+    if (!isDone) closers.push(host.polls.add(stream.poll))
+  }
+  const start = (started: typeof controller) => {
+    controller = started
+    host.open.add(end)
+    controller.enqueue(KEEP_ALIVE)
+    if (host.hub.closing.aborted) return end()
+    begin().catch(stream.fail)
+  }
+  const pull = () => {
+    if (!isDone) content.onRoom(stream)
+  }
+  return new ReadableStream<Chunk>({ start, pull, cancel: release }, options.queue)
+}
+
+/** Calls each of many listeners once in a period, from a single timer that runs only while there are listeners. */
+interface PollWheel {
+  /** The first call comes within one period, each later one a period after it. Answers a function that stops them. */
+  add(onPoll: () => void): () => void
+  readonly size: number
+}
+
+const SLOTS = 20
+
+/**
+ * A period has 20 slots, and a listener belongs to the slot in which it joined. With a period of 2 s the timer fires
+ * every 100 ms and serves one slot, so that a thousand listeners are not all called in the same moment.
+ */
+function createPollWheel(periodMs: number): PollWheel {
+  const slots = Array.from({ length: SLOTS }, () => new Set<() => void>())
+  let size = 0
+  let current = 0
+  let timer: ReturnType<typeof setInterval> | null = null
+  const serveNextSlot = () => {
+    current = (current + 1) % SLOTS
+    for (const onPoll of [...(slots[current] ?? [])]) onPoll()
+  }
+  return {
+    add(onPoll) {
+      const slot = slots[current]
+      slot?.add(onPoll)
+      size++
+      timer ??= setInterval(serveNextSlot, periodMs / SLOTS)
+      return () => {
+        if (!slot?.delete(onPoll)) return
+        size--
+        if (size > 0 || timer === null) return
+        clearInterval(timer)
+        timer = null
+      }
+    },
+    get size() {
+      return size
+    },
+  }
+}

@@ -1,0 +1,197 @@
+import * as v from 'valibot'
+import { delay, type OutboundResponse } from '../../base/http.ts'
+import { waitUnlessAborted } from '../../base/time.ts'
+import {
+  AnnouncementSchema,
+  CancelledSchema,
+  DiagnosticsSchema,
+  FollowedOutputSchema,
+  FormattedSchema,
+  LiveOutputSchema,
+  parseJsonBody,
+  SchemaPartsSchema,
+  SubmittedSchema,
+} from './answers.ts'
+import type { IacClient } from './types.ts'
+import { type IacAccess, waitForJob } from './wait-for-job.ts'
+
+type OptionalJob = 'schema' | 'diagnostics' | 'fmt'
+
+/** Seconds that a round waits for an optional job before it goes on without the answer. */
+const LIMITS_S: Record<OptionalJob, number> = { schema: 30, diagnostics: 20, fmt: 20 }
+const SHORT_LIMIT_MS = 5_000
+const POLL_S = 1
+/** After a fault that may be temporary, no optional job is submitted for this long. */
+const PAUSE_MS = 10 * 60_000
+/** The announcement is read again after this time: after a restart the service may be another version. */
+const ANNOUNCED_MS = 60_000
+/** Pauses before the second and the third attempt to reach the service with a cancellation. */
+const CANCEL_PAUSES_MS = [250, 1_000]
+/** Two pieces of 256 KiB, of which each byte may be escaped as in JSON. */
+const MAX_OUTPUT_BYTES = 4 * 1024 * 1024
+
+type Offers = (addition: string, signal?: AbortSignal) => Promise<boolean>
+
+/** The client of everything in the iac contract that a service need not offer. No method throws: faults are logged. */
+export function createOptionalCalls(
+  access: IacAccess,
+): Required<Pick<IacClient, OptionalJob | 'output' | 'outputFrom' | 'cancel'>> {
+  const offers = createOffers(access)
+  return { ...createOptionalJobs(access, offers), ...createLiveJobs(access, offers) }
+}
+
+/** Reports what the service announces at `GET /v1/engine`. Errors: when it does not answer. */
+function createOffers({ call, config }: IacAccess): Offers {
+  let announced: Promise<ReadonlySet<string>> | null = null
+  let announcedUntil = 0
+  const read = async () => {
+    const response = await call('/v1/engine', { timeoutMs: Math.min(config.timeout * 1000, SHORT_LIMIT_MS) })
+    if (isTransient(response)) throw new Error(`HTTP ${response.status}`)
+    const parsed = response.status === 200 ? v.safeParse(AnnouncementSchema, parseJsonBody(response)) : null
+    return new Set(parsed?.success ? parsed.output.additions : [])
+  }
+  return async (addition, signal) => {
+    if (announced === null || performance.now() > announcedUntil) {
+      announcedUntil = performance.now() + ANNOUNCED_MS
+      // Not bound to the signal of one caller, because others wait for the same answer.
+      announced = read()
+      announced.catch(() => {
+        announced = null
+      })
+    }
+    return (await (signal ? waitUnlessAborted(announced, signal) : announced)).has(addition)
+  }
+}
+
+/**
+ * Client of the optional jobs of the iac contract. A job is submitted only when the service announces its kind. A
+ * kind that turns out not to be offered, or whose answer breaks the contract, is not asked for again in this process.
+ * Whatever goes wrong is logged and answered with null.
+ */
+function createOptionalJobs(access: IacAccess, offers: Offers): Required<Pick<IacClient, OptionalJob>> {
+  const unavailable = new Set<OptionalJob>()
+  let pausedUntil = 0
+  const ask = async <S extends v.GenericSchema>(
+    kind: OptionalJob,
+    body: object,
+    schema: S,
+    signal: AbortSignal | undefined,
+  ): Promise<v.InferOutput<S> | null> => {
+    if (unavailable.has(kind) || performance.now() < pausedUntil) return null
+    try {
+      if (!(await offers(kind, signal))) {
+        access.log.info('the iac service does not offer an optional job', { kind })
+        unavailable.add(kind)
+        return null
+      }
+      const text = await runJob(access, kind, body, signal)
+      const parsed = text === null ? null : v.safeParse(schema, JSON.parse(text))
+      if (parsed?.success === false) throw new OffContract('an answer of an unknown form')
+      return parsed?.output ?? null
+    } catch (error) {
+      if (signal?.aborted) return null
+      access.log.warn('an optional job of the iac service gave nothing', { kind, error })
+      if (error instanceof OffContract || error instanceof SyntaxError) unavailable.add(kind)
+      else pausedUntil = performance.now() + PAUSE_MS
+      return null
+    }
+  }
+  return {
+    schema: (request, signal) => ask('schema', request, SchemaPartsSchema, signal),
+    diagnostics: (workspacePath, signal) =>
+      ask('diagnostics', { workspace_path: workspacePath }, DiagnosticsSchema, signal),
+    fmt: async (workspacePath, texts, signal) => {
+      const formatted = await ask('fmt', { workspace_path: workspacePath, texts }, FormattedSchema, signal)
+      if (formatted === null || formatted.length === texts.length) return formatted
+      access.log.warn('the iac service answered another number of formatted texts')
+      unavailable.add('fmt')
+      return null
+    },
+  }
+}
+
+/** The service does not offer the job, or its answer breaks the contract. Asking again would not help. */
+class OffContract extends Error {}
+
+/** Standard output of the job; null when the engine failed, which may be different for another workspace. */
+async function runJob(
+  { call, config, log }: IacAccess,
+  kind: OptionalJob,
+  body: object,
+  signal?: AbortSignal,
+): Promise<string | null> {
+  const jobTimeout = Math.min(config.job_timeout, LIMITS_S[kind])
+  const timeoutMs = Math.min(config.timeout, jobTimeout) * 1000
+  const response = await call(`/v1/${kind}`, { method: 'POST', json: body, timeoutMs, signal })
+  const submitted = response.status === 202 ? v.safeParse(SubmittedSchema, parseJsonBody(response)) : null
+  if (!submitted?.success) {
+    if (isTransient(response)) throw new Error(`HTTP ${response.status}`)
+    throw new OffContract(`HTTP ${response.status}`)
+  }
+  const limited = { ...config, job_timeout: jobTimeout, job_poll_interval: Math.min(config.job_poll_interval, POLL_S) }
+  const result = await waitForJob({ config: limited, log, call }, submitted.output.job_id, { signal })
+  const expected = kind === 'diagnostics' ? [0, 1] : [0]
+  return expected.includes(result.exit_code) && result.stdout !== '' ? result.stdout : null
+}
+
+/** True if a later attempt may succeed. */
+const isTransient = ({ status }: OutboundResponse) => status === 429 || (status >= 500 && status !== 501)
+
+/** Client of what can be done with a job while it runs. Whatever goes wrong is logged, and nothing is thrown. */
+function createLiveJobs(
+  { call, config, log }: IacAccess,
+  offers: Offers,
+): Required<Pick<IacClient, 'cancel' | 'output' | 'outputFrom'>> {
+  const cancelOnce = async (jobId: string, signal: AbortSignal | undefined): Promise<boolean> => {
+    if (!(await offers('cancel'))) return false
+    const timeoutMs = Math.min(config.timeout * 1000, SHORT_LIMIT_MS)
+    const response = await call(`/v1/jobs/${jobId}`, { method: 'DELETE', timeoutMs, signal })
+    if (isTransient(response)) throw new Error(`HTTP ${response.status}`)
+    return response.status === 202 && v.is(CancelledSchema, parseJsonBody(response))
+  }
+  return {
+    cancel: async (jobId, signal) => {
+      for (const pause of [...CANCEL_PAUSES_MS, null]) {
+        try {
+          return await cancelOnce(jobId, signal)
+        } catch (error) {
+          if (signal?.aborted) return false
+          log.warn('an iac job could not be cancelled yet', { job_id: jobId, error })
+          if (pause !== null) await delay(pause, signal).catch(() => undefined)
+        }
+      }
+      return false
+    },
+    output: async (jobId, signal) => {
+      try {
+        if (!(await offers('output', signal))) return null
+        const limits = { timeoutMs: SHORT_LIMIT_MS, maxBytes: 1024 * 1024, signal }
+        const response = await call(`/v1/jobs/${jobId}/output`, limits)
+        const parsed = response.status === 200 ? v.safeParse(LiveOutputSchema, parseJsonBody(response)) : null
+        return parsed?.success ? parsed.output : null
+      } catch (error) {
+        if (!signal?.aborted) log.info('the output of a running iac job could not be read', { job_id: jobId, error })
+        return null
+      }
+    },
+    outputFrom: async (jobId, from, { waitSeconds, signal }) => {
+      try {
+        if (!(await offers('output_from'))) return null
+        const query = `stdout_from=${from.stdout}&stderr_from=${from.stderr}`
+        const response = await call(`/v1/jobs/${jobId}/output?${query}`, {
+          headers: { prefer: `wait=${waitSeconds}` },
+          timeoutMs: (waitSeconds + config.timeout) * 1000,
+          maxBytes: MAX_OUTPUT_BYTES,
+          signal,
+        })
+        if (isTransient(response)) return 'missed'
+        const parsed = response.status === 200 ? v.safeParse(FollowedOutputSchema, parseJsonBody(response)) : null
+        return parsed?.success ? parsed.output : null
+      } catch (error) {
+        if (signal?.aborted) return null
+        log.info('the output of a running iac job could not be read', { job_id: jobId, error })
+        return 'missed'
+      }
+    },
+  }
+}
