@@ -19,7 +19,7 @@ type WatchedRun = Pick<BareRun, 'context' | 'eventLog' | 'log'>
 const FOR_PEOPLE: readonly IacJobKind[] = ['init', 'validate', 'plan', 'apply', 'import']
 export const isForPeople = (kind: IacJobKind): boolean => FOR_PEOPLE.includes(kind)
 
-/** How long the service may hold its answer while the engine writes nothing. */
+/** Time that the service may hold its answer while the engine writes nothing. */
 const WAIT_S = 10
 const PAUSE_MS = 1_000
 /** After as many failures in a row the output is not read along any more, and comes whole at the end. */
@@ -115,7 +115,7 @@ class WatchedJob {
 class StreamWriter {
   readonly #write: (lines: string) => void
   #taken = ''
-  /** How much of `#taken` has been written. */
+  /** The length of the part of `#taken` that has been written. */
   #written = 0
   #isFull = false
 
@@ -150,7 +150,7 @@ class StreamWriter {
   }
 }
 
-/** How many characters at the beginning of a text are lines that were written. An `init` may have begun again. */
+/** Counts the characters at the beginning of a text that are lines already written. An `init` may have begun again. */
 function sharedLines(written: string, text: string): number {
   if (text.startsWith(written)) return written.length
   let same = 0

@@ -17,7 +17,7 @@ import { readMasks } from '../workspace/pins/private-files.ts'
 import { writeStateKeys } from '../workspace/state-keys.ts'
 
 /**
- * Applies exactly the reviewed plan, once (contract, section 2.7). Nothing is cloned or planned again, and no second
+ * Applies exactly the reviewed plan, once. Nothing is cloned or planned again, and no second
  * job is submitted, even when this worker dies and another one takes the round up. When the round has ended, well or
  * not, nothing is pinned any more: the seal is removed by the same statement that ends the round. A round that is
  * cancelled before it has submitted its job has changed nothing, and leaves the plan pinned. After that the engine is
@@ -25,14 +25,14 @@ import { writeStateKeys } from '../workspace/state-keys.ts'
  */
 export const apply: BareMode = { workspace: false, handle, giveUp }
 
-/** How far the apply of a round has come, over all of its attempts. */
+/** The progress of the apply of a round, over all of its attempts. */
 interface ApplyState {
   /** Null until the pin was found, and after an attempt that got as far as removing it. */
   seal: StoredSeal | null
   /** Null when the directory of the pin is not, or no longer, on this disk. */
   directory: PinnedDirectory | null
   progress: ApplyProgress
-  /** Whether the iac service said that the job is over, so that nothing uses the directory any more. */
+  /** True once the iac service said that the job is over, so that nothing uses the directory any more. */
   over: boolean
 }
 
@@ -182,7 +182,7 @@ async function concludeFailedApply(
 }
 
 /**
- * Whether an error is the word of the iac service that the engine has ended. With 503 it says that it was interrupted
+ * True if an error of the iac service says that the engine has ended. With 503 it says that it was interrupted
  * itself, and an engine of its earlier life may still work.
  */
 const saysItIsOver = (error: unknown): boolean =>

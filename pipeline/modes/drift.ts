@@ -9,9 +9,9 @@ import { composePrompts } from '../steps/shared/compose-prompts.ts'
 import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
 
 /**
- * Makes the code match the infrastructure: all of it, or in a partial round only the part that the request is about
- * (contract, section 2.5). The lock and the pin of the session stay as they are. A plan that fails does not fail the
- * round: the report says what the engine said.
+ * Makes the code match the infrastructure: all of it, or in a partial round only the part that the request is about.
+ * The lock and the pin of the session stay as they are. A plan that fails does not fail the round: the report has the
+ * output of the engine.
  */
 export async function drift(run: Run): Promise<Outcome> {
   const kit = createKit(run)
