@@ -96,34 +96,39 @@ async function isLocked({ stateStore, config }: Context, repo_uri: string, scope
   return found !== null && found !== undefined
 }
 
-describe.each(Object.entries(MODES))('a %s round that is cancelled in any of its phases', (mode, world) => {
-  it('ends once, leaves no lock, no seal and no reviewed commit, and starts nothing further', async () => {
-    const phases: string[] = []
-    const { session: whole } = await runOnce(world, async (_, phase) => void phases.push(phase))
-    expect(whole.statuses.at(-1), whole.failures.join()).toBe('completed')
-    expect(phases.length).toBeGreaterThan(5)
-    for (const wanted of phases) {
-      const later: string[] = []
-      let reached = false
-      const { session, context, repo_uri } = await runOnce(world, async (context, phase) => {
-        if (reached) later.push(phase)
-        if (phase !== wanted) return
-        reached = true
-        await cancel(context)
-      })
-      expect(reached, wanted).toBe(true)
-      expect([session.statuses.at(-1), session.messages.at(-1)], `${mode}: ${wanted}`).toEqual([
-        'uncompleted',
-        'Cancelled by ada@example.org.',
-      ])
-      expect(session, wanted).toMatchObject({ in_flight: false, is_blocked: false, failures: [] })
-      // What already ran beside the cancelled call may still have been on its way.
-      expect(later.length, `${wanted}, then ${later.join()}`).toBeLessThanOrEqual(1)
-      const [row] = await context.sql<{ reviewed_commit: string; seals: number; scope_id: string }[]>`
+// A round for each phase.
+describe.each(Object.entries(MODES))(
+  'a %s round that is cancelled in any of its phases',
+  { timeout: 180_000 },
+  (mode, world) => {
+    it('ends once, leaves no lock, no seal and no reviewed commit, and starts nothing further', async () => {
+      const phases: string[] = []
+      const { session: whole } = await runOnce(world, async (_, phase) => void phases.push(phase))
+      expect(whole.statuses.at(-1), whole.failures.join()).toBe('completed')
+      expect(phases.length).toBeGreaterThan(5)
+      for (const wanted of phases) {
+        const later: string[] = []
+        let reached = false
+        const { session, context, repo_uri } = await runOnce(world, async (context, phase) => {
+          if (reached) later.push(phase)
+          if (phase !== wanted) return
+          reached = true
+          await cancel(context)
+        })
+        expect(reached, wanted).toBe(true)
+        expect([session.statuses.at(-1), session.messages.at(-1)], `${mode}: ${wanted}`).toEqual([
+          'uncompleted',
+          'Cancelled by ada@example.org.',
+        ])
+        expect(session, wanted).toMatchObject({ in_flight: false, is_blocked: false, failures: [] })
+        // What already ran beside the cancelled call may still have been on its way.
+        expect(later.length, `${wanted}, then ${later.join()}`).toBeLessThanOrEqual(1)
+        const [row] = await context.sql<{ reviewed_commit: string; seals: number; scope_id: string }[]>`
         SELECT s.reviewed_commit, p.scope_id, (SELECT count(*)::int FROM pins WHERE session_id = s.id) AS seals
         FROM sessions s JOIN engine_providers p ON p.session_id = s.id WHERE s.uuid = ${session.uuid}`
-      expect(row, wanted).toMatchObject({ reviewed_commit: '', seals: 0 })
-      expect(await isLocked(context, repo_uri, row?.scope_id ?? ''), wanted).toBe(false)
-    }
-  })
-})
+        expect(row, wanted).toMatchObject({ reviewed_commit: '', seals: 0 })
+        expect(await isLocked(context, repo_uri, row?.scope_id ?? ''), wanted).toBe(false)
+      }
+    })
+  },
+)
