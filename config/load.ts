@@ -1,23 +1,16 @@
-import { type ReadFile, readDocument } from './document.ts'
-import { ConfigError } from './errors.ts'
+import { ConfigError, type ReadFile, readDocument } from './document.ts'
 import { readRulesFile } from './rules-file.ts'
-import { readDatabase } from './sections/database.ts'
-import { readEnvironment } from './sections/environment.ts'
+import { readDatabase, readRedis, readTelemetry } from './sections/connections.ts'
 import { readGit } from './sections/git.ts'
 import { readHttp } from './sections/http.ts'
 import { readLlm } from './sections/llm.ts'
 import { readAdmin, readOidc } from './sections/oidc.ts'
-import { readOrchestration } from './sections/orchestration.ts'
-import { readPaths } from './sections/paths.ts'
-import { readRedis } from './sections/redis.ts'
+import { readAudit, readEnvironment, readOrchestration, readPaths, readWorker } from './sections/processes.ts'
 import { missingTokens, readServices } from './sections/services.ts'
 import { readStorage } from './sections/storage.ts'
-import { readTelemetry } from './sections/telemetry.ts'
-import { readAudit, readWorker } from './sections/worker.ts'
 import { createSource, type Environment, type Source } from './source.ts'
-import type { Config } from './types.ts'
 
-export { ConfigError } from './errors.ts'
+export { ConfigError } from './document.ts'
 
 /**
  * Loads the effective configuration: the values of the file, or else the defaults; the secrets in the variables that
@@ -34,10 +27,19 @@ export async function loadConfig(env: Environment, readFile: ReadFile): Promise<
   return config
 }
 
-async function readSections(source: Source, readFile: ReadFile): Promise<Config> {
+/**
+ * The effective configuration: file, defaults and environment, merged and checked once at boot. Durations are seconds,
+ * as in the file. It holds the values of secrets, and no other part of the platform reads them from the environment;
+ * `SECRET_FIELDS` in `mask.ts` lists their keys.
+ */
+export type Config = Awaited<ReturnType<typeof readSections>>
+export type OrchestrationConfig = Config['orchestration']
+
+async function readSections(source: Source, readFile: ReadFile) {
   const orchestration = readOrchestration(source)
   return {
     environment: readEnvironment(source),
+    /** The version that the API description and the metrics show (`APP_VERSION`). */
     version: source.variable('APP_VERSION') || '0.0.0-dev',
     oidc: readOidc(source),
     admin: readAdmin(source),

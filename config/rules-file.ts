@@ -1,12 +1,15 @@
 import { LineCounter, parseDocument } from 'yaml'
 import type { ReadFile } from './document.ts'
-import { systemCode } from './errors.ts'
+import { systemCode } from './document.ts'
 import { RULE_IDS } from './rule-ids.ts'
 import { isMapping, type Source } from './source.ts'
-import type { RuleGrade, RuleGrades } from './types.ts'
 
 const FIELD = 'orchestration.rules_file'
-const GRADES: readonly RuleGrade[] = ['off', 'info', 'warning', 'error', 'critical']
+const GRADES = ['off', 'info', 'warning', 'error', 'critical'] as const
+/** The severity of a rule, or `off`. */
+type RuleGrade = (typeof GRADES)[number]
+/** The operator's grades by rule id. A rule that is not among them keeps its own severity. */
+export type RuleGrades = Readonly<Record<string, RuleGrade>>
 const isGrade = (value: unknown): value is RuleGrade => GRADES.some((grade) => grade === value)
 
 /**

@@ -1,20 +1,17 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/preact-query'
-import { createRouter, RouterProvider } from '@tanstack/react-router'
+import { RouterProvider } from '@tanstack/react-router'
 import { render } from 'preact'
 import { createApi } from './client/api/client.ts'
 import { ApiError } from './client/api/errors.ts'
-import type { AuthConfig } from './client/auth/session.ts'
-import { createSignIn } from './client/auth/session.ts'
+import { type AuthConfig, createSignIn } from './client/auth/sign-in.ts'
 import { type ConsoleConfig, type Platform, PlatformProvider } from './client/platform.ts'
-import { askForPlan } from './client/sessions/use-plan-document.ts'
+import { askForPlan } from './client/sessions/use-artifact.ts'
 import { type ReadSession, sessionKey, sessionQuery } from './client/sessions/use-session.ts'
 import { loadSettings } from './client/settings.ts'
 import { meQuery } from './client/use-me.ts'
-import { routeTree } from './routes.tsx'
-import { trustOwnScripts } from './scripts.ts'
-import { SignInGate } from './ui/shell/sign-in-gate.tsx'
-import { Unavailable } from './ui/shell/unavailable.tsx'
-import { ClockContext } from './ui/time/clock.ts'
+import { router } from './routes.tsx'
+import { SignInGate, Unavailable } from './ui/shell/gates.tsx'
+import { ClockContext } from './ui/time.tsx'
 
 const BASE = '/console'
 
@@ -92,7 +89,6 @@ async function start(): Promise<void> {
   const client = createClient(platform)
   void askAhead(platform, client)
   // It is made while the answers are on their way. A part that cannot be loaded is told by the router later.
-  const router = createRouter({ routeTree, basepath: BASE, defaultPreload: 'intent', scrollRestoration: true })
   router.load().catch(() => {})
   page.replaceChildren()
   render(
@@ -100,7 +96,7 @@ async function start(): Promise<void> {
       <ClockContext.Provider value={platform.api.now}>
         <QueryClientProvider client={client}>
           <SignInGate>
-            <RouterProvider router={router as never} />
+            <RouterProvider router={router} />
           </SignInGate>
         </QueryClientProvider>
       </ClockContext.Provider>
@@ -111,3 +107,21 @@ async function start(): Promise<void> {
 
 trustOwnScripts()
 void start()
+
+interface TrustedTypes {
+  createPolicy(name: 'default', rules: { createScriptURL(url: string): string }): unknown
+}
+
+/**
+ * The page may run scripts of its own build and nothing else. Browsers that enforce this ask here before they start a
+ * worker; whatever would make a script out of text is refused, because there is no rule for it.
+ */
+function trustOwnScripts(types = (globalThis as { trustedTypes?: TrustedTypes }).trustedTypes): void {
+  types?.createPolicy('default', {
+    createScriptURL: (given) => {
+      const url = new URL(given, location.href)
+      if (url.origin === location.origin && url.pathname.startsWith('/console/assets/')) return url.href
+      throw new TypeError('This is no script of the console.')
+    },
+  })
+}

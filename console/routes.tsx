@@ -1,59 +1,103 @@
-import { createRootRoute, createRoute, lazyRouteComponent, Outlet } from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
+import type { ComponentType } from 'preact'
+import { pickSearch } from './client/use-address.ts'
 import { Broken, NotFound } from './ui/shell/errors.tsx'
 import { Frame } from './ui/shell/frame.tsx'
 
-const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: Broken as never })
-const frame = createRoute({ getParentRoute: () => root, id: 'frame', component: Frame as never })
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: Broken })
+const frame = createRoute({ getParentRoute: () => root, id: 'frame', component: Frame })
 
-/** One screen: its address below `/console`, and the module that draws it, which is loaded when it is first seen. */
-const screen = <Path extends string>(path: Path, load: () => Promise<{ Screen: unknown }>) =>
+type Load = () => Promise<{ Screen: unknown }>
+
+/** The type of a screen is not looked at: it depends on its links, and these on the table below. */
+const lazyScreen = (load: Load) => lazyRouteComponent(load as () => Promise<{ Screen: ComponentType }>, 'Screen')
+
+/** One screen: its path below `/console`, its module, loaded on first use, and the search parameters that it reads. */
+const screen = <Path extends string, Name extends string = never>(path: Path, load: Load, names: Name[] = []) =>
   createRoute({
     getParentRoute: () => frame,
     path,
-    component: lazyRouteComponent(load as never, 'Screen') as never,
-    // The address is the state of a screen: each reads and checks the keys that it knows.
-    validateSearch: (search: Record<string, unknown>): Record<string, unknown> => search,
+    component: lazyScreen(load),
+    validateSearch: pickSearch(names),
   })
 
-/** Inside of a session: these share its header, its tabs and what was read of it. */
+/** The screens of one session share its header, its tabs and its data. */
 const session = createRoute({
   getParentRoute: () => frame,
   path: '/sessions/$sessionId',
-  component: lazyRouteComponent(() => import('./screens/session/session.tsx') as never, 'Screen') as never,
+  component: lazyScreen(() => import('./screens/session/session.tsx')),
 })
-const part = <Path extends string>(path: Path, load: () => Promise<{ Screen: unknown }>) =>
+const part = <Path extends string, Name extends string = never>(path: Path, load: Load, names: Name[] = []) =>
   createRoute({
     getParentRoute: () => session,
     path,
-    component: lazyRouteComponent(load as never, 'Screen') as never,
-    validateSearch: (search: Record<string, unknown>): Record<string, unknown> => search,
+    component: lazyScreen(load),
+    validateSearch: pickSearch(names),
   })
 
+// Not within the table: a route that is created as an argument loses its type.
+const signedIn = createRoute({
+  getParentRoute: () => root,
+  path: '/signed-in',
+  component: lazyScreen(() => import('./screens/signed-in/signed-in.tsx')),
+})
+
+const PLAN = ['plan', 'resource', 'finding', 'action', 'search', 'critical', 'findings', 'outside', 'module'] as const
+
 /** The table of contents of the console. */
-export const routeTree = root.addChildren([
+const routeTree = root.addChildren([
   frame.addChildren([
     screen('/', () => import('./screens/start/start.tsx')),
-    screen('/sessions', () => import('./screens/sessions/sessions.tsx')),
-    session.addChildren([
-      part('/', () => import('./screens/rounds/rounds.tsx')),
-      part('/review', () => import('./screens/review/review.tsx')),
-      part('/graph', () => import('./screens/graph/graph.tsx')),
-      part('/seal', () => import('./screens/seal/seal.tsx')),
-      part('/pull-request', () => import('./screens/pull-request/pull-request.tsx')),
-      part('/drift', () => import('./screens/drift/drift.tsx')),
-      part('/import', () => import('./screens/import/import.tsx')),
-      part('/replay/$round', () => import('./screens/replay/replay.tsx')),
+    screen('/sessions', () => import('./screens/sessions/sessions.tsx'), [
+      ...([
+        'view',
+        'search',
+        'status',
+        'mode',
+        'operation',
+        'cloud',
+        'repo_uri',
+        'locked',
+        'sort',
+        'user_email',
+      ] as const),
+      ...(['created_after', 'created_before'] as const),
     ]),
-    screen('/locked', () => import('./screens/locked/locked.tsx')),
+    session.addChildren([
+      part('/', () => import('./screens/rounds/rounds.tsx'), ['round']),
+      part('/review', () => import('./screens/review/review.tsx'), [
+        ...(['round', 'part', 'file', 'line', 'attempt'] as const),
+        ...PLAN,
+      ]),
+      part('/graph', () => import('./screens/graph/graph.tsx'), ['round', 'resource', 'action', 'show']),
+      part('/seal', () => import('./screens/seal/seal.tsx'), ['round']),
+      part('/pull-request', () => import('./screens/pull-request/pull-request.tsx')),
+      part('/drift', () => import('./screens/drift/drift.tsx'), ['round']),
+      part('/import', () => import('./screens/import/import.tsx'), ['round']),
+      part('/replay/$round', () => import('./screens/replay/replay.tsx'), ['at']),
+    ]),
+    screen('/locked', () => import('./screens/locked/locked.tsx'), ['lock']),
     screen('/admin', () => import('./screens/admin/overview.tsx')),
-    screen('/admin/users', () => import('./screens/admin/users.tsx')),
-    screen('/admin/audit', () => import('./screens/admin/audit.tsx')),
-    screen('/help', () => import('./screens/help/help.tsx')),
+    screen('/admin/users', () => import('./screens/admin/users.tsx'), ['search', 'page']),
+    screen('/admin/audit', () => import('./screens/admin/audit.tsx'), [
+      ...(['action', 'user_email', 'session_id', 'after', 'before', 'page'] as const),
+    ]),
+    screen('/help', () => import('./screens/help/help.tsx'), ['session']),
     screen('/settings', () => import('./screens/settings/settings.tsx')),
   ]),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/signed-in',
-    component: lazyRouteComponent(() => import('./screens/signed-in/signed-in.tsx') as never, 'Screen') as never,
-  }),
+  signedIn,
 ])
+
+export const router = createRouter({
+  routeTree,
+  basepath: '/console',
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+})
+
+// Links and navigation anywhere in the console are checked against this table.
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

@@ -4,8 +4,7 @@ import type { Context } from '../src/context.ts'
 import { STOPPING } from '../src/data/queue/types.ts'
 import type { CancelWatch } from '../src/rounds/cancel-watch.ts'
 import { type Claim, claimRound } from '../src/rounds/claim.ts'
-import type { RoundEnd } from '../src/rounds/finish.ts'
-import { cancelledMessage } from '../src/rounds/finish.ts'
+import { cancelledMessage, finishDespiteOutages, type RoundEnd } from '../src/rounds/finish.ts'
 import { keepLease } from '../src/rounds/keep-lease.ts'
 import type { ClaimedRound } from '../src/rounds/round.ts'
 import type { SessionFacts } from '../src/rounds/session-facts.ts'
@@ -15,7 +14,6 @@ import { endOfPreview } from './kit/end-of-preview.ts'
 import type { RoundRecorder } from './kit/round-recorder.ts'
 import type { BareRun, Modes, Outcome, Parked, RoundMode } from './kit/run.ts'
 import { type AttemptFrame, openBudget, openRoundEventLog, openRun, toRecordedRound } from './open-run.ts'
-import { saveEnd } from './save-end.ts'
 import type { Workspace } from './workspace/types.ts'
 
 const UNEXPECTED = 'an unexpected error occurred; the log of the worker has the details.'
@@ -87,7 +85,7 @@ async function runClaimed(context: Context, claim: Claim, modes: Modes, frame: C
       return log.info('round handed back')
     }
     writtenEnd = end
-    writtenEnd = await saveEnd(context, claim, end, lease.signal)
+    writtenEnd = await finishDespiteOutages(context, claim, end, lease.signal)
     lease.stop()
     const { status, message } = writtenEnd
     context.metrics?.countRoundEnd(claim.mode, status)
@@ -128,13 +126,13 @@ async function attempt(
     if (cancelled instanceof RoundCancelled) {
       noteCancellation(run, cancelled)
       // An apply throws this only before it has submitted anything, so its plan is as good as before.
-      const keeps_pin = claim.mode === 'apply'
+      const keeps_plan = claim.mode === 'apply'
       return {
         status: 'uncompleted',
         message: cancelledMessage(cancelled.by),
         commit: null,
         ...whatIsKept(),
-        keeps_pin,
+        keeps_plan,
       }
     }
     return {

@@ -1,10 +1,10 @@
 import { expireAuditRecords } from '../src/access/audit/expire.ts'
 import type { Context } from '../src/context.ts'
 import { deleteOldEvents } from '../src/events/log-rows.ts'
+import { deleteArchivesOfFailedSessions } from '../src/saved-plans/encrypted-archive.ts'
 import { readStandings } from '../src/sessions/find.ts'
-import { deleteArchivesOfFailedSessions } from '../src/sessions/pins/archive.ts'
 import { gitFolder } from './workspace/git/place.ts'
-import { sweepWorkspaces } from './workspace/pins/sweep.ts'
+import { sweepWorkspaces } from './workspace/saved-plans/sweep.ts'
 
 const SWEEP_EVERY_MS = 3_600_000
 
@@ -51,7 +51,7 @@ export async function sweep(context: SweeperContext, signal: AbortSignal): Promi
   const options = { standings, now: context.now(), log, signal }
   const { removed, unknown } = await sweepWorkspaces(config.paths.upload_folder, options)
   // A worker that died left git's own directories in another place than the files of its clones.
-  const git = await sweepWorkspaces(gitFolder(config.paths), { ...options, pins: false })
+  const git = await sweepWorkspaces(gitFolder(config.paths), { ...options, plans: false })
   if (unknown > 0)
     log.warn('folders of sessions that the database does not know stay where they are', { folders: unknown })
   const archives = signal.aborted ? 0 : await deleteArchivesOfFailedSessions(context, signal)

@@ -5,12 +5,12 @@ import type { Cache } from './data/cache/types.ts'
 import type { Sql } from './data/db/types.ts'
 import type { RoundQueue } from './data/queue/types.ts'
 import type { ObjectStore, StateKeySource } from './data/storage/types.ts'
-import type { LlmClient } from './llm/types.ts'
+import type { LlmClient } from './llm/inference.ts'
 import type { PlatformMetrics } from './observe/metrics.ts'
 import type { Tracing } from './observe/trace-types.ts'
 import type { PromptSource } from './prompts/source.ts'
 import type { HostResolver, PinnedFetch } from './repository/remote.ts'
-import type { IacClient } from './services/iac/types.ts'
+import type { IacClient } from './services/iac/contract.ts'
 
 /**
  * The clients and settings of one process. Its entry builds them once and passes them in, so that no module

@@ -1,10 +1,12 @@
 import type { Source } from '../source.ts'
-import type { AwsVariables } from '../types.ts'
 
 type Variables = Pick<Source, 'variable'>
 
+/** The values of the variables that lead to credentials of AWS; those that are not set are empty. */
+export type AwsVariables = ReturnType<typeof readAws>
+
 /** Reads what the credential chain may use, from the variables that the tools of AWS use as well. */
-export function readAws(source: Variables): AwsVariables {
+export function readAws(source: Variables) {
   const value = source.variable
   return {
     access_key: value('AWS_ACCESS_KEY_ID'),
@@ -13,7 +15,9 @@ export function readAws(source: Variables): AwsVariables {
     web_identity_token_file: value('AWS_WEB_IDENTITY_TOKEN_FILE'),
     role_arn: value('AWS_ROLE_ARN'),
     role_session_name: value('AWS_ROLE_SESSION_NAME'),
+    /** When it is empty, the profile `default` is used if it exists. */
     profile: value('AWS_PROFILE'),
+    /** Paths of the shared files, by default in the home folder; empty when there is no home folder. */
     credentials_file: value('AWS_SHARED_CREDENTIALS_FILE') || belowHome(source, 'credentials'),
     config_file: value('AWS_CONFIG_FILE') || belowHome(source, 'config'),
     container_relative_uri: value('AWS_CONTAINER_CREDENTIALS_RELATIVE_URI'),
@@ -21,6 +25,7 @@ export function readAws(source: Variables): AwsVariables {
     container_token: value('AWS_CONTAINER_AUTHORIZATION_TOKEN'),
     container_token_file: value('AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE'),
     metadata_disabled: value('AWS_EC2_METADATA_DISABLED').toLowerCase() === 'true',
+    /** Base URL without trailing slash. */
     metadata_endpoint: metadataEndpoint(source),
   }
 }

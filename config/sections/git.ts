@@ -1,7 +1,9 @@
 import * as v from 'valibot'
 import { baseUrl, choice, integer, nonEmpty, text, textList } from '../fields.ts'
 import type { Source } from '../source.ts'
-import type { GitConfig, GitProvider } from '../types.ts'
+
+export type GitProvider = 'GITHUB' | 'AZURE_DEVOPS' | 'GITLAB'
+export type GitConfig = ReturnType<typeof readGit>
 
 const HOSTS: Record<GitProvider, string> = { GITHUB: 'github.com', AZURE_DEVOPS: 'dev.azure.com', GITLAB: 'gitlab.com' }
 const PLACEHOLDERS: Record<string, GitProvider> = {
@@ -21,19 +23,25 @@ export const gitSchema = v.object({
   pat_token_env: text('GIT_TOKEN'),
   author_name: text('Platform', nonEmpty),
   author_email: text('platform@noreply.invalid', nonEmpty),
+  /** `https://<host>[:port]` of a self-hosted server; empty for the public host. */
   base_url: baseUrl('', { test: isBaseUrl, text: 'must be https://<host>[:port] without user, path or query' }),
+  /** Base URL of the REST interface of a self-hosted server; empty for its usual place at `host`. */
   api_url: baseUrl('', { test: isApiUrl, text: 'must be an http:// or https:// URL without user or query' }),
+  /** Path of a PEM file with further certificate authorities for the git server; empty when there is none. */
   ca_file: text(''),
+  /** Hosts, as `host` or `host:port`, whose names may resolve to addresses that are not public. */
   allow_private_hosts: textList([]),
+  /** Limits of a clone on the disk: MiB of its git directory and files together, files and folders. */
   max_clone_mib: integer(2_048, { min: 1 }),
   max_clone_files: integer(200_000, { min: 1 }),
 })
 
-export function readGit(source: Source): GitConfig {
+export function readGit(source: Source) {
   const { pat_user_env, pat_token_env, ...values } = source.section('git', gitSchema).values
   return {
     ...values,
     allow_private_hosts: values.allow_private_hosts.map((host) => host.toLowerCase()),
+    /** The host of `base_url`, or else the public host of the provider. */
     host: values.base_url === '' ? HOSTS[values.provider] : new URL(values.base_url).host,
     user: source.variable(pat_user_env),
     token: source.variable(pat_token_env),

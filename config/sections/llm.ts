@@ -2,14 +2,61 @@ import * as v from 'valibot'
 import { decimal, integer, nonEmpty, text } from '../fields.ts'
 import { missingVariables, providerOf, providerVariables } from '../provider-variables.ts'
 import type { Source } from '../source.ts'
-import type { LlmConfig, ModelPrices } from '../types.ts'
 import { readAws } from './aws.ts'
-import { modelList, referencedVariables } from './model-list.ts'
+
+export type LlmConfig = ReturnType<typeof readLlm>
+/** US dollars per million tokens. */
+export type ModelPrice = v.InferOutput<typeof price>
+/** Prices by `<provider>/<model-id>`, in which `*` stands for any text. */
+export type ModelPrices = Readonly<Record<string, ModelPrice>>
+
+/** One entry of the model list. Further keys of `litellm_params` are kept as they are. */
+export interface ModelListEntry {
+  model_name: string
+  litellm_params: { model: string; api_base?: string; api_key?: string } & Record<string, unknown>
+}
+
+const shape = (issue: { expected: string | null }) =>
+  issue.expected === 'Object' ? 'must be a mapping' : 'is required'
+const name = v.pipe(v.string('must be a string'), v.trim(), v.nonEmpty('must not be empty'))
+
+const modelListEntry = v.pipe(
+  v.object(
+    {
+      model_name: v.optional(name),
+      litellm_params: v.looseObject(
+        {
+          model: name,
+          api_base: v.optional(v.string('must be a string')),
+          api_key: v.optional(v.string('must be a string')),
+        },
+        shape,
+      ),
+    },
+    shape,
+  ),
+  v.transform(
+    ({ model_name, litellm_params }): ModelListEntry => ({
+      model_name: model_name ?? litellm_params.model,
+      litellm_params,
+    }),
+  ),
+)
+
+/** The entries of the list. Only `litellm_params.model` is required; without `model_name` it names the entry too. */
+const modelList = v.optional(v.array(modelListEntry, 'must be a list'), () => [])
 
 const dollars = v.pipe(v.number('must be a number'), v.finite('must be a number'), v.minValue(0, 'must be at least 0'))
 const price = v.object(
-  { input: dollars, output: dollars, cached_input: v.exactOptional(dollars), cache_write: v.exactOptional(dollars) },
-  ({ expected }) => (expected === 'Object' ? 'must be a mapping' : 'is required'),
+  {
+    input: dollars,
+    output: dollars,
+    /** The price of input that is read from the provider's cache; default that of `input`. */
+    cached_input: v.exactOptional(dollars),
+    /** The price of input that is written to that cache; default that of `input`. */
+    cache_write: v.exactOptional(dollars),
+  },
+  shape,
 )
 
 /** Prices by model pattern; `input` and `output` are required. */
@@ -23,23 +70,29 @@ const prices = v.optional(
 )
 
 export const llmSchema = v.object({
+  /** `<provider>/<model-id>`, or a `model_name` of `model_list`. */
   model: text('anthropic/claude-sonnet-5', nonEmpty),
   small_model: text('anthropic/claude-haiku-4-5', nonEmpty),
+  /** The model that searches the web. When it is empty, the model of the chain that searches does so itself. */
   web_search_model: text(''),
   temperature: decimal(0.1, { min: 0 }),
   max_output_tokens: integer(32000, { min: 1 }),
   timeout: decimal(600, { above: 0 }),
   model_list: modelList,
+  /** Most tokens of a model call with its answer; 0 takes the number from the built-in table of models. */
   context_tokens: integer(0, { min: 0 }),
+  /** Most tokens that all rounds of a session may use together; 0 means no limit. */
   max_session_tokens: integer(0, { min: 0 }),
+  /** Prices that count before those of the built-in table. */
   prices,
+  /** Folder in which the worker records the model traffic of each round; empty means no recording. */
   record_folder: text(''),
 })
 
 type Values = v.InferOutput<typeof llmSchema>
 const ROLES = ['model', 'small_model'] as const
 
-export function readLlm(source: Source): LlmConfig {
+export function readLlm(source: Source) {
   const { values, failed } = source.section('llm', llmSchema)
   if (!failed.has('model_list')) {
     checkAliases(source, values, failed)
@@ -93,4 +146,15 @@ function checkCredentials(source: Source, models: readonly string[]): void {
 function collectCredentials(source: Source, values: Values): Record<string, string> {
   const names = new Set([...providerVariables, ...referencedVariables(values.model_list)])
   return Object.fromEntries([...names].filter(source.exists).map((name) => [name, source.variable(name)]))
+}
+
+const REFERENCE = /^os\.environ\/(.+)$/
+
+/** The names of the variables to which a value refers as `os.environ/<VARIABLE>`, at any depth. */
+function referencedVariables(value: unknown): string[] {
+  if (typeof value === 'string') {
+    const name = REFERENCE.exec(value)?.[1]
+    return name === undefined ? [] : [name]
+  }
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(referencedVariables) : []
 }

@@ -1,13 +1,15 @@
 import * as v from 'valibot'
 import { baseUrl, integer, text } from '../fields.ts'
 import type { Source } from '../source.ts'
-import type { Config, OidcConfig } from '../types.ts'
+
+export type OidcConfig = ReturnType<typeof readOidc>
 
 const DEFAULT_SCOPE = 'openid profile email'
 const MICROSOFT_LOGIN_HOST = 'login.microsoftonline.com'
 const PLACEHOLDER = '{client_id}'
 
 export const oidcSchema = v.object({
+  /** When it is empty, authentication is disabled. */
   issuer_url: baseUrl(''),
   client_id: text(''),
   audience: text(''),
@@ -15,7 +17,7 @@ export const oidcSchema = v.object({
   clock_skew_seconds: integer(60, { min: 0 }),
 })
 
-export function readOidc(source: Source): OidcConfig {
+export function readOidc(source: Source) {
   const { values, failed } = source.section('oidc', oidcSchema)
   if (values.client_id === '' && !failed.has('client_id')) {
     if (values.issuer_url !== '')
@@ -33,7 +35,7 @@ export function readOidc(source: Source): OidcConfig {
  * The scope with its placeholder replaced. A Microsoft issuer gives tokens for this API only to clients that ask for
  * the scope of the API itself, so that one is added to the default scope.
  */
-function effectiveScope({ issuer_url, client_id, scope }: OidcConfig): string {
+function effectiveScope({ issuer_url, client_id, scope }: v.InferOutput<typeof oidcSchema>): string {
   if (scope === DEFAULT_SCOPE && hostOf(issuer_url) === MICROSOFT_LOGIN_HOST)
     return `${scope} api://${client_id}/.default`
   return scope.replaceAll(PLACEHOLDER, () => client_id)
@@ -44,4 +46,4 @@ const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).hostname : '')
 /** The section `admin`, which says whose token makes an administrator. */
 export const adminSchema = v.object({ default_root_email: text('') })
 
-export const readAdmin = (source: Source): Config['admin'] => source.section('admin', adminSchema).values
+export const readAdmin = (source: Source) => source.section('admin', adminSchema).values

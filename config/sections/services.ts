@@ -1,7 +1,11 @@
 import * as v from 'valibot'
 import { baseUrl, decimal, flag, text } from '../fields.ts'
 import type { Source } from '../source.ts'
-import type { AuthzServiceConfig, Config, IacServiceConfig, OptionalServiceConfig, ServiceConfig } from '../types.ts'
+
+/** What all sidecars have. */
+export type ServiceConfig = Omit<OptionalServiceConfig, 'enabled'>
+export type IacServiceConfig = ReturnType<typeof readIac>
+export type OptionalServiceConfig = ReturnType<typeof readOptional>
 
 export const iacSchema = v.object({
   endpoint: baseUrl('http://iac:8082'),
@@ -13,14 +17,19 @@ export const iacSchema = v.object({
 
 export const optionalServiceSchema = v.object({
   enabled: flag(false),
+  /** Base URL without trailing slash. */
   endpoint: baseUrl(''),
   token_env: text(''),
   timeout: decimal(30, { above: 0 }),
 })
 
-export const authzSchema = v.object({ ...optionalServiceSchema.entries, enforce: flag(false) })
+export const authzSchema = v.object({
+  ...optionalServiceSchema.entries,
+  /** True: rounds are accepted only with the consent of the sidecar. */
+  enforce: flag(false),
+})
 
-export function readServices(source: Source): Config['services'] {
+export function readServices(source: Source) {
   return {
     iac: readIac(source),
     notifications: readOptional(source, 'services.notifications'),
@@ -29,7 +38,7 @@ export function readServices(source: Source): Config['services'] {
   }
 }
 
-function readIac(source: Source): IacServiceConfig {
+function readIac(source: Source) {
   const { values } = source.section('services.iac', iacSchema)
   if (values.endpoint === '')
     source.problem(
@@ -39,12 +48,12 @@ function readIac(source: Source): IacServiceConfig {
   return { ...values, token: source.variable(values.token_env) }
 }
 
-function readOptional(source: Source, path: string): OptionalServiceConfig {
+function readOptional(source: Source, path: string) {
   const { values } = source.section(path, optionalServiceSchema)
   return { ...values, token: source.variable(values.token_env) }
 }
 
-function readAuthz(source: Source): AuthzServiceConfig {
+function readAuthz(source: Source) {
   const { values } = source.section('services.authz', authzSchema)
   if (values.enforce && !values.enabled)
     source.problem(
@@ -54,7 +63,7 @@ function readAuthz(source: Source): AuthzServiceConfig {
 }
 
 /** The error for sidecars that will be called but have no token; null when all have one. */
-export function missingTokens({ iac, notifications, mapping, authz }: Config['services']): string | null {
+export function missingTokens({ iac, notifications, mapping, authz }: ReturnType<typeof readServices>): string | null {
   const optional = Object.entries({ notifications, mapping, authz }).filter(([, service]) => service.enabled)
   const called: [string, ServiceConfig][] = [['iac', iac], ...optional]
   const missing = called.filter(([, service]) => service.token === '')

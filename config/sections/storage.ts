@@ -2,8 +2,11 @@ import * as v from 'valibot'
 import { baseUrl, choice, decimal, fileName, integer, nonEmpty, text } from '../fields.ts'
 import { withoutUserinfo } from '../mask-url.ts'
 import type { Source } from '../source.ts'
-import type { StateCredentials, StorageConfig, StorageProvider } from '../types.ts'
 import { readAws } from './aws.ts'
+
+export type StorageConfig = ReturnType<typeof readStorage>
+export type StorageProvider = (typeof PROVIDERS)[number]
+export type StateCredentials = (typeof STATE_CREDENTIALS)[number]
 
 const PROVIDERS = ['BUNDLED', 'S3', 'STORAGE_ACCOUNT'] as const
 const STATE_CREDENTIALS = ['static', 'scoped'] as const
@@ -14,6 +17,7 @@ const spellings = Object.fromEntries(
 export const storageSchema = v.object({
   provider: choice<StorageProvider>('BUNDLED', spellings, PROVIDERS),
   bucket: text('platform-artifacts', nonEmpty),
+  /** The bucket of engine state; when it is empty, repositories declare their own backend. */
   engine_state_bucket: text('platform-terraform-state'),
   engine_state_filename: fileName('terraform.tfstate'),
   endpoint_url: baseUrl('http://object-storage:9000'),
@@ -26,8 +30,11 @@ export const storageSchema = v.object({
   read_timeout: decimal(10, { above: 0 }),
   max_attempts: integer(3, { min: 1 }),
   presign_expiry_seconds: integer(172800),
+  /** What a job gets: the keys of the store, or temporary ones for the state of its project alone. */
   state_credentials: choice<StateCredentials>('static', { static: 'static', scoped: 'scoped' }, STATE_CREDENTIALS),
+  /** ARN of the role that temporary keys are made for; a store that has no roles needs none. */
   state_role_arn: text(''),
+  /** Address of the token service; when it is empty, that of the region or of the store. */
   sts_endpoint_url: baseUrl(''),
 })
 
@@ -39,7 +46,7 @@ const storageAliases = {
 
 type Values = v.InferOutput<typeof storageSchema>
 
-export function readStorage(source: Source): StorageConfig {
+export function readStorage(source: Source) {
   const { values, failed } = source.section('storage', storageSchema, storageAliases)
   checkPresignExpiry(source, values.presign_expiry_seconds)
   const { access_key_env, secret_key_env, account_key_env, ...rest } = values

@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 export const DIST = join(ROOT, 'dist')
 
 /** One file of the built console. */
-export interface BuiltFile {
+interface BuiltFile {
   /** Below `/console/`, for example `assets/main-1A2B3C4D.js`. */
   path: string
   bytes: number

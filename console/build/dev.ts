@@ -29,7 +29,7 @@ async function forward(api: string, request: IncomingMessage, response: ServerRe
     ...(hasBody && { body: Readable.toWeb(request) as ReadableStream, duplex: 'half' }),
   })
   response.writeHead(answer.status, [...answer.headers].filter(([name]) => !HOP_BY_HOP.has(name)).flat())
-  if (answer.body) await pipeline(Readable.fromWeb(answer.body as never), response)
+  if (answer.body) await pipeline(Readable.fromWeb(answer.body), response)
   else response.end()
 }
 

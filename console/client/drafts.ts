@@ -1,7 +1,8 @@
-/**
- * What somebody types is kept for this tab, so that a sign-in that ended, a reload or a new deployment loses nothing.
- */
-export interface Drafts {
+import { useState } from 'preact/hooks'
+import { readStored, writeStored } from './stored.ts'
+
+/** Text that somebody types, stored for this tab: a sign-in that ends, a reload or a new deployment loses nothing. */
+interface Drafts {
   read<T>(name: string): T | null
   write(name: string, value: unknown): void
   remove(name: string): void
@@ -10,26 +11,28 @@ export interface Drafts {
 export function createDrafts(storage: Storage = sessionStorage): Drafts {
   const key = (name: string) => `platform.draft.${name}`
   return {
-    read: <T>(name: string) => {
-      try {
-        return JSON.parse(storage.getItem(key(name)) ?? 'null') as T | null
-      } catch {
-        return null
-      }
-    },
-    write: (name, value) => {
-      try {
-        storage.setItem(key(name), JSON.stringify(value))
-      } catch {
-        // A full or forbidden storage: what was typed still stands in the form.
-      }
-    },
-    remove: (name) => {
-      try {
-        storage.removeItem(key(name))
-      } catch {
-        // As above.
-      }
-    },
+    read: <T>(name: string) => readStored(storage, key(name)) as T | null,
+    write: (name, value) => writeStored(storage, key(name), value),
+    remove: (name) => writeStored(storage, key(name), null),
   }
+}
+
+/**
+ * State of a form that is stored at every change.
+ * @param keep returns what of it may be stored; everything by default
+ */
+export function useDraft<T extends object>(name: string, initial: T, keep: (value: T) => T = (value) => value) {
+  const [drafts] = useState(createDrafts)
+  const [value, setValue] = useState<T>(() => ({ ...initial, ...drafts.read<T>(name) }))
+  const set = (next: T) => {
+    setValue(next)
+    drafts.write(name, keep(next))
+  }
+  const change = (part: Partial<T>) => set({ ...value, ...part })
+  /** Forgets what was typed, because it was sent. */
+  const clear = () => {
+    setValue(initial)
+    drafts.remove(name)
+  }
+  return { value, set, change, clear }
 }

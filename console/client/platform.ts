@@ -1,8 +1,8 @@
 import { createContext } from 'preact'
 import { useContext, useEffect, useState } from 'preact/hooks'
 import type { Api } from './api/client.ts'
-import type { Store } from './api/store.ts'
-import type { AuthConfig, SignIn } from './auth/session.ts'
+import type { AuthConfig, SignIn } from './auth/sign-in.ts'
+import type { Store } from './observable.ts'
 import type { Settings } from './settings.ts'
 
 /** A request that the operator offers on the first screen. */

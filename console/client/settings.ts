@@ -1,42 +1,29 @@
-import { createStore, type Store } from './api/store.ts'
+import { createStore, type Store } from './observable.ts'
+import { readStored, writeStored } from './stored.ts'
 
 export interface Settings {
   theme: 'system' | 'light' | 'dark'
   density: 'comfortable' | 'compact'
-  /** Whether the browser tells when a round ends while the page is not looked at. */
+  /** True to show a browser notification when a round ends while the page is hidden. */
   notify: boolean
 }
 
 const KEY = 'platform.settings'
-const DEFAULTS: Settings = { theme: 'system', density: 'comfortable', notify: false }
 
-/** The settings of this browser. A change is kept, and `theme.js` applies the appearance before the page is drawn. */
+/** Returns the settings of this browser. A change is stored and applied; `theme.ts` applies them before the first paint. */
 export function loadSettings(storage: Storage = localStorage): Store<Settings> {
-  const store = createStore<Settings>({ ...DEFAULTS, ...readKept(storage) })
+  // Written by this version or another one: only known values count.
+  const { theme, density, notify } = (readStored(storage, KEY) ?? {}) as Partial<Settings>
+  const store = createStore<Settings>({
+    theme: theme === 'light' || theme === 'dark' ? theme : 'system',
+    density: density === 'compact' ? density : 'comfortable',
+    notify: notify === true,
+  })
   store.subscribe(() => {
-    const settings = store.get()
-    applyAppearance(settings)
-    try {
-      storage.setItem(KEY, JSON.stringify(settings))
-    } catch {
-      // A full or forbidden storage costs the choice at the next visit, and nothing now.
-    }
+    applyAppearance(store.get())
+    writeStored(storage, KEY, store.get())
   })
   return store
-}
-
-/** What was kept, by this version or by another one, as far as it is known here. */
-function readKept(storage: Storage): Partial<Settings> {
-  try {
-    const { theme, density, notify } = (JSON.parse(storage.getItem(KEY) ?? '{}') ?? {}) as Partial<Settings>
-    return {
-      ...(theme && ['light', 'dark'].includes(theme) && { theme }),
-      ...(density === 'compact' && { density }),
-      ...(notify === true && { notify }),
-    }
-  } catch {
-    return {}
-  }
 }
 
 export function applyAppearance({ theme, density }: Settings): void {

@@ -1,44 +1,56 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 
-/** What the address says behind its `?`, as text, and changes of it. A blank value takes its name out of it. */
+/** A search parameter as the router reads it from the address: `7` is a number and `true` a boolean. */
+type SearchValue = string | number | boolean
+export type SearchOf<Name extends string> = { [name in Name]?: SearchValue | undefined }
+
+/** Returns a function that keeps these search parameters of an address. A value of another kind becomes its JSON. */
+export const pickSearch =
+  <Name extends string>(names: readonly Name[]) =>
+  (search: Record<string, unknown>): SearchOf<Name> => {
+    const picked: SearchOf<Name> = {}
+    for (const name of names) {
+      const value = search[name]
+      if (value !== undefined && value !== null) picked[name] = isSearchValue(value) ? value : JSON.stringify(value)
+    }
+    return picked
+  }
+
+const isSearchValue = (value: unknown): value is SearchValue =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+
+/** Returns the search parameters of the present screen, under the names that any screen has. */
+export const useAnySearch = () => useSearch({ strict: false })
+export type AnySearch = ReturnType<typeof useAnySearch>
+
+/** The search parameters of the present address as text. A blank value removes a parameter. */
 export interface Address {
   /** Blank when the address does not name it. */
-  read(name: string): string
-  /** @param options.replace without an entry of its own in the history, for what is typed letter by letter */
-  change(changes: Record<string, string>, options?: { replace?: boolean }): void
+  read(name: keyof AnySearch): string
+  /** `replace` adds no entry to the history, for what is typed letter by letter. */
+  change(changes: { [name in keyof AnySearch]?: string }, options?: { replace?: boolean }): void
 }
 
 export function useAddress(): Address {
-  const search = useSearch({ strict: false }) as Record<string, unknown>
-  const navigate = useNavigate()
+  const search = useAnySearch()
+  const change = useSearchChange()
   return {
-    read: (name) => toText(search[name]),
+    read: (name) => String(search[name] ?? ''),
     change: (changes, { replace = false } = {}) =>
-      void navigate({
-        to: '.',
-        search: ((before: Record<string, unknown>) => applyChanges(before, changes)) as never,
-        replace,
-        resetScroll: false,
-      }),
+      change(Object.fromEntries(Object.entries(changes).map(([name, text]) => [name, toValue(text)])), replace),
   }
 }
 
-/** The router reads `true` and `7` of an address as what they are in JSON. */
-export const toText = (value: unknown): string =>
-  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
+/** Returns a function that changes search parameters and leaves the page where it was scrolled to. */
+export function useSearchChange() {
+  const navigate = useNavigate()
+  return (changes: AnySearch, replace = true): void =>
+    void navigate({ to: '.', search: (before: AnySearch) => ({ ...before, ...changes }), replace, resetScroll: false })
+}
 
-/** Written so that the address stays readable: the router puts a text that reads as JSON into quotes. */
-const toValue = (text: string): unknown =>
-  text === 'true' || text === 'false' ? text === 'true' : /^[1-9]\d{0,8}$/.test(text) ? Number(text) : text
-
-export function applyChanges(
-  before: Record<string, unknown>,
-  changes: Record<string, string>,
-): Record<string, unknown> {
-  const after = { ...before }
-  for (const [name, text] of Object.entries(changes)) {
-    if (text === '') delete after[name]
-    else after[name] = toValue(text)
-  }
-  return after
+/** Keeps the address readable: the router puts a text that reads as JSON into quotes. */
+export const toValue = (text: string | undefined): SearchValue | undefined => {
+  if (!text) return undefined
+  if (text === 'true' || text === 'false') return text === 'true'
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : text
 }

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/preact-query'
 import { calls } from './api/calls.ts'
 import type { Api } from './api/client.ts'
-import type { User } from './api/types.ts'
+import type { User } from './api/schemas.ts'
 import { usePlatform } from './platform.ts'
 
 /** Who is signed in. It changes rarely, so it is asked for once a visit. */

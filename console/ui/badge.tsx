@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { Action, Status } from '../client/api/types.ts'
+import type { Action, Severity, Status } from '../client/api/schemas.ts'
 
 export type Tone = 'neutral' | 'accent' | 'good' | 'warn' | 'bad'
 
@@ -32,8 +32,8 @@ const STATUSES: Record<Status, [string, Tone]> = {
   failed: ['Failed', 'bad'],
 }
 
-/** The status of a round in the words of the console. */
-export const statusName = (status: Status): string => STATUSES[status][0]
+/** The names of statuses in the console. */
+export const STATUS_NAMES = Object.fromEntries(Object.entries(STATUSES).map(([status, [name]]) => [status, name]))
 
 export function StatusBadge({ status }: { status: Status }) {
   const [name, tone] = STATUSES[status]
@@ -58,7 +58,6 @@ const ACTIONS: Record<Action, [sign: string, name: string, tone: Tone]> = {
 }
 
 export const actionName = (action: Action): string => ACTIONS[action][1]
-export const actionTone = (action: Action): Tone => ACTIONS[action][2]
 
 export function ActionBadge({ action }: { action: Action }) {
   const [sign, name, tone] = ACTIONS[action]
@@ -70,6 +69,13 @@ export function ActionBadge({ action }: { action: Action }) {
       {name}
     </span>
   )
+}
+
+export const SEVERITY_TONES: Record<Severity, Tone> = {
+  critical: 'bad',
+  error: 'bad',
+  warning: 'warn',
+  info: 'neutral',
 }
 
 /** Where a statement comes from. Readers trust a count differently from a sentence of a model. */

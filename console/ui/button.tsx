@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
 
 interface Props extends Omit<JSX.IntrinsicElements['button'], 'kind'> {
   kind?: 'primary' | 'plain' | 'quiet' | 'danger'
@@ -21,5 +22,20 @@ export function Button({ kind = 'plain', small, busy, children, onClick, type = 
       {busy && <span class="spinner" aria-hidden="true" />}
       {children}
     </button>
+  )
+}
+
+/** Puts a text on the clipboard and says that it did. */
+export function Copy({ text, label = 'Copy' }: { text: string; label?: string }) {
+  const [copied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!copied) return
+    const timer = setTimeout(() => setCopied(false), 2_000)
+    return () => clearTimeout(timer)
+  }, [copied])
+  return (
+    <Button kind="quiet" small onClick={() => void navigator.clipboard?.writeText(text).then(() => setCopied(true))}>
+      <span aria-live="polite">{copied ? 'Copied' : label}</span>
+    </Button>
   )
 }

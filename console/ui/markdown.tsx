@@ -1,6 +1,6 @@
 import type { ComponentChildren, ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { visibleText } from './words/text.ts'
+import { visibleText } from './words.ts'
 
 /** A longer text stays plain, because to take it apart would hold up the page. */
 const MAX_LENGTH = 50_000
@@ -49,7 +49,7 @@ export function Markdown({ text }: { text: string }) {
     let isGone = false
     import('react-markdown')
       .then((module) => {
-        loaded = module.default as unknown as Renderer
+        loaded = module.default
         if (!isGone) setRender(() => loaded)
       })
       .catch(() => {})

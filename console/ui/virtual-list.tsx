@@ -36,7 +36,7 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
   }, [follow, items.length])
   return (
     <section
-      ref={scroller as never}
+      ref={scroller}
       class={`virtual ${props.class ?? ''}`}
       aria-label={label}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by the keyboard

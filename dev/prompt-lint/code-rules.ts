@@ -1,5 +1,5 @@
-import type { HclValue } from '../../src/hcl/parser.ts'
 import { blocksWithin, isWrittenOut, readHcl } from '../../src/hcl/read.ts'
+import type { HclValue } from '../../src/hcl/tree.ts'
 import { carriesSecret, isLiteralSecret } from '../../src/rules/common/secret-names.ts'
 import { findUnformatted } from './format.ts'
 import { splitMarkdown } from './markdown.ts'

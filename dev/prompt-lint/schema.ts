@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import type { HclBlock, HclBody } from '../../src/hcl/parser.ts'
 import { readHcl } from '../../src/hcl/read.ts'
+import type { HclBlock, HclBody } from '../../src/hcl/tree.ts'
 
 /** The part of `providers schema -json` that says which arguments exist. */
 const Attribute = v.object({

@@ -19,7 +19,7 @@ export function consoleExamples(repositories: readonly string[]): ConsoleExample
     const { route, request, sample, iac_path, is_partial, preview = false }: Example = EXAMPLES[name]
     const repo_uri = repositories.find((address) => address.endsWith(`/${sample}.git`))
     if (!repo_uri) return []
-    const where = { repo_uri, iac_path: iac_path ?? '', scope_id: '123456789012', engine_providers: 'aws' }
+    const where = { repo_uri, iac_path: iac_path ?? '', scope_id: '123456789012', engine_providers: 'aws' as const }
     return [{ mode: route, text: request, ...where, is_partial, preview }]
   })
 }

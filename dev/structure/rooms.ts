@@ -97,9 +97,15 @@ export const ROOMS: readonly Room[] = [
     node: false,
   },
   {
+    name: 'src/saved-plans',
+    holds: 'the reviewed plan of a session for a later apply: record, encrypted copy, comparison with the present',
+    imports: ['src/base', 'src/data', 'src/services', 'src/repository', 'src/plan', 'src/context.ts'],
+    node: false,
+  },
+  {
     name: 'src/rounds',
     holds: 'the life of a round: accept, claim, status, cancel, finish; its attempts, applies, previews and imports',
-    imports: ['config', 'src/base', 'src/data', 'src/plan', 'src/context.ts', 'src/access/audit'],
+    imports: ['config', 'src/base', 'src/data', 'src/plan', 'src/context.ts', 'src/saved-plans', 'src/access/audit'],
     node: false,
   },
   {
@@ -110,7 +116,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'src/sessions',
-    holds: 'finding, lists, details, pull requests and pins of sessions',
+    holds: 'finding, lists, details and pull requests of sessions',
     imports: [
       'config',
       'src/base',
@@ -119,6 +125,7 @@ export const ROOMS: readonly Room[] = [
       'src/repository',
       'src/plan',
       'src/context.ts',
+      'src/saved-plans',
       'src/access/audit',
       'src/rounds',
     ],

@@ -1,7 +1,7 @@
 import { type Chain, chainOf, type RecordedError, type Recording } from '../../pipeline/kit/recording.ts'
 import { sha256Hex } from '../../src/base/bytes.ts'
 import { PlatformError } from '../../src/base/errors.ts'
-import type { Inference, LlmClient, Message } from '../../src/llm/types.ts'
+import type { Inference, LlmClient, Message } from '../../src/llm/inference.ts'
 
 export interface Replayed {
   calls: number

@@ -1,6 +1,6 @@
 import { type ChatMessage, chatCompletion, chatError, readChatRequest } from '../../dev/chat-completions.ts'
 import { BodyTooLarge, type Running, startServer } from '../../dev/server.ts'
-import type { Inference, Message } from '../../src/llm/types.ts'
+import type { Inference, Message } from '../../src/llm/inference.ts'
 import type { ReplayLlm } from './answers.ts'
 
 /** Names of the two models for which the server answers, without their provider. */

@@ -1,6 +1,6 @@
 import { RoundCancelled } from '../../src/base/errors.ts'
 import { delay } from '../../src/base/http.ts'
-import type { EngineResult, IacJobKind, IacJobs } from '../../src/services/iac/types.ts'
+import type { EngineResult, IacJobKind, IacJobs } from '../../src/services/iac/contract.ts'
 import type { BareRun } from './run.ts'
 
 /** The user who cancelled the round, as far as this run knows; null when nobody has. */

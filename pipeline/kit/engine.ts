@@ -4,7 +4,7 @@ import { createProviderSchema, type ProviderSchema } from '../../src/plan/schema
 import type { SecretRegister } from '../../src/plan/sensitive.ts'
 import { recordJob } from '../../src/rounds/run-records.ts'
 import type { EngineDiagnostic } from '../../src/services/iac/answers.ts'
-import type { EngineInfo, EngineResult, IacJobKind, IacJobs } from '../../src/services/iac/types.ts'
+import type { EngineInfo, EngineResult, IacJobKind, IacJobs } from '../../src/services/iac/contract.ts'
 import { runJob } from './cancellation.ts'
 import { watchJob } from './follow-output.ts'
 import type { OutputArchive } from './output-archive.ts'

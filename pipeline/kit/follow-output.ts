@@ -1,7 +1,7 @@
 import { delay } from '../../src/base/http.ts'
 import type { Masker } from '../../src/base/masking.ts'
 import { silentEventLog } from '../../src/events/event-log.ts'
-import type { EngineResult, IacJobKind } from '../../src/services/iac/types.ts'
+import type { EngineResult, IacJobKind } from '../../src/services/iac/contract.ts'
 import type { BareRun } from './run.ts'
 
 /** Tells those who watch a round about one engine job. No method throws or waits. */

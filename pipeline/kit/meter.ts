@@ -1,7 +1,7 @@
-import type { AgentEvent } from '../../src/agent/types.ts'
+import type { AgentEvent } from '../../src/agent/agent-request.ts'
 import type { ChainName } from '../../src/chains/index.ts'
+import type { Usage } from '../../src/llm/inference.ts'
 import type { Pricing } from '../../src/llm/prices.ts'
-import type { Usage } from '../../src/llm/types.ts'
 import type { AttemptSpending } from '../../src/rounds/attempts.ts'
 import type { RoundUsage } from '../../src/sessions/session-detail.ts'
 

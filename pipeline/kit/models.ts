@@ -1,6 +1,6 @@
 import { PlatformError } from '../../src/base/errors.ts'
 import type { Masker } from '../../src/base/masking.ts'
-import type { LlmClient, Message } from '../../src/llm/types.ts'
+import type { LlmClient, Message } from '../../src/llm/inference.ts'
 import type { RoundRecording } from './round-recorder.ts'
 import type { BareRun, TokenBudget } from './run.ts'
 

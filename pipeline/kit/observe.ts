@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../../src/agent/types.ts'
+import type { AgentEvent } from '../../src/agent/agent-request.ts'
 import type { ChainName } from '../../src/chains/index.ts'
 import type { ObjectStore } from '../../src/data/storage/types.ts'
 import type { EventLog } from '../../src/events/event-log.ts'

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { sha256Hex } from '../../src/base/bytes.ts'
-import type { InferenceRequest } from '../../src/llm/types.ts'
+import type { InferenceRequest } from '../../src/llm/inference.ts'
 
 /**
  * The version of the form in which a round is recorded. A recording is a text of one JSON object a line: the first

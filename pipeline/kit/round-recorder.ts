@@ -1,7 +1,7 @@
 import type { Json } from '../../src/base/json.ts'
 import type { Logger } from '../../src/base/log.ts'
 import { createMasker, type Masker } from '../../src/base/masking.ts'
-import type { InferenceRequest, LlmClient, Message } from '../../src/llm/types.ts'
+import type { InferenceRequest, LlmClient, Message } from '../../src/llm/inference.ts'
 import type { PlanCounts } from '../../src/plan/plan.ts'
 import { chainOf, RECORDING_VERSION, type RecordedError, type RecordedRound, sealLine } from './recording.ts'
 

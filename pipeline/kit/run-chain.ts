@@ -1,4 +1,4 @@
-import type { EndedRun } from '../../src/agent/types.ts'
+import type { EndedRun } from '../../src/agent/agent-request.ts'
 import type { Masker } from '../../src/base/masking.ts'
 import type { Turn } from '../../src/base/vocabulary.ts'
 import type { ChainName } from '../../src/chains/index.ts'
@@ -11,7 +11,7 @@ import {
   runChain as runOn,
   type ToolBuilders,
 } from '../../src/chains/shared/run-chain.ts'
-import type { LlmClient } from '../../src/llm/types.ts'
+import type { LlmClient } from '../../src/llm/inference.ts'
 import type { RunTrace } from '../../src/observe/trace-types.ts'
 import { secondsSince } from './observe.ts'
 import type { BareRun } from './run.ts'

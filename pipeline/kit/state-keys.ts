@@ -1,4 +1,4 @@
-import type { IacJobKind } from '../../src/services/iac/types.ts'
+import type { IacJobKind } from '../../src/services/iac/contract.ts'
 import { writeStateKeys } from '../workspace/state-keys.ts'
 import type { Run } from './run.ts'
 

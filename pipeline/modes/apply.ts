@@ -1,36 +1,41 @@
 import { LeaseLost, PlatformError, RoundCancelled } from '../../src/base/errors.ts'
 import { type ApplyProgress, type ApplyResult, readApplyProgress, recordApplyResult } from '../../src/rounds/applies.ts'
 import { cancelledMessage } from '../../src/rounds/finish.ts'
-import { findPin, type StoredSeal } from '../../src/sessions/pins/seal.ts'
+import { findSavedPlan, type SavedPlan } from '../../src/saved-plans/saved-plan.ts'
 import { cancelledBy } from '../kit/cancellation.ts'
 import { type BareKit, createBareKit } from '../kit/kit.ts'
 import type { BareMode, BareRun, Outcome, Parked } from '../kit/run.ts'
 import { settleStatusAfter } from '../kit/status.ts'
-import { discardPin, holdProject } from '../steps/apply/hold-project.ts'
+import { discardSavedPlan, holdProject } from '../steps/apply/hold-project.ts'
 import { describeStateTrace, refuseMovedState, refuseOtherEngine } from '../steps/apply/refusals.ts'
-import { assertSealed, findReviewedPin, openDirectory, readArchivedMasks } from '../steps/apply/reviewed-pin.ts'
+import {
+  assertUnchanged,
+  findReviewedPlan,
+  openPlanDirectory,
+  readArchivedMasks,
+} from '../steps/apply/reviewed-plan.ts'
 import { blockedSession, submitOnce, waitForApply } from '../steps/apply/run-once.ts'
 import { waitForStateLock } from '../steps/apply/state-lock.ts'
 import { writeApplyReport } from '../steps/apply/write-apply-report.ts'
-import { findPinned, type PinnedDirectory } from '../workspace/pins/pinned.ts'
-import { readMasks } from '../workspace/pins/private-files.ts'
+import { findPlanDirectory, type PlanDirectory } from '../workspace/saved-plans/plan-directory.ts'
+import { readMasks } from '../workspace/saved-plans/private-files.ts'
 import { writeStateKeys } from '../workspace/state-keys.ts'
 
 /**
  * Applies exactly the reviewed plan, once. Nothing is cloned or planned again, and no second
  * job is submitted, even when this worker dies and another one takes the round up. When the round has ended, well or
- * not, nothing is pinned any more: the seal is removed by the same statement that ends the round. A round that is
- * cancelled before it has submitted its job has changed nothing, and leaves the plan pinned. After that the engine is
+ * not, the session has no current plan: the transaction that ends the round ends the plan. A round that is cancelled
+ * before it has submitted its job has changed nothing, and leaves the plan for another apply. After that the engine is
  * interrupted, and the round reports what it has done.
  */
 export const apply: BareMode = { workspace: false, handle, giveUp }
 
-/** The progress of the apply of a round, over all of its attempts. */
+/** Progress of the apply of a round, over all of its attempts. */
 interface ApplyState {
-  /** Null until the pin was found, and after an attempt that got as far as removing it. */
-  seal: StoredSeal | null
-  /** Null when the directory of the pin is not, or no longer, on this disk. */
-  directory: PinnedDirectory | null
+  /** Null until the plan was found, and after an attempt that got as far as ending it. */
+  plan: SavedPlan | null
+  /** Null when the directory of the plan is not, or no longer, on this disk. */
+  directory: PlanDirectory | null
   progress: ApplyProgress
   /** True once the iac service said that the job is over, so that nothing uses the directory any more. */
   over: boolean
@@ -48,12 +53,12 @@ async function runApplyRound(kit: BareKit, state: ApplyState): Promise<Outcome |
     const result =
       state.progress.result ?? (await (state.progress.intended ? resumeApply(kit, state) : startApply(kit, state)))
     if (result === 'parked') return { status: 'parked' }
-    await writeApplyReport(kit, result, state.seal?.changes ?? [])
-    await discardPin(run, state.seal, { inUse: result.kind === 'unknown' })
+    await writeApplyReport(kit, result, state.plan?.changes ?? [])
+    await discardSavedPlan(run, state.plan, { inUse: result.kind === 'unknown' })
     const by = cancelledBy(run)
     return by === null ? { status: 'completed' } : { status: 'uncompleted', message: cancelledMessage(by) }
   } catch (error) {
-    // Another attempt goes on with the round and needs the pin.
+    // Another attempt continues the round and needs the plan.
     if (error instanceof LeaseLost || run.signal.aborted) throw error
     if (!state.progress.intended && state.progress.result === null) {
       if (error instanceof RoundCancelled) throw error
@@ -64,33 +69,34 @@ async function runApplyRound(kit: BareKit, state: ApplyState): Promise<Outcome |
   }
 }
 
-/** Reads what earlier attempts recorded and left on the disk, and registers what the pin says has to be masked. */
+/** Reads what earlier attempts recorded and left on the disk, and registers what has to be masked. */
 async function loadApplyState({ run, secrets }: BareKit): Promise<ApplyState> {
   const { context, round } = run
   const progress = await readApplyProgress(context.sql, round.id)
-  const pin = await findPin(context.sql, round.session.id)
-  if (!pin || !progress.intended) return { seal: pin?.seal ?? null, directory: null, progress, over: false }
-  const pinned = await findPinned(context.config.paths, round.session, pin.seal.plan_sha256)
-  const directory = typeof pinned === 'string' ? null : pinned
-  secrets.add(directory ? await readMasks(directory.clone) : await readArchivedMasks(run, pin.seal))
-  return { seal: pin.seal, directory, progress, over: false }
+  const saved = await findSavedPlan(context.sql, round.session.id)
+  const plan = saved?.plan ?? null
+  if (plan === null || !progress.intended) return { plan, directory: null, progress, over: false }
+  const found = await findPlanDirectory(context.config.paths, round.session, plan.plan_sha256)
+  const directory = typeof found === 'string' ? null : found
+  secrets.add(directory ? await readMasks(directory.clone) : await readArchivedMasks(run, plan))
+  return { plan, directory, progress, over: false }
 }
 
 /**
  * Checks and prepares everything that the engine's job needs, submits the job and waits for it.
- * @param state gets the seal, the directory and the recorded intent as they become known, for whoever handles a failure
+ * @param state gets the plan, the directory and the recorded intent as they become known, for whoever handles a failure
  * Errors: those of the steps.
  */
 async function startApply(kit: BareKit, state: ApplyState): Promise<ApplyResult | 'parked'> {
   const prepared = await prepareApply(untilSubmission(kit), state)
   if ('end' in prepared) return prepared.end
-  const { seal, directory } = prepared
-  const jobId = await submitOnce(kit.run, seal, directory, () => {
+  const { plan, directory } = prepared
+  const jobId = await submitOnce(kit.run, plan, directory, () => {
     state.progress = { ...state.progress, intended: true }
   })
   const result = await waitForApply(kit, jobId)
   state.over = true
-  return await recordResult(kit.run, seal, result)
+  return await recordResult(kit.run, plan, result)
 }
 
 /** The kit for what comes before the job is submitted, which is aborted when the round is cancelled. */
@@ -104,29 +110,29 @@ function untilSubmission(kit: BareKit): BareKit {
 async function prepareApply(
   kit: BareKit,
   state: ApplyState,
-): Promise<{ seal: StoredSeal; directory: PinnedDirectory } | { end: ApplyResult | 'parked' }> {
+): Promise<{ plan: SavedPlan; directory: PlanDirectory } | { end: ApplyResult | 'parked' }> {
   const { run, secrets, status } = kit
   run.signal.throwIfAborted()
   await status.show('apply', 'Applying infrastructure changes.')
   if (run.round.session.is_blocked) throw blockedSession(run.round.session.uuid)
-  const pin = await findReviewedPin(run)
-  const { seal } = pin
-  state.seal = seal
+  const reviewed = await findReviewedPlan(run)
+  const { plan } = reviewed
+  state.plan = plan
   const hold =
-    (await refuseOtherEngine(run, seal)) ?? (await holdProject(kit, seal.project_id, state.progress.waited_s))
+    (await refuseOtherEngine(run, plan)) ?? (await holdProject(kit, plan.project_id, state.progress.waited_s))
   if (hold === 'parked') return { end: hold }
-  if (hold !== null) return { end: await recordResult(run, seal, hold) }
-  const directory = await openDirectory(run, pin)
+  if (hold !== null) return { end: await recordResult(run, plan, hold) }
+  const directory = await openPlanDirectory(run, reviewed)
   state.directory = directory
   secrets.add(await readMasks(directory.clone))
-  await waitForStateLock(kit, seal.project_id)
-  const refusal = await refuseMovedState(run, seal, directory)
-  if (refusal !== null) return { end: await recordResult(run, seal, refusal) }
+  await waitForStateLock(kit, plan.project_id)
+  const refusal = await refuseMovedState(run, plan, directory)
+  if (refusal !== null) return { end: await recordResult(run, plan, refusal) }
   // The plan was made with keys that have run out by now. They are in a file, which the plan only names.
   const keys = await writeStateKeys(run.context, run.round.session, directory.iacRoot)
   if (keys !== null) secrets.add([keys.secret_key, keys.session_token])
-  await assertSealed(run, seal, directory)
-  return { seal, directory }
+  await assertUnchanged(run, plan, directory)
+  return { plan, directory }
 }
 
 /**
@@ -134,7 +140,7 @@ async function prepareApply(
  * submitted again; where the attempt left no job id, the result is `unknown`.
  */
 async function resumeApply(kit: BareKit, state: ApplyState): Promise<ApplyResult> {
-  const { seal, directory } = state
+  const { plan, directory } = state
   await kit.status.show('apply', 'Applying infrastructure changes.')
   const { job_id } = state.progress
   const result: ApplyResult =
@@ -142,39 +148,39 @@ async function resumeApply(kit: BareKit, state: ApplyState): Promise<ApplyResult
       ? { kind: 'unknown', reason: 'the worker was interrupted while it handed the job to the iac service.' }
       : await waitForApply(kit, job_id)
   state.over = result.kind !== 'unknown'
-  if (seal === null) return result
-  if (result.kind !== 'unknown' || directory === null) return await recordResult(kit.run, seal, result)
-  const trace = await describeStateTrace(kit.run, seal, directory)
-  return await recordResult(kit.run, seal, { ...result, reason: `${result.reason}${trace}` })
+  if (plan === null) return result
+  if (result.kind !== 'unknown' || directory === null) return await recordResult(kit.run, plan, result)
+  const trace = await describeStateTrace(kit.run, plan, directory)
+  return await recordResult(kit.run, plan, { ...result, reason: `${result.reason}${trace}` })
 }
 
 /** Writes the result to the database, so that every later attempt of the round reports the same one; answers it. */
 async function recordResult<Result extends ApplyResult>(
   { context, round }: BareRun,
-  seal: StoredSeal,
+  plan: SavedPlan,
   result: Result,
 ): Promise<Result> {
-  await recordApplyResult(context.sql, round, seal.project_id, result)
+  await recordApplyResult(context.sql, round, plan.project_id, result)
   return result
 }
 
 /**
  * Finishes an apply whose round fails. When the job was submitted, or may have been, the report says that its result is
- * not known. The pin is discarded; its directory stays while an engine may still work in it.
+ * not known. The plan is discarded; its directory stays while an engine may still work in it.
  */
 async function concludeFailedApply(
   kit: BareKit,
-  { seal, directory, progress, over }: ApplyState,
+  { plan, directory, progress, over }: ApplyState,
   error: unknown,
 ): Promise<void> {
   const { run } = kit
   try {
     if (progress.intended) {
       const words = error instanceof PlatformError ? error.message : 'an unexpected error occurred.'
-      const trace = seal && directory ? await describeStateTrace(run, seal, directory) : ''
-      await writeApplyReport(kit, { kind: 'unknown', reason: `${words}${trace}` }, seal?.changes ?? [], { fails: true })
+      const trace = plan && directory ? await describeStateTrace(run, plan, directory) : ''
+      await writeApplyReport(kit, { kind: 'unknown', reason: `${words}${trace}` }, plan?.changes ?? [], { fails: true })
     }
-    await discardPin(run, seal, { inUse: progress.intended && !over && !saysItIsOver(error) })
+    await discardSavedPlan(run, plan, { inUse: progress.intended && !over && !saysItIsOver(error) })
   } catch (fault) {
     if (fault instanceof LeaseLost || run.signal.aborted) throw fault
     run.log.error('a failed apply could not be told completely', { error: fault })
@@ -182,21 +188,21 @@ async function concludeFailedApply(
 }
 
 /**
- * True if an error of the iac service says that the engine has ended. With 503 it says that it was interrupted
+ * Whether an error is the word of the iac service that the engine has ended. With 503 it says that it was interrupted
  * itself, and an engine of its earlier life may still work.
  */
 const saysItIsOver = (error: unknown): boolean =>
   error instanceof PlatformError && error.code === 'IacJobFailed' && error.status !== 503
 
-/** Finishes a round that was interrupted too often to be tried again: writes the report and discards the pin. */
+/** Finishes a round that was interrupted too often to be tried again: writes the report and discards the plan. */
 async function giveUp(run: BareRun): Promise<void> {
   const kit = createBareKit(run)
-  const { seal, progress } = await loadApplyState(kit)
+  const { plan, progress } = await loadApplyState(kit)
   const unknown: ApplyResult = {
     kind: 'unknown',
     reason: 'the round was interrupted again and again while the engine worked.',
   }
   const result = progress.result ?? (progress.intended ? unknown : null)
-  if (result !== null) await writeApplyReport(kit, result, seal?.changes ?? [], { fails: true })
-  await discardPin(run, seal, { inUse: result?.kind === 'unknown' })
+  if (result !== null) await writeApplyReport(kit, result, plan?.changes ?? [], { fails: true })
+  await discardSavedPlan(run, plan, { inUse: result?.kind === 'unknown' })
 }

@@ -10,9 +10,9 @@ import { checkDrift } from '../steps/generate/check-drift.ts'
 import { createIntentValidator, type IntentCheck, noteUnmet, startIntentCheck } from '../steps/generate/check-intent.ts'
 import { decideLock } from '../steps/generate/decide-lock.ts'
 import { createEnvironmentValidator } from '../steps/generate/environment-validator.ts'
-import { pinPlan } from '../steps/generate/pin-plan.ts'
 import { createEnvironmentCheck } from '../steps/generate/plan-environments.ts'
 import { reviewPlan } from '../steps/generate/review-plan.ts'
+import { savePlan } from '../steps/generate/save-plan.ts'
 import { describeOthersChanges, describeResult, joinParts } from '../steps/generator/compose-result.ts'
 import { generateAndValidate } from '../steps/generator/generate-and-validate.ts'
 import { planOutsideTargets } from '../steps/plan/plan-outside-targets.ts'
@@ -54,7 +54,7 @@ async function runGenerateRound(kit: Kit): Promise<Outcome> {
   }
 }
 
-/** Carries out a request that was accepted: writes the code, plans it, reviews the plan, and pins it. */
+/** Carries out a request that was accepted: writes the code, plans it, reviews the plan, and saves it. */
 async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
   const { run, secrets } = kit
   const { query } = run.round
@@ -83,6 +83,6 @@ async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
   const review = await reviewPlan(kit, plan, { beyond, checked, conventions, environments })
   await completePlanDocument(kit, plan, { beyond: await beyond, checked })
   await decideLock(kit, review)
-  await pinPlan(kit, plan)
+  await savePlan(kit, plan)
   return { status: 'completed' }
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Tool } from '../../src/agent/types.ts'
+import type { Tool } from '../../src/agent/agent-request.ts'
 import type { FileAccess } from '../workspace/files/access.ts'
 import { BLOCK_FORM } from '../workspace/files/search-replace.ts'
 import { defineTool, explanation } from './tool.ts'

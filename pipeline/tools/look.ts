@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type Tool, ToolError } from '../../src/agent/types.ts'
+import { type Tool, ToolError } from '../../src/agent/agent-request.ts'
 import type { FileAccess } from '../workspace/files/access.ts'
 import type { Workspace } from '../workspace/types.ts'
 import { defineTool, explanation } from './tool.ts'

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { ToolError } from '../../src/agent/types.ts'
+import { ToolError } from '../../src/agent/agent-request.ts'
 import type { ProviderSchema, TypeNames } from '../../src/plan/schema/provider-schema.ts'
 import { nearNames, type TypeName } from '../../src/plan/schema/read.ts'
 import { renderTypes } from '../../src/plan/schema/render.ts'

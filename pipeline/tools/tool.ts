@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import type { Tool } from '../../src/agent/agent-request.ts'
 import { createResultTool } from '../../src/agent/result-tool.ts'
-import type { Tool } from '../../src/agent/types.ts'
 
 /** An argument that every tool accepts and ignores. Models make better calls when they write down their reason. */
 export const explanation = v.optional(v.pipe(v.string(), v.description('Why this call is made, in one sentence')))

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { PlatformError } from '../../src/base/errors.ts'
-import type { LlmClient, ModelRole } from '../../src/llm/types.ts'
+import type { LlmClient, ModelRole } from '../../src/llm/inference.ts'
 import { defineTool, explanation } from './tool.ts'
 
 const FAILED = 'The search failed. Go on without it; another search is likely to fail as well.'

@@ -7,7 +7,7 @@ import { deriveProjectId, overrideFile } from '../../src/plan/state/managed-stat
 import type { SessionFacts } from '../../src/rounds/session-facts.ts'
 import { isInside } from './files/confine.ts'
 import { isShared } from './files/shared-folder.ts'
-import { writePrivateFile } from './pins/private-files.ts'
+import { writePrivateFile } from './saved-plans/private-files.ts'
 
 /**
  * Writes the override file that sends the engine's state to the configured store. Only this user can read it, and the

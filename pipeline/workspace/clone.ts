@@ -32,7 +32,7 @@ export async function cloneRepository(git: Git, options: { log: Logger; signal?:
   ]
   const output = await git.network(args, { cwd: dirname(directory), timeoutMs: TIMEOUT_MS, signal })
   if (output.code !== 0) throw logCloneFailure(log, output.stopped ?? output.stderr)
-  // Every call names the work tree. The directory of a pinned clone is moved, so its configuration names none.
+  // Every call names the work tree. The directory of a kept clone is moved, so its configuration names none.
   mustSucceed(git, await git.local(['config', '--unset-all', 'core.worktree'], { cwd: workTree, signal }))
   const head = await git.local(['rev-parse', '--symbolic-full-name', '--verify', 'HEAD'], { cwd: workTree, signal })
   const [, branch] = /^refs\/heads\/(.+)$/.exec(head.stdout.trim()) ?? []

@@ -9,7 +9,7 @@ import { writeMarker } from './clone.ts'
 import { excludeNeverPushed, hiddenNames } from './files/engine-files.ts'
 import { isShared, shareTree } from './files/shared-folder.ts'
 import { createLocalGit, type LocalGit } from './git/git.ts'
-import { removeRightInside, writePrivateFile } from './pins/private-files.ts'
+import { removeRightInside, writePrivateFile } from './saved-plans/private-files.ts'
 import type { Workspace } from './types.ts'
 
 /** A second working copy, with an empty state of its own that nothing else knows. */

@@ -13,7 +13,7 @@ import { commitAndPush, computeRevision, readHead, restoreFiles } from './commit
 import { findMergeBase, listChangedFiles, readBranchDiff, readPendingChanges } from './diff.ts'
 import { createGit } from './git/git.ts'
 import { type GitPlace, preparePlace, removeGitDirectory, removeGitLeftovers } from './git/place.ts'
-import { pinDirectory, removeLeftovers } from './pins/pin.ts'
+import { keepDirectory, removeLeftovers } from './saved-plans/plan-directory.ts'
 import type { Checkout, Workspace } from './types.ts'
 import { removeUnsafeEntries } from './unsafe-entries.ts'
 
@@ -26,8 +26,8 @@ export interface OpenOptions {
 
 /**
  * Clones the session's repository for one run and checks out the session branch, which exists on the remote
- * afterwards. The workspace of a preview is read only: nothing is pushed, and it neither commits nor pins. What earlier
- * runs of the session have left on this disk is removed, except the pinned directory. When it fails, it removes its own
+ * afterwards. The workspace of a preview is read only: nothing is pushed, and it neither commits nor saves a plan. What earlier
+ * runs of the session have left on this disk is removed, except the plan directory. When it fails, it removes its own
  * clone again.
  * Errors: 500 `git clone failed`, 400 `iac_path '…' is not a directory inside the repository`, 400 for
  * a host that is not public, 422 for a repository over the limits of `git`, 500 with git's text otherwise.
@@ -40,7 +40,7 @@ export async function openWorkspace(config: Config, round: ClaimedRound, options
   const place = await preparePlace(config.paths, directory)
   try {
     const workspace = createWorkspace(await checkOut(config, round, place, options), options.signal)
-    return round.preview ? { ...workspace, commitAndPush: refuseToWrite, pin: refuseToWrite } : workspace
+    return round.preview ? { ...workspace, commitAndPush: refuseToWrite, keep: refuseToWrite } : workspace
   } catch (error) {
     await rm(directory, { recursive: true, force: true })
     await removeGitDirectory(place)
@@ -66,8 +66,8 @@ async function checkOut(config: Config, round: ClaimedRound, place: GitPlace, op
 
 function createWorkspace(checkout: Checkout, runSignal?: AbortSignal): Workspace {
   const { clone, iacRoot, branch, defaultBranch, git } = checkout
-  // Pinning moves the directory away, so its last commit is remembered for a later call of `head`.
-  let pinnedHead: string | null = null
+  // Keeping moves the directory away, so its last commit is remembered for a later call of `head`.
+  let keptHead: string | null = null
   // During a run the branch only grows, so the commit at which it left the default branch stays the same.
   let base: Promise<string> | null = null
   return {
@@ -77,7 +77,7 @@ function createWorkspace(checkout: Checkout, runSignal?: AbortSignal): Workspace
     branch,
     defaultBranch: defaultBranch,
     commitAndPush: (signal = runSignal) => commitAndPush(checkout, signal),
-    head: async () => pinnedHead ?? (await readHead(checkout, runSignal)),
+    head: async () => keptHead ?? (await readHead(checkout, runSignal)),
     restore: (commit) => restoreFiles(checkout, commit, runSignal),
     pendingChanges: () => readPendingChanges(checkout, runSignal),
     changedFiles: (since) => listChangedFiles(checkout, since, runSignal),
@@ -91,14 +91,14 @@ function createWorkspace(checkout: Checkout, runSignal?: AbortSignal): Workspace
       return readBranchDiff(checkout, await base, runSignal)
     },
     revision: () => computeRevision(checkout, runSignal),
-    pin: async () => {
+    keep: async () => {
       const commit = await readHead(checkout, runSignal)
-      await pinDirectory(clone)
-      pinnedHead = commit
+      await keepDirectory(clone)
+      keptHead = commit
       await removeGitDirectory(git.place)
     },
     dispose: async () => {
-      if (pinnedHead !== null) return
+      if (keptHead !== null) return
       await removeGitDirectory(git.place)
       await rm(clone, { recursive: true, force: true })
     },

@@ -11,7 +11,7 @@ import {
 import type { SessionFacts } from '../../src/rounds/session-facts.ts'
 import { assertNotReplaced } from './backend-override.ts'
 import { isShared } from './files/shared-folder.ts'
-import { writePrivateFile } from './pins/private-files.ts'
+import { writePrivateFile } from './saved-plans/private-files.ts'
 
 /**
  * Writes new keys for the state of the session's project beside the backend override, in a file that only this user

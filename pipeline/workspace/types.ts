@@ -30,11 +30,14 @@ export interface Workspace {
    * @param since with `run`, against the commit with which the run began
    */
   branchDiff(since?: 'run'): Promise<string>
-  /** Fingerprint of the working tree (section 11.3). */
+  /** Fingerprint of the working tree. */
   revision(): Promise<string>
-  /** Moves the clone to `<upload_folder>/<session uuid>/pinned`. A crash never loses both it and an earlier one. */
-  pin(): Promise<void>
-  /** Removes the clone unless it was pinned. */
+  /**
+   * Keeps the clone as the plan directory of the session, `<upload_folder>/<session uuid>/saved-plan`. A crash never
+   * loses both it and an earlier one.
+   */
+  keep(): Promise<void>
+  /** Removes the clone unless it was kept. */
   dispose(): Promise<void>
 }
 

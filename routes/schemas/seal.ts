@@ -1,5 +1,10 @@
 import { z } from '@hono/zod-openapi'
-import { CHECK_NAMES, CHECK_OUTCOMES, SEAL_REASONS } from '../../src/sessions/pins/shown-seal.ts'
+import {
+  CHECK_NAMES,
+  CHECK_OUTCOMES,
+  INVALID_REASONS,
+  type SavedPlanStatus,
+} from '../../src/saved-plans/plan-status.ts'
 
 const SEALED = '2026-02-01T00:03:09.500000Z'
 const VERIFIED = '2026-02-01T09:30:00.250000Z'
@@ -61,7 +66,7 @@ export const Seal = z
     valid: z.boolean().openapi({
       description: 'Whether the plan still is what was reviewed, as far as is known; see `verified_at`.',
     }),
-    reason: z.enum(SEAL_REASONS).nullable().openapi({ description: 'Why it is not valid.' }),
+    reason: z.enum(INVALID_REASONS).nullable().openapi({ description: 'Why it is not valid.' }),
     explanation: z.string().nullable().openapi({ description: 'The reason in a sentence.' }),
     has_copy: z.boolean().openapi({ description: 'Whether an encrypted copy is stored.' }),
     targets: z.array(z.string()).openapi({ description: 'Addresses that the plan is limited to; empty: none.' }),
@@ -79,3 +84,9 @@ export const SealVerification = z
       verified_at: VERIFIED,
     },
   })
+
+/** Returns a saved plan in the words of the API, which calls it a seal. */
+export const toSeal = ({ saved_at, ...status }: SavedPlanStatus): z.input<typeof Seal> => ({
+  ...status,
+  sealed_at: saved_at,
+})

@@ -1,5 +1,5 @@
 import type { LlmConfig } from '../../config/types.ts'
-import type { ModelRole } from '../llm/types.ts'
+import type { ModelRole } from '../llm/inference.ts'
 
 /** The most input of one model call. */
 export interface ContextBudget {

@@ -2,8 +2,9 @@ import { PlatformError } from '../base/errors.ts'
 import { OutboundError } from '../base/http.ts'
 import { isJsonObject } from '../base/json.ts'
 import { cutMiddle } from '../base/text.ts'
-import type { ToolCall, ToolDefinition } from '../llm/types.ts'
+import type { ToolCall, ToolDefinition } from '../llm/inference.ts'
 import type { ChainTrace } from '../observe/trace-types.ts'
+import { type AgentEvent, type Tool, ToolError } from './agent-request.ts'
 import type { CallMemory } from './call-memory.ts'
 import {
   CONTROL_CHARACTER,
@@ -14,7 +15,6 @@ import {
   toolNotFound,
   unexpectedFailure,
 } from './notices.ts'
-import { type AgentEvent, type Tool, ToolError } from './types.ts'
 
 export interface CallContext<Name extends string> {
   chain: Name

@@ -1,5 +1,5 @@
 import { cutMiddle } from '../base/text.ts'
-import type { Message } from '../llm/types.ts'
+import type { Message } from '../llm/inference.ts'
 import type { ContextBudget } from './context-budget.ts'
 
 export interface Fitted {

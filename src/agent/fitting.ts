@@ -1,9 +1,9 @@
 import { PlatformError } from '../base/errors.ts'
-import type { Message } from '../llm/types.ts'
+import type { Message } from '../llm/inference.ts'
+import type { Tool } from './agent-request.ts'
 import type { CallMemory } from './call-memory.ts'
 import type { ContextBudget } from './context-budget.ts'
 import { estimateMessages, fitMessages } from './fit-messages.ts'
-import type { Tool } from './types.ts'
 
 /** Keeps the messages of one chain within the input that its model takes. */
 export interface Fitting {

@@ -1,7 +1,7 @@
-import type { Inference, Message } from '../llm/types.ts'
+import type { Inference, Message } from '../llm/inference.ts'
 import type { ChainTrace } from '../observe/trace-types.ts'
+import type { AgentRequest, Tool } from './agent-request.ts'
 import { createFitting } from './fitting.ts'
-import type { AgentRequest, Tool } from './types.ts'
 
 /**
  * The messages that a chain begins with: system text, earlier turns and the query, or those of the run that it goes on

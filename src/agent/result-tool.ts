@@ -1,6 +1,6 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
-import { type Tool, ToolError } from './types.ts'
+import { type Tool, ToolError } from './agent-request.ts'
 
 /**
  * Makes a tool whose arguments are its result. The model sees the valibot schema as a JSON schema. Arguments that do

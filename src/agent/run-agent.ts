@@ -1,12 +1,12 @@
 import { PlatformError } from '../base/errors.ts'
-import type { Inference, Message, Usage } from '../llm/types.ts'
+import type { Inference, Message, Usage } from '../llm/inference.ts'
 import type { ChainTrace } from '../observe/trace-types.ts'
+import type { AgentRequest, AgentResult, Tool } from './agent-request.ts'
 import { createCallMemory } from './call-memory.ts'
 import { type CallContext, type CallOutcome, executeCall } from './execute-call.ts'
 import { createFitting } from './fitting.ts'
 import { beginMessages, callModel, traceChain } from './model-call.ts'
 import { emptyReplyNotice, emptyResult, lastTurnNotice, reminder } from './notices.ts'
-import type { AgentRequest, AgentResult, Tool } from './types.ts'
 
 const MAX_RESULT_CHARS = 200_000
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { systemCode } from '../../config/errors.ts'
+import { systemCode } from '../../config/document.ts'
 import type { AwsVariables } from '../../config/types.ts'
 import { type Fetch, OutboundError } from '../base/http.ts'
 import type { Logger } from '../base/log.ts'

@@ -1,4 +1,4 @@
-import { type Tool, ToolError } from '../agent/types.ts'
+import { type Tool, ToolError } from '../agent/agent-request.ts'
 import type { Cloud } from '../base/vocabulary.ts'
 import { fence } from '../prompts/fence.ts'
 import { renderLayout } from '../prompts/layout.ts'

@@ -1,5 +1,6 @@
-import { type HclAttribute, type HclBlock, type HclBody, type HclFile, type HclValue, parseHcl } from './parser.ts'
+import { parseHcl } from './parser.ts'
 import { HclScanner } from './scanner.ts'
+import type { HclAttribute, HclBlock, HclBody, HclFile, HclValue } from './tree.ts'
 
 /** More than any file that people write has; a file of 4 MiB has about this many. */
 export const MAX_TOKENS = 500_000

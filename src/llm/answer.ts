@@ -2,8 +2,8 @@ import * as v from 'valibot'
 import { isJsonObject } from '../base/json.ts'
 import type { Deployment } from './deployments.ts'
 import { CallFailure, isRetryable } from './failure.ts'
+import type { Carry, FinishReason, Inference, ToolCall, Usage } from './inference.ts'
 import type { Quirks } from './quirks.ts'
-import type { Carry, FinishReason, Inference, ToolCall, Usage } from './types.ts'
 import { readError } from './wire/error-of.ts'
 
 const tokens = v.nullish(v.number(), 0)

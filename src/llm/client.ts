@@ -4,12 +4,12 @@ import type { Fetch } from '../base/http.ts'
 import type { Logger } from '../base/log.ts'
 import { parseCompletion } from './answer.ts'
 import { callModel } from './call.ts'
-import type { LlmTools } from './connect/types.ts'
+import type { LlmTools } from './connect/connection.ts'
 import type { Deployment } from './deployments.ts'
+import type { LlmClient, ModelRole } from './inference.ts'
 import { chatBody } from './request-body.ts'
 import { createRouter, type Route } from './router.ts'
 import { SEARCH_WAYS } from './search.ts'
-import type { LlmClient, ModelRole } from './types.ts'
 
 export interface LlmDeps {
   fetch: Fetch

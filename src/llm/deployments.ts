@@ -1,7 +1,7 @@
 import OpenAI from 'openai'
 import type { LlmConfig, ModelListEntry } from '../../config/types.ts'
+import { type Connection, type LlmTools, type ModelEntry, Unconfigured } from './connect/connection.ts'
 import { connectPlain } from './connect/plain.ts'
-import { type Connection, type LlmTools, type ModelEntry, Unconfigured } from './connect/types.ts'
 import { inferenceError } from './failure.ts'
 import { knownProviders, providerFor } from './providers.ts'
 import type { Parameter, Quirks } from './quirks.ts'

@@ -1,5 +1,5 @@
 import type { ModelPrice, ModelPrices } from '../../config/types.ts'
-import type { Usage } from './types.ts'
+import type { Usage } from './inference.ts'
 
 /** The date at which the table below was last compared with the prices that the providers publish. */
 export const PRICES_AS_OF = '2026-11'

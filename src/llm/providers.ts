@@ -1,8 +1,8 @@
 import { providerOf } from '../../config/provider-variables.ts'
 import { connectBedrock } from './connect/bedrock.ts'
+import type { Connection, ModelEntry, PlainProvider } from './connect/connection.ts'
 import { connectGemini, connectVertex } from './connect/google.ts'
 import { connectAnthropic, connectAzure, openaiQuirks } from './connect/plain.ts'
-import type { Connection, ModelEntry, PlainProvider } from './connect/types.ts'
 
 /** A provider with its own rules for addresses, credentials or the form of requests. */
 export interface SpecialProvider {

@@ -2,7 +2,7 @@ import type OpenAI from 'openai'
 import { isJsonObject, type JsonObject } from '../base/json.ts'
 import type { Deployment } from './deployments.ts'
 import { badInference } from './failure.ts'
-import type { InferenceRequest, Message, ToolDefinition } from './types.ts'
+import type { InferenceRequest, Message, ToolDefinition } from './inference.ts'
 
 type Body = OpenAI.Chat.ChatCompletionCreateParamsNonStreaming
 type WireMessage = OpenAI.Chat.ChatCompletionMessageParam

@@ -1,5 +1,5 @@
 import type { LlmConfig, ModelListEntry } from '../../config/types.ts'
-import type { LlmTools } from './connect/types.ts'
+import type { LlmTools } from './connect/connection.ts'
 import { createDeployment, type Deployment } from './deployments.ts'
 
 /** The entries of one model name. They take turns, and an entry that failed is left out for a cooldown. */

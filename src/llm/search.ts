@@ -2,9 +2,9 @@ import * as v from 'valibot'
 import { parseCompletion, parseResponses, throwProviderError } from './answer.ts'
 import type { Deployment } from './deployments.ts'
 import { CallFailure } from './failure.ts'
+import type { InferenceRequest, Usage } from './inference.ts'
 import type { SearchWay } from './quirks.ts'
 import { type CallSettings, chatBody } from './request-body.ts'
-import type { InferenceRequest, Usage } from './types.ts'
 
 export interface SearchResult {
   text: string

@@ -1,6 +1,6 @@
 import type { LlmConfig } from '../../config/types.ts'
+import type { Inference, Message, ModelRole, ToolCall, ToolDefinition } from '../llm/inference.ts'
 import type { Pricing } from '../llm/prices.ts'
-import type { Inference, Message, ModelRole, ToolCall, ToolDefinition } from '../llm/types.ts'
 import { type Attributes, messageOf, type OpenSpan, type SpanRecorder } from './span-recorder.ts'
 import type { ChainTrace, EngineTrace, RunTrace, TextMask, TracedSession } from './trace-types.ts'
 

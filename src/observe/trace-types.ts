@@ -1,5 +1,5 @@
 import type { Cloud, Operation } from '../base/vocabulary.ts'
-import type { Inference, Message, ModelRole, ToolCall, ToolDefinition } from '../llm/types.ts'
+import type { Inference, Message, ModelRole, ToolCall, ToolDefinition } from '../llm/inference.ts'
 
 /** The facts about a session that its spans carry. */
 export interface TracedSession {

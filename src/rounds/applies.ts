@@ -37,7 +37,7 @@ export async function readApplyProgress(sql: Sql, roundId: number): Promise<Appl
 
 /**
  * Records that the job of this round is about to be submitted. The same statement makes sure that the session is
- * not locked, that the plan is still the sealed one and that the round holds its project.
+ * not locked, that the plan is still the saved one and that the round holds its project.
  * @returns false for a locked session
  * Errors: `LeaseLost`; `RoundCancelled`; 500 when the plan or the project
  * is no longer as checked, or when an earlier attempt has recorded the same already.
@@ -45,12 +45,12 @@ export async function readApplyProgress(sql: Sql, roundId: number): Promise<Appl
 export async function recordIntent(
   sql: Sql,
   round: ClaimedRound,
-  pin: { plan_sha256: string; project_id: string },
+  plan: { plan_sha256: string; project_id: string },
 ): Promise<boolean> {
   const rows = await sql.begin(async (tx) => {
     assertHeld(await heldSessionQuery(tx, round))
     await assertNotCancelled(tx, round.id)
-    return await insertIntent(tx, round, pin)
+    return await insertIntent(tx, round, plan)
   })
   assertHeld(rows)
   const [answer] = rows
@@ -59,17 +59,18 @@ export async function recordIntent(
   throw internal('The apply was not started: the pinned plan is no longer the one that was checked.')
 }
 
-const insertIntent = (tx: Transaction, round: ClaimedRound, pin: { plan_sha256: string; project_id: string }) =>
+const insertIntent = (tx: Transaction, round: ClaimedRound, plan: { plan_sha256: string; project_id: string }) =>
   tx<{ is_blocked: boolean; recorded: boolean }[]>`
     WITH session AS (
       SELECT id, is_blocked FROM sessions
       WHERE id = ${round.session.id} AND fence = ${round.fence} AND in_flight FOR SHARE
     ), recorded AS (
       INSERT INTO applies (round_id, project_id, intended_at)
-      SELECT ${round.id}, ${pin.project_id}, clock_timestamp() FROM session
+      SELECT ${round.id}, ${plan.project_id}, clock_timestamp() FROM session
       WHERE NOT is_blocked
-        AND EXISTS (SELECT 1 FROM pins p WHERE p.session_id = session.id AND p.plan_sha256 = ${pin.plan_sha256})
-        AND EXISTS (SELECT 1 FROM project_applies a WHERE a.project_id = ${pin.project_id} AND a.round_id = ${round.id})
+        AND EXISTS (SELECT 1 FROM saved_plans p WHERE p.session_id = session.id AND p.ended_at IS NULL
+          AND p.plan_sha256 = ${plan.plan_sha256})
+        AND EXISTS (SELECT 1 FROM project_applies a WHERE a.project_id = ${plan.project_id} AND a.round_id = ${round.id})
       ON CONFLICT (round_id) DO UPDATE SET intended_at = excluded.intended_at WHERE applies.intended_at IS NULL
       RETURNING round_id
     )

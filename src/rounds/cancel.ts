@@ -37,7 +37,7 @@ export async function cancelRound(
     const fence = await withdrawRound(tx, round.id)
     if (fence === null) return 'requested'
     const end = { status: 'uncompleted', message: cancelledMessage(cancelled_by), commit: null, usage: null } as const
-    await writeEnd(context.queue, tx, { ...round, fence, session }, { ...end, history: null, keeps_pin: true })
+    await writeEnd(context.queue, tx, { ...round, fence, session }, { ...end, history: null, keeps_plan: true })
     return 'ended'
   })
   if (outcome === 'ended') await context.cache.delete(sessionAggregateKey(request.session_uuid))

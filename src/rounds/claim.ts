@@ -23,15 +23,7 @@ export async function claimRound(sql: Sql, roundId: number): Promise<Claim | nul
     if (!taken) return null
     const { session_id, last_commit, attempts, handed_back, was_parked, ...round } = taken
     const claim: Claim = {
-      number: round.number,
-      mode: round.mode,
-      query: round.query,
-      is_partial: round.is_partial,
-      preview: round.preview,
-      resource_ids: round.resource_ids,
-      jobs: round.jobs,
-      fence: round.fence,
-      cancelled_by: round.cancelled_by,
+      ...round,
       id: roundId,
       attempt: attempts,
       interruptions: attempts - 1 - handed_back,

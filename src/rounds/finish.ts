@@ -1,11 +1,13 @@
 import { platformFor, recordAudit } from '../access/audit/record.ts'
+import { LeaseLost } from '../base/errors.ts'
+import { delay } from '../base/http.ts'
 import type { TerminalStatus, Turn } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import type { Transaction } from '../data/db/types.ts'
 import { storable } from '../data/db/values.ts'
+import { endSavedPlan } from '../saved-plans/saved-plan.ts'
 import type { ClaimedRound, HeldRound } from './round.ts'
 import type { RoundResult } from './round-result.ts'
-import { deletePinRow } from './saved-plan-end.ts'
 import { sessionAggregateKey } from './session-facts.ts'
 import { endRound, readCancelledBy, releaseProject, restoreLock } from './transitions.ts'
 
@@ -23,14 +25,14 @@ export interface RoundEnd {
   usage: object | null
   /** What the round built; absent or without any words, nothing is stored. */
   result?: RoundResult
-  /** Set by an apply that was cancelled before it submitted anything: the plan stays pinned for another apply. */
-  keeps_pin?: boolean
+  /** Set by an apply that was cancelled before it submitted anything: the plan stays for another apply. */
+  keeps_plan?: boolean
 }
 
 /**
  * Ends a round. The terminal status, the history and `in_flight = false` become visible in one transaction, so that
  * a client that sees the status and sends the next request at once is accepted. After an apply round, successful or
- * not, the session has no pinned plan any more, and the next apply of its project may begin. Only a round that
+ * not, the session has no current saved plan, and the next apply of its project may begin. Only a round that
  * completed makes its commit the reviewed one: a declined request may find a commit that somebody else has pushed.
  * A preview leaves both commits as they are, since it has reviewed nothing. The end of an apply is entered in the record
  * of who did what. A round that somebody has cancelled by now ends cancelled, whatever `end` says.
@@ -54,6 +56,34 @@ export async function finishRound(
   })
   await context.cache.delete(sessionAggregateKey(round.session.uuid))
   return written
+}
+
+const PAUSES_MS = [250, 1_000, 2_000]
+
+/**
+ * Ends a round like `finishRound`. When the database cannot be reached, the write is tried four times within 3.25 s, so
+ * that a short outage does not lose the result of the round.
+ * @param lost fires when the lease is lost
+ * Errors: `LeaseLost`, also when the lease is lost during a pause; the last error of the database.
+ */
+export async function finishDespiteOutages(
+  context: Pick<Context, 'sql' | 'cache' | 'queue' | 'log'>,
+  round: ClaimedRound,
+  end: RoundEnd,
+  lost: AbortSignal,
+): Promise<RoundEnd> {
+  for (const pause of PAUSES_MS) {
+    try {
+      return await finishRound(context, round, end)
+    } catch (error) {
+      if (error instanceof LeaseLost) throw error
+      context.log.warn('the end of the round could not be written yet', { error })
+      await delay(pause, lost).catch(() => {
+        throw new LeaseLost()
+      })
+    }
+  }
+  return await finishRound(context, round, end)
 }
 
 const asCancelled = (end: RoundEnd, by: string): RoundEnd => ({
@@ -84,7 +114,7 @@ export async function writeEnd(
     session_id: round.session.uuid,
     detail: { mode: round.mode, round: round.number, status, repository: round.session.workspace.uri },
   })
-  if (!end.keeps_pin) await deletePinRow(tx, round)
+  if (!end.keeps_plan) await endSavedPlan(tx, round)
   await tx`UPDATE applies SET result = NULL WHERE round_id = ${round.id}`
   await releaseProject(queue, tx, round)
 }

@@ -20,18 +20,22 @@ export interface SessionFacts {
 
 type FactsRow = Omit<SessionFacts, 'workspace'> & { uri: string; branch: string; root_path: string | null }
 
+/** The columns of a session that its summary, its detail and its facts share. */
+export const factColumns = (sql: Db): Query => sql`
+  s.uuid, coalesce(nullif(u.email, ''), 'user-' || u.id) AS username, s.operation, p.provider, h.first_query,
+  w.uri, w.branch, w.root_path, s.last_status AS current_status, s.in_flight, s.is_blocked`
+
+/** The tables of these columns, each with one row for the session `s`. */
+export const factJoins = (sql: Db): Query => sql`
+  JOIN users u ON u.id = s.user_id
+  JOIN workspaces w ON w.session_id = s.id
+  JOIN engine_providers p ON p.session_id = s.id
+  JOIN histories h ON h.session_id = s.id`
+
 /** Reads the facts of the session `s` that the condition names; null when there is none. */
 export async function readFacts(sql: Db, condition: Query): Promise<SessionFacts | null> {
   const [row] = await sql<FactsRow[]>`
-    SELECT s.id, s.uuid, s.user_id, coalesce(nullif(u.email, ''), 'user-' || u.id) AS username, s.operation,
-           p.provider, p.scope_id, w.uri, w.branch, w.root_path, h.first_query,
-           s.is_blocked, s.in_flight, s.last_status AS current_status
-    FROM sessions s
-    JOIN users u ON u.id = s.user_id
-    JOIN workspaces w ON w.session_id = s.id
-    JOIN engine_providers p ON p.session_id = s.id
-    JOIN histories h ON h.session_id = s.id
-    WHERE ${condition}`
+    SELECT s.id, s.user_id, p.scope_id, ${factColumns(sql)} FROM sessions s ${factJoins(sql)} WHERE ${condition}`
   if (!row) return null
   const { uri, branch, root_path, ...facts } = row
   return { ...facts, workspace: { uri, branch, root_path } }

@@ -1,11 +1,12 @@
 import { type Actor, auditInsert, platformFor } from '../access/audit/record.ts'
 import { conflict, LeaseLost, PlatformError, RoundCancelled } from '../base/errors.ts'
 import { isUuid } from '../base/text.ts'
-import type { Cloud, Mode, Operation, Status, TerminalStatus } from '../base/vocabulary.ts'
+import type { Cloud, Operation, Status, TerminalStatus } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import type { Db, Query, Sql, Transaction } from '../data/db/types.ts'
 import { storable } from '../data/db/values.ts'
-import { assertHeld, type ClaimedRound, type HeldRound, heldSessionQuery } from './round.ts'
+import { type NewSavedPlan, replaceSavedPlan } from '../saved-plans/saved-plan.ts'
+import { assertHeld, type ClaimedRound, type HeldRound, heldSessionQuery, type RoundRequest } from './round.ts'
 import { sessionAggregateKey } from './session-facts.ts'
 import { transition } from './state-machine.ts'
 
@@ -57,15 +58,6 @@ export const openSession = transition(
   },
 )
 
-export interface NewRound {
-  session_uuid: string
-  mode: Mode
-  query: string
-  is_partial: boolean
-  preview?: boolean
-  resource_ids?: readonly string[] | null
-}
-
 /**
  * Opens the next round and answers its id, or null when the session accepts none. Of several requests at the same
  * moment exactly one opens a round. `besides`: a further part of the statement, which may name `session`.
@@ -77,7 +69,7 @@ export const openRound = transition(
     guard: 'the session is not locked, or the round is no apply',
     caller: 'core, for a request that names a session',
   },
-  async (tx: Transaction, input: NewRound, besides: Query): Promise<number | null> => {
+  async (tx: Transaction, input: RoundRequest & { session_uuid: string }, besides: Query): Promise<number | null> => {
     const { mode, is_partial, preview = false, resource_ids = null } = input
     const [round] = await tx<{ id: number }[]>`
       WITH session AS (
@@ -100,17 +92,11 @@ export const openRound = transition(
   },
 )
 
-export interface TakenRound {
+export interface TakenRound extends Pick<ClaimedRound, 'fence' | 'number' | 'mode' | 'query' | 'is_partial' | 'jobs'> {
   session_id: number
   last_commit: string | null
-  fence: number
-  number: number
-  mode: Mode
-  query: string
-  is_partial: boolean
   preview: boolean
   resource_ids: string[] | null
-  jobs: Record<string, string>
   attempts: number
   handed_back: number
   /** True when the round waited for another apply until now. */
@@ -133,7 +119,7 @@ export const takeRound = transition(
     if (!session) return null
     const [round] = await tx<Omit<TakenRound, keyof typeof session>[]>`
       UPDATE rounds
-      SET attempts = rounds.attempts + 1, parked = false, sealing_at = NULL,
+      SET attempts = rounds.attempts + 1, parked = false, saving_at = NULL,
           lease_until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
       FROM (SELECT id, parked FROM rounds WHERE id = ${roundId} FOR UPDATE) before
       WHERE rounds.id = before.id AND finished_at IS NULL AND (lease_until IS NULL OR lease_until < clock_timestamp())
@@ -293,7 +279,7 @@ export const parkRound = transition(
         UPDATE rounds
         SET parked = true, handed_back = handed_back + 1,
             lease_until = waiting_since + make_interval(secs => ${wait.limitS})
-        FROM waiting WHERE rounds.id = ${round.id} AND sealing_at IS NULL RETURNING rounds.id`
+        FROM waiting WHERE rounds.id = ${round.id} AND saving_at IS NULL RETURNING rounds.id`
       assertHeld(rows)
       return true
     }),
@@ -326,30 +312,28 @@ export const releaseProject = transition(
 )
 
 /**
- * Records that the present attempt of a round begins to save its plan. After that the round cannot be cancelled,
- * because the plan takes the place of an earlier one, which a cancelled round must not touch.
+ * Saves the plan of a round in place of the session's earlier one. After that the round cannot be cancelled, because a
+ * cancelled round must leave the earlier plan as it was. `plan` is null when the plan cannot be saved: the session then
+ * has no current plan.
+ * @returns the object key of the earlier plan's archive, null when there was none
  * Errors: `RoundCancelled`; `LeaseLost`.
  */
-export const beginSealing = transition(
+export const recordSavedPlan = transition(
   {
     moves: { running: 'saving', interrupted: 'interrupted', saving: 'saving' },
     fence: 'checked',
-    caller: 'worker, before it saves a plan',
+    caller: 'worker, when it saves a plan',
   },
-  async (sql: Sql, round: ClaimedRound): Promise<void> => {
+  async (sql: Sql, round: ClaimedRound, plan: NewSavedPlan | null): Promise<string | null> =>
     await sql.begin(async (tx) => {
       assertHeld(await heldSessionQuery(tx, round))
       await assertNotCancelled(tx, round.id)
-      await tx`UPDATE rounds SET sealing_at = clock_timestamp() WHERE id = ${round.id}`
-    })
-  },
+      await tx`UPDATE rounds SET saving_at = clock_timestamp() WHERE id = ${round.id}`
+      return await replaceSavedPlan(tx, round, plan)
+    }),
 )
 
-export interface CancelledRound {
-  id: number
-  number: number
-  mode: Mode
-  preview: boolean
+export interface CancelledRound extends Pick<HeldRound, 'id' | 'number' | 'mode' | 'preview'> {
   /** True when nobody had cancelled the round before. */
   is_first: boolean
   cancelled_by: string
@@ -382,7 +366,7 @@ export const requestCancel = transition(
         SELECT id, cancel_requested_at IS NULL AS is_first FROM rounds
         WHERE session_id = ${session.id} AND finished_at IS NULL
       ) before
-      WHERE rounds.id = before.id AND finished_at IS NULL AND sealing_at IS NULL
+      WHERE rounds.id = before.id AND finished_at IS NULL AND saving_at IS NULL
         AND EXISTS (SELECT 1 FROM sessions s WHERE s.id = ${session.id} AND s.in_flight)
       RETURNING rounds.id, number, mode, preview, cancelled_by, before.is_first`
     if (round) return round
@@ -589,7 +573,7 @@ export const TRANSITIONS = {
   parkRound,
   releaseProject,
   recordLockDecision,
-  beginSealing,
+  recordSavedPlan,
   releaseRound,
   requestCancel,
   withdrawRound,

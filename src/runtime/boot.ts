@@ -1,4 +1,4 @@
-import { ConfigError } from '../../config/errors.ts'
+import { ConfigError } from '../../config/document.ts'
 import { secretsOf } from '../../config/mask.ts'
 import type { Config } from '../../config/types.ts'
 import { createLogger, type Logger } from '../base/log.ts'

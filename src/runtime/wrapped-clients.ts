@@ -1,6 +1,6 @@
-import type { LlmClient } from '../llm/types.ts'
+import type { LlmClient } from '../llm/inference.ts'
 import type { PlatformMetrics } from '../observe/metrics.ts'
-import type { IacClient } from '../services/iac/types.ts'
+import type { IacClient } from '../services/iac/contract.ts'
 
 /** A client that is loaded by its first call, for a process that rarely calls a model: the library is large. */
 export function createLazyLlmClient(load: () => Promise<LlmClient>): LlmClient {

@@ -3,9 +3,9 @@ import { type ReportType, type Status, TERMINAL_STATUSES, type Turn } from '../b
 import type { Context } from '../context.ts'
 import type { Db, Transaction } from '../data/db/types.ts'
 import { readAttempts, toAttempts } from '../rounds/attempts.ts'
-import { sessionAggregateKey } from '../rounds/session-facts.ts'
+import { factColumns, factJoins, sessionAggregateKey } from '../rounds/session-facts.ts'
+import { readNewestPlan, type SavedPlanStatus } from '../saved-plans/plan-status.ts'
 import { type SummaryRow, toSummary } from './list.ts'
-import { readSeal, type ShownSeal } from './pins/shown-seal.ts'
 import type {
   ArtifactEntry,
   PreviewEntry,
@@ -25,8 +25,8 @@ export const sessionAggregateTtl = (random = Math.random()): number => Math.floo
 /**
  * Reads a session with its rounds and all that belongs to them; answers null when there is no such session.
  * The number of queries does not grow with the number of rounds. The detail of a session whose last round has
- * ended is kept in the cache; a request that includes the history always reads the database. What the seal says is
- * always read anew, because it also changes without a change of the session.
+ * ended is kept in the cache; a request that includes the history always reads the database. The status of the saved
+ * plan is always read anew, because it also changes without a change of the session.
  */
 export async function loadAggregate(
   context: AggregateContext,
@@ -37,7 +37,8 @@ export async function loadAggregate(
   if (options.includeHistory) return readAggregate(context, uuid, options)
   const key = sessionAggregateKey(uuid)
   const cached = parseEntry(await context.cache.get(key))
-  if (cached && (await isCurrent(context, cached))) return { ...cached, seal: await readShownSeal(context.sql, uuid) }
+  if (cached && (await isCurrent(context, cached)))
+    return { ...cached, saved_plan: await readPlanStatus(context.sql, uuid) }
   const aggregate = await readAggregate(context, uuid, options)
   if (aggregate && isFinished(aggregate)) {
     const ttl = Math.floor(Math.min(sessionAggregateTtl(), await halfUrlLifetimeS(context)))
@@ -100,10 +101,10 @@ async function readAggregate(
 ): Promise<SessionAggregate | null> {
   const rows = await context.sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (tx) => {
     const head = await readHead(tx, uuid)
-    return head ? { head, ...(await readRounds(tx, head.id)), seal: await readShownSeal(tx, uuid) } : null
+    return head ? { head, ...(await readRounds(tx, head.id)), saved_plan: await readPlanStatus(tx, uuid) } : null
   })
   if (!rows) return null
-  const { head } = rows
+  const { id: _, scope_id, payload, ...head } = rows.head
   const entries = {
     reports: await presignRows(context, rows.reports),
     compliance_checks: await presignRows(context, rows.compliance_checks),
@@ -133,23 +134,17 @@ async function readAggregate(
       created_at,
     }
   })
-  const history = options.includeHistory ? head.payload : null
-  return { ...toSummary(head), scope_id: head.scope_id, rounds, history, seal: rows.seal }
+  const history = options.includeHistory ? payload : null
+  return { ...toSummary(head), scope_id, rounds, history, saved_plan: rows.saved_plan }
 }
 
-const readShownSeal = async (sql: Db, uuid: string): Promise<ShownSeal | null> =>
-  (await readSeal(sql, uuid))?.shown ?? null
+const readPlanStatus = async (sql: Db, uuid: string): Promise<SavedPlanStatus | null> =>
+  (await readNewestPlan(sql, uuid))?.status ?? null
 
 async function readHead(tx: Transaction, uuid: string): Promise<Head | null> {
   const [head] = await tx<Head[]>`
-    SELECT s.id, s.uuid, coalesce(nullif(u.email, ''), 'user-' || u.id) AS username, s.operation,
-           p.provider, p.scope_id, h.first_query, h.payload, w.uri, w.branch, w.root_path, s.last_status AS current_status,
-           s.in_flight, s.is_blocked, s.created_at, s.updated_at
-    FROM sessions s
-    JOIN users u ON u.id = s.user_id
-    JOIN workspaces w ON w.session_id = s.id
-    JOIN engine_providers p ON p.session_id = s.id
-    JOIN histories h ON h.session_id = s.id
+    SELECT s.id, p.scope_id, h.payload, ${factColumns(tx)}, s.created_at, s.updated_at
+    FROM sessions s ${factJoins(tx)}
     WHERE s.uuid = ${uuid}`
   return head ?? null
 }

@@ -12,15 +12,16 @@ export interface Standing {
   uuid: string
   in_flight: boolean
   last_status: Status
-  /** Whether the database knows a pinned plan of the session. */
-  has_seal: boolean
+  /** True if the session has a current saved plan. */
+  has_saved_plan: boolean
 }
 
 /** Reads standings, keyed by the uuid in lower case. A session that this database does not know has no entry. */
 export async function readStandings(sql: Db, uuids: readonly string[]): Promise<Map<string, Standing>> {
   const rows = await sql<Standing[]>`
-    SELECT s.uuid, s.in_flight, s.last_status, p.session_id IS NOT NULL AS has_seal
-    FROM sessions s LEFT JOIN pins p ON p.session_id = s.id WHERE s.uuid = ANY(${[...uuids]}::uuid[])`
+    SELECT s.uuid, s.in_flight, s.last_status, p.round_id IS NOT NULL AS has_saved_plan
+    FROM sessions s LEFT JOIN saved_plans p ON p.session_id = s.id AND p.ended_at IS NULL
+    WHERE s.uuid = ANY(${[...uuids]}::uuid[])`
   return new Map(rows.map((row) => [row.uuid, row]))
 }
 
@@ -32,4 +33,14 @@ export async function countSessionTokens(sql: Sql, sessionId: number): Promise<n
     ), 0)::float8 AS tokens
     FROM rounds WHERE session_id = ${sessionId}`
   return row?.tokens ?? 0
+}
+
+/**
+ * Reads the commit of the session branch with which the last completed round ended, by the primary key of the session.
+ * Answers an empty text when no round has completed, and null when the commit is not known.
+ */
+export async function readReviewedCommit(sql: Db, sessionId: number): Promise<string | null> {
+  const [row] = await sql<{ reviewed_commit: string | null }[]>`
+    SELECT reviewed_commit FROM sessions WHERE id = ${sessionId}`
+  return row?.reviewed_commit ?? null
 }

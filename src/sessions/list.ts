@@ -52,16 +52,6 @@ async function countMatches(
 }
 
 export const toSummary = ({ uri, branch, root_path, ...summary }: SummaryRow): SessionSummary => ({
-  uuid: summary.uuid,
-  username: summary.username,
-  operation: summary.operation,
-  provider: summary.provider,
-  first_query: summary.first_query,
+  ...summary,
   workspace: { uri, branch, root_path },
-  current_status: summary.current_status,
-  in_flight: summary.in_flight,
-  is_blocked: summary.is_blocked,
-  created_at: summary.created_at,
-  updated_at: summary.updated_at,
-  ...(summary.cost_usd !== undefined && { cost_usd: summary.cost_usd }),
 })

@@ -1,19 +1,12 @@
 import type { GitProvider } from '../../config/types.ts'
-import type { Cloud, Operation, ReportType, Status, Turn } from '../base/vocabulary.ts'
-import type { AttemptDetail } from '../rounds/attempts.ts'
-import type { ShownSeal } from './pins/shown-seal.ts'
+import type { ReportType, Status, Turn } from '../base/vocabulary.ts'
+import type { AttemptDetail, AttemptSpending } from '../rounds/attempts.ts'
+import type { SessionFacts } from '../rounds/session-facts.ts'
+import type { SavedPlanStatus } from '../saved-plans/plan-status.ts'
 
 /** An entry of the session lists. Timestamps here and below look like `2026-03-01T14:25:30.123456Z`, in UTC. */
-export interface SessionSummary {
-  uuid: string
-  username: string
-  operation: Operation
-  provider: Cloud
+export interface SessionSummary extends Omit<SessionFacts, 'id' | 'user_id' | 'scope_id' | 'first_query'> {
   first_query: string | null
-  workspace: { uri: string; branch: string; root_path: string | null }
-  current_status: Status
-  in_flight: boolean
-  is_blocked: boolean
   created_at: string
   updated_at: string
   /**
@@ -37,16 +30,11 @@ export interface PullRequest {
   url: string
 }
 /** What a finished round used, as the worker measured it. Seconds are those of the wall clock. */
-export interface RoundUsage {
+export interface RoundUsage extends AttemptSpending {
   /** Time during which the round waited for at least one engine job. */
   engine_s: number
   /** Time during which at least one model call ran and no engine job did. */
   model_s: number
-  input_tokens: number
-  cached_tokens: number
-  output_tokens: number
-  /** US dollars for these tokens; null when the price of a model is not known. */
-  cost_usd: number | null
   /** Attempts of all generation loops of the round. */
   validation_attempts: number
 }
@@ -58,21 +46,20 @@ export interface RoundDetail {
   id: number
   number: number
   query: string
-  /** Not part of the contract but an addition to it, like `previews`. */
   preview: boolean
   previews: PreviewEntry[]
   statuses: { status: Status; message: string | null; created_at: string }[]
   reports: (ArtifactEntry & { type: ReportType })[]
   compliance_checks: (ArtifactEntry & { passed: boolean })[]
-  /** `document_url`: the plan as data, presigned too; null where there is none. Not part of the contract. */
+  /** `document_url`: the plan as data, presigned too; null where there is none. */
   plans: (ArtifactEntry & { targets: string[]; document_url: string | null })[]
   code_changes: (ArtifactEntry & { file_name: string })[]
-  /** What the engine jobs of the round have written. Not part of the contract but an addition to it. */
+  /** What the engine jobs of the round have written. */
   outputs: (ArtifactEntry & { step: string; exit_code: number | null })[]
   pull_requests: PullRequest[]
-  /** An addition to the contract, as is `usage`: what each attempt of the round's generation loops came to. */
+  /** What each attempt of the round's generation loops came to. */
   attempts: AttemptDetail[]
-  /** Not part of the contract but an addition to it. Null until the round has ended. */
+  /** Null until the round has ended. */
   usage: RoundUsage | null
   created_at: string
 }
@@ -81,6 +68,6 @@ export interface SessionAggregate extends SessionSummary {
   scope_id: string
   rounds: RoundDetail[]
   history: Turn[] | null
-  /** The plan that was sealed last; null when none ever was. */
-  seal: ShownSeal | null
+  /** The plan that was saved last; null when none ever was. The API calls it `seal`. */
+  saved_plan: SavedPlanStatus | null
 }

@@ -225,22 +225,3 @@ it('a refusal keeps nothing of the token for the log', async () => {
   expect(lines.join()).toContain('ERR_JWT')
   for (const secret of [...token.split('.'), 'secret.example', 'ada']) expect(lines.join()).not.toContain(secret)
 })
-
-describe('the issuer', () => {
-  it('is asked once for many first calls, and not again', async () => {
-    const verify = verifier()
-    const token = await issuer.token('ada')
-    await Promise.all(Array.from({ length: 10 }, () => verify(token)))
-    await verify(token)
-    expect(issuer.asked).toEqual(['discovery', 'keys'])
-  })
-
-  it('may be away: 401, and back without a restart', async () => {
-    const verify = verifier()
-    const token = await issuer.token('ada')
-    issuer.down = true
-    await expect(verify(token)).rejects.toMatchObject(refusal('the keys of the identity provider could not be read'))
-    issuer.down = false
-    await expect(verify(token)).resolves.toMatchObject({ sub: 'ada' })
-  })
-})

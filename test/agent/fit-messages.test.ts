@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { estimateTokens } from '../../src/agent/context-budget.ts'
 import { estimateMessages, fitMessages } from '../../src/agent/fit-messages.ts'
-import type { Message } from '../../src/llm/types.ts'
+import type { Message } from '../../src/llm/inference.ts'
 import { fence } from '../../src/prompts/fence.ts'
 
 const estimate = (text: string) => estimateTokens(text, 3)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { AgentRequest, Tool } from '../../src/agent/agent-request.ts'
 import { estimateTokens } from '../../src/agent/context-budget.ts'
 import { runAgent } from '../../src/agent/run-agent.ts'
-import type { AgentRequest, Tool } from '../../src/agent/types.ts'
 import { PlatformError } from '../../src/base/errors.ts'
 import { iacGenerator } from '../../src/chains/iac-generator.ts'
 import { type Script, scriptedLlm } from '../pipeline/steps/scripted-llm.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { type AgentEvent, type AgentRequest, type Tool, ToolError } from '../../src/agent/agent-request.ts'
 import { runAgent } from '../../src/agent/run-agent.ts'
-import { type AgentEvent, type AgentRequest, type Tool, ToolError } from '../../src/agent/types.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { iacGenerator } from '../../src/chains/iac-generator.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
@@ -42,6 +42,12 @@ async function chain(handler: ModelHandler, more: Partial<TaskRequest> = {}) {
   return { server, run, sent, offered, answers }
 }
 
+/** The same chain after its run. */
+async function ran(...given: Parameters<typeof chain>) {
+  const started = await chain(...given)
+  return { ...started, result: await started.run() }
+}
+
 const done = toolCall('task_complete', { status: 'done', summary: 'all written' })
 
 /** A tool that counts its runs and answers with `result`. */
@@ -76,8 +82,7 @@ describe('the end of a chain', () => {
       { user: 'second', assistant: '' },
     ]
     const before = structuredClone(conversation)
-    const { run, sent } = await chain(script(text('thinking'), done), { conversation })
-    await run()
+    const { sent } = await ran(script(text('thinking'), done), { conversation })
     expect(sent(0)).toEqual([
       { role: 'user', content: 'first' },
       { role: 'assistant', content: 'one' },
@@ -166,14 +171,13 @@ describe('the limit of turns', () => {
   })
 
   it('offers only the result tool in the last turn and says so', async () => {
-    const { run, sent, offered } = await chain(
+    const { sent, offered } = await ran(
       (_body, index) => (index < 2 ? toolCall('read_file', { target: index }) : done),
       {
         tools: [tool('read_file')],
         maxTurns: 3,
       },
     )
-    await run()
     expect([offered(0), offered(1), offered(2)]).toEqual([
       ['read_file', 'task_complete'],
       ['read_file', 'task_complete'],
@@ -187,8 +191,7 @@ describe('the limit of turns', () => {
   })
 
   it('says nothing about the last turn when the result tool is the only tool', async () => {
-    const { run, sent } = await chain(script(done), { maxTurns: 1 })
-    await run()
+    const { sent } = await ran(script(done), { maxTurns: 1 })
     expect(sent(0)).toEqual([{ role: 'user', content: 'the query' }])
   })
 
@@ -208,8 +211,7 @@ describe('the limit of turns', () => {
 
 describe('a reply without tool calls', () => {
   it('is kept when it says something, and answered with a reminder', async () => {
-    const { run, sent } = await chain(script(text('I have a plan'), done))
-    await run()
+    const { sent } = await ran(script(text('I have a plan'), done))
     expect(sent(1)).toEqual([
       { role: 'user', content: 'the query' },
       { role: 'assistant', content: 'I have a plan' },
@@ -218,8 +220,7 @@ describe('a reply without tool calls', () => {
   })
 
   it('is not kept when empty: the same content goes out again with one notice', async () => {
-    const { run, sent } = await chain(script(text(''), text('  \n'), done))
-    await run()
+    const { sent } = await ran(script(text(''), text('  \n'), done))
     const notice = [{ role: 'user', content: expect.stringMatching(/^the query\n\n.*`task_complete`/) }]
     expect(sent(1)).toEqual(notice)
     expect(sent(2)).toEqual(sent(1))
@@ -233,13 +234,12 @@ describe('tool calls', () => {
       order.push(args.target)
       return { diff: args.target }
     })
-    const { run, sent } = await chain(
+    const { sent } = await ran(
       script(toolCalls(['read_file', { target: 'b' }], ['read_file', { target: 'a' }]), done),
       {
         tools: [read],
       },
     )
-    await run()
     expect(order).toEqual(['b', 'a'])
     const ids = sent(1)
       .find((message) => message.role === 'assistant')
@@ -290,8 +290,7 @@ describe('tool calls', () => {
   it('never miss an explanation', async () => {
     const read = tool('read_file')
     read.definition.parameters.required = ['target', 'explanation']
-    const { run } = await chain(script(toolCall('read_file', { target: 'a' }), done), { tools: [read] })
-    await run()
+    await ran(script(toolCall('read_file', { target: 'a' }), done), { tools: [read] })
     expect(read.runs).toHaveLength(1)
   })
 
@@ -300,11 +299,10 @@ describe('tool calls', () => {
     const failing = tool('read_file', () => {
       throw new ToolError('File x.tf does not exist')
     })
-    const { run, answers } = await chain(script(toolCall('read_file', { target: 'x.tf' }), done), {
+    const { answers } = await ran(script(toolCall('read_file', { target: 'x.tf' }), done), {
       tools: [failing],
       observe: (event) => events.push(event),
     })
-    await run()
     expect(answers(1)).toEqual(['File x.tf does not exist'])
     expect(events).toMatchObject([
       {
@@ -325,11 +323,10 @@ describe('tool calls', () => {
     const failing = tool('read_file', () => {
       throw new Error('ENOENT: /srv/secret/path')
     })
-    const { run, answers } = await chain(script(toolCall('read_file', { target: 'x' }), done), {
+    const { answers } = await ran(script(toolCall('read_file', { target: 'x' }), done), {
       tools: [failing],
       observe: (event) => events.push(event),
     })
-    await run()
     expect(answers(1)).toEqual(['The tool `read_file` failed unexpectedly.'])
     expect(events).toContainEqual(
       expect.objectContaining({
@@ -341,11 +338,10 @@ describe('tool calls', () => {
 
   it('have their results cut in the middle', async () => {
     const long = tool('read_file', () => `${'a'.repeat(100)}${'z'.repeat(100)}`)
-    const { run, answers } = await chain(script(toolCall('read_file', { target: 'x' }), done), {
+    const { answers } = await ran(script(toolCall('read_file', { target: 'x' }), done), {
       tools: [long],
       maxResultChars: 20,
     })
-    await run()
     expect(answers(1)).toEqual([`${'a'.repeat(10)}\n[… 180 characters left out …]\n${'z'.repeat(10)}`])
   })
 })
@@ -355,7 +351,7 @@ describe('repeated calls', () => {
 
   it('are not run again, whatever the order of keys and the explanation', async () => {
     const read = counting()
-    const { run, answers } = await chain(
+    const { answers } = await ran(
       script(
         toolCall('read_file', { target: { a: 1, b: [{ x: 1, y: 2 }] }, explanation: 'because' }),
         toolCall('read_file', { explanation: 'again', target: { b: [{ y: 2, x: 1 }], a: 1 } }),
@@ -364,7 +360,6 @@ describe('repeated calls', () => {
       ),
       { tools: [read] },
     )
-    await run()
     expect(read.runs).toHaveLength(2)
     expect(answers(3)).toEqual(['run 1', expect.stringMatching(/^Not run again: .*call_/), 'run 2'])
   })
@@ -374,13 +369,12 @@ describe('repeated calls', () => {
       if (run === 1) throw new ToolError('busy')
       return 'content'
     })
-    const { run, answers } = await chain(
+    const { answers } = await ran(
       script(toolCall('read_file', { target: 'a' }), toolCall('read_file', { target: 'a' }), done),
       {
         tools: [read],
       },
     )
-    await run()
     expect(answers(2)).toEqual(['busy', 'content'])
   })
 
@@ -395,7 +389,7 @@ describe('repeated calls', () => {
       { mutates: true },
     )
     const reading = toolCall('read_file', { target: 'a' })
-    const { run, answers } = await chain(
+    const { answers } = await ran(
       script(
         reading,
         toolCall('write_to_file', { target: 'bad' }),
@@ -406,7 +400,6 @@ describe('repeated calls', () => {
       ),
       { tools: [read, write], maxTurns: 10 },
     )
-    await run()
     expect(answers(5)).toEqual(['run 1', 'refused', expect.stringContaining('Not run again'), 'written', 'run 2'])
   })
 })

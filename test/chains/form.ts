@@ -1,4 +1,4 @@
-import type { InferenceRequest, Message, ToolDefinition } from '../../src/llm/types.ts'
+import type { InferenceRequest, Message, ToolDefinition } from '../../src/llm/inference.ts'
 
 /** A part of a golden file: its heading and what follows it, verbatim. */
 export type Section = readonly [heading: string, text: string]

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ToolError } from '../../src/agent/types.ts'
+import { ToolError } from '../../src/agent/agent-request.ts'
 import { intentCheck } from '../../src/chains/intent-check.ts'
 
 const { signal } = new AbortController()

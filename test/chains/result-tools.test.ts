@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Tool } from '../../src/agent/types.ts'
+import type { Tool } from '../../src/agent/agent-request.ts'
 import { complianceChecker } from '../../src/chains/compliance-checker.ts'
 import { iacGenerator } from '../../src/chains/iac-generator.ts'
 import { importAddresses } from '../../src/chains/import-addresses.ts'

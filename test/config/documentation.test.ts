@@ -5,7 +5,7 @@ import { parse, stringify } from 'yaml'
 import { requiredVariables } from '../../config/provider-variables.ts'
 import { optionalServiceSchema } from '../../config/sections/services.ts'
 import { SECTIONS } from './sections.ts'
-import { load } from './support.ts'
+import { at, load } from './support.ts'
 
 const OPTIONAL = ['services.notifications', 'services.mapping', 'services.authz']
 const page = await readFile(new URL('../../docs/configuration.md', import.meta.url), 'utf8')
@@ -52,7 +52,7 @@ describe('docs/configuration.md', () => {
   })
 
   const sections = [...new Set(fields.map(({ section }) => section))]
-  test.each(sections)('the examples of section "%s" load together', async (section) => {
+  test.each(sections)('the examples of section "%s" load together, and each replaces its default', async (section) => {
     const examples = fields.filter((field) => field.section === section)
     const values = Object.fromEntries(
       examples.map(({ field, documented }) => [field, parse(rows.get(documented)?.example ?? '')]),
@@ -65,7 +65,9 @@ describe('docs/configuration.md', () => {
     const providers = ['openai', 'perplexity']
       .flatMap((provider) => requiredVariables(provider) ?? [])
       .map((name) => [name, 'key'])
-    await expect(load(stringify(nested), Object.fromEntries([...named, ...providers]))).resolves.toBeDefined()
+    const config = await load(stringify(nested), Object.fromEntries([...named, ...providers]))
+    for (const { path, field, fallback } of examples)
+      if (!field.endsWith('_env')) expect(at(config, path), path).not.toEqual(fallback)
   })
 })
 

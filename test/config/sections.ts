@@ -1,16 +1,17 @@
-import { databaseSchema } from '../../config/sections/database.ts'
-import { environmentSchema } from '../../config/sections/environment.ts'
+import { databaseSchema, redisSchema, telemetrySchema } from '../../config/sections/connections.ts'
 import { gitSchema } from '../../config/sections/git.ts'
 import { httpSchema } from '../../config/sections/http.ts'
 import { llmSchema } from '../../config/sections/llm.ts'
 import { adminSchema, oidcSchema } from '../../config/sections/oidc.ts'
-import { orchestrationSchema } from '../../config/sections/orchestration.ts'
-import { pathsSchema } from '../../config/sections/paths.ts'
-import { redisSchema } from '../../config/sections/redis.ts'
+import {
+  auditSchema,
+  environmentSchema,
+  orchestrationSchema,
+  pathsSchema,
+  workerSchema,
+} from '../../config/sections/processes.ts'
 import { authzSchema, iacSchema, optionalServiceSchema } from '../../config/sections/services.ts'
 import { storageSchema } from '../../config/sections/storage.ts'
-import { telemetrySchema } from '../../config/sections/telemetry.ts'
-import { auditSchema, workerSchema } from '../../config/sections/worker.ts'
 
 /**
  * Every section of the file by its dotted path; the empty path is the top level. Two tests hold page and shipped file

@@ -4,7 +4,7 @@ import { REPLAY_MODELS, startReplayModel } from '../../eval/replay/server.ts'
 import type { RecordedCompletion } from '../../pipeline/kit/recording.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
-import type { InferenceRequest } from '../../src/llm/types.ts'
+import type { InferenceRequest } from '../../src/llm/inference.ts'
 import { modelConfig } from '../helpers/model-server.ts'
 
 const closers: (() => Promise<void>)[] = []

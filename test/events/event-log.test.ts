@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createLogger } from '../../src/base/log.ts'
 import { createMasker } from '../../src/base/masking.ts'
 import type { Sql } from '../../src/data/db/types.ts'
 import { openEventLog } from '../../src/events/event-log.ts'
+import { deleteOldEvents } from '../../src/events/log-rows.ts'
 import { claimRound } from '../../src/rounds/claim.ts'
 import { eventually } from '../helpers/eventually.ts'
-import { createEventWorld } from './support.ts'
+import { useEventLogs } from './support.ts'
 
-let world: Awaited<ReturnType<typeof createEventWorld>>
-beforeAll(async () => {
-  world = await createEventWorld()
-})
-afterAll(() => world.close())
+const world = useEventLogs()
 
 const lines = (text: string) => ({ type: 'lines', step: 'plan', job_id: 'j', stream: 'stdout', text }) as const
 const began = (chain: string) => ({ type: 'chain.began', chain }) as const
@@ -19,7 +16,7 @@ const SECRET = 'planted-secret-0123456789'
 
 /** A pool that calls `before` ahead of each statement of a eventLog. */
 const intercepted = (before: (text: string) => void): Sql =>
-  new Proxy(world.sql, {
+  new Proxy(world.db.sql, {
     apply(target, that, args) {
       const query = Reflect.apply(target, that, args)
       const text = Array.isArray(args[0]) ? args[0].join('?') : ''
@@ -149,10 +146,10 @@ describe('the limits of a round', () => {
     const { uuid, round, eventLog } = await world.run({ limits })
     for (const chain of ['A', 'B', 'C']) eventLog.activity(began(chain))
     await eventLog.close()
-    await world.sql`UPDATE rounds SET lease_until = now() - interval '1 s' WHERE id = ${round.id}`
-    const claim = await claimRound(world.sql, round.id)
+    await world.db.sql`UPDATE rounds SET lease_until = now() - interval '1 s' WHERE id = ${round.id}`
+    const claim = await claimRound(world.db.sql, round.id)
     if (!claim) throw new Error('the round could not be claimed')
-    const second = openEventLog(world.sql, claim, { log: world.context.log, mask: (text) => text, limits })
+    const second = openEventLog(world.db.sql, claim, { log: world.context.log, mask: (text) => text, limits })
     second.activity(began('D'))
     await eventually(async () => expect(await types(uuid)).toHaveLength(4))
     second.activity(began('E'))
@@ -166,7 +163,7 @@ describe('faults', () => {
     const { uuid, round, eventLog } = await world.run()
     eventLog.activity(began('mine'))
     await eventually(async () => expect(await world.stored(uuid)).toHaveLength(1))
-    await world.sql`UPDATE sessions SET fence = fence + 1 WHERE id = ${round.session.id}`
+    await world.db.sql`UPDATE sessions SET fence = fence + 1 WHERE id = ${round.session.id}`
     eventLog.activity(began('stale'))
     await eventLog.close()
     expect(await world.stored(uuid)).toHaveLength(1)
@@ -198,10 +195,30 @@ describe('faults', () => {
     const messages: string[] = []
     const log = createLogger({ write: (line) => messages.push(JSON.parse(line).message) })
     const { round } = await world.run()
-    const sql = new Proxy(world.sql, { apply: () => new Promise(() => {}) })
+    const sql = new Proxy(world.db.sql, { apply: () => new Promise(() => {}) })
     const eventLog = openEventLog(sql, round, { log, mask: (text) => text })
     eventLog.activity(began('A'))
     await eventLog.close()
     expect(messages).toEqual(['the last events of the round were not stored in time'])
+  })
+})
+
+describe('retention', () => {
+  // Events of other tests would be older.
+  const own = useEventLogs()
+
+  it('deletes events after thirty days, in batches, and keeps younger ones', async () => {
+    const { uuid, round, eventLog } = await own.run()
+    for (let index = 0; index < 25; index++) eventLog.activity({ type: 'chain.began', chain: `C${index}` })
+    await eventLog.close()
+    const context = { sql: own.db.sql, now: () => new Date() }
+    const never = new AbortController().signal
+    expect(await deleteOldEvents(context, never)).toBe(0)
+    await own.db.sql`
+      UPDATE round_events SET created_at = now() - interval '31 days'
+      WHERE id IN (SELECT id FROM round_events WHERE round_id = ${round.id} ORDER BY id LIMIT 20)`
+    expect(await deleteOldEvents(context, AbortSignal.abort(), 5)).toBe(0)
+    expect(await deleteOldEvents(context, never, 5)).toBe(20)
+    expect(await own.stored(uuid)).toHaveLength(5)
   })
 })

@@ -1,35 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { silentLogger } from '../../src/base/log.ts'
 import type { Sql } from '../../src/data/db/types.ts'
-import { startSendingQueue } from '../../src/data/queue/pg-boss.ts'
 import { type EventHub, type SessionState, startEventHub } from '../../src/events/hub.ts'
 import { acceptRound } from '../../src/rounds/accept.ts'
 import { eventually } from '../helpers/eventually.ts'
-import { memoryCache } from '../helpers/memory-cache.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
-import { createUser, openSession, runRound } from '../helpers/sessions.ts'
+import { runRound } from '../helpers/sessions.ts'
+import { createSession, useVerbs } from '../sessions/fixtures.ts'
 
-let database: TestDatabase
-let sql: Sql
-let context: Parameters<typeof openSession>[0] & { log: typeof silentLogger }
-let user_id: number
+const { db, context } = useVerbs()
 const hubs: EventHub[] = []
-
-beforeAll(async () => {
-  database = await createTestDatabase()
-  sql = database.sql
-  const queue = await startSendingQueue(sql, silentLogger)
-  context = { sql, queue, cache: memoryCache(), now: () => new Date(), log: silentLogger }
-  user_id = (await createUser(sql, 'owner')).id
-})
 afterAll(async () => {
   for (const hub of hubs) await hub.close()
-  await database.drop()
 })
 
 /** A hub whose periodic look is far away, so that what arrives came with a notification. */
 async function startHub(options: { resyncMs?: number; sql?: Sql } = {}): Promise<EventHub> {
-  const hub = await startEventHub(options.sql ?? sql, silentLogger, { resyncMs: options.resyncMs ?? 3_600_000 })
+  const hub = await startEventHub(options.sql ?? db.sql, silentLogger, { resyncMs: options.resyncMs ?? 3_600_000 })
   hubs.push(hub)
   return hub
 }
@@ -47,7 +33,7 @@ function recorder() {
 /** The same pool with a count of its queries. */
 function counting(): { sql: Sql; queries: () => number } {
   let queries = 0
-  const counted = new Proxy(sql, {
+  const counted = new Proxy(db.sql, {
     apply(target, that, args) {
       queries++
       return Reflect.apply(target, that, args)
@@ -58,14 +44,14 @@ function counting(): { sql: Sql; queries: () => number } {
 
 /** After two answers of the server whatever was to be asked has been asked. */
 const settled = async () => {
-  await sql`SELECT 1`
-  await sql`SELECT 1`
+  await db.sql`SELECT 1`
+  await db.sql`SELECT 1`
 }
 
 describe('watching', () => {
   let uuid: string
   beforeEach(async () => {
-    uuid = await openSession(context, user_id)
+    uuid = await createSession(context)
   })
 
   it('answers the current state and then each change', async () => {
@@ -110,7 +96,7 @@ describe('watching', () => {
 
   it('keeps sessions apart', async () => {
     const hub = await startHub()
-    const other = await openSession(context, user_id)
+    const other = await createSession(context)
     const [here, there] = [recorder(), recorder()]
     await hub.watch(uuid, here.on_change)
     await hub.watch(other, there.on_change)
@@ -142,19 +128,19 @@ describe('watching', () => {
 describe('faults', () => {
   it('mends a lost notification with one query for everything watched', async () => {
     const counted = counting()
-    const uuids = await Promise.all([1, 2, 3].map(() => openSession(context, user_id)))
+    const uuids = await Promise.all([1, 2, 3].map(() => createSession(context)))
     const hub = await startHub({ sql: counted.sql, resyncMs: 100 })
     const all = uuids.map(() => recorder())
     await Promise.all(uuids.map((uuid, index) => hub.watch(uuid, (state) => all[index]?.on_change(state))))
     const before = counted.queries()
-    await sql`UPDATE sessions SET last_status = 'report' WHERE uuid = ANY(${uuids}::uuid[])`
+    await db.sql`UPDATE sessions SET last_status = 'report' WHERE uuid = ANY(${uuids}::uuid[])`
     await eventually(() => expect(all.map((seen) => seen.statuses())).toEqual([['report'], ['report'], ['report']]))
     expect(counted.queries() - before).toBeLessThanOrEqual(2)
   })
 
   it('asks the database nothing while nobody watches', async () => {
     const counted = counting()
-    const uuid = await openSession(context, user_id)
+    const uuid = await createSession(context)
     const hub = await startHub({ sql: counted.sql, resyncMs: 1_000 })
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     try {
@@ -174,12 +160,12 @@ describe('faults', () => {
   })
 
   it('listens again after its connection was cut, and reads what it missed', async () => {
-    const uuid = await openSession(context, user_id)
+    const uuid = await createSession(context)
     const hub = await startHub()
     const seen = recorder()
     await hub.watch(uuid, seen.on_change)
     const run = await runRound(context, uuid)
-    await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query ILIKE 'listen%'`
+    await db.sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query ILIKE 'listen%'`
     await run.status('generating', 'written while nobody listened')
     await eventually(() => expect(seen.statuses()).toContain('generating'))
     await run.status('validating')
@@ -188,7 +174,7 @@ describe('faults', () => {
 
   it('ends with its abort signal', async () => {
     const hub = await startHub()
-    const uuid = await openSession(context, user_id)
+    const uuid = await createSession(context)
     const seen = recorder()
     await hub.watch(uuid, seen.on_change)
     await hub.close()

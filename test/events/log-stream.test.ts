@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { silentLogger } from '../../src/base/log.ts'
 import type { Sql } from '../../src/data/db/types.ts'
 import { type EventHub, startEventHub } from '../../src/events/hub.ts'
@@ -8,16 +8,12 @@ import { createStreamHost } from '../../src/events/sse-stream.ts'
 import { acceptRound } from '../../src/rounds/accept.ts'
 import { eventually } from '../helpers/eventually.ts'
 import { readStream } from '../helpers/sse.ts'
-import { createEventWorld } from './support.ts'
+import { useEventLogs } from './support.ts'
 
-let world: Awaited<ReturnType<typeof createEventWorld>>
+const world = useEventLogs()
 const hubs: EventHub[] = []
-beforeAll(async () => {
-  world = await createEventWorld()
-})
 afterAll(async () => {
   for (const hub of hubs) await hub.close()
-  await world.close()
 })
 
 const FAR = 3_600_000
@@ -34,7 +30,7 @@ interface Event {
 
 /** A core, whose streams are opened as its routes do. */
 async function startCore(options: { sql?: Sql; resyncMs?: number; wrap?: (hub: EventHub) => EventHub } = {}) {
-  const sql = options.sql ?? world.sql
+  const sql = options.sql ?? world.db.sql
   const hub = await startEventHub(sql, silentLogger, { resyncMs: options.resyncMs ?? FAR })
   hubs.push(hub)
   const host = createStreamHost((options.wrap ?? ((same) => same))(hub), FAR)
@@ -42,7 +38,7 @@ async function startCore(options: { sql?: Sql; resyncMs?: number; wrap?: (hub: E
     uuid: string,
     view: { channel?: EventChannel; round?: number; after?: number; maxPolls?: number } = {},
   ) => {
-    const [row] = await world.sql<{ id: number }[]>`SELECT id FROM sessions WHERE uuid = ${uuid}`
+    const [row] = await world.db.sql<{ id: number }[]>`SELECT id FROM sessions WHERE uuid = ${uuid}`
     const session = { id: row?.id ?? 0, uuid }
     const { channel = 'activity', round = null, after, maxPolls = 100 } = view
     const start = await host.hub.start(session, channel, round)
@@ -80,7 +76,7 @@ const names = (events: (Event | null)[]) => events.map((event) => event?.chain ?
 /** The same pool with a count of its readings of events. */
 function counting() {
   let readings = 0
-  const sql = new Proxy(world.sql, {
+  const sql = new Proxy(world.db.sql, {
     apply(target, that, args) {
       if (Array.isArray(args[0]) && args[0].join('').includes('CROSS JOIN LATERAL')) readings++
       return Reflect.apply(target, that, args)
@@ -89,7 +85,7 @@ function counting() {
   return { sql, readings: () => readings }
 }
 
-describe('a watcher', () => {
+describe('a reader', () => {
   it('gets what happened so far, then each event, then the end', async () => {
     const core = await startCore()
     const { uuid, eventLog, finish } = await world.run()
@@ -187,8 +183,8 @@ describe('a watcher', () => {
   })
 })
 
-describe('many watchers', () => {
-  it('of one session cost one reading for a bell, and share its bytes', async () => {
+describe('many readers', () => {
+  it('of one session cost one reading for a notification, and share its bytes', async () => {
     const counted = counting()
     const core = await startCore({ sql: counted.sql })
     const { uuid, eventLog } = await world.run()
@@ -258,11 +254,11 @@ describe('a slow reader', () => {
 })
 
 describe('faults', () => {
-  it('mends a lost bell', async () => {
+  it('mends a lost notification', async () => {
     const core = await startCore({ resyncMs: 100 })
     const { uuid, round } = await world.run()
     const stream = await core.open(uuid)
-    await world.sql`
+    await world.db.sql`
       INSERT INTO round_events (session_id, round_id, channel, event)
       VALUES (${round.session.id}, ${round.id}, 'activity', ${JSON.stringify(began('silent'))}::jsonb)`
     expect(names([await stream.next()])).toEqual(['silent'])
@@ -275,7 +271,7 @@ describe('faults', () => {
     const stream = await core.open(uuid)
     eventLog.activity(began('A'))
     expect(names([await stream.next()])).toEqual(['A'])
-    await world.sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    await world.db.sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE datname = current_database() AND query ILIKE 'listen%'`
     eventLog.activity(began('B'))
     expect(names([await stream.next()])).toEqual(['B'])

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { afterAll, expect, it } from 'vitest'
-import type { HclBody } from '../../src/hcl/parser.ts'
 import { readHcl } from '../../src/hcl/read.ts'
+import type { HclBody } from '../../src/hcl/tree.ts'
 import { engineOnPath } from '../helpers/engine.ts'
 
 /** The long form has thousands of documents and another seed each time: `HCL_DOCUMENTS=5000 npx vitest run test/hcl`. */

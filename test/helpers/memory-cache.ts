@@ -1,13 +1,12 @@
 import type { Cache } from '../../src/data/cache/types.ts'
 
-/** A cache that never fails and never forgets. */
-export function memoryCache(): Cache {
-  const entries = new Map<string, string>()
+/** A cache that never fails and never forgets, with what it holds. */
+export function memoryCache(): Cache & { entries: Map<string, { value: string; ttl: number }> } {
+  const entries = new Map<string, { value: string; ttl: number }>()
   return {
-    get: async (key) => entries.get(key) ?? null,
-    set: async (key, value) => {
-      entries.set(key, value)
-    },
+    entries,
+    get: async (key) => entries.get(key)?.value ?? null,
+    set: async (key, value, ttl) => void entries.set(key, { value, ttl }),
     delete: async (...keys) => {
       for (const key of keys) entries.delete(key)
     },

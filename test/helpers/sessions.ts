@@ -7,7 +7,7 @@ import { claimRound } from '../../src/rounds/claim.ts'
 import { finishRound, type RoundEnd } from '../../src/rounds/finish.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { appendStatus } from '../../src/rounds/transitions.ts'
-import type { Seal } from '../../src/sessions/pins/seal.ts'
+import type { NewSavedPlan } from '../../src/saved-plans/saved-plan.ts'
 
 /** A user with these roles. */
 export async function createUser(
@@ -49,7 +49,7 @@ export const openSession = (context: Needs, user_id: number, changes: Partial<Fi
   })
 
 /** A seal of a plan that limits nothing and does nothing; without a copy. */
-export const SEAL: Seal = {
+export const SAVED_PLAN: NewSavedPlan = {
   plan_sha256: 'a'.repeat(64),
   workspace_sha256: 'c'.repeat(64),
   commit: '1234567890abcdef1234567890abcdef12345678',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { LlmConfig } from '../../config/types.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
-import type { InferenceRequest, LlmClient } from '../../src/llm/types.ts'
+import type { InferenceRequest, LlmClient } from '../../src/llm/inference.ts'
 import { type ModelHandler, modelConfig, provideModelServers, script, text, toolCall } from '../helpers/model-server.ts'
 
 const serveModel = provideModelServers()

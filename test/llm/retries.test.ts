@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { LlmConfig } from '../../config/types.ts'
 import { createLogger } from '../../src/base/log.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
-import type { InferenceRequest } from '../../src/llm/types.ts'
+import type { InferenceRequest } from '../../src/llm/inference.ts'
 import {
   type ModelHandler,
   type ModelReply,

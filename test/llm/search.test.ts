@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { LlmConfig } from '../../config/types.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { createLlmClient } from '../../src/llm/client.ts'
-import type { SearchOptions } from '../../src/llm/types.ts'
+import type { SearchOptions } from '../../src/llm/inference.ts'
 import { interceptRequests } from '../helpers/intercept.ts'
 import { modelConfig } from '../helpers/model-server.ts'
 

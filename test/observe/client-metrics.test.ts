@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import type { LlmClient } from '../../src/llm/types.ts'
+import type { LlmClient } from '../../src/llm/inference.ts'
 import { createMetrics } from '../../src/observe/metrics.ts'
 import { countEngineTime, countTokens } from '../../src/runtime/wrapped-clients.ts'
-import type { IacClient } from '../../src/services/iac/types.ts'
+import type { IacClient } from '../../src/services/iac/contract.ts'
 import { parseMetrics, sampleOf } from './parse-metrics.ts'
 
 it('counts the tokens of searches, and tells who else asked', async () => {

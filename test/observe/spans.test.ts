@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { type Tool, ToolError } from '../../src/agent/agent-request.ts'
 import { askText } from '../../src/agent/model-call.ts'
 import { runAgent } from '../../src/agent/run-agent.ts'
-import { type Tool, ToolError } from '../../src/agent/types.ts'
 import { iacGenerator } from '../../src/chains/iac-generator.ts'
 import type { RunTrace } from '../../src/observe/trace-types.ts'
 import { createSecretRegister } from '../../src/plan/sensitive.ts'

@@ -17,7 +17,7 @@ let verbs: ReturnType<typeof verbContext>
 let cancellations: CancelWatch
 beforeAll(async () => {
   db = await createTestDatabase()
-  verbs = verbContext(db.sql)
+  verbs = verbContext(db)
   cancellations = await startCancelWatch(db.sql, verbs.log)
 })
 afterAll(async () => {

@@ -6,7 +6,7 @@ import type { Logger } from '../../src/base/log.ts'
 import type { Context } from '../../src/context.ts'
 import type { Sql } from '../../src/data/db/types.ts'
 import type { SessionFacts } from '../../src/rounds/session-facts.ts'
-import { memoryCache } from '../sessions/fixtures.ts'
+import { memoryCache } from '../helpers/memory-cache.ts'
 
 /** A working copy that exists in memory only; counts how often it was thrown away. */
 export function fakeFrame() {

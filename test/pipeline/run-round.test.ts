@@ -14,7 +14,7 @@ let db: TestDatabase
 let verbs: ReturnType<typeof verbContext>
 beforeAll(async () => {
   db = await createTestDatabase()
-  verbs = verbContext(db.sql)
+  verbs = verbContext(db)
 })
 afterAll(() => db.drop())
 

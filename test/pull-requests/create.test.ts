@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import type { GitConfig } from '../../config/types.ts'
 import type { CoreContext } from '../../routes/context.ts'
 import { unavailable } from '../../src/base/errors.ts'
-import type { InferenceRequest, LlmClient } from '../../src/llm/types.ts'
+import type { InferenceRequest, LlmClient } from '../../src/llm/inference.ts'
 import { createPullRequest } from '../../src/pull-requests/create.ts'
 import { storeReport } from '../../src/reports/artifacts.ts'
 import { finishRound } from '../../src/rounds/finish.ts'

@@ -27,7 +27,7 @@ let round: ClaimedRound
 beforeAll(async () => {
   database = await createTestDatabase()
   server = await startObjectStore({ access_key: 'access-key', secret_key: 'secret-key' })
-  const verbs = verbContext(database.sql)
+  const verbs = verbContext(database)
   const config = storageConfig({ endpoint_url: server.url, public_endpoint_url: server.url })
   context = { ...verbs, storage: createObjectStore(config, { fetch, log: verbs.log }) }
   await context.storage.ensureBuckets()

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { silentLogger } from '../../src/base/log.ts'
 import { startSendingQueue } from '../../src/data/queue/pg-boss.ts'
 import { acceptFirstRound, acceptRound } from '../../src/rounds/accept.ts'
@@ -6,16 +6,9 @@ import { finishRound } from '../../src/rounds/finish.ts'
 import { setLock } from '../../src/rounds/transitions.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
 import { findSession } from '../../src/sessions/find.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
-import { claimOf, createSession, createUser, verbContext } from '../sessions/fixtures.ts'
+import { claimOf, createSession, createUser, useVerbs } from '../sessions/fixtures.ts'
 
-let db: TestDatabase
-let context: ReturnType<typeof verbContext>
-beforeAll(async () => {
-  db = await createTestDatabase()
-  context = verbContext(db.sql)
-})
-afterAll(() => db.drop())
+const { db, context } = useVerbs()
 
 const next = (session_uuid: string, query = 'and a subnet') =>
   acceptRound(context, { session_uuid, mode: 'generate', query, is_partial: false })

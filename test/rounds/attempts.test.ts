@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { LeaseLost } from '../../src/base/errors.ts'
 import { insertPlan } from '../../src/reports/artifact-rows.ts'
 import { acceptRound } from '../../src/rounds/accept.ts'
@@ -9,16 +9,9 @@ import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { sessionAggregateKey } from '../../src/rounds/session-facts.ts'
 import { releaseRound } from '../../src/rounds/transitions.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
-import { claimOf, createSession, lapseLease, verbContext } from '../sessions/fixtures.ts'
+import { claimOf, createSession, END, lapseLease, useVerbs } from '../sessions/fixtures.ts'
 
-let db: TestDatabase
-let context: ReturnType<typeof verbContext>
-beforeAll(async () => {
-  db = await createTestDatabase()
-  context = verbContext(db.sql)
-})
-afterAll(() => db.drop())
+const { db, context } = useVerbs()
 
 const diagnostic: AttemptDiagnostic = {
   severity: 'error',
@@ -44,7 +37,6 @@ const refused: AttemptEnd = {
   cost_usd: 0.0625,
 }
 const first = { task: 'generate', reason: null } as const
-const end = { status: 'completed', message: 'GENERATE', history: [], commit: null, usage: null } as const
 const time = expect.stringMatching(/\.\d{6}Z$/)
 
 const attemptsOf = async (uuid: string, number = 1) =>
@@ -114,7 +106,7 @@ describe('the attempts of a round', () => {
     const { uuid, round } = await claimed()
     await recordAttemptBegin(db.sql, round, first)
     await recordAttemptEnd(db.sql, round, 1, { ...refused, outcome: 'accepted' })
-    await finishRound(context, round, end)
+    await finishRound(context, round, END)
     await acceptRound(context, { session_uuid: uuid, mode: 'generate', query: 'more', is_partial: false })
     const second = await claimOf(db.sql, uuid)
     expect(await recordAttemptBegin(db.sql, second, { ...first, reason: 'of round 2' })).toBe(1)
@@ -134,7 +126,7 @@ describe('the attempts of a round', () => {
     ]
     for (const write of writes(round)) await expect(write()).rejects.toBeInstanceOf(LeaseLost)
     expect(await attemptsOf(uuid)).toEqual(before)
-    await finishRound(context, current, end)
+    await finishRound(context, current, END)
     for (const write of writes(current)) await expect(write()).rejects.toBeInstanceOf(LeaseLost)
     expect(await attemptsOf(uuid)).toEqual(before)
   })
@@ -171,7 +163,7 @@ describe('an attempt whose end could not be written', () => {
   it('counts as interrupted once its round has ended', async () => {
     const { uuid, round } = await claimed()
     await recordAttemptBegin(db.sql, round, first)
-    await finishRound(context, round, end)
+    await finishRound(context, round, END)
     expect(await attemptsOf(uuid)).toMatchObject([{ outcome: 'interrupted', ended_at: time }])
   })
 })
@@ -180,7 +172,7 @@ describe('the cache of finished sessions', () => {
   it('does not answer the entry of a release without attempts', async () => {
     const { uuid, round } = await claimed()
     await recordAttemptBegin(db.sql, round, first)
-    await finishRound(context, round, end)
+    await finishRound(context, round, END)
     await loadAggregate(context, uuid, { includeHistory: false })
     const key = sessionAggregateKey(uuid)
     const entry = JSON.parse((await context.cache.get(key)) ?? '')

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { platformFor } from '../../src/access/audit/record.ts'
 import { RoundCancelled } from '../../src/base/errors.ts'
 import { acceptRound } from '../../src/rounds/accept.ts'
@@ -10,32 +10,24 @@ import { finishRound } from '../../src/rounds/finish.ts'
 import { recordJob, recordPush } from '../../src/rounds/run-records.ts'
 import { sessionAggregateKey } from '../../src/rounds/session-facts.ts'
 import {
-  appendStatus,
-  beginSealing,
   extendLease,
   parkRound,
   recordLockDecision,
+  recordSavedPlan,
   releaseRound,
   STATUS_CHANNEL,
   setLock,
   takeProject,
 } from '../../src/rounds/transitions.ts'
+import { findSavedPlan } from '../../src/saved-plans/saved-plan.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
-import { findPin, sealPin } from '../../src/sessions/pins/seal.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
-import { claimOf, createSession, lapseLease, verbContext } from '../sessions/fixtures.ts'
+import { claimOf, createSession, END, lapseLease, useVerbs } from '../sessions/fixtures.ts'
 
-let db: TestDatabase
-let context: ReturnType<typeof verbContext>
-beforeAll(async () => {
-  db = await createTestDatabase()
-  context = verbContext(db.sql)
-})
-afterAll(() => db.drop())
+const { db, context } = useVerbs()
 
 const cancel = (uuid: string, by = 'ada@example.org') =>
   cancelRound(context, { session_uuid: uuid, by, actor: platformFor(null) })
-const end = { status: 'completed', message: 'GENERATE', history: [], commit: 'head-2', usage: null } as const
+const end = { ...END, commit: 'head-2' }
 async function detail(uuid: string) {
   const session = await loadAggregate(context, uuid, { includeHistory: true })
   if (!session) throw new Error('no session')
@@ -50,7 +42,7 @@ const CANCELLED = ['uncompleted', 'Cancelled by ada@example.org.']
 
 const seal = {
   plan_sha256: 'a'.repeat(64),
-  workspace_sha256: null,
+  workspace_sha256: 'c'.repeat(64),
   commit: 'head-1',
   targets: [],
   changes: [],
@@ -64,7 +56,7 @@ const seal = {
 async function sealed(project_id = 'project') {
   const uuid = await createSession(context)
   const claim = await claimOf(db.sql, uuid)
-  await sealPin(db.sql, claim, { ...seal, project_id })
+  await recordSavedPlan(db.sql, claim, { ...seal, project_id })
   await finishRound(context, claim, { ...end, commit: 'head-1' })
   return uuid
 }
@@ -72,32 +64,25 @@ const next = (uuid: string, mode: 'apply' | 'generate') =>
   acceptRound(context, { session_uuid: uuid, mode, query: 'q', is_partial: false })
 const pinOf = async (uuid: string) => {
   const [row] = await db.sql<{ id: number }[]>`SELECT id FROM sessions WHERE uuid = ${uuid}`
-  return await findPin(db.sql, row?.id ?? 0)
+  return await findSavedPlan(db.sql, row?.id ?? 0)
 }
 
 describe('a round that no worker has', () => {
   it('ends at once, tells its watchers, and its message of the queue does nothing', async () => {
     const uuid = await createSession(context)
     context.cache.entries.set(sessionAggregateKey(uuid), { value: 'old', ttl: 1 })
-    const rung: string[] = []
-    const { unlisten } = await db.sql.listen(STATUS_CHANNEL, (payload) => void rung.push(payload))
+    const notified: string[] = []
+    const { unlisten } = await db.sql.listen(STATUS_CHANNEL, (payload) => void notified.push(payload))
     const id = (await detail(uuid)).rounds[0]?.id ?? 0
     expect(await cancel(uuid)).toBe('ended')
     expect(await detail(uuid)).toMatchObject({ in_flight: false, current_status: 'uncompleted', history: [] })
     expect(await endsOf(uuid)).toEqual([CANCELLED])
     expect(context.cache.entries.has(sessionAggregateKey(uuid))).toBe(false)
     expect(await claimRound(db.sql, id)).toBeNull()
-    await expect.poll(() => rung).toContain(uuid)
+    await expect.poll(() => notified).toContain(uuid)
     await unlisten()
     await next(uuid, 'generate')
     expect(await claimOf(db.sql, uuid)).toMatchObject({ number: 2, attempt: 1, cancelled_by: null })
-  })
-
-  it('ends at once when it was handed back before it gave the iac service anything', async () => {
-    const uuid = await createSession(context)
-    await releaseRound(context, await claimOf(db.sql, uuid))
-    expect(await cancel(uuid)).toBe('ended')
-    expect(await endsOf(uuid)).toEqual([CANCELLED])
   })
 
   it('is left to a worker when it has given the iac service a job', async () => {
@@ -111,22 +96,11 @@ describe('a round that no worker has', () => {
     expect((await detail(uuid)).rounds[0]?.statuses.map(({ status }) => status)).toEqual(['started'])
   })
 
-  it('cannot be written to any more by a worker that was silent for too long', async () => {
-    const uuid = await createSession(context)
-    const silent = await claimOf(db.sql, uuid)
-    await lapseLease(db.sql, silent.id)
-    expect(await cancel(uuid)).toBe('ended')
-    await next(uuid, 'generate')
-    await expect(appendStatus(db.sql, silent, 'filtering', 'late')).rejects.toThrow('lease')
-    await expect(finishRound(context, silent, end)).rejects.toThrow('lease')
-    expect(await endsOf(uuid)).toEqual([CANCELLED])
-  })
-
   it('leaves the plan pinned when it is an apply that never began', async () => {
     const uuid = await sealed()
     await next(uuid, 'apply')
     expect(await cancel(uuid)).toBe('ended')
-    expect(await pinOf(uuid)).toMatchObject({ reviewed: true, seal: { commit: 'head-1' } })
+    expect(await pinOf(uuid)).toMatchObject({ reviewed: true, plan: { commit: 'head-1' } })
     await next(uuid, 'apply')
     expect(await claimOf(db.sql, uuid)).toMatchObject({ mode: 'apply', number: 3 })
   })
@@ -148,15 +122,15 @@ describe('a round that no worker has', () => {
 })
 
 describe('a round that a worker has', () => {
-  it('is told of the first wish, by the bell, by the lease and at its end', async () => {
+  it('is told of the first cancellation by a notification, by the lease and at its end', async () => {
     const uuid = await createSession(context)
     const claim = await claimOf(db.sql, uuid)
     const watch = await startCancelWatch(db.sql, context.log)
-    const heard: string[] = []
-    const stop = watch.watch(claim.id, (by) => heard.push(by))
+    const told: string[] = []
+    const stop = watch.watch(claim.id, (by) => told.push(by))
     expect(await cancel(uuid)).toBe('requested')
     expect(await cancel(uuid, 'grace@example.org')).toBe('requested')
-    await expect.poll(() => new Set(heard)).toEqual(new Set(['ada@example.org']))
+    await expect.poll(() => new Set(told)).toEqual(new Set(['ada@example.org']))
     stop()
     await watch.close()
     expect(await extendLease(db.sql, claim)).toBe('ada@example.org')
@@ -166,16 +140,16 @@ describe('a round that a worker has', () => {
     expect(session).toEqual({ last_commit: null, reviewed_commit: '' })
   })
 
-  it('hears of wishes that came while the connection of the bell was broken', async () => {
+  it('is told of a cancellation that came while the connection was broken', async () => {
     const uuid = await createSession(context)
     const claim = await claimOf(db.sql, uuid)
     await db.sql`UPDATE rounds SET cancel_requested_at = now(), cancelled_by = 'ada' WHERE id = ${claim.id}`
     const watch = await startCancelWatch(db.sql, context.log)
-    const heard = new Promise((resolve) => watch.watch(claim.id, resolve))
+    const told = new Promise((resolve) => watch.watch(claim.id, resolve))
     await db.sql`
       SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE datname = current_database() AND query ILIKE ${`%listen%${CANCEL_CHANNEL}%`} AND pid <> pg_backend_pid()`
-    expect(await heard).toBe('ada')
+    expect(await told).toBe('ada')
     await watch.close()
   })
 
@@ -199,28 +173,21 @@ describe('a round that a worker has', () => {
     expect((await detail(uuid)).is_blocked).toBe(true)
   })
 
-  it('does not begin to seal, to apply or to wait after a wish', async () => {
+  it('does not submit its apply after it was cancelled, and keeps its plan', async () => {
     const uuid = await sealed('guarded')
     await next(uuid, 'apply')
     const claim = await claimOf(db.sql, uuid)
     expect(await takeProject(db.sql, claim, 'guarded')).toBeNull()
     await cancel(uuid)
-    await expect(beginSealing(db.sql, claim)).rejects.toThrow(RoundCancelled)
     await expect(recordIntent(db.sql, claim, { ...seal, project_id: 'guarded' })).rejects.toThrow(RoundCancelled)
-    const other = await sealed('guarded')
-    await next(other, 'apply')
-    const waiting = await claimOf(db.sql, other)
-    await cancel(other)
-    await expect(parkRound(context, waiting, { project_id: 'guarded', limitS: 9 })).rejects.toThrow(RoundCancelled)
-    expect(await pinOf(uuid)).not.toBeNull()
-    await finishRound(context, claim, { ...end, keeps_pin: true })
+    await finishRound(context, claim, { ...end, keeps_plan: true })
     expect(await pinOf(uuid)).toMatchObject({ reviewed: true })
   })
 
-  it('takes no wish once it seals its plan, until another worker starts it again', async () => {
+  it('cannot be cancelled once it saves its plan, until another worker starts it again', async () => {
     const uuid = await createSession(context)
     const claim = await claimOf(db.sql, uuid)
-    await beginSealing(db.sql, claim)
+    await recordSavedPlan(db.sql, claim, null)
     await expect(cancel(uuid)).rejects.toMatchObject({
       status: 409,
       message: expect.stringContaining('seals its plan'),
@@ -254,7 +221,7 @@ describe('a session without a round that runs', () => {
 describe('races', () => {
   const times = Array.from({ length: 12 }, (_, index) => index)
 
-  it('a wish and a claim: the round ends at once, or its worker knows', async () => {
+  it('a cancellation and a claim: the round ends at once, or its worker knows', async () => {
     for (const _ of times) {
       const uuid = await createSession(context)
       const id = (await detail(uuid)).rounds[0]?.id ?? 0
@@ -269,26 +236,26 @@ describe('races', () => {
     }
   })
 
-  it('a wish and an end: one of them wins', async () => {
+  it('a cancellation and an end: one of them wins', async () => {
     for (const _ of times) {
       const uuid = await createSession(context)
       const claim = await claimOf(db.sql, uuid)
-      const [wish] = await Promise.allSettled([cancel(uuid), finishRound(context, claim, end)])
-      expect(await endsOf(uuid)).toEqual([wish.status === 'fulfilled' ? CANCELLED : ['completed', 'GENERATE']])
+      const [cancelled] = await Promise.allSettled([cancel(uuid), finishRound(context, claim, end)])
+      expect(await endsOf(uuid)).toEqual([cancelled.status === 'fulfilled' ? CANCELLED : ['completed', 'GENERATE']])
       expect((await detail(uuid)).in_flight).toBe(false)
     }
   })
 
-  it('a wish and a seal: one of them wins', async () => {
+  it('a cancellation and a saved plan: one of them wins', async () => {
     for (const _ of times) {
       const uuid = await createSession(context)
       const claim = await claimOf(db.sql, uuid)
-      const [wish, sealing] = await Promise.allSettled([cancel(uuid), beginSealing(db.sql, claim)])
-      expect([wish.status, sealing.status].sort()).toEqual(['fulfilled', 'rejected'])
+      const [cancelled, saved] = await Promise.allSettled([cancel(uuid), recordSavedPlan(db.sql, claim, null)])
+      expect([cancelled.status, saved.status].sort()).toEqual(['fulfilled', 'rejected'])
     }
   })
 
-  it('many wishes: the first one stays, and the round ends once', async () => {
+  it('many cancellations: the first one stays, and the round ends once', async () => {
     const uuid = await createSession(context)
     const answers = await Promise.allSettled(['a', 'b', 'c', 'd'].map((by) => cancel(uuid, by)))
     expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { LeaseLost } from '../../src/base/errors.ts'
 import { readEvidenceRows } from '../../src/pull-requests/evidence/rows.ts'
 import { insertPreview, insertReport } from '../../src/reports/artifact-rows.ts'
@@ -6,16 +6,9 @@ import { acceptRound } from '../../src/rounds/accept.ts'
 import { finishRound } from '../../src/rounds/finish.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
 import { readSessionRequests } from '../../src/sessions/session-requests.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
-import { claimOf, createSession, lapseLease, verbContext } from '../sessions/fixtures.ts'
+import { claimOf, createSession, lapseLease, useVerbs } from '../sessions/fixtures.ts'
 
-let db: TestDatabase
-let context: ReturnType<typeof verbContext>
-beforeAll(async () => {
-  db = await createTestDatabase()
-  context = verbContext(db.sql)
-})
-afterAll(() => db.drop())
+const { db, context } = useVerbs()
 
 const object = { uri: 'sessions/x/previews/1.json', content_type: 'application/json', file_size_bytes: 12 }
 const listing = (...resource_ids: string[]) => ({

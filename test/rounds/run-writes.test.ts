@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { LeaseLost } from '../../src/base/errors.ts'
 import {
   insertCodeChange,
@@ -14,19 +14,11 @@ import { recordJob } from '../../src/rounds/run-records.ts'
 import { appendStatus, releaseRound, STATUS_CHANNEL } from '../../src/rounds/transitions.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
 import { findSession } from '../../src/sessions/find.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
-import { claimOf, createSession, lapseLease, verbContext } from '../sessions/fixtures.ts'
+import { claimOf, createSession, END, lapseLease, useVerbs } from '../sessions/fixtures.ts'
 
-let db: TestDatabase
-let context: ReturnType<typeof verbContext>
-beforeAll(async () => {
-  db = await createTestDatabase()
-  context = verbContext(db.sql)
-})
-afterAll(() => db.drop())
+const { db, context } = useVerbs()
 
 const object = { uri: 'sessions/x/plans/1.txt', content_type: 'text/plain', file_size_bytes: 12 }
-const end = { status: 'completed', message: 'GENERATE', history: [], commit: null, usage: null } as const
 const detail = (uuid: string) => loadAggregate(context, uuid, { includeHistory: true })
 
 const writes: [string, (round: ClaimedRound) => Promise<unknown>][] = [
@@ -88,7 +80,7 @@ describe('a run that lost its lease', () => {
   it.each(writes)('does not write %s after the end of its round', async (_, write) => {
     const uuid = await createSession(context)
     const claim = await claimOf(db.sql, uuid)
-    await finishRound(context, claim, end)
+    await finishRound(context, claim, END)
     const before = await everything(uuid)
     await expect(write(claim)).rejects.toBeInstanceOf(LeaseLost)
     expect(await everything(uuid)).toEqual(before)
@@ -150,7 +142,7 @@ describe('appendStatus', () => {
     const claim = await claimOf(db.sql, uuid)
     await appendStatus(db.sql, claim, 'filtering', 'x')
     await until(2)
-    await finishRound(context, claim, end)
+    await finishRound(context, claim, END)
     await until(3)
     expect(heard).toEqual([uuid, uuid, uuid])
   })
@@ -189,18 +181,18 @@ describe('finishRound', () => {
     const uuid = await createSession(context)
     const claim = await claimOf(db.sql, uuid)
     const before = await everything(uuid)
-    await expect(finishRound(context, claim, { ...end, commit: 'x'.repeat(65) })).rejects.toThrow()
+    await expect(finishRound(context, claim, { ...END, commit: 'x'.repeat(65) })).rejects.toThrow()
     expect(await everything(uuid)).toEqual(before)
-    await finishRound(context, claim, end)
+    await finishRound(context, claim, END)
     expect((await detail(uuid))?.current_status).toBe('completed')
   })
 
   it('keeps the commit of the round before when it has none', async () => {
     const uuid = await createSession(context)
-    await finishRound(context, await claimOf(db.sql, uuid), { ...end, commit: 'c1' })
+    await finishRound(context, await claimOf(db.sql, uuid), { ...END, commit: 'c1' })
     await db.sql`UPDATE sessions SET in_flight = true WHERE uuid = ${uuid}`
     await db.sql`INSERT INTO rounds (session_id, number, query, mode) SELECT id, 2, 'q', 'generate' FROM sessions WHERE uuid = ${uuid}`
-    await finishRound(context, await claimOf(db.sql, uuid), { ...end, commit: null })
+    await finishRound(context, await claimOf(db.sql, uuid), { ...END, commit: null })
     expect(await db.sql`SELECT last_commit FROM sessions WHERE uuid = ${uuid}`).toEqual([{ last_commit: 'c1' }])
   })
 })

@@ -1,24 +1,17 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { PAGE, replaceStates } from '../../dev/round-states.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { ROUND_STATES, type RoundState } from '../../src/rounds/state-machine.ts'
 import * as exported from '../../src/rounds/transitions.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
-import { claimOf, createSession, createUser, lapseLease, verbContext } from '../sessions/fixtures.ts'
+import { claimOf, createSession, createUser, lapseLease, useVerbs } from '../sessions/fixtures.ts'
 
 const { TRANSITIONS } = exported
 type Name = keyof typeof TRANSITIONS
 const NAMES = Object.keys(TRANSITIONS) as Name[]
 const STATES = Object.keys(ROUND_STATES) as RoundState[]
 
-let db: TestDatabase
-let context: ReturnType<typeof verbContext>
-beforeAll(async () => {
-  db = await createTestDatabase()
-  context = verbContext(db.sql)
-})
-afterAll(() => db.drop())
+const { db, context } = useVerbs()
 
 /** A round in some state, with the last claim of a worker. `holder` applies to the project that the round may want. */
 interface World {
@@ -44,7 +37,7 @@ const ARRANGE: Record<RoundState, (world: World) => Promise<unknown>> = {
   queued: ({ claim }) => exported.releaseRound(context, claim),
   running: async () => {},
   interrupted: ({ claim }) => lapseLease(db.sql, claim.id),
-  saving: ({ claim }) => exported.beginSealing(db.sql, claim),
+  saving: ({ claim }) => exported.recordSavedPlan(db.sql, claim, null),
   parked: park,
   cancelling: ({ claim }) => cancel(claim),
   stopping: async ({ claim }) => {
@@ -82,7 +75,7 @@ const RUN: Record<Name, (world: World) => Promise<unknown>> = {
   parkRound: park,
   releaseProject: ({ holder }) => db.sql.begin((tx) => exported.releaseProject(context.queue, tx, holder)),
   recordLockDecision: ({ claim }) => exported.recordLockDecision(db.sql, claim, false),
-  beginSealing: ({ claim }) => exported.beginSealing(db.sql, claim),
+  recordSavedPlan: ({ claim }) => exported.recordSavedPlan(db.sql, claim, null),
   releaseRound: ({ claim }) => exported.releaseRound(context, claim),
   requestCancel: ({ claim }) => cancel(claim),
   withdrawRound: ({ claim }) => db.sql.begin((tx) => exported.withdrawRound(tx, claim.id)),
@@ -110,7 +103,7 @@ async function stateOf(roundId: number): Promise<RoundState> {
       WHEN finished_at IS NOT NULL THEN CASE WHEN s.last_status = 'failed' THEN 'failed' ELSE 'ended' END
       WHEN cancel_requested_at IS NOT NULL THEN CASE WHEN held THEN 'cancelling' ELSE 'stopping' END
       WHEN parked AND lease_until > clock_timestamp() THEN 'parked'
-      WHEN held THEN CASE WHEN sealing_at IS NULL THEN 'running' ELSE 'saving' END
+      WHEN held THEN CASE WHEN saving_at IS NULL THEN 'running' ELSE 'saving' END
       WHEN lease_until IS NULL THEN 'queued' ELSE 'interrupted' END AS state
     FROM (
       SELECT *, NOT parked AND coalesce(lease_until > clock_timestamp(), false) AS held FROM rounds WHERE id = ${roundId}
@@ -182,7 +175,7 @@ describe('the file of transitions', () => {
   it('alone writes who holds a round, and the statuses and locks', async () => {
     const columns = [
       ...['in_flight', 'last_status', 'last_message', 'last_status_at', 'is_blocked', 'fence', 'round_count'],
-      ...['last_mode', 'lease_until', 'parked', 'finished_at', 'attempts', 'handed_back', 'sealing_at'],
+      ...['last_mode', 'lease_until', 'parked', 'finished_at', 'attempts', 'handed_back', 'saving_at'],
       ...['cancel_requested_at', 'cancelled_by', 'lock_before'],
     ]
     const root = new URL('../../', import.meta.url)

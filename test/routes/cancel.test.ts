@@ -1,6 +1,6 @@
 import { setupServer } from 'msw/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { beginSealing } from '../../src/rounds/transitions.ts'
+import { recordSavedPlan } from '../../src/rounds/transitions.ts'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
 import { createIssuer, type Issuer } from '../helpers/issuer.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
@@ -79,7 +79,7 @@ describe('POST /api/v1/iac/cancel', () => {
   it('is refused while a plan is sealed', async () => {
     const uuid = await openSession(core.context, ada)
     const run = await runRound(core.context, uuid)
-    await beginSealing(core.database.sql, run.round)
+    await recordSavedPlan(core.database.sql, run.round, null)
     const answer = await cancel(uuid)
     expect([answer.status, await answer.json()]).toEqual([
       409,

@@ -108,18 +108,6 @@ describe('the frames', () => {
     expect(output?.oneOf).toHaveLength(OUTPUTS.length)
     expect(activity).toMatchObject({ discriminator: { propertyName: 'type' } })
   })
-
-  it('have the headers of an event stream and begin with a comment', async () => {
-    const response = await fetch(server.url + path('activity'))
-    expect(Object.fromEntries(response.headers)).toMatchObject({
-      'content-type': expect.stringMatching(/^text\/event-stream/),
-      'cache-control': 'no-cache',
-      'x-accel-buffering': 'no',
-    })
-    const stream = readStream(response)
-    expect(await stream.frame()).toBe(': keepalive\n\n')
-    await stream.leave()
-  })
 })
 
 describe('a connection', () => {
@@ -141,20 +129,7 @@ describe('a connection', () => {
     await eventually(() => expect(core.context.events.openStreams).toBe(0))
   })
 
-  it('shows the round that is asked for', async () => {
-    const run = await start()
-    run.eventLog.activity({ type: 'chain.began', chain: 'A' })
-    await run.end()
-    const accepted = await core.call('POST', '/api/v1/iac/generate', { json: { session_id: uuid, q: 'more' } })
-    expect(accepted.status).toBe(202)
-    const second = await start()
-    second.eventLog.activity({ type: 'chain.began', chain: 'B' })
-    await second.end('failed')
-    expect(await rest(await open('activity', '?round=1'))).toMatchObject([
-      { chain: 'A', round: 1 },
-      { status: 'completed' },
-    ])
-    expect(await rest(await open('activity'))).toMatchObject([{ chain: 'B', round: 2 }, { status: 'failed' }])
+  it('knows no round that the session does not have', async () => {
     const missing = await core.call('GET', path('activity', '?round=3'))
     expect([missing.status, await missing.json()]).toEqual([404, { detail: `Round 3 of session ${uuid} not found.` }])
   })
@@ -172,16 +147,5 @@ describe('a connection', () => {
       const answer = await core.call('GET', path(stream, query), { headers: headers as Record<string, string> })
       expect([answer.status, (await answer.json()).detail]).toMatchObject([422, [{ loc, type }]])
     }
-  })
-
-  it('ends when the core stops', async () => {
-    const own = await createTestCore()
-    const user = (await (await own.call('GET', '/api/v1/users/me')).json()).id
-    const other = await openSession(own.context, user)
-    const stream = readStream(await own.call('GET', `/api/v1/events/output/${other}`))
-    expect(await stream.frame()).toBe(': keepalive\n\n')
-    await own.context.events.close()
-    expect(await stream.frame()).toBeNull()
-    await own.close()
   })
 })

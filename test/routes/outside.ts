@@ -1,5 +1,5 @@
 import type { GitHost } from '../../dev/git-host/start.ts'
-import type { LlmClient } from '../../src/llm/types.ts'
+import type { LlmClient } from '../../src/llm/inference.ts'
 import type { TestCore } from '../helpers/core.ts'
 import { startTrustedHost } from '../helpers/git-host-core.ts'
 import { openSession, runRound } from '../helpers/sessions.ts'

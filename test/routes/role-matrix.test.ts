@@ -3,10 +3,10 @@ import { setupServer } from 'msw/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ENDPOINTS } from '../../routes/endpoints.ts'
 import { acceptRound } from '../../src/rounds/accept.ts'
-import { sealPin } from '../../src/sessions/pins/seal.ts'
+import { recordSavedPlan } from '../../src/rounds/transitions.ts'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
 import { createIssuer, type Issuer } from '../helpers/issuer.ts'
-import { createUser, runRound, SEAL } from '../helpers/sessions.ts'
+import { createUser, runRound, SAVED_PLAN } from '../helpers/sessions.ts'
 import { type Outside, prWriter, startOutside } from './outside.ts'
 
 /**
@@ -166,7 +166,7 @@ async function sealPlans(): Promise<void> {
   for (const session_uuid of sessions.values()) {
     await acceptRound(core.context, { session_uuid, mode: 'generate', query: 'More', is_partial: false })
     const { round, finish } = await runRound(core.context, session_uuid)
-    await sealPin(core.database.sql, round, SEAL)
+    await recordSavedPlan(core.database.sql, round, SAVED_PLAN)
     await finish('completed')
   }
 }

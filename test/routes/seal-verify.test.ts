@@ -3,10 +3,10 @@ import type { CoreContext } from '../../routes/context.ts'
 import { PlatformError, unavailable } from '../../src/base/errors.ts'
 import { readBranchHead } from '../../src/repository/head.ts'
 import { acceptRound } from '../../src/rounds/accept.ts'
-import { setLock } from '../../src/rounds/transitions.ts'
-import { type Seal, sealPin } from '../../src/sessions/pins/seal.ts'
+import { recordSavedPlan, setLock } from '../../src/rounds/transitions.ts'
+import type { NewSavedPlan } from '../../src/saved-plans/saved-plan.ts'
 import { callOf, createTestCore, type TestCore } from '../helpers/core.ts'
-import { createUser, runRound, SEAL } from '../helpers/sessions.ts'
+import { createUser, runRound, SAVED_PLAN } from '../helpers/sessions.ts'
 import { type Outside, startOutside } from './outside.ts'
 
 const VERIFY = '/api/v1/iac/seal/verify'
@@ -25,12 +25,12 @@ afterAll(async () => {
 })
 
 /** A session with a pushed branch and a sealed plan of its head. */
-async function sealedSession(changes: Partial<Seal> = {}): Promise<{ uuid: string; commit: string }> {
+async function sealedSession(changes: Partial<NewSavedPlan> = {}): Promise<{ uuid: string; commit: string }> {
   const uuid = await outside.ranSession(core.context, owner)
   const commit = await headOf(uuid)
   await acceptRound(core.context, { session_uuid: uuid, mode: 'generate', query: 'q', is_partial: false })
   const { round, finish } = await runRound(core.context, uuid)
-  await sealPin(core.database.sql, round, { ...SEAL, commit, ...changes })
+  await recordSavedPlan(core.database.sql, round, { ...SAVED_PLAN, commit, ...changes })
   await finish('completed', '', [], changes.commit ?? commit)
   return { uuid, commit }
 }
@@ -165,7 +165,7 @@ describe('POST /api/v1/iac/seal/verify', () => {
     const { round, status, finish } = await runRound(core.context, uuid)
     expect((await verify(uuid)).status).toBe(200)
     await status('generating')
-    await sealPin(core.database.sql, round, { ...SEAL, plan_sha256: 'b'.repeat(64) })
+    await recordSavedPlan(core.database.sql, round, { ...SAVED_PLAN, plan_sha256: 'b'.repeat(64) })
     const { body } = await verify(uuid)
     expect(body.seal).toMatchObject({ round: 3, reason: 'not_reviewed', plan_sha256: 'b'.repeat(64) })
     await finish('completed')
@@ -176,7 +176,7 @@ describe('POST /api/v1/iac/seal/verify', () => {
     await acceptRound(core.context, { session_uuid: uuid, mode: 'generate', query: 'q', is_partial: false })
     const { round, finish } = await runRound(core.context, uuid)
     const engine = async () => {
-      await sealPin(core.database.sql, round, SEAL)
+      await recordSavedPlan(core.database.sql, round, SAVED_PLAN)
       return null
     }
     expect((await verify(uuid, { iac: iac(engine) })).status).toBe(409)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Inference, LlmClient } from '../../src/llm/types.ts'
+import type { Inference, LlmClient } from '../../src/llm/inference.ts'
 import { createLazyLlmClient } from '../../src/runtime/wrapped-clients.ts'
 
 const answer: Inference = {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { connect } from '../../src/data/db/pool.ts'
 import { insertCodeChange, insertComplianceCheck, insertPlan, insertReport } from '../../src/reports/artifact-rows.ts'
 import { acceptRound } from '../../src/rounds/accept.ts'
@@ -8,25 +8,12 @@ import { appendStatus, setLock } from '../../src/rounds/transitions.ts'
 import { loadAggregate, sessionAggregateTtl } from '../../src/sessions/aggregate.ts'
 import { findSession } from '../../src/sessions/find.ts'
 import { findLatestPullRequest, recordPullRequest } from '../../src/sessions/pull-requests.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
-import { claimOf, createSession, verbContext } from './fixtures.ts'
+import { claimOf, createSession, END, useVerbs } from './fixtures.ts'
 
-let db: TestDatabase
-let context: ReturnType<typeof verbContext>
-beforeAll(async () => {
-  db = await createTestDatabase()
-  context = verbContext(db.sql)
-})
-afterAll(() => db.drop())
+const { db, context } = useVerbs()
 
 const object = { content_type: 'application/json', file_size_bytes: 34 }
-const end = {
-  status: 'completed',
-  message: 'GENERATE',
-  history: [{ user: 'a', assistant: 'b' }],
-  commit: null,
-  usage: null,
-} as const
+const end = { ...END, history: [{ user: 'a', assistant: 'b' }] }
 const pull_request = { provider: 'GITHUB', number: 12, url: 'https://github.com/acme/network/pull/12' } as const
 const load = (uuid: string, include_history = false) =>
   loadAggregate(context, uuid, { includeHistory: include_history })
@@ -74,7 +61,7 @@ describe('loadAggregate', () => {
       created_at: time,
       updated_at: time,
       history: [{ user: 'a', assistant: 'b' }],
-      seal: null,
+      saved_plan: null,
       rounds: [
         {
           id: expect.any(Number),
@@ -159,6 +146,19 @@ describe('the cache of finished sessions', () => {
 
   it('spreads the lifetimes', () => {
     expect([sessionAggregateTtl(0), sessionAggregateTtl(1)]).toEqual([86_400, 95_040])
+  })
+
+  it.each([
+    ['for a day when the credentials of its URLs outlive that', 30 * 86_400, [86_400, 95_040]],
+    ['for half of what these credentials have left', 3_600, [1_700, 1_800]],
+    ['not at all when they have lapsed', -1, [0, 0]],
+  ])('answers a finished session %s', async (_, seconds, [least = 0, most = 0]) => {
+    const urlsLapse = async () => new Date(Date.now() + seconds * 1000)
+    const uuid = await finishedSession()
+    await loadAggregate({ ...context, storage: { ...context.storage, urlsLapse } }, uuid, { includeHistory: false })
+    const ttl = context.cache.entries.get(sessionAggregateKey(uuid))?.ttl ?? 0
+    expect(ttl).toBeGreaterThanOrEqual(least)
+    expect(ttl).toBeLessThanOrEqual(most)
   })
 
   it('holds no session that is in flight', async () => {

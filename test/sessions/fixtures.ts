@@ -1,28 +1,15 @@
 import { resolveUser } from '../../src/access/users.ts'
 import { createLogger, type Logger } from '../../src/base/log.ts'
 import type { Context } from '../../src/context.ts'
-import type { Cache } from '../../src/data/cache/types.ts'
 import type { Sql } from '../../src/data/db/types.ts'
 import { acceptFirstRound, type FirstRound } from '../../src/rounds/accept.ts'
 import { claimRound } from '../../src/rounds/claim.ts'
-
-/** A cache of this process. */
-export function memoryCache(): Cache & { entries: Map<string, { value: string; ttl: number }> } {
-  const entries = new Map<string, { value: string; ttl: number }>()
-  return {
-    entries,
-    get: async (key) => entries.get(key)?.value ?? null,
-    set: async (key, value, ttl) => void entries.set(key, { value, ttl }),
-    delete: async (...keys) => {
-      for (const key of keys) entries.delete(key)
-    },
-    ping: async () => {},
-    close: async () => {},
-  }
-}
+import { memoryCache } from '../helpers/memory-cache.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
+import { startOnce } from '../helpers/start-once.ts'
 
 /** What the verbs need; messages of the queue are counted instead of sent. */
-export function verbContext(sql: Sql) {
+export function verbContext(database: { readonly sql: Sql }) {
   const lines: Record<string, unknown>[] = []
   const log: Logger = createLogger({ write: (line) => lines.push(JSON.parse(line)) })
   const sent: number[] = []
@@ -35,8 +22,26 @@ export function verbContext(sql: Sql) {
     presign: async (key: string) => `https://files.example/${key}?signature=1`,
     urlsLapse: async () => null,
   } as Partial<Context['storage']> as Context['storage']
-  return { sql, log, lines, sent, cache, queue, storage, now: () => new Date('2025-03-04T05:06:07.890Z') }
+  const now = () => new Date('2025-03-04T05:06:07.890Z')
+  return {
+    get sql() {
+      return database.sql
+    },
+    ...{ log, lines, sent, cache, queue, storage, now },
+  }
 }
+
+/** A database for the tests of a file, and what the verbs need on it. */
+export function useVerbs() {
+  const db = startOnce(async () => {
+    const { url, sql, drop } = await createTestDatabase()
+    return { url, sql, close: drop }
+  })
+  return { db, context: verbContext(db) }
+}
+
+/** The end of a round, for tests that look at something else. */
+export const END = { status: 'completed', message: 'GENERATE', history: [], commit: null, usage: null } as const
 
 let subjects = 0
 export const createUser = (sql: Sql, email: string | null = null) =>

@@ -166,7 +166,7 @@ describe('filters and orders together', () => {
 describe('totals while sessions live', () => {
   const fresh = async (work: (context: ReturnType<typeof verbContext>) => Promise<void>) => {
     const own = await createTestDatabase()
-    await work(verbContext(own.sql))
+    await work(verbContext(own))
     await own.drop()
   }
   const real = async (sql: Sql) => {

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { User } from '../../src/access/users.ts'
 import { connect } from '../../src/data/db/pool.ts'
-import { createTables } from '../../src/data/db/steps/0001-tables.ts'
-import { createSessionLists } from '../../src/data/db/steps/0002-session-lists.ts'
 import { listSessions } from '../../src/sessions/list.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 import { createUser } from './fixtures.ts'
@@ -86,23 +84,5 @@ describe('lists of many sessions', () => {
     }
     expect([await statements(1), await statements(100)]).toEqual([2, 2])
     expect([await statements(1, 'item'), await statements(100, 'item')]).toEqual([3, 3])
-  })
-})
-
-describe('the step that adds the search', () => {
-  it('knows the sessions that were there before', async () => {
-    const name = `before_${crypto.randomUUID().replaceAll('-', '')}`
-    await db.sql`CREATE DATABASE ${db.sql(name)}`
-    const url = new URL(db.url)
-    url.pathname = `/${name}`
-    const sql = connect(url.href, { max: 1 })
-    await sql.begin(createTables)
-    await sql`INSERT INTO users (issuer, subject) VALUES ('https://issuer.example.org', 'early')`
-    await addSessions(sql, 1, 3)
-    await sql.begin(createSessionLists)
-    const { items, total } = await listSessions(sql, { page: 1, page_size: 20, search: 'third' })
-    expect([items.map((found) => found.first_query), total]).toEqual([[item(3)], 1])
-    await sql.end()
-    await db.sql`DROP DATABASE ${db.sql(name)}`
   })
 })

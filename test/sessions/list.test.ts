@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { User } from '../../src/access/users.ts'
 import { finishRound } from '../../src/rounds/finish.ts'
 import { appendStatus } from '../../src/rounds/transitions.ts'
 import { listSessions } from '../../src/sessions/list.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
-import { claimOf, createSession, createUser, verbContext } from './fixtures.ts'
+import { claimOf, createSession, createUser, useVerbs } from './fixtures.ts'
 
-let db: TestDatabase
-let context: ReturnType<typeof verbContext>
+const { db, context } = useVerbs()
 let ann: User
 let bob: User
 const uuids: Record<string, string> = {}
 beforeAll(async () => {
-  db = await createTestDatabase()
-  context = verbContext(db.sql)
   ann = await createUser(db.sql, 'Ann_Lee@Example.com')
   bob = await createUser(db.sql)
   const add = async (name: string, input: Parameters<typeof createSession>[1]) => {
@@ -40,7 +36,6 @@ beforeAll(async () => {
   await appendStatus(db.sql, claim, 'generating', 'x')
   await finishRound(context, claim, { status: 'completed', message: 'DRIFT', history: [], commit: null, usage: null })
 })
-afterAll(() => db.drop())
 
 const first = { page: 1, page_size: 20 }
 const names = async (filter: Partial<Parameters<typeof listSessions>[1]>) => {

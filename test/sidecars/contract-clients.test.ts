@@ -14,7 +14,7 @@ import type { Fetch } from '../../src/base/http.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { checkAccess } from '../../src/services/authz.ts'
 import { createIacClient } from '../../src/services/iac/client.ts'
-import type { IacJobKind, IacJobs } from '../../src/services/iac/types.ts'
+import type { IacJobKind, IacJobs } from '../../src/services/iac/contract.ts'
 import { askMapping } from '../../src/services/mapping.ts'
 import { deliverNotification } from '../../src/services/notifications.ts'
 

@@ -1,5 +1,5 @@
 import type { Api, Query } from './client.ts'
-import type { Components, GenerateBody, NotificationBody, RoundBody } from './types.ts'
+import type { Components, GenerateBody, NotificationBody, RoundBody } from './schemas.ts'
 
 interface Given<Body> {
   query?: Query

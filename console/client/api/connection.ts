@@ -1,7 +1,7 @@
-import { createStore, type Store } from './store.ts'
+import { createStore, type Store } from '../observable.ts'
 
 /** Whether the platform answers. `since` is when it stopped to, in milliseconds of the epoch. */
-export type Connection = { online: true } | { online: false; since: number }
+type Connection = { online: true } | { online: false; since: number }
 
 export interface ConnectionWatch {
   state: Store<Connection>

@@ -1,5 +1,5 @@
 /** One entry of a 422 answer: where it is in the request, and which rule is broken. */
-export interface Problem {
+interface Problem {
   loc: (string | number)[]
   msg: string
 }

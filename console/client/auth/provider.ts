@@ -1,6 +1,6 @@
 import { ErrorResponse, ErrorTimeout, type User, UserManager, WebStorageStateStore } from 'oidc-client-ts'
 import { SignInFailed } from '../api/errors.ts'
-import type { AuthConfig, Provider } from './session.ts'
+import type { AuthConfig, Provider } from './sign-in.ts'
 
 /** Seconds before its end at which a token is renewed. */
 const RENEW_BEFORE_S = 60

@@ -1,5 +1,7 @@
 import { type QueryClient, useQueries, useQuery, useQueryClient } from '@tanstack/preact-query'
 import { type Artifact, LinkExpired, readArtifact } from '../api/artifacts.ts'
+import type { PlanDocument, Round, Session } from '../api/schemas.ts'
+import { parseJson } from '../json.ts'
 import { type Platform, usePlatform } from '../platform.ts'
 import { sessionKey } from './use-session.ts'
 
@@ -21,7 +23,7 @@ export function useArtifacts(sessionId: string, urls: readonly string[]) {
 }
 
 /** The query of a document; see `useArtifact`. */
-export const artifactQuery = (auth: Platform['auth'], client: QueryClient, sessionId: string, url: string | null) => ({
+const artifactQuery = (auth: Platform['auth'], client: QueryClient, sessionId: string, url: string | null) => ({
   queryKey: ['artifact', withoutSignature(url)],
   queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Artifact> => {
     try {
@@ -54,14 +56,6 @@ function parseOnce(artifact: Artifact): unknown {
   return parsed.get(artifact)
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 const withoutSignature = (url: string | null): string => url?.replace(/\?.*$/, '') ?? ''
 
 /** The link to the same object anywhere in what was read of a session. */
@@ -73,4 +67,20 @@ function findLink(value: unknown, object: string): string | null {
     if (found !== null) return found
   }
   return null
+}
+
+/** Whether a round has a plan that can be read as data. */
+export const hasDocument = (round: Round): boolean => round.plans.some(({ document_url }) => document_url !== null)
+
+const lastDocument = (round: Round | null | undefined): string | null =>
+  round?.plans.findLast(({ document_url }) => document_url !== null)?.document_url ?? null
+
+/** The plan of a round that was made last and can be read: the one that was reviewed. */
+export const usePlanDocument = (sessionId: string, round: Round | null) =>
+  useJsonArtifact<PlanDocument>(sessionId, lastDocument(round))
+
+/** Asks for the plan of the newest round that has one, before a screen that shows it is drawn. */
+export function askForPlan({ auth }: Platform, client: QueryClient, { uuid, rounds }: Session): void {
+  const url = lastDocument(rounds.findLast(hasDocument))
+  if (url !== null) void client.prefetchQuery(artifactQuery(auth, client, uuid, url))
 }

@@ -1,8 +1,8 @@
-import { type QueryClient, useQuery, useQueryClient } from '@tanstack/preact-query'
+import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/preact-query'
 import { calls } from '../api/calls.ts'
 import type { Api } from '../api/client.ts'
 import { ApiError } from '../api/errors.ts'
-import type { Round, Session, Status } from '../api/types.ts'
+import type { Round, RoundBody, Session, Status } from '../api/schemas.ts'
 import { usePlatform } from '../platform.ts'
 import { meQuery } from '../use-me.ts'
 
@@ -61,7 +61,7 @@ export const refreshSession = async (client: QueryClient, id: string): Promise<v
 }
 
 const TERMINAL: readonly Status[] = ['completed', 'uncompleted', 'failed']
-export const isTerminal = (status: Status): boolean => TERMINAL.includes(status)
+const isTerminal = (status: Status): boolean => TERMINAL.includes(status)
 
 /** The status that a round has now, null before it has any. */
 export const lastStatus = (round: Round) => round.statuses.at(-1) ?? null
@@ -70,4 +70,55 @@ export const lastStatus = (round: Round) => round.statuses.at(-1) ?? null
 export const hasEnded = (round: Round): boolean => {
   const last = lastStatus(round)
   return last !== null && isTerminal(last.status)
+}
+
+/** How many sessions are looked at for the repositories that somebody used lately. */
+const LOOKED_AT = 50
+const WHILE_ONE_RUNS_MS = 5_000
+
+/** The caller's own sessions in which something happened last, the newest first. */
+export function useRecentSessions() {
+  const { api } = usePlatform()
+  return useQuery({
+    queryKey: ['sessions', 'recent'],
+    queryFn: async ({ signal }) =>
+      (await calls.listSessions(api, { query: { page_size: LOOKED_AT, sort: 'last_activity' }, signal })).items,
+    refetchInterval: ({ state }) => (state.data?.some(({ in_flight }) => in_flight) ? WHILE_ONE_RUNS_MS : false),
+  })
+}
+
+/** A further round of a session. `kind` only tells the buttons apart, so that one of them shows that it is busy. */
+export interface RoundRequest extends Omit<RoundBody, 'session_id' | 'resource_ids'> {
+  resource_ids?: string[]
+  mode: 'drift' | 'import'
+  kind: string
+}
+
+/**
+ * Asks for a further round of a session. The answer is its number; null when the platform took the request and began
+ * none, as it does while another round runs and after one that failed.
+ */
+export function useRoundRequest(sessionId: string) {
+  const { api } = usePlatform()
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: async ({ mode, kind: _, ...body }: RoundRequest): Promise<number | null> => {
+      const known = lastNumber(client.getQueryData(sessionKey(sessionId)))
+      const call = mode === 'drift' ? calls.drift : calls.importResources
+      await call(api, { body: { ...body, session_id: sessionId } })
+      await refreshSession(client, sessionId)
+      const number = lastNumber(client.getQueryData(sessionKey(sessionId)))
+      return number > known ? number : null
+    },
+  })
+}
+
+const lastNumber = (read: ReadSession | undefined): number => read?.session.rounds.at(-1)?.number ?? 0
+
+/** Why no further round can be asked for; null when one can. */
+export function whyNoRound({ session, is_own }: ReadSession): string | null {
+  if (!is_own) return 'Only the owner of this session can ask for more.'
+  if (session.current_status === 'failed') return 'The last round failed, which ends this session. Open a new one.'
+  if (session.in_flight) return 'A round runs in this session. Wait for its end, or stop it.'
+  return null
 }

@@ -1,7 +1,6 @@
-import { Link } from '@tanstack/react-router'
-import { formatMoment } from '../../ui/words/format.ts'
-import { shorten, visibleText } from '../../ui/words/text.ts'
-import { ACTIONS, type AuditRecord, toFacts } from './audit-entries.ts'
+import type { Components } from '../../client/api/schemas.ts'
+import { formatMoment, formatNumber, plural, shorten, visibleText } from '../../ui/words.ts'
+import { SessionLink } from '../session/session-link.tsx'
 
 const LONGEST = 300
 const shown = (text: string) => visibleText(shorten(text, LONGEST))
@@ -44,9 +43,9 @@ const Entry = ({ record }: { record: AuditRecord }) => (
     <td>{ACTIONS[record.action] ?? shown(record.action)}</td>
     <td>
       {record.session_id && (
-        <Link to={`/sessions/${record.session_id}` as never} class="mono">
+        <SessionLink id={record.session_id} class="mono">
           {record.session_id.slice(0, 8)}
-        </Link>
+        </SessionLink>
       )}
     </td>
     <td>
@@ -60,4 +59,91 @@ const Entry = ({ record }: { record: AuditRecord }) => (
       </dl>
     </td>
   </tr>
+)
+
+type AuditRecord = Components['AuditPage']['items'][number]
+
+/** What was done, in words. */
+export const ACTIONS: Record<AuditRecord['action'], string> = {
+  round_accepted: 'Asked for a round',
+  round_cancelled: 'Stopped a round',
+  apply_accepted: 'Asked for an apply',
+  apply_ended: 'Apply ended',
+  pull_request_opened: 'Opened a pull request',
+  pull_request_updated: 'Updated a pull request',
+  merge_begun: 'Began a merge',
+  merge_completed: 'Merged',
+  session_locked: 'Locked a session',
+  session_unlocked: 'Unlocked a session',
+  roles_changed: 'Changed roles',
+  user_created: 'Signed in for the first time',
+}
+
+const NAMES: Record<string, string> = {
+  is_partial: 'part of the scope',
+  user_id: 'user id',
+}
+
+/** The details of an entry as pairs of name and value, for people. Names that are not known are shown as they are. */
+function toFacts(detail: Record<string, unknown>): [name: string, value: string][] {
+  return Object.entries(detail)
+    .filter(([, value]) => value !== null && value !== false)
+    .map(([name, value]) => [NAMES[name] ?? name.replaceAll('_', ' '), toWords(value)])
+}
+
+function toWords(value: unknown): string {
+  if (value === null || value === undefined) return 'none'
+  if (value === true) return 'yes'
+  if (typeof value !== 'object') return String(value)
+  if (Array.isArray(value)) return value.map(toWords).join(', ')
+  return Object.entries(value)
+    .map(([name, inner]) => `${name.replaceAll('_', ' ')}: ${toWords(inner)}`)
+    .join(', ')
+}
+
+type RefusalSums = Components['AuditPage']['sign_in_refusals']
+
+/** Requests without a valid token: counted, and never listed one by one. */
+export function Refusals({ refusals }: { refusals: RefusalSums }) {
+  const { from, until, total, reasons, addresses } = refusals
+  const title = total === 0 ? 'No sign-in was refused' : `${plural(total, 'sign-in')} refused`
+  return (
+    <details class="card">
+      <summary>
+        {title} <span class="quiet small">{`${formatMoment(from)} to ${formatMoment(until)}`}</span>
+      </summary>
+      {total === 0 ? (
+        <p class="small quiet">Requests that were answered with 401 would be counted here, by reason and network.</p>
+      ) : (
+        <div class="admin-figures">
+          <Sums title="Reason" rows={reasons.map(({ reason, refusals: count }) => [reason, count])} />
+          <Sums
+            title="Network"
+            rows={addresses.map(({ address_prefix, refusals: count }) => [address_prefix, count])}
+          />
+        </div>
+      )}
+    </details>
+  )
+}
+
+const Sums = ({ title, rows }: { title: string; rows: readonly (readonly [string, number])[] }) => (
+  <table>
+    <thead>
+      <tr>
+        <th scope="col">{title}</th>
+        <th scope="col" class="number">
+          Refused
+        </th>
+      </tr>
+    </thead>
+    <tbody>
+      {rows.map(([name, count]) => (
+        <tr key={name}>
+          <td>{shown(name)}</td>
+          <td class="number">{formatNumber(count)}</td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
 )

@@ -5,17 +5,12 @@ import type { Query } from '../../client/api/client.ts'
 import { usePlatform } from '../../client/platform.ts'
 import { type Address, useAddress } from '../../client/use-address.ts'
 import { Button } from '../../ui/button.tsx'
+import { SelectFilter, TextFilter } from '../../ui/filters.tsx'
 import { Empty, ErrorNotice, Notice, Skeleton } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Unreadable } from '../../ui/shell/errors.tsx'
-import { PanelGate } from '../../ui/shell/panel-gate.tsx'
-import { AdminTabs } from './admin-tabs.tsx'
-import { ACTIONS } from './audit-entries.ts'
-import { AuditTable } from './audit-table.tsx'
-import { Pager } from './pager.tsx'
-import { Refusals } from './refusals.tsx'
-import { save } from './save.ts'
-import { TextFilter } from './text-filter.tsx'
+import { PanelGate, Unreadable } from '../../ui/shell/errors.tsx'
+import { AdminTabs, Pager } from './admin-parts.tsx'
+import { ACTIONS, AuditTable, Refusals } from './audit-table.tsx'
 
 const PAGE_SIZE = 50
 const FILTERS = ['action', 'user_email', 'session_id', 'after', 'before'] as const
@@ -121,23 +116,7 @@ interface FiltersProps {
 function Filters({ address, filters, clear }: FiltersProps) {
   return (
     <search class="admin-filters">
-      <div>
-        <label class="small quiet" for="filter-action">
-          Action
-        </label>
-        <select
-          id="filter-action"
-          value={address.read('action')}
-          onChange={({ currentTarget }) => address.change({ action: currentTarget.value, page: '' })}
-        >
-          <option value="">All</option>
-          {Object.entries(ACTIONS).map(([action, name]) => (
-            <option key={action} value={action}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </div>
+      <SelectFilter name="action" label="Action" options={Object.entries(ACTIONS)} address={address} />
       <TextFilter name="user_email" label="Done by" type="search" hint="Part of the e-mail" address={address} />
       <TextFilter name="session_id" label="Session" type="search" hint="Its id" address={address} />
       <TextFilter name="after" label="From" type="datetime-local" address={address} />
@@ -173,4 +152,17 @@ function Download({ filters }: { filters: Query }) {
       {error !== null && <ErrorNotice error={error} title="The file was not downloaded" retry={() => void load()} />}
     </>
   )
+}
+
+const KEPT_MS = 60_000
+
+/** Has the browser save a file that is in memory. */
+export function save(file: Blob, name: string): void {
+  const url = URL.createObjectURL(file)
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name
+  link.click()
+  // The browser reads it after this returns.
+  setTimeout(() => URL.revokeObjectURL(url), KEPT_MS)
 }

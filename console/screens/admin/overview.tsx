@@ -2,17 +2,16 @@ import { useQuery } from '@tanstack/preact-query'
 import { Link } from '@tanstack/react-router'
 import type { ComponentChildren } from 'preact'
 import { calls } from '../../client/api/calls.ts'
-import type { Components, Status } from '../../client/api/types.ts'
+import type { Components, Status } from '../../client/api/schemas.ts'
 import { usePlatform } from '../../client/platform.ts'
 import { StatusBadge } from '../../ui/badge.tsx'
 import { ErrorNotice, Skeleton } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Unreadable } from '../../ui/shell/errors.tsx'
-import { PanelGate } from '../../ui/shell/panel-gate.tsx'
-import { Elapsed } from '../../ui/time/time.tsx'
-import { formatMoney, formatNumber, formatSeconds, plural } from '../../ui/words/format.ts'
-import { Term } from '../../ui/words/term.tsx'
-import { AdminTabs } from './admin-tabs.tsx'
+import { PanelGate, Unreadable } from '../../ui/shell/errors.tsx'
+import { Term } from '../../ui/term.tsx'
+import { Elapsed } from '../../ui/time.tsx'
+import { formatMoney, formatNumber, formatSeconds, plural } from '../../ui/words.ts'
+import { AdminTabs } from './admin-parts.tsx'
 
 type Totals = Components['SessionTotals']
 
@@ -72,7 +71,7 @@ const Figure = ({ name, value, children }: FigureProps) => (
 )
 
 const ListLink = ({ filter, children }: { filter: Record<string, unknown>; children: string }) => (
-  <Link to={'/sessions' as never} search={{ view: 'all', ...filter } as never}>
+  <Link to="/sessions" search={{ view: 'all', ...filter }}>
     {children}
   </Link>
 )

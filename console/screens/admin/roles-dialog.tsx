@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import { calls } from '../../client/api/calls.ts'
-import type { Components } from '../../client/api/types.ts'
+import type { Components } from '../../client/api/schemas.ts'
 import { usePlatform } from '../../client/platform.ts'
-import { Confirm } from '../../ui/confirm.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 

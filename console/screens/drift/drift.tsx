@@ -1,40 +1,39 @@
-import type { Round } from '../../client/api/types.ts'
+import type { Round } from '../../client/api/schemas.ts'
 import { hasEnded } from '../../client/sessions/use-session.ts'
 import { Empty } from '../../ui/notice.tsx'
-import { RoundPicker } from '../../ui/round-picker.tsx'
-import { Term } from '../../ui/words/term.tsx'
-import { visibleText } from '../../ui/words/text.ts'
-import { useOpenSession } from '../session/context.ts'
-import { useSelectedRound } from '../session/selected-round.ts'
-import { Actions } from './actions.tsx'
-import { Report } from './report.tsx'
-import { useDriftDraft } from './use-drift-draft.ts'
+import { Term } from '../../ui/term.tsx'
+import { visibleText } from '../../ui/words.ts'
+import { RoundPicker, useSelectedRound } from '../session/selected-round.tsx'
+import { useOpenSession } from '../session/session-context.ts'
+import { Actions, useDriftDraft } from './drift-actions.tsx'
+import { Result } from './drift-result.tsx'
 
 const isDrift = ({ reports }: Round) => reports.some(({ type }) => type === 'drift')
 
-/** What differs between code and cloud, what became of it, and how to bring the code in line. */
+/** The differences between code and cloud, and how to reconcile the code. */
 export function Screen() {
   const { session } = useOpenSession()
-  const { round, rounds, select } = useSelectedRound(isDrift)
+  const selected = useSelectedRound(isDrift)
   const draft = useDriftDraft(session.uuid)
+  const { round } = selected
   return (
     <section class="drift">
       <header class="drift-head">
         <h2>Drift</h2>
-        <RoundPicker rounds={rounds} selected={round?.number ?? 0} onSelect={select} />
+        <RoundPicker {...selected} />
       </header>
       <p class="drift-lead quiet">
-        <Term name="drift">Drift</Term> is what differs between the code and the cloud. To mend it means that the code
-        is changed until it says what really runs, on the branch <code>{visibleText(session.workspace.branch)}</code>.
-        Nothing in the cloud is changed, by looking or by mending.
+        <Term name="drift">Drift</Term> is any difference between the code and the cloud. To reconcile it, the platform
+        changes the code until it describes what really runs, on the branch{' '}
+        <code>{visibleText(session.workspace.branch)}</code>. Neither a check nor a reconciliation changes the cloud.
       </p>
       {round ? (
-        <Report key={round.id} round={round} draft={draft} />
+        <Result key={round.id} round={round} draft={draft} />
       ) : (
-        <Empty title="Nobody has looked for drift in this session">
+        <Empty title="No drift check in this session yet">
           {session.rounds.some((last) => !hasEnded(last))
-            ? 'A round runs. When it looks for drift, its report will be here.'
-            : 'Look what differs, which changes nothing, or let the code be brought in line.'}
+            ? 'A round is running. If it checks for drift, its report appears here.'
+            : 'Check for drift, which changes nothing, or reconcile the code.'}
         </Empty>
       )}
       <Actions draft={draft} hasReport={round !== null} />

@@ -1,11 +1,10 @@
-import { Link } from '@tanstack/react-router'
 import { useState } from 'preact/hooks'
-import type { PlannedResource } from '../../client/api/types.ts'
+import type { PlannedResource } from '../../client/api/schemas.ts'
 import { ActionBadge, Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { formatNumber, plural } from '../../ui/words/format.ts'
-import { byUrgency, changes, type Graph, isCriticalLoss, keyOf } from './model.ts'
-import { shownAddress } from './names.ts'
+import { formatNumber, plural } from '../../ui/words.ts'
+import { SessionLink } from '../session/session-link.tsx'
+import { byUrgency, changes, type Graph, isCriticalLoss, keyOf, shownAddress } from './graph-model.ts'
 
 interface Props {
   graph: Graph
@@ -41,13 +40,9 @@ export function Chosen({ graph, index, blast, choose, sessionId, round }: Props)
         {resource.findings.length > 0 && <Badge tone="warn">{plural(resource.findings.length, 'finding')}</Badge>}
       </p>
       <p>
-        <Link
-          to={'/sessions/$sessionId/review' as never}
-          params={{ sessionId } as never}
-          search={{ round, part: 'plan', resource: keyOf(resource) } as never}
-        >
+        <SessionLink id={sessionId} part="review" search={{ round, part: 'plan', resource: keyOf(resource) }}>
           What changes in it
-        </Link>
+        </SessionLink>
       </p>
       <h4>Blast radius</h4>
       <p>{describeBlast(graph, blast)}</p>

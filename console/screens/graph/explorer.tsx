@@ -1,15 +1,15 @@
 import { lazy, Suspense } from 'preact/compat'
 import { useCallback, useMemo, useState } from 'preact/hooks'
+import { ActionBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Skeleton } from '../../ui/notice.tsx'
-import { plural } from '../../ui/words/format.ts'
+import { useMedia } from '../../ui/use-media.ts'
+import { formatNumber, plural } from '../../ui/words.ts'
 import { Chosen } from './chosen.tsx'
 import { draw, MOST_BOXES } from './drawing/grouping.ts'
-import { dependentsOf, type Graph, select } from './model.ts'
+import { countActions, dependentsOf, type Graph, select } from './graph-model.ts'
 import { ResourceTable } from './resource-table.tsx'
-import { Toolbar } from './toolbar.tsx'
-import { useNarrow } from './use-narrow.ts'
-import { useView } from './use-view.ts'
+import { useView, type View } from './use-view.ts'
 
 const Canvas = lazy(async () => ({ default: (await import('./drawing/canvas.tsx')).Canvas }))
 const NOTHING: ReadonlySet<number> = new Set()
@@ -23,7 +23,7 @@ interface Props {
 /** The drawing of a plan and the table beside it. On a phone the table comes first, the drawing when it is wanted. */
 export function Explorer({ graph, sessionId, round }: Props) {
   const view = useView(graph)
-  const narrow = useNarrow()
+  const narrow = useMedia('(max-width: 48rem)')
   const { chosen, action, changesOnly, choose } = view
   const blast = useMemo(() => (chosen === null ? NOTHING : dependentsOf(graph, chosen)), [graph, chosen])
   const shown = useMemo(() => select(graph, { search: '', action, changesOnly }), [graph, action, changesOnly])
@@ -96,5 +96,55 @@ function Drawn({ graph, shown, chosen, blast, choose }: DrawnProps) {
         </p>
       )}
     </section>
+  )
+}
+
+/** The filters, which are the legend as well. */
+function Toolbar({ graph, view, shown }: { graph: Graph; view: View; shown: number }) {
+  const { action, changesOnly } = view
+  return (
+    <div class="graph-tools">
+      <fieldset class="graph-actions">
+        <legend class="unseen">Filter by action</legend>
+        {countActions(graph.resources).map(([name, count]) => (
+          <button
+            key={name}
+            type="button"
+            class="graph-action"
+            aria-pressed={action === name}
+            onClick={() => view.filter(action === name ? null : name)}
+          >
+            <ActionBadge action={name} /> <span class="number">{formatNumber(count)}</span>
+          </button>
+        ))}
+      </fieldset>
+      <label class="graph-check">
+        <input
+          type="checkbox"
+          checked={changesOnly}
+          onChange={({ currentTarget }) => view.showChangesOnly(currentTarget.checked)}
+        />
+        Only what changes, and its neighbours
+      </label>
+      <p class="small quiet" role="status">
+        {shown === graph.resources.length
+          ? `All ${plural(shown, 'resource')}`
+          : `${formatNumber(shown)} of ${plural(graph.resources.length, 'resource')}`}
+      </p>
+      <ul class="graph-legend small quiet">
+        <li>
+          <span aria-hidden="true">→</span> from what is needed to what needs it
+        </li>
+        <li>
+          <span class="graph-swatch graph-loss" aria-hidden="true" /> critical, and destroyed or replaced
+        </li>
+        <li>
+          <span aria-hidden="true" class="graph-hit-mark">
+            ◎
+          </span>{' '}
+          in the blast radius of what you chose
+        </li>
+      </ul>
+    </div>
   )
 }

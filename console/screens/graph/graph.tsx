@@ -1,20 +1,21 @@
-import { Link } from '@tanstack/react-router'
 import { useMemo } from 'preact/hooks'
-import type { Round } from '../../client/api/types.ts'
-import { hasDocument, usePlanDocument } from '../../client/sessions/use-plan-document.ts'
+import type { Round } from '../../client/api/schemas.ts'
+import { hasDocument, usePlanDocument } from '../../client/sessions/use-artifact.ts'
 import { Origin } from '../../ui/badge.tsx'
 import { Empty, Notice, Skeleton } from '../../ui/notice.tsx'
 import { Unreadable } from '../../ui/shell/errors.tsx'
-import { Term } from '../../ui/words/term.tsx'
-import { useOpenSession } from '../session/context.ts'
-import { useSelectedRound } from '../session/selected-round.ts'
+import { Term } from '../../ui/term.tsx'
+import { RoundPicker, useSelectedRound } from '../session/selected-round.tsx'
+import { useOpenSession } from '../session/session-context.ts'
+import { SessionLink } from '../session/session-link.tsx'
 import { Explorer } from './explorer.tsx'
-import { buildGraph } from './model.ts'
+import { buildGraph } from './graph-model.ts'
 
 /** What a plan changes, and what depends on it. */
 export function Screen() {
   const { session } = useOpenSession()
-  const { round, rounds, select } = useSelectedRound(hasDocument)
+  const selected = useSelectedRound(hasDocument)
+  const { round } = selected
   return (
     <section class="graph" aria-labelledby="graph-title">
       <header class="page-head">
@@ -25,29 +26,14 @@ export function Screen() {
             of it can reach. <Origin by="code" />
           </p>
         </div>
-        {round && rounds.length > 1 && (
-          <label class="graph-round">
-            Round
-            <select value={round.number} onChange={({ currentTarget }) => select(Number(currentTarget.value))}>
-              {rounds.map(({ number }) => (
-                <option key={number} value={number}>
-                  {number}
-                </option>
-              ))}
-            </select>
-          </label>
-        )}
+        <RoundPicker {...selected} />
       </header>
       {round ? (
         <Plan key={round.id} sessionId={session.uuid} round={round} />
       ) : (
         <Empty
           title="There is no plan to draw yet"
-          actions={
-            <Link to={'/sessions/$sessionId' as never} params={{ sessionId: session.uuid } as never}>
-              See the rounds
-            </Link>
-          }
+          actions={<SessionLink id={session.uuid}>See the rounds</SessionLink>}
         >
           {session.in_flight
             ? 'It appears here as soon as the engine has made one.'

@@ -1,11 +1,9 @@
 import { useMemo, useState } from 'preact/hooks'
-import type { PlannedResource } from '../../client/api/types.ts'
+import type { PlannedResource } from '../../client/api/schemas.ts'
 import { ActionBadge, Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { formatNumber, plural } from '../../ui/words/format.ts'
-import { shorten, visibleText } from '../../ui/words/text.ts'
-import { byUrgency, type Graph, isCriticalLoss, keyOf } from './model.ts'
-import { shownAddress } from './names.ts'
+import { formatNumber, plural, shorten, visibleText } from '../../ui/words.ts'
+import { byUrgency, type Graph, isCriticalLoss, keyOf, shownAddress } from './graph-model.ts'
 import type { View } from './use-view.ts'
 
 interface Props {

@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'preact/hooks'
-import type { Action } from '../../client/api/types.ts'
-import { type Graph, keyOf } from './model.ts'
+import type { Action } from '../../client/api/schemas.ts'
+import { type Graph, keyOf } from './graph-model.ts'
 
 /** A plan with more resources than this begins with what changes. */
 const LARGE = 60
@@ -23,7 +23,7 @@ export function useView(graph: Graph): View {
     (change: Record<string, string | undefined>) =>
       void navigate({
         to: '.',
-        search: ((before: object) => ({ ...before, ...change })) as never,
+        search: (before: object) => ({ ...before, ...change }),
         replace: true,
         resetScroll: false,
       }),

@@ -1,7 +1,7 @@
-import { useRecentSessions } from '../../client/sessions/use-recent-sessions.ts'
+import { useRecentSessions } from '../../client/sessions/use-session.ts'
 import { Field } from '../../ui/field.tsx'
-import { repositoryName, shorten, visibleText } from '../../ui/words/text.ts'
-import { type Question, SEVERITIES } from './message.ts'
+import { repositoryName, shorten, visibleText } from '../../ui/words.ts'
+import { type Question, SEVERITIES } from './question-message.ts'
 
 interface QuestionFieldsProps {
   question: Question

@@ -1,14 +1,13 @@
 import { useSearch } from '@tanstack/react-router'
 import { useRef, useState } from 'preact/hooks'
 import { calls } from '../../client/api/calls.ts'
+import { useDraft } from '../../client/drafts.ts'
 import { usePlatform } from '../../client/platform.ts'
-import { useDraft } from '../../client/use-draft.ts'
 import { useMe } from '../../client/use-me.ts'
-import { Button } from '../../ui/button.tsx'
-import { Copy } from '../../ui/copy.tsx'
+import { Button, Copy } from '../../ui/button.tsx'
 import { ErrorNotice, Notice } from '../../ui/notice.tsx'
-import { findFaults, type Question as Message, readFailure, toMessage } from './message.ts'
 import { QuestionFields } from './question-fields.tsx'
+import { findFaults, type Question as Message, readFailure, toMessage } from './question-message.ts'
 
 type Outcome = { kind: 'sent'; delivery: string } | { kind: 'disabled' } | { kind: 'other'; error: unknown } | null
 

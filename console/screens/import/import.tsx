@@ -1,11 +1,11 @@
-import type { Round } from '../../client/api/types.ts'
-import { Term } from '../../ui/words/term.tsx'
-import { useOpenSession } from '../session/context.ts'
-import { useSelectedRound } from '../session/selected-round.ts'
-import { Actions } from './actions.tsx'
-import { InventoryOf } from './inventory.tsx'
-import { Progress } from './progress.tsx'
-import { Result } from './result.tsx'
+import type { Round } from '../../client/api/schemas.ts'
+import { Term } from '../../ui/term.tsx'
+import { useSelectedRound } from '../session/selected-round.tsx'
+import { useOpenSession } from '../session/session-context.ts'
+import { Actions } from './import-actions.tsx'
+import { Progress } from './import-progress-card.tsx'
+import { Result } from './import-result.tsx'
+import { InventoryOf } from './inventory-card.tsx'
 import { useChoice } from './use-choice.ts'
 
 const isResult = ({ reports, preview }: Round) => !preview && reports.some(({ type }) => type === 'import')
@@ -14,7 +14,8 @@ const isResult = ({ reports, preview }: Round) => !preview && reports.some(({ ty
 export function Screen() {
   const { session } = useOpenSession()
   const choice = useChoice(session.uuid)
-  const { round, rounds, select } = useSelectedRound(isResult)
+  const selected = useSelectedRound(isResult)
+  const { round } = selected
   const latest = session.rounds.findLast(({ previews }) => previews.length > 0) ?? null
   const running = session.in_flight ? (session.rounds.at(-1) ?? null) : null
   return (
@@ -26,7 +27,7 @@ export function Screen() {
         afterwards proves that the code says what is there.
       </p>
       {running && <Progress key={running.id} round={running} />}
-      {round && <Result key={`result ${round.id}`} round={round} rounds={rounds} select={select} />}
+      {round && <Result key={`result ${round.id}`} {...selected} round={round} />}
       {latest && <InventoryOf key={`inventory ${latest.id}`} round={latest} choice={choice} />}
       <Actions choice={choice} hasPreview={latest !== null} />
     </section>

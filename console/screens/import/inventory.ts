@@ -1,3 +1,5 @@
+import { objectOf, textOf } from '../../client/json.ts'
+
 /** As many resources as one request may choose. */
 export const MAX_CHOSEN = 1_000
 
@@ -19,34 +21,28 @@ export type Inventory = Record<Part, Item[]>
 
 /** Reads the document of an import preview. Null when it has a form that is not known here. */
 export function readInventory(document: unknown): Inventory | null {
-  const fields = fieldsOf(document)
+  const fields = objectOf(document)
   if (fields.version !== 1 || PARTS.some((part) => !Array.isArray(fields[part]))) return null
   const read = (part: Part) => (fields[part] as unknown[]).flatMap(toItem)
   return { unmanaged: read('unmanaged'), managed: read('managed'), left_out: read('left_out') }
 }
 
 function toItem(entry: unknown, key: number): Item[] {
-  const { resource_id, kind, reason } = fieldsOf(entry)
+  const { resource_id, kind, reason } = objectOf(entry)
   if (typeof resource_id !== 'string' || resource_id === '') return []
   return [{ key, id: resource_id, kind: textOf(kind), reason: textOf(reason) }]
 }
-
-const fieldsOf = (value: unknown): Record<string, unknown> => (value ?? {}) as Record<string, unknown>
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 export type Row = { type: 'kind'; kind: string; items: Item[] } | { type: 'item'; item: Item }
 
 /** The resources that a search finds, each kind under its own row, in the order of their first ones. */
 export function toRows(items: readonly Item[], search: string): Row[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean)
-  const kinds = new Map<string, Item[]>()
-  for (const item of items) {
-    const text = `${item.kind} ${item.id} ${item.reason}`.toLowerCase()
-    if (!words.every((word) => text.includes(word))) continue
-    const same = kinds.get(item.kind)
-    if (same) same.push(item)
-    else kinds.set(item.kind, [item])
-  }
+  const found = items.filter(({ kind, id, reason }) => {
+    const text = `${kind} ${id} ${reason}`.toLowerCase()
+    return words.every((word) => text.includes(word))
+  })
+  const kinds = Map.groupBy(found, ({ kind }) => kind)
   return [...kinds].flatMap(([kind, same]): Row[] => [
     { type: 'kind', kind, items: same },
     ...same.map((item): Row => ({ type: 'item', item })),
@@ -75,8 +71,10 @@ export function choose(
   return { chosen: next, left: missed.size }
 }
 
-export const unchoose = (chosen: ReadonlySet<string>, ids: Iterable<string>): ReadonlySet<string> =>
-  without(chosen, new Set(ids))
+export function unchoose(chosen: ReadonlySet<string>, ids: Iterable<string>): ReadonlySet<string> {
+  const gone = new Set(ids)
+  return new Set([...chosen].filter((id) => !gone.has(id)))
+}
 
 /** Why the platform refused single resources, by their identifiers. */
 export function refusedIds(
@@ -91,6 +89,3 @@ export function refusedIds(
   }
   return refused
 }
-
-const without = (chosen: ReadonlySet<string>, gone: ReadonlySet<string>) =>
-  new Set([...chosen].filter((id) => !gone.has(id)))

@@ -1,19 +1,14 @@
 import { useState } from 'preact/hooks'
-import { createDrafts } from '../../client/drafts.ts'
+import { useDraft } from '../../client/drafts.ts'
 import { choose, type Item, unchoose } from './inventory.ts'
 
-interface Kept {
-  ids: string[]
-  sentence: string
-}
-
-/** What somebody has chosen and written, kept for this tab. */
+/** The resources that somebody selected and the sentence that they typed, stored for this tab. */
 export interface Choice {
   chosen: ReadonlySet<string>
   sentence: string
-  /** So many were asked for beyond what one request takes. */
+  /** The number of selected resources beyond the limit of one request. */
   left: number
-  /** Why the platform refused single resources the last time. */
+  /** Reasons of the last refusal, by resource id. */
   refused: ReadonlyMap<string, string>
   add: (items: readonly Item[]) => void
   drop: (ids: Iterable<string>) => void
@@ -25,41 +20,30 @@ export interface Choice {
 const NONE: ReadonlyMap<string, string> = new Map()
 
 export function useChoice(sessionId: string): Choice {
-  const name = `import.${sessionId}`
-  const [kept] = useState(() => readKept(createDrafts().read<Partial<Kept>>(name)))
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(() => new Set(kept.ids))
-  const [sentence, setSentence] = useState(kept.sentence)
+  const { value, change, clear } = useDraft<{ ids: string[]; sentence: string }>(`import.${sessionId}`, {
+    ids: [],
+    sentence: '',
+  })
   const [left, setLeft] = useState(0)
   const [refused, setRefused] = useState(NONE)
-  const keep = (ids: ReadonlySet<string>, text: string) => {
-    setChosen(ids)
-    setSentence(text)
-    createDrafts().write(name, { ids: [...ids], sentence: text } satisfies Kept)
+  const chosen = new Set(value.ids)
+  const select = (ids: ReadonlySet<string>, missed: number) => {
+    setLeft(missed)
+    change({ ids: [...ids] })
   }
   return {
-    ...{ chosen, sentence, left, refused },
+    ...{ chosen, sentence: value.sentence, left, refused },
     add: (items) => {
       const next = choose(chosen, items)
-      setLeft(next.left)
-      keep(next.chosen, sentence)
+      select(next.chosen, next.left)
     },
-    drop: (ids) => {
-      setLeft(0)
-      keep(unchoose(chosen, ids), sentence)
-    },
-    say: (text) => keep(chosen, text),
+    drop: (ids) => select(unchoose(chosen, ids), 0),
+    say: (sentence) => change({ sentence }),
     refuse: setRefused,
     clear: () => {
       setLeft(0)
       setRefused(NONE)
-      setChosen(new Set<string>())
-      setSentence('')
-      createDrafts().remove(name)
+      clear()
     },
   }
-}
-
-function readKept(kept: Partial<Kept> | null): Kept {
-  const ids = Array.isArray(kept?.ids) ? kept.ids.filter((id) => typeof id === 'string') : []
-  return { ids, sentence: typeof kept?.sentence === 'string' ? kept.sentence : '' }
 }

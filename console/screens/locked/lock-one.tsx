@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'preact/hooks'
 import { calls } from '../../client/api/calls.ts'
 import { messageOf } from '../../client/api/errors.ts'
-import type { Session } from '../../client/api/types.ts'
+import type { Session } from '../../client/api/schemas.ts'
 import { usePlatform } from '../../client/platform.ts'
 import { Button } from '../../ui/button.tsx'
-import { Confirm } from '../../ui/confirm.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
-import { repositoryName, shorten, visibleText } from '../../ui/words/text.ts'
-import { useSetLock } from './use-set-lock.ts'
+import { repositoryName, shorten, visibleText } from '../../ui/words.ts'
+import { useSetLock } from './locked-card.tsx'
 
 const ID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/i
 

@@ -1,13 +1,15 @@
-import { Link } from '@tanstack/react-router'
+import { useQueryClient } from '@tanstack/preact-query'
 import { useState } from 'preact/hooks'
-import type { SessionSummary } from '../../client/api/types.ts'
+import { calls } from '../../client/api/calls.ts'
+import type { SessionSummary } from '../../client/api/schemas.ts'
+import { usePlatform } from '../../client/platform.ts'
+import { refreshSession } from '../../client/sessions/use-session.ts'
 import { StatusBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Confirm } from '../../ui/confirm.tsx'
-import { Ago } from '../../ui/time/time.tsx'
-import { CLOUDS } from '../../ui/words/names.ts'
-import { repositoryName, shorten, visibleText } from '../../ui/words/text.ts'
-import { useSetLock } from './use-set-lock.ts'
+import { Confirm } from '../../ui/dialog.tsx'
+import { Ago } from '../../ui/time.tsx'
+import { CLOUDS, repositoryName, shorten, visibleText } from '../../ui/words.ts'
+import { SessionLink } from '../session/session-link.tsx'
 import { WhyLocked } from './why-locked.tsx'
 
 const line = (text: string | null) => visibleText(shorten(text ?? '', 200).replaceAll(/\s+/g, ' '))
@@ -32,7 +34,7 @@ export function LockedCard({ session, mayUnlock, onUnlocked }: CardProps) {
     <article class="card locked-card" aria-label={title}>
       <header class="locked-head">
         <h2>
-          <Link to={`/sessions/${session.uuid}` as never}>{title}</Link>
+          <SessionLink id={session.uuid}>{title}</SessionLink>
         </h2>
         <StatusBadge status={session.current_status} />
       </header>
@@ -47,9 +49,9 @@ export function LockedCard({ session, mayUnlock, onUnlocked }: CardProps) {
       </p>
       <WhyLocked id={session.uuid} />
       <div class="notice-actions">
-        <Link class="button button-primary" to={`/sessions/${session.uuid}/review` as never}>
+        <SessionLink class="button button-primary" id={session.uuid} part="review">
           Review
-        </Link>
+        </SessionLink>
         {mayUnlock && <Button onClick={() => setAsks(true)}>Unlock…</Button>}
       </div>
       <Confirm
@@ -68,7 +70,7 @@ export function LockedCard({ session, mayUnlock, onUnlocked }: CardProps) {
   )
 }
 
-export const UnlockMeans = () => (
+const UnlockMeans = () => (
   <ul class="locked-means">
     <li>Whoever may apply in this session can then carry out its sealed plan, and merge its pull request.</li>
     <li>Nothing is applied or merged by itself, and the findings stay in the review.</li>
@@ -76,3 +78,13 @@ export const UnlockMeans = () => (
     <li>That you unlocked it is kept in the audit.</li>
   </ul>
 )
+
+/** Answers a function that locks or unlocks a session. Its errors are those of the call. */
+export function useSetLock(): (id: string, locked: boolean) => Promise<void> {
+  const { api } = usePlatform()
+  const client = useQueryClient()
+  return async (id, locked) => {
+    await calls.setLock(api, { params: { session_id: id }, body: { locked } })
+    await refreshSession(client, id)
+  }
+}

@@ -1,21 +1,20 @@
 import { useQuery } from '@tanstack/preact-query'
 import { calls } from '../../client/api/calls.ts'
-import type { Session } from '../../client/api/types.ts'
+import type { Session } from '../../client/api/schemas.ts'
 import { usePlatform } from '../../client/platform.ts'
 import { useJsonArtifact } from '../../client/sessions/use-artifact.ts'
 import { useSession } from '../../client/sessions/use-session.ts'
-import { Badge, Origin, type Tone } from '../../ui/badge.tsx'
+import { Badge, Origin, SEVERITY_TONES, type Tone } from '../../ui/badge.tsx'
 import { ErrorNotice, Skeleton } from '../../ui/notice.tsx'
-import { Ago } from '../../ui/time/time.tsx'
-import { plural } from '../../ui/words/format.ts'
-import { Term } from '../../ui/words/term.tsx'
-import { shorten, visibleText } from '../../ui/words/text.ts'
-import { readReasons, reviewedRound } from './reasons.ts'
+import { Term } from '../../ui/term.tsx'
+import { Ago } from '../../ui/time.tsx'
+import { plural, shorten, visibleText } from '../../ui/words.ts'
+import { readImpact, reviewedRound } from '../review/lock-reasons.ts'
+import { readCompliance } from '../review/report/compliance.ts'
 
 const SHOWN = 4
 const LONGEST = 600
 const LEVELS: Record<string, Tone> = { high: 'bad', medium: 'warn', low: 'good' }
-const SEVERITIES: Record<string, Tone> = { critical: 'bad', error: 'bad', warning: 'warn' }
 const shown = (text: string) => visibleText(shorten(text, LONGEST))
 
 /** Who locked a session, and what its latest review found. */
@@ -61,7 +60,8 @@ function Findings({ session }: { session: Session }) {
   const report = useJsonArtifact(session.uuid, round?.reports.at(-1)?.url ?? null)
   const audit = useJsonArtifact(session.uuid, round?.compliance_checks.at(-1)?.url ?? null)
   if (report.isLoading || audit.isLoading) return <Skeleton lines={2} />
-  const { banner, violations } = readReasons(report.data, audit.data)
+  const banner = readImpact(report.data)
+  const findings = readCompliance(audit.data, undefined)?.findings ?? []
   const isUnread = report.error !== null || audit.error !== null
   return (
     <>
@@ -71,23 +71,23 @@ function Findings({ session }: { session: Session }) {
           <b>{shown(banner.title)}</b> {shown(banner.description)} <Origin by="model" />
         </p>
       )}
-      {violations.length > 0 && (
+      {findings.length > 0 && (
         <ul class="locked-violations" aria-label="What the compliance audit found">
-          {violations.slice(0, SHOWN).map(({ rule_id, severity, resource, message }, index) => (
-            <li key={`${rule_id} ${index}`}>
-              <Badge tone={SEVERITIES[severity] ?? 'neutral'}>{shown(severity)}</Badge> {shown(message)}{' '}
+          {findings.slice(0, SHOWN).map(({ rule, severity, resource, message }, index) => (
+            <li key={index}>
+              <Badge tone={SEVERITY_TONES[severity]}>{severity}</Badge> {shown(message)}{' '}
               <span class="small quiet mono">
-                {shown(rule_id)}
+                {shown(rule)}
                 {resource && ` · ${shown(resource)}`}
               </span>
             </li>
           ))}
         </ul>
       )}
-      {violations.length > SHOWN && (
-        <p class="small quiet">and {plural(violations.length - SHOWN, 'more finding')} in the review</p>
+      {findings.length > SHOWN && (
+        <p class="small quiet">and {plural(findings.length - SHOWN, 'more finding')} in the review</p>
       )}
-      {audit.data !== undefined && violations.length === 0 && (
+      {audit.data !== undefined && findings.length === 0 && (
         <p class="small quiet">
           The <Term name="compliance">compliance audit</Term> found nothing.
         </p>

@@ -1,5 +1,6 @@
-import type { Round, Session } from '../../client/api/types.ts'
+import type { Round, Session } from '../../client/api/schemas.ts'
 import { lastStatus } from '../../client/sessions/use-session.ts'
+import type { Refusal } from '../seal/apply-readiness.ts'
 
 export type PullRequest = Round['pull_requests'][number]
 
@@ -24,12 +25,6 @@ export function listPullRequests({ rounds }: Session): Opened[] {
 /** Rounds that ended after the newest pull request was opened, whose commits the branch got since. */
 export const roundsSince = ({ rounds }: Session, opened: Opened): number =>
   rounds.filter(({ number, preview }) => number > opened.round && !preview).length
-
-export interface Refusal {
-  reason: string
-  advice: string
-  remedy: 'rounds' | 'locked' | 'start' | null
-}
 
 /** The first reason why a merge would be refused, as far as the session tells; null when nothing stands in its way. */
 export function findMergeRefusal(session: Session, isOwn: boolean): Refusal | null {

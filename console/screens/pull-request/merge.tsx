@@ -1,18 +1,24 @@
 import { useMutation } from '@tanstack/preact-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'preact/hooks'
 import { calls } from '../../client/api/calls.ts'
 import { ApiError, messageOf } from '../../client/api/errors.ts'
-import type { Session } from '../../client/api/types.ts'
+import type { Session } from '../../client/api/schemas.ts'
 import { createDrafts } from '../../client/drafts.ts'
 import { usePlatform } from '../../client/platform.ts'
 import { useRefreshSession } from '../../client/sessions/use-session.ts'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { visibleText } from '../../ui/words/text.ts'
-import { adviseOnMerge, findMergeRefusal, type Opened, type Refusal } from './merge-readiness.ts'
-import { PullRequestLink } from './pull-request-link.tsx'
+import { visibleText } from '../../ui/words.ts'
+import { Refused } from '../session/refusal.tsx'
+import {
+  adviseOnMerge,
+  findMergeRefusal,
+  hostName,
+  type Opened,
+  type PullRequest,
+  safeLink,
+} from './merge-readiness.ts'
 
 interface Props {
   session: Session
@@ -34,10 +40,7 @@ export function Merge({ session, opened, isOwn }: Props) {
       createDrafts().write(kept, true)
       setMerged(true)
     },
-    onSettled: () => {
-      setAsking(false)
-      return refresh(session.uuid)
-    },
+    onSettled: () => refresh(session.uuid),
   })
   const refusal = findMergeRefusal(session, isOwn)
   return (
@@ -55,7 +58,7 @@ export function Merge({ session, opened, isOwn }: Props) {
           apply.
         </Notice>
       )}
-      {!merged && refusal && <Refused refusal={refusal} sessionId={session.uuid} />}
+      {!merged && refusal && <Refused refusal={refusal} sessionId={session.uuid} title="It cannot be merged now" />}
       {!merged && !refusal && (
         <div class="notice-actions">
           <Button kind="primary" busy={merge.isPending} onClick={() => setAsking(true)}>
@@ -67,52 +70,20 @@ export function Merge({ session, opened, isOwn }: Props) {
         {merge.isPending && 'The git host is asked to merge. This takes up to 50 seconds.'}
       </p>
       {merge.error && !merged && <MergeFailed error={merge.error} />}
-      <Dialog
+      <Confirm
         open={asking}
         title={`Merge pull request ${pull_request.number}?`}
+        action="Merge"
         onClose={() => setAsking(false)}
-        actions={
-          <>
-            <Button onClick={() => setAsking(false)}>Not now</Button>
-            <Button kind="primary" busy={merge.isPending} onClick={() => merge.mutate()}>
-              {merge.isPending ? 'Merging…' : 'Merge'}
-            </Button>
-          </>
-        }
+        onConfirm={async () => merge.mutate()}
       >
         <p>
-          The code of <code>{visibleText(session.workspace.branch)}</code> goes into the default branch. It is merged
-          only if the branch is where the last completed round left it.
+          The code of <code>{visibleText(session.workspace.branch)}</code> is merged into the default branch, only if
+          the branch is where the last completed round left it.
         </p>
         <p class="quiet">This changes the repository, not the cloud.</p>
-      </Dialog>
+      </Confirm>
     </section>
-  )
-}
-
-const REMEDIES: Record<NonNullable<Refusal['remedy']>, [path: string, name: string]> = {
-  rounds: ['/sessions/$sessionId', 'Go to the rounds'],
-  locked: ['/locked', 'Locked sessions'],
-  start: ['/', 'New request'],
-}
-
-function Refused({ refusal: { reason, advice, remedy }, sessionId }: { refusal: Refusal; sessionId: string }) {
-  const [path, name] = remedy ? REMEDIES[remedy] : []
-  return (
-    <Notice
-      tone="warn"
-      title="It cannot be merged now"
-      actions={
-        path && (
-          <Link class="button" to={path as never} params={{ sessionId } as never} activeOptions={{ exact: true }}>
-            {name}
-          </Link>
-        )
-      }
-    >
-      <p>{reason}</p>
-      <p>{advice}</p>
-    </Notice>
   )
 }
 
@@ -123,5 +94,22 @@ function MergeFailed({ error }: { error: unknown }) {
       <p>{visibleText(messageOf(error))}</p>
       <p>{adviseOnMerge(status, messageOf(error))}</p>
     </Notice>
+  )
+}
+
+/** Leads to the git host, where the address is one of the web; else it is text. */
+export function PullRequestLink({ pull_request: { provider, url, number } }: { pull_request: PullRequest }) {
+  const link = safeLink(url)
+  const name = `Pull request ${number} at ${hostName(provider)}`
+  if (link === null)
+    return (
+      <span>
+        {name} <span class="mono small quiet">{visibleText(url).slice(0, 300)}</span>
+      </span>
+    )
+  return (
+    <a href={link} rel="noreferrer">
+      {name}
+    </a>
   )
 }

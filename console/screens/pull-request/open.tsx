@@ -1,12 +1,12 @@
 import { useMutation } from '@tanstack/preact-query'
 import { calls } from '../../client/api/calls.ts'
 import { ApiError } from '../../client/api/errors.ts'
-import type { Session } from '../../client/api/types.ts'
+import type { Session } from '../../client/api/schemas.ts'
 import { usePlatform } from '../../client/platform.ts'
 import { hasEnded, useRefreshSession } from '../../client/sessions/use-session.ts'
 import { Button } from '../../ui/button.tsx'
 import { ErrorNotice, Notice } from '../../ui/notice.tsx'
-import { Elapsed } from '../../ui/time/time.tsx'
+import { Elapsed } from '../../ui/time.tsx'
 import { type Opened, roundsSince } from './merge-readiness.ts'
 
 interface Props {

@@ -1,9 +1,8 @@
-import type { ActivityEvent, Round } from '../../client/api/types.ts'
-import { Button } from '../../ui/button.tsx'
-import { Copy } from '../../ui/copy.tsx'
-import { formatNumber, formatSeconds } from '../../ui/words/format.ts'
-import { useOpenSession } from '../session/context.ts'
-import type { Timeline } from './timeline.ts'
+import type { ActivityEvent, Round } from '../../client/api/schemas.ts'
+import { Button, Copy } from '../../ui/button.tsx'
+import { formatNumber, formatSeconds } from '../../ui/words.ts'
+import { useOpenSession } from '../session/session-context.ts'
+import type { Timeline } from './use-player.ts'
 import { type Player, SPEEDS } from './use-player.ts'
 
 interface ControlsProps {

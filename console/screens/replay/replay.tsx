@@ -1,13 +1,14 @@
-import { Link, useParams, useSearch } from '@tanstack/react-router'
+import { useParams, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'preact/hooks'
-import type { ActivityEvent, Round } from '../../client/api/types.ts'
-import { useActivity } from '../../client/sessions/use-events.ts'
+import type { ActivityEvent, Round } from '../../client/api/schemas.ts'
 import { hasEnded } from '../../client/sessions/use-session.ts'
+import { useActivity } from '../../client/sessions/use-streams.ts'
 import { Empty, Notice, Skeleton } from '../../ui/notice.tsx'
 import { isTold } from '../../ui/round/fold-activity.ts'
-import { Term } from '../../ui/words/term.tsx'
-import { shorten, visibleText } from '../../ui/words/text.ts'
-import { useOpenSession } from '../session/context.ts'
+import { Term } from '../../ui/term.tsx'
+import { shorten, visibleText } from '../../ui/words.ts'
+import { useOpenSession } from '../session/session-context.ts'
+import { SessionLink } from '../session/session-link.tsx'
 import { Stage } from './stage.tsx'
 
 /** A round that is over, played back from what it told while it ran. */
@@ -38,25 +39,15 @@ export function Screen() {
 }
 
 const Back = ({ id, round }: { id: string; round: number }) => (
-  <Link
-    class="small"
-    to={'/sessions/$sessionId' as never}
-    params={{ sessionId: id } as never}
-    search={{ round } as never}
-  >
+  <SessionLink class="small" id={id} search={{ round }}>
     Back to the round
-  </Link>
+  </SessionLink>
 )
 
 const ToRounds = ({ id, round, watch }: { id: string; round?: number; watch?: boolean }) => (
-  <Link
-    class="button"
-    to={'/sessions/$sessionId' as never}
-    params={{ sessionId: id } as never}
-    search={(round ? { round } : {}) as never}
-  >
+  <SessionLink class="button" id={id} search={round ? { round } : {}}>
     {watch ? 'Watch it' : 'Back to the rounds'}
-  </Link>
+  </SessionLink>
 )
 
 function Recorded({ round }: { round: Round }) {

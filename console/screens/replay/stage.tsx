@@ -1,16 +1,14 @@
 import { useEffect, useMemo } from 'preact/hooks'
-import type { ActivityEvent, Round } from '../../client/api/types.ts'
+import type { ActivityEvent, Round } from '../../client/api/schemas.ts'
 import { withStatuses } from '../../ui/round/activity-lines.ts'
 import { ActivityStream } from '../../ui/round/activity-stream.tsx'
 import { foldActivity } from '../../ui/round/fold-activity.ts'
 import { Lanes } from '../../ui/round/lanes.tsx'
 import { mergeAttempts } from '../../ui/round/merge-attempts.ts'
-import { formatSeconds } from '../../ui/words/format.ts'
-import { Term } from '../../ui/words/term.tsx'
-import { shorten, visibleText } from '../../ui/words/text.ts'
+import { Term } from '../../ui/term.tsx'
+import { formatSeconds, shorten, visibleText } from '../../ui/words.ts'
 import { Controls } from './controls.tsx'
-import { createTimeline } from './timeline.ts'
-import { usePlayer } from './use-player.ts'
+import { createTimeline, usePlayer } from './use-player.ts'
 
 interface StageProps {
   round: Round

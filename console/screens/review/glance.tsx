@@ -1,15 +1,14 @@
 import type { ComponentChildren } from 'preact'
-import type { PlanDocument, Round, Session } from '../../client/api/types.ts'
+import type { PlanDocument, Round, Session } from '../../client/api/schemas.ts'
 import { useJsonArtifact } from '../../client/sessions/use-artifact.ts'
-import { ActionBadge, Badge, Origin } from '../../ui/badge.tsx'
+import { ActionBadge, Badge, Origin, SEVERITY_TONES } from '../../ui/badge.tsx'
 import { Skeleton } from '../../ui/notice.tsx'
-import { formatNumber, plural } from '../../ui/words/format.ts'
-import { Term } from '../../ui/words/term.tsx'
+import { Term } from '../../ui/term.tsx'
+import { formatNumber, plural } from '../../ui/words.ts'
 import { lockReasons, readImpact } from './lock-reasons.ts'
-import { countFindings, FILTER_ACTIONS } from './plan/filter.ts'
-import { SEVERITY_TONES } from './plan/finding-item.tsx'
-import { FilterLink } from './plan/links.tsx'
+import { countFindings, FILTER_ACTIONS } from './plan/plan-filter.ts'
 import { useChosenPlan } from './plan/use-chosen-plan.ts'
+import { FilterLink } from './review-links.tsx'
 
 /** What matters for the decision, before anything is opened. */
 export function Glance({ session, round }: { session: Session; round: Round }) {

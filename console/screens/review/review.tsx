@@ -1,24 +1,25 @@
 import { Link } from '@tanstack/react-router'
-import type { Round, Session } from '../../client/api/types.ts'
+import type { Round, Session } from '../../client/api/schemas.ts'
 import { Empty } from '../../ui/notice.tsx'
-import { shorten, visibleText } from '../../ui/words/text.ts'
-import { useOpenSession } from '../session/context.ts'
-import { useSelectedRound } from '../session/selected-round.ts'
+import { RoundPicker, useSelectedRound } from '../session/selected-round.tsx'
+import { useOpenSession } from '../session/session-context.ts'
+import { SessionLink } from '../session/session-link.tsx'
 import { CodePart } from './code/code-part.tsx'
 import { Glance } from './glance.tsx'
 import { PlanPart } from './plan/plan-part.tsx'
 import { CompliancePart } from './report/compliance-part.tsx'
 import { ReportPart } from './report/report-part.tsx'
-import { isReviewable, PARTS, type Part, useReviewAddress } from './use-review.ts'
+import { isReviewable, PARTS, type Part, useReviewAddress } from './review-address.ts'
 
 /** What a round proposes, for the decision whether it should happen: the plan, the code, the report and the rules. */
 export function Screen() {
   const { session } = useOpenSession()
-  const { round, rounds } = useSelectedRound(isReviewable)
+  const selected = useSelectedRound(isReviewable)
+  const { round } = selected
   if (round === null) return <NothingYet session={session} />
   return (
     <div class="review">
-      {rounds.length > 1 && <RoundChoice round={round} rounds={rounds} />}
+      <RoundPicker {...selected} />
       <Glance key={`glance-${round.id}`} session={session} round={round} />
       <Parts session={session} round={round} />
     </div>
@@ -30,11 +31,7 @@ const NothingYet = ({ session }: { session: Session }) => (
     <h2 class="unseen">Review</h2>
     <Empty
       title={session.in_flight ? 'Nothing to review yet' : 'There is nothing to review'}
-      actions={
-        <Link to={'/sessions/$sessionId' as never} params={{ sessionId: session.uuid } as never}>
-          See the rounds
-        </Link>
-      }
+      actions={<SessionLink id={session.uuid}>See the rounds</SessionLink>}
     >
       {session.in_flight
         ? 'A round runs. Its plan appears here as soon as the engine has made one.'
@@ -42,28 +39,6 @@ const NothingYet = ({ session }: { session: Session }) => (
     </Empty>
   </section>
 )
-
-function RoundChoice({ round, rounds }: { round: Round; rounds: Round[] }) {
-  const { change } = useReviewAddress()
-  const select = (number: number) =>
-    change({ round: number, plan: undefined, resource: undefined, finding: undefined }, { replace: false })
-  return (
-    <label class="review-choice">
-      <span>Round</span>
-      <select
-        aria-label="Round"
-        value={round.number}
-        onChange={({ currentTarget }) => select(Number(currentTarget.value))}
-      >
-        {rounds.toReversed().map(({ id, number, query }) => (
-          <option key={id} value={number}>
-            {number}: {shorten(visibleText(query), 90)}
-          </option>
-        ))}
-      </select>
-    </label>
-  )
-}
 
 const NAMES: Record<Part, string> = { plan: 'Plan', code: 'Code', report: 'Report and cost', compliance: 'Compliance' }
 
@@ -76,8 +51,8 @@ function Parts({ session, round }: { session: Session; round: Round }) {
         {PARTS.map((name) => (
           <Link
             key={name}
-            to={'.' as never}
-            search={{ round: round.number, part: name } as never}
+            to="."
+            search={{ round: round.number, part: name }}
             resetScroll={false}
             activeProps={{}}
             aria-current={name === part ? 'page' : undefined}

@@ -1,4 +1,4 @@
-import type { Round, Session } from '../../client/api/types.ts'
+import type { Round, Session } from '../../client/api/schemas.ts'
 import { hasEnded } from '../../client/sessions/use-session.ts'
 
 export type Mode = 'generate' | 'drift' | 'import' | 'apply'
@@ -38,15 +38,4 @@ export function answersOf(session: Session): Map<number, string> {
 export function lastMessage(round: Round): string | null {
   const said = round.statuses.filter(({ message, status }) => message !== null && status !== 'completed')
   return said.at(-1)?.message ?? null
-}
-
-/** Dollars of the attempts that have ended; null when one of them has no known price, or when none has ended. */
-export function spentSoFar(round: Round): { tokens: number; cost_usd: number | null } | null {
-  const ended = round.attempts.filter(({ input_tokens }) => input_tokens !== null)
-  if (ended.length === 0) return null
-  const sum = (numbers: (number | null)[]) => numbers.reduce<number>((total, value) => total + (value ?? 0), 0)
-  return {
-    tokens: sum(ended.flatMap(({ input_tokens, output_tokens }) => [input_tokens, output_tokens])),
-    cost_usd: ended.some(({ cost_usd }) => cost_usd === null) ? null : sum(ended.map(({ cost_usd }) => cost_usd)),
-  }
 }

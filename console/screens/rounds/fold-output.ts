@@ -1,5 +1,5 @@
-import type { OutputEvent } from '../../client/api/types.ts'
-import { shorten, visibleText } from '../../ui/words/text.ts'
+import type { OutputEvent } from '../../client/api/schemas.ts'
+import { shorten, visibleText } from '../../ui/words.ts'
 
 /** A piece of what a job of the engine printed: small enough to be drawn only where it is in sight. */
 export interface OutputBlock {

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Button } from '../../ui/button.tsx'
-import { formatNumber } from '../../ui/words/format.ts'
-import { shorten, visibleText } from '../../ui/words/text.ts'
+import { formatNumber, shorten, visibleText } from '../../ui/words.ts'
 
 const SHORT = 1_200
 /** More than a page can lay out without a pause. */

@@ -1,12 +1,15 @@
 import { Link } from '@tanstack/react-router'
-import type { Round, Session } from '../../client/api/types.ts'
-import { hasDocument } from '../../client/sessions/use-plan-document.ts'
+import type { Round, Session } from '../../client/api/schemas.ts'
+import { hasDocument } from '../../client/sessions/use-artifact.ts'
 import { lastStatus } from '../../client/sessions/use-session.ts'
 import { Badge, Origin } from '../../ui/badge.tsx'
-import { Copy } from '../../ui/copy.tsx'
+import { Copy } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { formatMoney, formatNumber, formatSeconds } from '../../ui/words/format.ts'
-import { useOpenSession } from '../session/context.ts'
+import { spendOf } from '../../ui/round/spend.ts'
+import { formatMoney, formatNumber, formatSeconds } from '../../ui/words.ts'
+import type { SessionPart } from '../session/next-step.ts'
+import { useOpenSession } from '../session/session-context.ts'
+import { SessionLink } from '../session/session-link.tsx'
 import { modeOf } from './conversation.ts'
 import { LongText } from './long-text.tsx'
 
@@ -73,23 +76,35 @@ const placeOf = ({ file, line }: { file: string | null; line: number | null }): 
 function Next({ round, session }: { round: Round; session: Session }) {
   const type = round.reports.at(-1)?.type
   const isReview = type === 'generate' || (type !== 'apply' && round.plans.length > 0 && !round.preview)
+  const isImport = type === 'import' || round.previews.length > 0
   const passed = round.compliance_checks.at(-1)?.passed
+  const links: [part: SessionPart, name: string, shown: boolean, primary?: boolean][] = [
+    ['review', 'Review', isReview, true],
+    ['graph', 'Graph', hasDocument(round)],
+    ['drift', 'Drift', type === 'drift', !isReview],
+    ['import', 'Import', isImport, !isReview],
+    ['seal', 'Saved plan', session.seal?.round === round.number || type === 'apply'],
+    ['pull-request', 'Pull request', round.pull_requests.length > 0],
+  ]
   return (
     <div class="rounds-links">
-      {isReview && <To path="review" round={round} session={session} name="Review" primary />}
-      {hasDocument(round) && <To path="graph" round={round} session={session} name="Graph" />}
-      {type === 'drift' && <To path="drift" round={round} session={session} name="Drift" primary={!isReview} />}
-      {(type === 'import' || round.previews.length > 0) && (
-        <To path="import" round={round} session={session} name="Import" primary={!isReview} />
-      )}
-      {(session.seal?.round === round.number || type === 'apply') && (
-        <To path="seal" session={session} name="Seal and apply" />
-      )}
-      {round.pull_requests.length > 0 && <To path="pull-request" session={session} name="Pull request" />}
+      {links
+        .filter(([, , shown]) => shown)
+        .map(([part, name, , primary]) => (
+          <SessionLink
+            key={part}
+            class={`button button-small ${primary ? 'button-primary' : 'button-plain'}`}
+            id={session.uuid}
+            part={part}
+            search={part === 'seal' || part === 'pull-request' ? {} : { round: round.number }}
+          >
+            {name}
+          </SessionLink>
+        ))}
       <Link
         class="button button-small button-quiet"
-        to={'/sessions/$sessionId/replay/$round' as never}
-        params={{ sessionId: session.uuid, round: String(round.number) } as never}
+        to="/sessions/$sessionId/replay/$round"
+        params={{ sessionId: session.uuid, round: String(round.number) }}
       >
         Replay
       </Link>
@@ -101,28 +116,8 @@ function Next({ round, session }: { round: Round; session: Session }) {
   )
 }
 
-interface ToProps {
-  path: string
-  /** Absent where the part is of the whole session. */
-  round?: Round
-  session: Session
-  name: string
-  primary?: boolean
-}
-
-const To = ({ path, round, session, name, primary }: ToProps) => (
-  <Link
-    class={`button button-small ${primary ? 'button-primary' : 'button-plain'}`}
-    to={`/sessions/$sessionId/${path}` as never}
-    params={{ sessionId: session.uuid } as never}
-    search={(round ? { round: round.number } : {}) as never}
-  >
-    {name}
-  </Link>
-)
-
 function Usage({ round, usage }: { round: Round; usage: NonNullable<Round['usage']> }) {
-  const tokens = usage.input_tokens + usage.output_tokens
+  const { tokens, cost_usd } = spendOf(round) ?? { tokens: 0, cost_usd: null }
   const [read, cached, written] = [usage.input_tokens, usage.cached_tokens, usage.output_tokens].map(formatNumber)
   const facts: [string, string, string?][] = [
     ['Model', formatSeconds(usage.model_s), 'Waited for a model, and for no engine'],
@@ -130,8 +125,8 @@ function Usage({ round, usage }: { round: Round; usage: NonNullable<Round['usage
     ['Tokens', formatNumber(tokens), `${read} in (${cached} from the cache), ${written} out`],
     [
       'Cost',
-      formatMoney(usage.cost_usd),
-      usage.cost_usd === null ? 'The price of a model that was asked is not known' : 'At list prices',
+      formatMoney(cost_usd),
+      cost_usd === null ? 'The price of a model that was asked is not known' : 'At list prices',
     ],
     ['Attempts', formatNumber(round.attempts.length)],
   ]

@@ -1,15 +1,20 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Round } from '../../client/api/types.ts'
-import { hasEnded, lastStatus } from '../../client/sessions/use-session.ts'
+import { calls } from '../../client/api/calls.ts'
+import type { Round } from '../../client/api/schemas.ts'
+import { usePlatform } from '../../client/platform.ts'
+import { hasEnded, lastStatus, useRefreshSession } from '../../client/sessions/use-session.ts'
+import { hasPanelRole, useMe } from '../../client/use-me.ts'
 import { Badge, StatusBadge } from '../../ui/badge.tsx'
-import { Ago, Elapsed } from '../../ui/time/time.tsx'
-import { formatMoney } from '../../ui/words/format.ts'
-import { shorten, visibleText } from '../../ui/words/text.ts'
-import { useOpenSession } from '../session/context.ts'
-import { modeOf } from './conversation.ts'
+import { Button } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { formatSpend, spendOf } from '../../ui/round/spend.ts'
+import { Ago, Elapsed } from '../../ui/time.tsx'
+import { formatMoney, shorten, visibleText } from '../../ui/words.ts'
+import { useOpenSession } from '../session/session-context.ts'
+import { lastMessage, type Mode, modeOf } from './conversation.ts'
 import { LongText } from './long-text.tsx'
 import { RoundEnd } from './round-end.tsx'
-import { RoundNow } from './round-now.tsx'
 import { RoundWork } from './round-work.tsx'
 
 interface EntryProps {
@@ -50,6 +55,7 @@ function Labels({ round }: { round: Round }) {
   const last = lastStatus(round)
   const over = hasEnded(round)
   const mode = modeOf(round, session)
+  const spend = over ? spendOf(round) : null
   const isNewest = round.number === session.rounds.at(-1)?.number
   return (
     <span class="rounds-labels">
@@ -58,7 +64,7 @@ function Labels({ round }: { round: Round }) {
       {last && <StatusBadge status={!over && isNewest && live ? live.status : last.status} />}
       <span class="small quiet number">
         <Elapsed since={round.created_at} until={over && last ? last.created_at : null} />
-        {round.usage?.cost_usd != null && ` · ${formatMoney(round.usage.cost_usd)}`}
+        {spend?.cost_usd != null && ` · ${formatMoney(spend.cost_usd)}`}
       </span>
     </span>
   )
@@ -84,3 +90,79 @@ function Body({ round, answer }: { round: Round; answer: string | null }) {
     </div>
   )
 }
+
+/** The headline of a round that runs: what happens now, what it took so far, and how to stop it. */
+function RoundNow({ round, cancelling }: { round: Round; cancelling: string | null }) {
+  const { live } = useOpenSession()
+  const spend = spendOf(round)
+  const message = live?.message || lastMessage(round)
+  return (
+    <Notice tone="accent">
+      <div class="rounds-now">
+        <div>
+          <p class="rounds-headline" aria-live="polite">
+            {cancelling === null
+              ? shorten(visibleText(message ?? 'Waiting for its turn.'), 400)
+              : `${shorten(visibleText(cancelling), 120)} stops it. It ends when the engine has stopped.`}
+          </p>
+          <p class="small quiet number">
+            <Elapsed since={round.created_at} until={null} />
+            {spend && ` · ${formatSpend(spend).join(' · ')} so far`}
+          </p>
+        </div>
+        {cancelling === null && <Stop round={round} />}
+      </div>
+    </Notice>
+  )
+}
+
+/** Ends the round that runs, after saying what that keeps and what not. */
+export function Stop({ round }: { round: Round }) {
+  const { session, is_own } = useOpenSession()
+  const { api } = usePlatform()
+  const { data: me } = useMe()
+  const refresh = useRefreshSession()
+  const [asking, setAsking] = useState(false)
+  const stop = async () => {
+    await calls.cancel(api, { body: { session_id: session.uuid } })
+    await refresh(session.uuid)
+  }
+  if (!is_own && !hasPanelRole(me, 'editor')) return <p class="small quiet">Its owner or a panel editor can stop it.</p>
+  return (
+    <>
+      <Button kind="danger" onClick={() => setAsking(true)}>
+        Stop
+      </Button>
+      <Confirm
+        open={asking}
+        title="Stop this round?"
+        action="Stop the round"
+        danger
+        onClose={() => setAsking(false)}
+        onConfirm={stop}
+      >
+        <Consequences mode={modeOf(round, session)} />
+      </Confirm>
+    </>
+  )
+}
+
+const Consequences = ({ mode }: { mode: Mode | null }) =>
+  mode === 'apply' ? (
+    <ul class="rounds-consequences">
+      <li>Before the engine has begun, nothing is changed and the plan stays sealed.</li>
+      <li>
+        After that the engine is interrupted and waited for until it has written its state. The report says what was
+        applied and what was not, and no plan is sealed any more.
+      </li>
+    </ul>
+  ) : (
+    <ul class="rounds-consequences">
+      <li>The session stays open for further requests; its lock and its sealed plan stay as they were.</li>
+      <li>Code that was pushed stays on the branch, but the next round begins at the commit before it.</li>
+      {mode === 'import' && (
+        <li>What was imported already stays in the state, and the branch keeps the code for it.</li>
+      )}
+      <li>What the models used is paid for all the same.</li>
+    </ul>
+  )

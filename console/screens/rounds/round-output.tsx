@@ -1,15 +1,14 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { Round } from '../../client/api/types.ts'
+import type { Round } from '../../client/api/schemas.ts'
 import { useArtifact } from '../../client/sessions/use-artifact.ts'
-import { useOutput } from '../../client/sessions/use-events.ts'
+import { type RoundEvents, useOutput } from '../../client/sessions/use-streams.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { ErrorNotice, Skeleton } from '../../ui/notice.tsx'
-import { FollowEnd } from '../../ui/round/follow-end.tsx'
-import { stepName } from '../../ui/round/words.ts'
-import { formatBytes, formatSeconds, plural } from '../../ui/words/format.ts'
-import { useOpenSession } from '../session/context.ts'
+import { stepName } from '../../ui/round/activity-lines.ts'
+import { FollowEnd } from '../../ui/round/activity-stream.tsx'
+import { formatBytes, formatSeconds, plural } from '../../ui/words.ts'
+import { useOpenSession } from '../session/session-context.ts'
 import { createOutputFolder, inChunks, type OutputBlock } from './fold-output.ts'
-import { StreamState } from './stream-state.tsx'
 
 /** What the engine printed. It is read only when somebody opens it, because a browser has few connections to a host. */
 export function RoundOutput({ round, over }: { round: Round; over: boolean }) {
@@ -149,4 +148,27 @@ function Loaded({ url, label }: { url: string; label: string }) {
       ))}
     </section>
   )
+}
+
+interface StateProps {
+  events: RoundEvents<unknown>
+  /** The round is over: only what keeps one from reading it is worth a word. */
+  quietWhen?: boolean
+}
+
+/** How the stream of a round is, in a few quiet words. */
+export function StreamState({ events, quietWhen }: StateProps) {
+  return (
+    <span class="rounds-stream-state small quiet" role="status">
+      {wordsFor(events, quietWhen ?? false)}
+    </span>
+  )
+}
+
+function wordsFor({ stream, error, events }: RoundEvents<unknown>, quiet: boolean): string {
+  if (error !== null) return `Cannot be followed: ${error}`
+  if (stream === 'waiting') return 'Interrupted; it goes on by itself.'
+  if (stream === 'connecting' && events.length === 0) return 'Connecting…'
+  if (stream === 'connecting') return 'Connecting again…'
+  return stream === 'open' && !quiet ? 'Live' : ''
 }

@@ -1,26 +1,24 @@
-import type { Round, Session } from '../../client/api/types.ts'
-import { useJsonArtifact } from '../../client/sessions/use-artifact.ts'
-import { useOutput } from '../../client/sessions/use-events.ts'
-import { usePlanDocument } from '../../client/sessions/use-plan-document.ts'
+import type { Round, Session } from '../../client/api/schemas.ts'
+import { useJsonArtifact, usePlanDocument } from '../../client/sessions/use-artifact.ts'
 import { hasEnded, lastStatus } from '../../client/sessions/use-session.ts'
+import { useOutput } from '../../client/sessions/use-streams.ts'
 import { Skeleton } from '../../ui/notice.tsx'
 import { Unreadable } from '../../ui/shell/errors.tsx'
-import { Elapsed } from '../../ui/time/time.tsx'
-import { visibleText } from '../../ui/words/text.ts'
-import { endWithoutReport, readReport } from './outcome.ts'
-import { countPlanned, readProgress } from './progress.ts'
-import { ProgressList } from './progress-list.tsx'
-import { Damaged, EndedWithout, Report } from './report.tsx'
+import { Elapsed } from '../../ui/time.tsx'
+import { visibleText } from '../../ui/words.ts'
+import { RoundPicker, type SelectedRound } from '../session/selected-round.tsx'
+import { endWithoutReport, readReport } from './apply-outcome.ts'
+import { countPlanned, readProgress } from './apply-progress.ts'
+import { ProgressList } from './apply-progress-list.tsx'
+import { Damaged, EndedWithout, Report } from './apply-report.tsx'
 
-interface Props {
+interface Props extends SelectedRound {
   session: Session
   round: Round
-  rounds: readonly Round[]
-  select: (number: number) => void
 }
 
 /** One apply: what it is doing, or what came of it. */
-export function ApplyRound({ session, round, rounds, select }: Props) {
+export function ApplyRound({ session, round, ...selected }: Props) {
   const isOver = hasEnded(round)
   const output = useOutput(session.uuid, { round: round.number })
   const progress = readProgress(output.events)
@@ -30,20 +28,7 @@ export function ApplyRound({ session, round, rounds, select }: Props) {
       <header class="seal-head">
         <h3 id="seal-round">{isOver ? `What the apply in round ${round.number} did` : 'Applying'}</h3>
         {!isOver && <Elapsed since={round.created_at} until={null} />}
-        {rounds.length > 1 && (
-          <select
-            class="seal-select"
-            aria-label="Round of apply"
-            value={round.number}
-            onChange={({ currentTarget }) => select(Number(currentTarget.value))}
-          >
-            {rounds.map(({ number }) => (
-              <option key={number} value={number}>
-                Round {number}
-              </option>
-            ))}
-          </select>
-        )}
+        <RoundPicker round={round} {...selected} />
       </header>
       {isOver ? (
         <Result session={session} round={round} />

@@ -1,13 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { PlannedResource, Seal } from '../../client/api/types.ts'
+import type { PlannedResource, Seal } from '../../client/api/schemas.ts'
 import { ActionBadge, Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
-import { plural } from '../../ui/words/format.ts'
-import { shorten, visibleText } from '../../ui/words/text.ts'
-import { confirmationFor, isConfirmed, type Losses } from './readiness.ts'
+import { plural, shorten, visibleText } from '../../ui/words.ts'
+import { confirmationFor, isConfirmed, type Losses } from './apply-readiness.ts'
 
 interface Props {
   open: boolean

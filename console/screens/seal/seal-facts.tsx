@@ -1,13 +1,11 @@
-import { Link } from '@tanstack/react-router'
 import { useState } from 'preact/hooks'
-import type { Seal } from '../../client/api/types.ts'
+import type { Seal } from '../../client/api/schemas.ts'
 import { Badge, Origin } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
-import { Copy } from '../../ui/copy.tsx'
-import { Ago } from '../../ui/time/time.tsx'
-import { formatMoment, plural } from '../../ui/words/format.ts'
-import { Term } from '../../ui/words/term.tsx'
-import { shorten, visibleText } from '../../ui/words/text.ts'
+import { Button, Copy } from '../../ui/button.tsx'
+import { Term } from '../../ui/term.tsx'
+import { Ago } from '../../ui/time.tsx'
+import { formatMoment, plural, shorten, visibleText } from '../../ui/words.ts'
+import { SessionLink } from '../session/session-link.tsx'
 
 /** What is sealed. */
 export function SealFacts({ sessionId, seal }: { sessionId: string; seal: Seal }) {
@@ -23,13 +21,9 @@ export function SealFacts({ sessionId, seal }: { sessionId: string; seal: Seal }
         <dt>Sealed</dt>
         <dd>
           <Ago at={seal.sealed_at} />, by{' '}
-          <Link
-            to={'/sessions/$sessionId/review' as never}
-            params={{ sessionId } as never}
-            search={{ round: seal.round } as never}
-          >
+          <SessionLink id={sessionId} part="review" search={{ round: seal.round }}>
             round {seal.round}
-          </Link>
+          </SessionLink>
           <span class="quiet small seal-block">{formatMoment(seal.sealed_at)}</span>
         </dd>
         <dt>Fingerprint</dt>

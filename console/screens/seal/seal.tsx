@@ -1,18 +1,19 @@
-import { Link } from '@tanstack/react-router'
 import { Empty } from '../../ui/notice.tsx'
-import { Term } from '../../ui/words/term.tsx'
-import { useOpenSession } from '../session/context.ts'
-import { useSelectedRound } from '../session/selected-round.ts'
+import { Term } from '../../ui/term.tsx'
+import { useSelectedRound } from '../session/selected-round.tsx'
+import { useOpenSession } from '../session/session-context.ts'
+import { SessionLink } from '../session/session-link.tsx'
 import { Apply } from './apply.tsx'
+import { isApplyRound } from './apply-outcome.ts'
 import { ApplyRound } from './apply-round.tsx'
-import { isApplyRound } from './outcome.ts'
 import { SealFacts } from './seal-facts.tsx'
 import { Verify } from './verify.tsx'
 
 /** What is sealed, whether it still is what was reviewed, and carrying it out. */
 export function Screen() {
   const { session, is_own } = useOpenSession()
-  const { round, rounds, select } = useSelectedRound(isApplyRound)
+  const selected = useSelectedRound(isApplyRound)
+  const { round } = selected
   const { seal } = session
   return (
     <section class="seal" aria-labelledby="seal-title">
@@ -23,7 +24,7 @@ export function Screen() {
           exactly it, once, or nothing.
         </p>
       </header>
-      {round && <ApplyRound key={round.id} session={session} round={round} rounds={rounds} select={select} />}
+      {round && <ApplyRound key={round.id} {...selected} session={session} round={round} />}
       {seal ? (
         <>
           <Apply session={session} seal={seal} isOwn={is_own} />
@@ -33,14 +34,7 @@ export function Screen() {
           </div>
         </>
       ) : (
-        <Empty
-          title="Nothing is sealed"
-          actions={
-            <Link to={'/sessions/$sessionId' as never} params={{ sessionId: session.uuid } as never}>
-              See the rounds
-            </Link>
-          }
-        >
+        <Empty title="Nothing is sealed" actions={<SessionLink id={session.uuid}>See the rounds</SessionLink>}>
           A round seals its plan when the engine accepts the code and every check has passed.
           {session.in_flight ? ' One is under way.' : ' Ask for a change to get one.'}
         </Empty>

@@ -1,14 +1,14 @@
 import { useMutation } from '@tanstack/preact-query'
 import { calls } from '../../client/api/calls.ts'
-import type { Seal, Session } from '../../client/api/types.ts'
+import type { Seal, Session } from '../../client/api/schemas.ts'
 import { usePlatform } from '../../client/platform.ts'
 import { useRefreshSession } from '../../client/sessions/use-session.ts'
 import { hasPanelRole, useMe } from '../../client/use-me.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { ErrorNotice } from '../../ui/notice.tsx'
-import { Ago } from '../../ui/time/time.tsx'
-import { visibleText } from '../../ui/words/text.ts'
+import { Ago } from '../../ui/time.tsx'
+import { visibleText } from '../../ui/words.ts'
 
 type Check = Seal['checks'][number]
 

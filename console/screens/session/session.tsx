@@ -1,30 +1,30 @@
-import { Link, Outlet, useParams } from '@tanstack/react-router'
-import type { Session } from '../../client/api/types.ts'
-import { useLiveSession } from '../../client/sessions/use-live-session.ts'
-import { useSession } from '../../client/sessions/use-session.ts'
-import { useEndNotification } from '../../client/use-end-notification.ts'
+import { Outlet, useLocation, useParams } from '@tanstack/react-router'
+import type { Round, Session } from '../../client/api/schemas.ts'
+import { useEndNotification } from '../../client/end-notification.ts'
+import { lastStatus, useSession } from '../../client/sessions/use-session.ts'
+import { type LiveStatus, useLiveSession } from '../../client/sessions/use-streams.ts'
 import { Badge, StatusBadge } from '../../ui/badge.tsx'
-import { Copy } from '../../ui/copy.tsx'
+import { Copy } from '../../ui/button.tsx'
 import { Skeleton } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
+import { formatSpend, sumSpend } from '../../ui/round/spend.ts'
 import { Unreadable } from '../../ui/shell/errors.tsx'
-import { Ago } from '../../ui/time/time.tsx'
-import { formatMoney, formatNumber, plural } from '../../ui/words/format.ts'
-import { repositoryName, shorten, visibleText } from '../../ui/words/text.ts'
-import { SessionProvider } from './context.ts'
-import { totalsOf } from './next-step.ts'
-import { NextStepBar } from './next-step-bar.tsx'
+import { Ago } from '../../ui/time.tsx'
+import { plural, repositoryName, shorten, visibleText } from '../../ui/words.ts'
+import { nextStep, type SessionPart } from './next-step.ts'
+import { SessionProvider } from './session-context.ts'
+import { SessionLink } from './session-link.tsx'
 
-/** The frame of a session: what it is about, its state, and the parts of it. */
+/** The frame of a session: its request, its state, and its screens. */
 export function Screen() {
-  const { sessionId } = useParams({ strict: false }) as { sessionId: string }
+  const { sessionId = '' } = useParams({ strict: false })
   const read = useSession(sessionId)
   const session = read.data?.session
   const { live } = useLiveSession(sessionId, session?.in_flight ?? false)
   useEndNotification(session)
   if (!session || !read.data)
     return (
-      // The lines that come later have their room already, so that the heading does not move.
+      // The later lines already take their room, so that the heading does not move.
       <Page wide title="Session" kicker={<>&nbsp;</>} lead={<>&nbsp;</>}>
         {read.error ? (
           <Unreadable error={read.error} what="session" retry={() => void read.refetch()} />
@@ -65,14 +65,12 @@ const Kicker = ({ session }: { session: Session }) => (
   </>
 )
 
-/** What the session came to so far. */
 function Facts({ session }: { session: Session }) {
-  const { tokens, cost_usd } = totalsOf(session)
+  const spend = sumSpend(session.rounds.flatMap(({ usage }) => usage ?? []))
   return (
     <ul class="session-facts small number">
       <li>{plural(session.rounds.length, 'round')}</li>
-      {tokens > 0 && <li>{formatNumber(tokens)} tokens</li>}
-      {tokens > 0 && cost_usd !== null && <li>{formatMoney(cost_usd)}</li>}
+      {spend && formatSpend(spend).map((figure) => <li key={figure}>{figure}</li>)}
       <li>
         changed <Ago at={session.updated_at} />
       </li>
@@ -84,40 +82,65 @@ function Facts({ session }: { session: Session }) {
   )
 }
 
+/** One line below the heading: the progress of the running round, or what the session waits for. */
+function NextStepBar({ session, live }: { session: Session; live: LiveStatus | null }) {
+  const here = useLocation({ select: ({ pathname }) => pathname.replace(/\/+$/, '') })
+  const base = `/sessions/${session.uuid}`
+  if (session.in_flight) {
+    // The screen of the rounds shows the same in the round itself.
+    if (here.endsWith(base)) return null
+    const last = session.rounds.at(-1)
+    const message = live?.message || (last && lastStatus(last)?.message) || 'It waits for a worker.'
+    return (
+      <p class="session-next session-next-accent" role="status">
+        <span class="dot dot-live" aria-hidden="true" />
+        <span>
+          Round {last?.number ?? 1} is running: {shorten(visibleText(message), 160)}
+        </span>
+        <SessionLink id={session.uuid}>Watch it</SessionLink>
+      </p>
+    )
+  }
+  const step = nextStep(session)
+  if (!step) return null
+  const isHere = here.endsWith(step.part === 'rounds' ? base : `${base}/${step.part}`)
+  return (
+    <p class={`session-next session-next-${step.tone}`}>
+      <span>{step.text}</span>
+      {!isHere && (
+        <SessionLink class="button button-small" id={session.uuid} part={step.part} search={{ round: step.round }}>
+          {step.label}
+        </SessionLink>
+      )}
+    </p>
+  )
+}
+
+const hasReport = (type: string) => (round: Round) => round.reports.some((report) => report.type === type)
+
 function Tabs({ session }: { session: Session }) {
-  const has = (test: (round: Session['rounds'][number]) => boolean) => session.rounds.some(test)
-  const tabs: [string, string, boolean][] = [
-    ['', 'Rounds', true],
+  const has = (test: (round: Round) => boolean) => session.rounds.some(test)
+  const tabs: [SessionPart, string, boolean][] = [
+    ['rounds', 'Rounds', true],
     [
       'review',
       'Review',
       has(({ plans, reports, code_changes }) => plans.length + reports.length + code_changes.length > 0),
     ],
     ['graph', 'Graph', has(({ plans }) => plans.some(({ document_url }) => document_url !== null))],
-    ['drift', 'Drift', has(({ reports }) => reports.some(({ type }) => type === 'drift'))],
-    [
-      'import',
-      'Import',
-      has(({ reports, previews }) => previews.length > 0 || reports.some(({ type }) => type === 'import')),
-    ],
-    ['seal', 'Seal and apply', session.seal !== null],
+    ['drift', 'Drift', has(hasReport('drift'))],
+    ['import', 'Import', has(({ previews }) => previews.length > 0) || has(hasReport('import'))],
+    ['seal', 'Saved plan', session.seal !== null],
     ['pull-request', 'Pull request', true],
   ]
   return (
     <nav class="tabs" aria-label="Parts of the session">
       {tabs
         .filter(([, , shown]) => shown)
-        .map(([path, name]) => (
-          <Link
-            key={path}
-            to={`/sessions/$sessionId/${path}` as never}
-            params={{ sessionId: session.uuid } as never}
-            class="tab"
-            activeOptions={{ exact: true, includeSearch: false }}
-            activeProps={{ 'aria-current': 'page' }}
-          >
+        .map(([part, name]) => (
+          <SessionLink key={part} id={session.uuid} part={part} class="tab">
             {name}
-          </Link>
+          </SessionLink>
         ))}
     </nav>
   )

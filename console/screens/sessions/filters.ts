@@ -13,22 +13,24 @@ export const FILTERS = [
   'created_before',
 ] as const
 /** The one that only the list of everybody's sessions has. */
-export const OWNER_FILTER = 'user_email'
+const OWNER_FILTER = 'user_email'
 
 export type View = 'mine' | 'all'
 export type FilterName = (typeof FILTERS)[number] | typeof OWNER_FILTER
 
 export const filtersOf = (view: View): readonly FilterName[] => (view === 'all' ? [...FILTERS, OWNER_FILTER] : FILTERS)
 
-/** The query of the API for what the address says. Days of the address are days where the reader is. */
-export function toQuery(read: (name: string) => string, view: View): Query {
+type Read = (name: FilterName | 'sort') => string
+
+/** Returns the API query for the filters of an address. Days of the address are days in the time zone of the reader. */
+export function toQuery(read: Read, view: View): Query {
   const filters = filtersOf(view).map((name) => [name, toFilter(name, read(name).trim())] as const)
   const sort = read('sort')
   return Object.fromEntries([...filters, ['sort', sort]].filter(([, value]) => value !== ''))
 }
 
 /** How many filters the address names, its order not counted. */
-export const countFilters = (read: (name: string) => string, view: View, names = filtersOf(view)): number =>
+export const countFilters = (read: Read, names: readonly FilterName[]): number =>
   names.filter((name) => read(name).trim() !== '').length
 
 const DAY = /^\d{4}-\d\d-\d\d$/

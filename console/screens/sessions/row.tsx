@@ -1,9 +1,16 @@
 import { memo } from 'preact/compat'
-import type { SessionSummary } from '../../client/api/types.ts'
+import type { SessionSummary } from '../../client/api/schemas.ts'
 import { Badge, StatusBadge } from '../../ui/badge.tsx'
-import { formatAgo, formatMoment, formatMoney } from '../../ui/words/format.ts'
-import { CLOUDS, MODES } from '../../ui/words/names.ts'
-import { repositoryName, shorten, visibleText } from '../../ui/words/text.ts'
+import {
+  CLOUDS,
+  formatAgo,
+  formatMoment,
+  formatMoney,
+  MODES,
+  repositoryName,
+  shorten,
+  visibleText,
+} from '../../ui/words.ts'
 
 const LONGEST = 200
 

@@ -1,18 +1,15 @@
+import { Link, useRouter } from '@tanstack/react-router'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Query } from '../../client/api/client.ts'
 import { Button } from '../../ui/button.tsx'
-import { ErrorNotice, Skeleton } from '../../ui/notice.tsx'
-import { useNow } from '../../ui/time/time.tsx'
-import { formatNumber, plural } from '../../ui/words/format.ts'
-import { Nothing } from './empty.tsx'
+import { Empty, ErrorNotice, Skeleton } from '../../ui/notice.tsx'
+import { useNow } from '../../ui/time.tsx'
+import { formatNumber, plural } from '../../ui/words.ts'
 import type { View } from './filters.ts'
-import { useOpener } from './opener.ts'
-import { PAGE_SIZE } from './pages.ts'
 import { Row } from './row.tsx'
-import { useRowHeight } from './row-height.ts'
 import { useRowKeys } from './row-keys.ts'
-import { useSessionPages } from './use-session-pages.ts'
+import { PAGE_SIZE, useSessionPages } from './use-session-pages.ts'
 
 /** Rows above and below those in sight that are drawn, so that a fast scroll shows no gap. */
 const OVERSCAN = 10
@@ -123,4 +120,63 @@ function News({ count, sorted }: { count: number | null; sorted: boolean }) {
       </Button>
     </p>
   )
+}
+
+/** Nothing to list: either nothing matches, or there is nothing yet. */
+export function Nothing({ view, isFiltered, clear }: { view: View; isFiltered: boolean; clear: () => void }) {
+  if (isFiltered)
+    return (
+      <Empty title="No session matches" actions={<Button onClick={clear}>Clear filters</Button>}>
+        {view === 'all' ? 'There are sessions, but none with these filters.' : 'None of your own sessions does.'}
+      </Empty>
+    )
+  return (
+    <Empty
+      title={view === 'all' ? 'Nobody has asked for anything yet' : 'You have not asked for anything yet'}
+      actions={
+        <Link class="button button-primary" to="/">
+          New request
+        </Link>
+      }
+    >
+      Say in a sentence what should change in a repository. The request opens a session, and it is listed here.
+    </Empty>
+  )
+}
+
+/** What a plain link to a session needs. A click that asks for another tab is left to the browser. */
+function useOpener() {
+  const router = useRouter()
+  return useMemo(
+    () => ({
+      hrefOf: (uuid: string) => `${router.basepath}/sessions/${uuid}`,
+      open: (event: MouseEvent, uuid: string) => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || event.button !== 0) return
+        event.preventDefault()
+        void router.navigate({ to: `/sessions/${uuid}` })
+      },
+    }),
+    [router],
+  )
+}
+
+const PHONE = '(max-width: 52rem)'
+const ROW_REM = 3.75
+const CARD_REM = 5.75
+
+const read = () =>
+  Math.round(
+    (matchMedia(PHONE).matches ? CARD_REM : ROW_REM) *
+      Number.parseFloat(getComputedStyle(document.documentElement).fontSize),
+  )
+
+/** The height of a row in pixels: all have the same, so that a list of any length knows where each one stands. */
+function useRowHeight(): number {
+  const [height, setHeight] = useState(read)
+  useEffect(() => {
+    const look = () => setHeight(read())
+    addEventListener('resize', look)
+    return () => removeEventListener('resize', look)
+  }, [])
+  return height
 }

@@ -2,8 +2,8 @@ import { Link } from '@tanstack/react-router'
 import { type Address, useAddress } from '../../client/use-address.ts'
 import { hasPanelRole, useMe } from '../../client/use-me.ts'
 import { Page } from '../../ui/page.tsx'
-import { PanelGate } from '../../ui/shell/panel-gate.tsx'
-import { Term } from '../../ui/words/term.tsx'
+import { PanelGate } from '../../ui/shell/errors.tsx'
+import { Term } from '../../ui/term.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { countFilters, filtersOf, toQuery, type View } from './filters.ts'
 import { SessionList } from './session-list.tsx'
@@ -46,8 +46,8 @@ const Views = () => (
     {(['mine', 'all'] as const).map((each) => (
       <Link
         key={each}
-        to={'/sessions' as never}
-        search={{ view: each === 'all' ? 'all' : undefined } as never}
+        to="/sessions"
+        search={{ view: each === 'all' ? 'all' : undefined }}
         class="tab"
         activeOptions={{ includeSearch: true, explicitUndefined: true }}
         activeProps={{ 'aria-current': 'page' }}
@@ -66,7 +66,7 @@ function Filtered({ view, address }: { view: View; address: Address }) {
       <SessionList
         view={view}
         query={toQuery(address.read, view)}
-        isFiltered={countFilters(address.read, view) > 0}
+        isFiltered={countFilters(address.read, filtersOf(view)) > 0}
         clear={clear}
       />
     </>

@@ -2,15 +2,14 @@ import { keepPreviousData, useQueries, useQuery } from '@tanstack/preact-query'
 import { useRef } from 'preact/hooks'
 import { calls } from '../../client/api/calls.ts'
 import type { Api, Query } from '../../client/api/client.ts'
-import type { SessionSummary } from '../../client/api/types.ts'
+import type { SessionSummary } from '../../client/api/schemas.ts'
 import { usePlatform } from '../../client/platform.ts'
 import { earlier, justAfter, type View } from './filters.ts'
-import { countNew, countRows, PAGE_SIZE, type Page, pagesOf } from './pages.ts'
 
 const WHILE_RUNNING_MS = 5_000
 const ELSE_MS = 20_000
 
-export interface SessionPages {
+interface SessionPages {
   /** Null until the first page is here. */
   total: number | null
   /** Undefined while its page is being read. */
@@ -96,4 +95,37 @@ function useFresh(items: readonly SessionSummary[] | undefined): ReadonlyMap<str
   if (cache.current.items !== items)
     cache.current = { items, map: new Map((items ?? []).map((item) => [item.uuid, item])) }
   return cache.current.map
+}
+
+export const PAGE_SIZE = 100
+
+export interface Page {
+  items: SessionSummary[]
+  total: number
+}
+
+/** The numbers of the pages behind the first that hold the rows from `first` to `last`. */
+export function pagesOf(first: number, last: number): number[] {
+  const from = Math.max(2, Math.floor(Math.max(0, first) / PAGE_SIZE) + 1)
+  const to = Math.floor(Math.max(0, last) / PAGE_SIZE) + 1
+  return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index)
+}
+
+/**
+ * How many rows there are. Sessions that no longer match leave the list while it is read, which a page that is not
+ * full tells.
+ */
+export function countRows(first: Page, others: ReadonlyMap<number, Page>): number {
+  let total = first.total
+  for (const [number, { items }] of others)
+    if (items.length < PAGE_SIZE) total = Math.min(total, (number - 1) * PAGE_SIZE + items.length)
+  return Math.max(total, Math.min(first.total, first.items.length))
+}
+
+/** How many rows came before the first one of the list that is shown; null when it is not on the page any more. */
+export function countNew(shown: Page, newest: Page): number | null {
+  const first = shown.items[0]
+  if (!first) return newest.total
+  const at = newest.items.findIndex(({ uuid }) => uuid === first.uuid)
+  return at === -1 ? null : at
 }

@@ -1,10 +1,10 @@
-import type { User } from '../../client/api/types.ts'
+import type { User } from '../../client/api/schemas.ts'
 import { usePlatform, useStore } from '../../client/platform.ts'
 import { useMe } from '../../client/use-me.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { ErrorNotice, Skeleton } from '../../ui/notice.tsx'
-import { visibleText } from '../../ui/words/text.ts'
+import { visibleText } from '../../ui/words.ts'
 
 const OPERATION: Record<User['operation_role'], string> = {
   developer: 'May ask for changes and imports, open and merge pull requests, and apply. May not ask for drift.',

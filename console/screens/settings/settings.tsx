@@ -1,12 +1,11 @@
 import { useState } from 'preact/hooks'
-import { type Permission, readPermission } from '../../client/notify.ts'
+import { type Permission, readPermission } from '../../client/end-notification.ts'
 import { usePlatform, useStore } from '../../client/platform.ts'
 import type { Settings } from '../../client/settings.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Term } from '../../ui/words/term.tsx'
+import { Term } from '../../ui/term.tsx'
 import { Account } from './account.tsx'
-import { Choice } from './choice.tsx'
 
 /** How the console looks and behaves in this browser, and who is signed in. */
 export const Screen = () => (
@@ -100,4 +99,29 @@ function Refusal({ permission }: { permission: Permission }) {
       </Notice>
     )
   return null
+}
+
+interface ChoiceProps<Value extends string> {
+  name: string
+  legend: string
+  options: readonly [Value, name: string, says: string][]
+  chosen: Value
+  choose: (value: Value) => void
+}
+
+/** One of a few settings; each says in a line what it does. */
+export function Choice<Value extends string>({ name, legend, options, chosen, choose }: ChoiceProps<Value>) {
+  return (
+    <fieldset class="settings-choice">
+      <legend class="field-label">{legend}</legend>
+      {options.map(([value, title, says]) => (
+        <label key={value} class="settings-option">
+          <input type="radio" name={name} value={value} checked={value === chosen} onChange={() => choose(value)} />
+          <span>
+            {title} <span class="quiet small">{says}</span>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  )
 }

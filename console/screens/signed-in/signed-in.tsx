@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { messageOf } from '../../client/api/errors.ts'
 import { usePlatform, useStore } from '../../client/platform.ts'
 import { Button } from '../../ui/button.tsx'
-import { visibleText } from '../../ui/words/text.ts'
+import { visibleText } from '../../ui/words.ts'
 
 /** Where the identity provider leads back to. */
 export function Screen() {

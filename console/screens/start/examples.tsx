@@ -2,7 +2,7 @@ import { useRef } from 'preact/hooks'
 import { type Example, usePlatform } from '../../client/platform.ts'
 import { useMe } from '../../client/use-me.ts'
 import { Button } from '../../ui/button.tsx'
-import { repositoryName, visibleText } from '../../ui/words/text.ts'
+import { repositoryName, visibleText } from '../../ui/words.ts'
 import { MODES, modeOfExample } from './modes.ts'
 import { idOf } from './use-request.ts'
 

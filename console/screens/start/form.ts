@@ -1,5 +1,5 @@
 import { ApiError, problemsByField } from '../../client/api/errors.ts'
-import type { Cloud, RoundBody, SessionSummary } from '../../client/api/types.ts'
+import type { Cloud, RoundBody, SessionSummary } from '../../client/api/schemas.ts'
 import type { Example } from '../../client/platform.ts'
 import { type ModeName, modeOf, modeOfExample } from './modes.ts'
 
@@ -17,13 +17,14 @@ export interface Fields {
 export type Typed = Partial<Fields>
 export type FieldName = keyof Fields
 
-export const CLOUDS: readonly [Cloud, name: string, scope: string][] = [
-  ['aws', 'AWS', 'the account'],
-  ['azure', 'Azure', 'the subscription'],
-  ['gcp', 'Google Cloud', 'the project'],
-  ['oci', 'Oracle Cloud', 'the compartment'],
-  ['kubernetes', 'Kubernetes', 'any name of the cluster that stays the same'],
-]
+/** What the scope is in each cloud. */
+export const SCOPES: Record<string, string> = {
+  aws: 'the account',
+  azure: 'the subscription',
+  gcp: 'the project',
+  oci: 'the compartment',
+  kubernetes: 'any name of the cluster that stays the same',
+} satisfies Record<Cloud, string>
 
 /** What was typed, and what is known where nothing was. */
 export const fillIn = (known: Fields, typed: Typed): Fields => ({

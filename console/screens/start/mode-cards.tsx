@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ComponentChildren } from 'preact'
 import { useMe } from '../../client/use-me.ts'
-import { Term } from '../../ui/words/term.tsx'
+import { Term } from '../../ui/term.tsx'
 import { MODES, type Mode, type ModeName } from './modes.ts'
 
 interface ModeCardsProps {

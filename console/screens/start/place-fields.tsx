@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact'
+import { useRef } from 'preact/hooks'
 import { Field } from '../../ui/field.tsx'
-import { Term } from '../../ui/words/term.tsx'
-import { visibleText } from '../../ui/words/text.ts'
-import { CLOUDS, type FieldName, NO_PASSWORD, type Typed } from './form.ts'
-import { useHold } from './use-hold.ts'
+import { Term } from '../../ui/term.tsx'
+import { CLOUDS, visibleText } from '../../ui/words.ts'
+import { type FieldName, NO_PASSWORD, SCOPES, type Typed } from './form.ts'
 import type { Place } from './use-place.ts'
 import { idOf } from './use-request.ts'
 
@@ -136,7 +136,7 @@ function CloudField({ place, typed, change, errorOf }: PlaceFieldsProps) {
           onChange={({ currentTarget }) => change({ engine_providers: currentTarget.value })}
         >
           <option value="">Choose</option>
-          {CLOUDS.map(([cloud, name]) => (
+          {Object.entries(CLOUDS).map(([cloud, name]) => (
             <option key={cloud} value={cloud}>
               {name}
             </option>
@@ -149,7 +149,7 @@ function CloudField({ place, typed, change, errorOf }: PlaceFieldsProps) {
 
 function Scope({ place, typed, change, errorOf }: PlaceFieldsProps) {
   const { fields, known, mapping } = place
-  const what = CLOUDS.find(([cloud]) => cloud === fields.engine_providers)?.[2]
+  const what = SCOPES[fields.engine_providers]
   const isOther = !!typed.scope_id && known.scope_id !== '' && typed.scope_id !== known.scope_id
   const hold = useHold('scope_id', typed, fields.scope_id, change)
   return (
@@ -193,3 +193,21 @@ const Pick = ({ pick, children }: { pick: () => void; children: ComponentChildre
     {children}
   </button>
 )
+
+/**
+ * Keeps an empty field empty while somebody is in it: what becomes known of the place meanwhile must not appear under
+ * their hands, where it would be mixed with what they type. It is filled in once they leave the field empty.
+ */
+function useHold(name: FieldName, typed: Typed, shown: string, change: (typed: Typed) => void) {
+  const held = useRef(false)
+  return {
+    onFocus: () => {
+      held.current = typed[name] === undefined && shown === ''
+      if (held.current) change({ [name]: '' })
+    },
+    onBlur: () => {
+      if (held.current && typed[name] === '') change({ [name]: undefined })
+      held.current = false
+    },
+  }
+}

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { ApiError, messageOf } from '../../client/api/errors.ts'
 import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { visibleText } from '../../ui/words/text.ts'
+import { visibleText } from '../../ui/words.ts'
 import { rootOf, toSentence } from './form.ts'
 import type { Place } from './use-place.ts'
 

@@ -1,10 +1,11 @@
 import { Link } from '@tanstack/react-router'
-import type { SessionSummary } from '../../client/api/types.ts'
-import type { useRecentSessions } from '../../client/sessions/use-recent-sessions.ts'
+import type { SessionSummary } from '../../client/api/schemas.ts'
+import type { useRecentSessions } from '../../client/sessions/use-session.ts'
 import { Badge, StatusBadge } from '../../ui/badge.tsx'
 import { ErrorNotice, Skeleton } from '../../ui/notice.tsx'
-import { Ago } from '../../ui/time/time.tsx'
-import { repositoryName, shorten, visibleText } from '../../ui/words/text.ts'
+import { Ago } from '../../ui/time.tsx'
+import { repositoryName, shorten, visibleText } from '../../ui/words.ts'
+import { SessionLink } from '../session/session-link.tsx'
 
 const SHOWN = 4
 
@@ -33,9 +34,9 @@ export function Recent({ recent }: { recent: ReturnType<typeof useRecentSessions
 
 const Row = ({ session }: { session: SessionSummary }) => (
   <li class="start-row">
-    <Link to={'/sessions/$sessionId' as never} params={{ sessionId: session.uuid } as never}>
+    <SessionLink id={session.uuid}>
       <bdi>{shorten(visibleText(session.first_query?.trim() || 'Session without a request'), 160)}</bdi>
-    </Link>
+    </SessionLink>
     <span class="start-facts small quiet">
       <span>{visibleText(repositoryName(session.workspace.uri))}</span>
       <Ago at={session.updated_at} />

@@ -1,13 +1,15 @@
-import { useState } from 'preact/hooks'
-import type { Example } from '../../client/platform.ts'
-import { useDraft } from '../../client/use-draft.ts'
+import { Link } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { ApiError, Unreachable } from '../../client/api/errors.ts'
+import { useDraft } from '../../client/drafts.ts'
+import { type Example, usePlatform, useStore } from '../../client/platform.ts'
 import { Button } from '../../ui/button.tsx'
+import { ErrorNotice, Notice } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
+import { Term } from '../../ui/term.tsx'
 import { Examples } from './examples.tsx'
-import { Failure } from './failure.tsx'
 import { type Typed, toTyped, withoutSecret } from './form.ts'
 import { ModeCards } from './mode-cards.tsx'
-import { Next } from './next.tsx'
 import { PlaceFields } from './place-fields.tsx'
 import { PlaceStatus } from './place-status.tsx'
 import { Recent } from './recent.tsx'
@@ -82,4 +84,68 @@ function ExamplesFor({ typed, set }: { typed: Typed; set: (typed: Typed) => void
     setBefore(null)
   }
   return <Examples fill={fill} undo={before && undo} />
+}
+
+/** What comes after sending. Whoever has no session yet sees it at once. */
+export function Next({ open }: { open: boolean }) {
+  return (
+    <details class="start-next" open={open}>
+      <summary>What happens after you send</summary>
+      <ol>
+        <li>
+          <b>
+            The platform works in a <Term name="round" />.
+          </b>{' '}
+          A model writes code on a branch of its own, the engine checks it, and you can watch, stop and ask further.
+        </li>
+        <li>
+          <b>
+            You review the <Term name="plan" />.
+          </b>{' '}
+          Resource by resource, with its <Term name="impact" /> and the rules that it meets or breaks.
+        </li>
+        <li>
+          <b>
+            What you reviewed gets a <Term name="seal" />.
+          </b>{' '}
+          You open the pull request, and apply exactly that plan or nothing.
+        </li>
+      </ol>
+    </details>
+  )
+}
+
+/** Why the request was not taken, where it is not about a single field. */
+export function Failure({ error }: { error: unknown }) {
+  const { signIn } = usePlatform()
+  const state = useStore(signIn.state)
+  const place = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (error) place.current?.scrollIntoView({ block: 'nearest' })
+  }, [error])
+  if (!error) return null
+  return (
+    <div ref={place}>
+      {error instanceof ApiError && error.status === 401 ? (
+        <Notice
+          tone="bad"
+          title="You are signed out"
+          actions={state !== 'open' && <Button onClick={() => void signIn.start()}>Sign in again</Button>}
+        >
+          Nothing was sent, and nothing that you typed is lost. Sign in again, then send.
+        </Notice>
+      ) : error instanceof Unreachable ? (
+        <Notice
+          tone="bad"
+          title="The platform did not answer"
+          actions={<Link to="/sessions">Look at your sessions</Link>}
+        >
+          The request may have arrived all the same. Look whether there is a session for it before you send it again.
+          What you typed is kept.
+        </Notice>
+      ) : (
+        <ErrorNotice error={error} title="The request was not taken" />
+      )}
+    </div>
+  )
 }

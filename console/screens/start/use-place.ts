@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/preact-query'
+import { useEffect, useState } from 'preact/hooks'
 import { calls } from '../../client/api/calls.ts'
 import { usePlatform } from '../../client/platform.ts'
-import { useRecentSessions } from '../../client/sessions/use-recent-sessions.ts'
-import { useDebounced } from '../../client/use-debounced.ts'
+import { useRecentSessions } from '../../client/sessions/use-session.ts'
 import { type Fields, fillIn, lastOn, readAddress, repositoriesOf, rootOf, type Typed } from './form.ts'
 
 /** Says of a question that its answer is worth keeping, and that a service which is away is told at once. */
@@ -85,4 +85,14 @@ function useDecision({ repo_uri, engine_providers, iac_path }: Fields, enabled: 
     retry: false,
     staleTime: 60_000,
   })
+}
+
+/** A value once it has stayed the same for a while, so that not every key that is pressed asks the platform. */
+function useDebounced(value: string, ms = 400): string {
+  const [settled, setSettled] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), ms)
+    return () => clearTimeout(timer)
+  }, [value, ms])
+  return settled
 }

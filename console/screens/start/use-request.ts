@@ -41,7 +41,7 @@ export function useRequest(fields: Fields, done: () => void) {
       const { session_id } = await call(api, { body: toBody(fields) })
       void client.invalidateQueries({ queryKey: ['sessions'] })
       done()
-      await navigate({ to: '/sessions/$sessionId', params: { sessionId: session_id } } as never)
+      await navigate({ to: '/sessions/$sessionId', params: { sessionId: session_id } })
     } catch (error) {
       const { fields: found, rest } = readRefusal(error)
       refuse(found)

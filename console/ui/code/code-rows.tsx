@@ -1,8 +1,7 @@
-import { CodeText } from './code-text.tsx'
-import type { LineLinks } from './line-link.ts'
+import { formatNumber, visibleText } from '../words.ts'
 import type { Row } from './lines/rows.ts'
-import type { Token } from './lines/segments.ts'
 import type { Range } from './lines/words.ts'
+import { markTokens, type Token } from './lines/words.ts'
 
 const SIGNS = { same: '', added: '+', removed: '−' } as const
 
@@ -15,7 +14,7 @@ export interface RowProps {
 }
 
 /** A line number of the later version, which is the link to it. */
-export function LineNumber({ line, links, tabLine }: { line: number | null } & Pick<RowProps, 'links' | 'tabLine'>) {
+function LineNumber({ line, links, tabLine }: { line: number | null } & Pick<RowProps, 'links' | 'tabLine'>) {
   if (line === null || !links) return <td class="code-number">{line}</td>
   return (
     <td class="code-number">
@@ -72,4 +71,45 @@ export function SplitRow({ left, right, ...props }: { left: Row | null; right: R
       {cell(right)}
     </tr>
   )
+}
+
+/** What is drawn of one line: a megabyte in one line would stop the browser. */
+const MAX_DRAWN = 2_000
+
+interface CodeTextProps {
+  row: Row
+  tokens: (row: Row, text: string) => Token[]
+  marks?: readonly Range[]
+}
+
+/** The text of one line, in colours and with its changed parts marked. */
+function CodeText({ row, tokens, marks = [] }: CodeTextProps) {
+  const text = row.text.slice(0, MAX_DRAWN)
+  const hidden = row.text.length - text.length
+  return (
+    <>
+      {markTokens(tokens(row, text), marks).map(({ text: part, kind, marked }, index) => {
+        const shown = visibleText(part)
+        const classes = [kind && `code-${kind}`, marked && 'code-mark'].filter(Boolean).join(' ')
+        return classes ? (
+          <span key={index} class={classes}>
+            {shown}
+          </span>
+        ) : (
+          shown
+        )
+      })}
+      {hidden > 0 && <span class="code-note">… {formatNumber(hidden)} more characters</span>}
+      {row.unended && <span class="code-note">no line break at the end of the file</span>}
+    </>
+  )
+}
+
+/** How a view of code links to single lines of the later version. */
+export interface LineLinks {
+  href: (line: number) => string
+  /** Puts the line into the address. */
+  select: (line: number) => void
+  /** The line that the address names. */
+  selected: number | null
 }

@@ -2,9 +2,8 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Button } from '../button.tsx'
 import { keepInSight } from '../keep-in-sight.ts'
-import { formatNumber, plural } from '../words/format.ts'
-import { visibleText } from '../words/text.ts'
-import type { LineLinks } from './line-link.ts'
+import { formatNumber, plural, visibleText } from '../words.ts'
+import type { LineLinks } from './code-rows.tsx'
 import { blockAround, foldLines, type Piece } from './lines/fold.ts'
 
 /** Lines that a long file shows at once, and that a fold opens at once. */

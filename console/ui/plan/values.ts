@@ -1,5 +1,5 @@
-import type { PlannedResource } from '../../client/api/types.ts'
-import { shorten, visibleText } from '../words/text.ts'
+import type { PlannedResource } from '../../client/api/schemas.ts'
+import { shorten, visibleText } from '../words.ts'
 
 export type PlannedAttribute = PlannedResource['attributes'][number]
 /** One side of a change: an attribute of a resource, or an output. */

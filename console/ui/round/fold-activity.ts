@@ -1,7 +1,14 @@
-import type { ActivityEvent } from '../../client/api/types.ts'
-import { addLine, finishLine } from './activity-lines.ts'
-import type { FoldedActivity, Lane, LaneKind, LaneStep, StepState } from './types.ts'
-import { isReading } from './words.ts'
+import type { ActivityEvent } from '../../client/api/schemas.ts'
+import {
+  addLine,
+  type FoldedActivity,
+  finishLine,
+  isReading,
+  type Lane,
+  type LaneKind,
+  type LaneStep,
+  type StepState,
+} from './activity-lines.ts'
 
 /** The words for a status message are no work on the request. */
 const isNoise = (chain: string): boolean => chain === 'STATUS_UPDATE'

@@ -1,11 +1,10 @@
-import type { AttemptResult } from '../../client/api/types.ts'
+import type { AttemptResult } from '../../client/api/schemas.ts'
 import { Badge, type Tone } from '../badge.tsx'
-import { formatMoney, formatNumber, formatSeconds, plural } from '../words/format.ts'
-import { shorten, visibleText } from '../words/text.ts'
-import { Diagnostics } from './diagnostics.tsx'
+import { formatNumber, formatSeconds, plural, shorten, visibleText } from '../words.ts'
+import type { LaneStep, StepState } from './activity-lines.ts'
+import { chainName, stepName } from './activity-lines.ts'
 import type { MergedLane } from './merge-attempts.ts'
-import type { LaneStep, StepState } from './types.ts'
-import { chainName, stepName } from './words.ts'
+import { formatSpend, sumSpend } from './spend.ts'
 
 interface LanesProps {
   lanes: readonly MergedLane[]
@@ -87,11 +86,11 @@ function Outcome({ outcome }: { outcome: string }) {
 
 function Cost({ record }: { record: AttemptResult | null }) {
   if (record?.input_tokens == null || record.ended_at === null) return null
+  const spend = sumSpend([record]) ?? { tokens: 0, cost_usd: null }
   const seconds = (Date.parse(record.ended_at) - Date.parse(record.started_at)) / 1_000
   return (
     <span class="round-lane-cost number small quiet">
-      {formatSeconds(seconds)} · {formatNumber(record.input_tokens + (record.output_tokens ?? 0))} tokens
-      {record.cost_usd !== null && ` · ${formatMoney(record.cost_usd)}`}
+      {[formatSeconds(seconds), ...formatSpend(spend)].join(' · ')}
     </span>
   )
 }
@@ -151,3 +150,41 @@ export const Lines = ({ added, removed }: { added: number; removed: number }) =>
     <span class="round-added">+{formatNumber(added)}</span> <span class="round-removed">−{formatNumber(removed)}</span>
   </span>
 )
+
+type Diagnostic = AttemptResult['diagnostics'][number]
+
+/** What the engine, or a check, found in an attempt. */
+function Diagnostics({ record }: { record: AttemptResult }) {
+  const more = record.diagnostics_total - record.diagnostics.length
+  return (
+    <ul class="round-diagnostics" aria-label="What was found">
+      {record.diagnostics.map((diagnostic, index) => (
+        <li key={index}>
+          <Finding {...diagnostic} />
+        </li>
+      ))}
+      {more > 0 && <li class="small quiet">and {plural(more, 'more finding')}</li>}
+    </ul>
+  )
+}
+
+function Finding({ severity, step, summary, detail, file, line, snippet, address, rule }: Diagnostic) {
+  return (
+    <div class="round-finding">
+      <p>
+        <Badge tone={severity === 'error' ? 'bad' : 'warn'}>{severity === 'error' ? 'Error' : 'Warning'}</Badge>{' '}
+        <b>{cut(summary, 400)}</b>
+      </p>
+      <p class="small quiet">
+        {step && <span>{stepName(step)}</span>}
+        {file && <span class="mono">{`${cut(file, 200)}${line === null ? '' : `:${line}`}`}</span>}
+        {address && <span class="mono">{cut(address, 200)}</span>}
+        {rule && <span class="mono">{cut(rule, 80)}</span>}
+      </p>
+      {detail && <p class="round-detail small">{cut(detail, 2_000)}</p>}
+      {snippet && <pre class="round-snippet">{cut(snippet, 4_000)}</pre>}
+    </div>
+  )
+}
+
+const cut = (text: string, length: number): string => visibleText(shorten(text, length))

@@ -1,5 +1,5 @@
-import type { AttemptResult } from '../../client/api/types.ts'
-import type { Lane, LaneStep } from './types.ts'
+import type { AttemptResult } from '../../client/api/schemas.ts'
+import type { Lane, LaneStep } from './activity-lines.ts'
 
 /** A lane, and what the platform recorded of its attempt. */
 export interface MergedLane extends Lane {

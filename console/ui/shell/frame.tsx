@@ -1,9 +1,10 @@
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { usePlatform, useStore } from '../../client/platform.ts'
 import { hasPanelRole, useMe } from '../../client/use-me.ts'
 import { Button } from '../button.tsx'
-import { Banners } from './banners.tsx'
+import { Elapsed } from '../time.tsx'
 import { Palette } from './palette.tsx'
 
 interface Entry {
@@ -24,7 +25,7 @@ const ENTRIES: readonly Entry[] = [
 ]
 
 /** What stands around every screen: navigation, who is signed in, and what is wrong with the connection. */
-export function Frame() {
+export function Frame(): JSX.Element {
   const me = useMe()
   const [open, setOpen] = useState(false)
   const path = useRouterState({ select: ({ location }) => location.pathname })
@@ -99,3 +100,29 @@ const Mark = () => (
     <path d="m1 8 7 3.6L15 8M1 11.4 8 15l7-3.6" fill="none" stroke="currentColor" stroke-width="1.4" />
   </svg>
 )
+
+/** What concerns every screen: no connection, and a sign-in that ended. What was typed stays where it is. */
+function Banners() {
+  const { api, signIn } = usePlatform()
+  const connection = useStore(api.connection.state)
+  const state = useStore(signIn.state)
+  const problem = useStore(signIn.problem)
+  return (
+    <div class="banners" aria-live="polite">
+      {!connection.online && (
+        <p class="banner banner-bad">
+          No connection to the platform for <Elapsed since={new Date(connection.since).toISOString()} until={null} />.
+          It is tried again by itself; nothing that runs is lost.
+        </p>
+      )}
+      {state === 'ended' && (
+        <p class="banner banner-warn">
+          Your sign-in has ended. What you typed is kept. {problem}
+          <Button small onClick={() => void signIn.start()}>
+            Sign in again
+          </Button>
+        </p>
+      )}
+    </div>
+  )
+}

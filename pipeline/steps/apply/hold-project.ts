@@ -1,9 +1,9 @@
 import type { ApplyResult } from '../../../src/rounds/applies.ts'
 import { parkRound, takeProject } from '../../../src/rounds/transitions.ts'
-import type { StoredSeal } from '../../../src/sessions/pins/seal.ts'
+import type { SavedPlan } from '../../../src/saved-plans/saved-plan.ts'
 import type { BareKit } from '../../kit/kit.ts'
 import type { BareRun } from '../../kit/run.ts'
-import { removePinned } from '../../workspace/pins/pinned.ts'
+import { removePlanDirectory } from '../../workspace/saved-plans/plan-directory.ts'
 
 /** Longest wait for another round that applies to the same project, unless a job of the engine may run shorter. */
 const LIMIT_S = 600
@@ -36,24 +36,24 @@ export async function holdProject(
 }
 
 /**
- * Deletes what the seal stood for: the directory on this disk and the copy in the object store. A failure is only
- * logged, because the seal is removed with the end of the round, and without it neither is ever applied.
- * @param options.inUse whether an engine may still work in the directory
+ * Deletes the directory of a saved plan on this disk and the copy in the object store. A failure is only logged, because
+ * the plan ends with the round, and after that neither is ever applied.
+ * @param options.inUse true when an engine may still work in the directory
  */
-export async function discardPin(
+export async function discardSavedPlan(
   { context, round, log }: BareRun,
-  seal: StoredSeal | null,
+  plan: SavedPlan | null,
   options: { inUse: boolean },
 ): Promise<void> {
-  const remove = removePinned(context.config.paths, round.session.uuid, options).catch((error: unknown) =>
-    log.warn('the pinned directory could not be removed', { error }),
+  const remove = removePlanDirectory(context.config.paths, round.session.uuid, options).catch((error: unknown) =>
+    log.warn('the directory of a saved plan could not be removed', { error }),
   )
-  const key = seal?.archive_key ?? null
+  const key = plan?.archive_key ?? null
   const forget =
     key === null
       ? null
       : context.storage
           .delete(key)
-          .catch((error: unknown) => log.warn('a stored pin could not be deleted', { key, error }))
+          .catch((error: unknown) => log.warn('the stored copy of a saved plan could not be deleted', { key, error }))
   await Promise.all([remove, forget])
 }

@@ -1,12 +1,12 @@
 import { readManagedState } from '../../../src/plan/state/managed-state.ts'
 import { compareStates, describeMoves, type EngineState, hasMoved, parseState } from '../../../src/plan/state/state.ts'
 import type { ApplyResult } from '../../../src/rounds/applies.ts'
-import { describeMovedState, describeOtherEngine } from '../../../src/sessions/pins/compare.ts'
-import type { StoredSeal } from '../../../src/sessions/pins/seal.ts'
+import type { SavedPlan } from '../../../src/saved-plans/saved-plan.ts'
+import { describeMovedState, describeOtherEngine } from '../../../src/saved-plans/verify.ts'
 import type { BareRun } from '../../kit/run.ts'
-import type { PinnedDirectory } from '../../workspace/pins/pinned.ts'
-import { readZipEntry } from '../../workspace/pins/zip.ts'
-import { MAX_STATE_BYTES } from '../generate/pin-plan.ts'
+import type { PlanDirectory } from '../../workspace/saved-plans/plan-directory.ts'
+import { readZipEntry } from '../../workspace/saved-plans/zip.ts'
+import { MAX_STATE_BYTES } from '../generate/save-plan.ts'
 
 type Refusal = Extract<ApplyResult, { kind: 'refused' }>
 
@@ -17,7 +17,7 @@ const PLAN_AGAIN = 'Run a generate round, which plans anew, review its plan and 
  * plan differently. Answers null when they agree, or when the engine of the plan is not known.
  * Errors: those of the iac client.
  */
-export async function refuseOtherEngine({ context, signal }: BareRun, { engine }: StoredSeal): Promise<Refusal | null> {
+export async function refuseOtherEngine({ context, signal }: BareRun, { engine }: SavedPlan): Promise<Refusal | null> {
   if (engine === null) return null
   const reason = describeOtherEngine(engine, await context.iac.engine(signal))
   return reason === null ? null : { kind: 'refused', cause: 'engine_changed', reason, advice: PLAN_AGAIN }
@@ -29,12 +29,12 @@ export async function refuseOtherEngine({ context, signal }: BareRun, { engine }
  */
 export async function refuseMovedState(
   run: BareRun,
-  seal: StoredSeal,
-  directory: PinnedDirectory,
+  plan: SavedPlan,
+  directory: PlanDirectory,
 ): Promise<Refusal | null> {
-  if (seal.state === null) return null
-  const now = await readCurrentState(run, seal.project_id)
-  const moved = now === null ? null : describeMovedState(seal.state, now)
+  if (plan.state === null) return null
+  const now = await readCurrentState(run, plan.project_id)
+  const moved = now === null ? null : describeMovedState(plan.state, now)
   if (now === null || moved === null) return null
   const reason = `${moved} ${await describeMovesSince(run, directory, now)}`
   return { kind: 'refused', cause: 'state_moved', reason, advice: PLAN_AGAIN }
@@ -44,10 +44,10 @@ export async function refuseMovedState(
  * Says in a sentence, which begins with a blank, what the state shows of an apply whose end nobody saw; empty when
  * the state cannot be read.
  */
-export async function describeStateTrace(run: BareRun, seal: StoredSeal, directory: PinnedDirectory): Promise<string> {
-  const now = seal.state === null ? null : await readCurrentState(run, seal.project_id)
-  if (now === null || seal.state === null) return ''
-  if (!hasMoved(seal.state, now)) return ' The state is the one from before the apply.'
+export async function describeStateTrace(run: BareRun, plan: SavedPlan, directory: PlanDirectory): Promise<string> {
+  const now = plan.state === null ? null : await readCurrentState(run, plan.project_id)
+  if (now === null || plan.state === null) return ''
+  if (!hasMoved(plan.state, now)) return ' The state is the one from before the apply.'
   return ` The state was written after the plan was made. ${await describeMovesSince(run, directory, now)}`
 }
 
@@ -63,11 +63,7 @@ async function readCurrentState({ context, signal, log }: BareRun, projectId: st
 }
 
 /** Says what changed in the state since the one that the plan file holds; empty when the plan file holds none. */
-async function describeMovesSince(
-  { context }: BareRun,
-  { iacRoot }: PinnedDirectory,
-  now: EngineState,
-): Promise<string> {
+async function describeMovesSince({ context }: BareRun, { iacRoot }: PlanDirectory, now: EngineState): Promise<string> {
   const prior = await readZipEntry(
     `${iacRoot}/${context.config.paths.session_plan_filename}`,
     'tfstate',

@@ -3,13 +3,13 @@ import { delay } from '../../../src/base/http.ts'
 import { cutMiddle } from '../../../src/base/text.ts'
 import { STOPPING } from '../../../src/data/queue/types.ts'
 import { type ApplyResult, recordApplyJob, recordIntent } from '../../../src/rounds/applies.ts'
-import type { EngineResult } from '../../../src/services/iac/types.ts'
-import type { StoredSeal } from '../../../src/sessions/pins/seal.ts'
+import type { SavedPlan } from '../../../src/saved-plans/saved-plan.ts'
+import type { EngineResult } from '../../../src/services/iac/contract.ts'
 import { askToStop, cancelledBy } from '../../kit/cancellation.ts'
 import { watchJob } from '../../kit/follow-output.ts'
 import type { BareKit } from '../../kit/kit.ts'
 import type { BareRun } from '../../kit/run.ts'
-import type { PinnedDirectory } from '../../workspace/pins/pinned.ts'
+import type { PlanDirectory } from '../../workspace/saved-plans/plan-directory.ts'
 
 /** The error of an apply in a locked session, 409. */
 export const blockedSession = (uuid: string) => conflict(`Session ${uuid} is blocked; apply is not allowed.`)
@@ -23,15 +23,15 @@ export const blockedSession = (uuid: string) => conflict(`Session ${uuid} is blo
  */
 export async function submitOnce(
   run: BareRun,
-  seal: StoredSeal,
-  { iacRoot }: PinnedDirectory,
+  plan: SavedPlan,
+  { iacRoot }: PlanDirectory,
   onIntent: () => void,
 ): Promise<string> {
   const { context, round, signal } = run
   const { scope_id, provider, uuid } = round.session
   // The sidecar hashes the plan file again, on a copy that nobody can change before the engine reads it.
   const isHashed = (await context.iac.offers?.('plan_sha256', signal)) ?? false
-  if (!(await recordIntent(context.sql, round, seal))) throw blockedSession(uuid)
+  if (!(await recordIntent(context.sql, round, plan))) throw blockedSession(uuid)
   onIntent()
   if (signal.aborted && signal.reason !== STOPPING) throw new LeaseLost()
   const planFile = context.config.paths.session_plan_filename
@@ -40,7 +40,7 @@ export async function submitOnce(
     scope_id,
     engine_provider: provider,
     plan_file: planFile,
-    ...(isHashed && { plan_sha256: seal.plan_sha256 }),
+    ...(isHashed && { plan_sha256: plan.plan_sha256 }),
   })
   await recordJobId(run, jobId)
   return jobId

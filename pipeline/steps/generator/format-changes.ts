@@ -1,4 +1,4 @@
-import type { CodeText } from '../../../src/services/iac/types.ts'
+import type { CodeText } from '../../../src/services/iac/contract.ts'
 import type { Kit } from '../../kit/kit.ts'
 import type { Run } from '../../kit/run.ts'
 import { createFileAccess } from '../../workspace/files/access.ts'

@@ -1,10 +1,10 @@
 import { LeaseLost, PlatformError } from '../../../src/base/errors.ts'
 import { type Plan, parsePlan } from '../../../src/plan/plan.ts'
 import { type BeyondTargets, changesBeyond } from '../../../src/plan/targets/targets.ts'
-import type { EngineResult } from '../../../src/services/iac/types.ts'
+import type { EngineResult } from '../../../src/services/iac/contract.ts'
 import { runWhenStateIsFree } from '../../kit/engine.ts'
 import type { Kit } from '../../kit/kit.ts'
-import { removeRightInside } from '../../workspace/pins/private-files.ts'
+import { removeRightInside } from '../../workspace/saved-plans/private-files.ts'
 import type { ValidPlan } from './plan.ts'
 
 /**

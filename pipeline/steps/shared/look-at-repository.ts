@@ -9,7 +9,7 @@ import {
   type RepositoryFile,
   type ShownRepository,
 } from '../../../src/chains/shared/repository.ts'
-import type { ModelRole } from '../../../src/llm/types.ts'
+import type { ModelRole } from '../../../src/llm/inference.ts'
 import { readDiffFiles } from '../../../src/plan/code/branch-diff.ts'
 import type { Kit } from '../../kit/kit.ts'
 

@@ -1,7 +1,7 @@
 import { lstat, readlink, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import type { Config } from '../../../config/types.ts'
-import { ToolError } from '../../../src/agent/types.ts'
+import { ToolError } from '../../../src/agent/agent-request.ts'
 import { badRequest } from '../../../src/base/errors.ts'
 import { isHidden } from './engine-files.ts'
 

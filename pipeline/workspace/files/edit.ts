@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open, realpath, unlink } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
-import { ToolError } from '../../../src/agent/types.ts'
+import { ToolError } from '../../../src/agent/agent-request.ts'
 import type { LocalGit } from '../git/git.ts'
 import { type Enclosure, resolveExistingPath, resolveWritablePath, toRelativePath } from './confine.ts'
 import { isInEngineFolder } from './engine-files.ts'

@@ -8,7 +8,7 @@ import { STATE_KEYS_FILE } from '../../../src/plan/state/managed-state.ts'
 export const WORKSPACE_MARKER = '.platform-workspace'
 
 /**
- * The file with the values to mask, in the root of a pinned clone. It reveals nothing new: the plan file beside it
+ * The file with the values to mask, in the root of a plan directory. It reveals nothing new: the plan file beside it
  * holds the same values.
  */
 export const MASKS_FILE = '.platform-masks.json'

@@ -1,5 +1,5 @@
 import { rgPath } from '@vscode/ripgrep'
-import { ToolError } from '../../../src/agent/types.ts'
+import { ToolError } from '../../../src/agent/agent-request.ts'
 import { runProcess } from '../git/run-process.ts'
 import type { Enclosure } from './confine.ts'
 import { hiddenNames } from './engine-files.ts'

@@ -1,4 +1,4 @@
-import { ToolError } from '../../../src/agent/types.ts'
+import { ToolError } from '../../../src/agent/agent-request.ts'
 import { describeMiss, linesOf } from './nearest-lines.ts'
 
 interface Block {

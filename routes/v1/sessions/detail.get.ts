@@ -5,6 +5,7 @@ import { requireReadableSession } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireUser } from '../../middleware/gates.ts'
 import { errors, json, STORE_ERROR, signedIn } from '../../openapi/answers.ts'
+import { toSeal } from '../../schemas/seal.ts'
 import { SessionAggregate } from '../../schemas/session.ts'
 import { BOOLEAN, boolean, uuid } from '../../validation/fields.ts'
 
@@ -37,7 +38,8 @@ export const getSession = endpoint({
     const session = await requireReadableSession(c, query.id)
     const aggregate = await loadAggregate(c.var.platform, session.uuid, { includeHistory: query.include_history })
     if (!aggregate) throw sessionNotFound(session.uuid)
-    const answer: z.input<typeof SessionAggregate> = aggregate
+    const { saved_plan, ...detail } = aggregate
+    const answer: z.input<typeof SessionAggregate> = { ...detail, seal: saved_plan && toSeal(saved_plan) }
     return c.json(answer)
   },
 })

@@ -1,4 +1,5 @@
-import { type HclBody, type HclCall, parseHcl } from '../../../src/hcl/parser.ts'
+import { parseHcl } from '../../../src/hcl/parser.ts'
+import type { HclBody, HclCall } from '../../../src/hcl/tree.ts'
 
 /**
  * Configuration as a tree. Both forms of the language become the same one: a block is an entry of its type, and each

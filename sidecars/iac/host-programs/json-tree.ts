@@ -1,5 +1,6 @@
-import { type HclCall, parseTemplate } from '../../../src/hcl/parser.ts'
+import { parseTemplate } from '../../../src/hcl/parser.ts'
 import { MAX_DEPTH } from '../../../src/hcl/scanner.ts'
+import type { HclCall } from '../../../src/hcl/tree.ts'
 import { type ConfigEntry, type ConfigNode, type ConfigTree, TooManyTokens } from './config-tree.ts'
 
 const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/sy

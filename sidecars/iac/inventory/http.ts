@@ -1,5 +1,6 @@
+import type * as v from 'valibot'
 import { delay, type Fetch, OutboundError, type OutboundResponse, retryAfter, send } from '../../../src/base/http.ts'
-import { codeOf, messageOf } from './refusal.ts'
+import { checkShape } from './inputs.ts'
 import { InventoryError, type InventoryRequest, RefusedError } from './types.ts'
 
 type HeaderFields = Record<string, string>
@@ -74,6 +75,12 @@ export async function askJson(question: Question): Promise<unknown> {
     throw new RefusedError(question.source, response.status, '', 'the answer is not JSON')
   }
 }
+
+/** Calls a cloud and checks the form of its JSON. Errors: those of `ask`, `InventoryError` for another form. */
+export const askShape = async <Schema extends v.GenericSchema>(
+  schema: Schema,
+  question: Question,
+): Promise<v.InferOutput<Schema>> => checkShape(question.source, schema, await askJson(question))
 
 async function attemptOnce(question: Question, headers: HeaderFields): Promise<OutboundResponse | OutboundError> {
   try {
@@ -156,3 +163,99 @@ function systemCode({ cause }: OutboundError): string {
   const inner = cause instanceof Error ? (cause.cause ?? cause) : cause
   return inner instanceof Error && 'code' in inner && typeof inner.code === 'string' ? inner.code : ''
 }
+
+export interface Page<Item> {
+  items: readonly Item[]
+  /** Cursor for the next page; null, undefined or an empty text after the last one. */
+  next: string | null | undefined
+}
+
+/**
+ * Reads a list to its end, page by page.
+ * @param read is called with null for the first page, then with the cursor that the page before has named
+ * Errors: `InventoryError` when there are more than `maxPages`, or when a page names one that was read before.
+ */
+export async function readPages<Item>(options: {
+  source: string
+  maxPages: number
+  read: (cursor: string | null) => Promise<Page<Item>>
+}): Promise<Item[]> {
+  const { source, maxPages, read } = options
+  const all: Item[] = []
+  const seen = new Set<string>()
+  let cursor: string | null = null
+  for (let page = 1; ; page++) {
+    const { items, next }: Page<Item> = await read(cursor)
+    for (const item of items) all.push(item)
+    if (!next) return all
+    if (page >= maxPages) throw new InventoryError(`${source} has more than ${maxPages} pages of results`)
+    if (seen.has(next)) throw new InventoryError(`${source} repeats a page of results`)
+    seen.add(next)
+    cursor = next
+  }
+}
+
+const MAX_MESSAGE = 1000
+/** Deeper than any cloud nests the error of an answer. */
+const MAX_DEPTH = 3
+const MESSAGE_KEYS = ['message', 'Message', 'error_description', 'detail', 'errorMessage']
+const CODE_KEYS = ['code', 'Code', '__type', 'reason', 'status', 'error']
+const WRAPPERS = ['error', 'Error', 'errors', 'details']
+
+/**
+ * What the error document of a cloud says, in JSON (`{message}`, `{error: {message}}`, `{error, error_description}`)
+ * or XML (`<Message>`): one line of at most 1000 characters, empty when nothing fits.
+ */
+export function messageOf(text: string): string {
+  const message = fromJson(text, textAt(MESSAGE_KEYS), true) ?? fromXml(text, 'Message') ?? plainMessage(text)
+  const line = message.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()
+  return line.length > MAX_MESSAGE ? `${line.slice(0, MAX_MESSAGE - 1)}…` : line
+}
+
+/**
+ * The name of the error, such as `AccessDenied`, without its namespace; empty when there is none. AWS puts it into a
+ * header.
+ */
+export function codeOf(text: string, headers: Headers): string {
+  const code =
+    headers.get('x-amzn-errortype') ?? fromJson(text, textAt(CODE_KEYS), false) ?? fromXml(text, 'Code') ?? ''
+  const name = code.split('#').at(-1)?.split(':')[0] ?? ''
+  return /^[A-Za-z0-9_.-]{1,100}$/.test(name) ? name : ''
+}
+
+type Find = (document: object) => string | undefined
+
+const textAt =
+  (keys: readonly string[]): Find =>
+  (document) =>
+    keys
+      .map((key) => Reflect.get(document, key))
+      .find((value): value is string => typeof value === 'string' && value.trim() !== '')
+
+function fromJson(text: string, find: Find, innermost: boolean): string | undefined {
+  try {
+    return search(JSON.parse(text), find, innermost, 0)
+  } catch {
+    return undefined
+  }
+}
+
+/** Of nested errors the inner one has the better message and the outer one the better name. */
+function search(value: unknown, find: Find, innermost: boolean, depth: number): string | undefined {
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return undefined
+  if (Array.isArray(value)) return search(value[0], find, innermost, depth + 1)
+  const own = find(value)
+  if (own !== undefined && !innermost) return own
+  for (const key of WRAPPERS) {
+    const inner: unknown = Reflect.get(value, key)
+    const text = typeof inner === 'object' ? search(inner, find, innermost, depth + 1) : undefined
+    if (text !== undefined) return text
+  }
+  return own
+}
+
+const fromXml = (text: string, element: string) =>
+  new RegExp(`<${element}>([^<]+)</${element}>`).exec(text)?.[1]?.trim()
+
+/** A short text that is neither a page nor a document. */
+const plainMessage = (text: string) => (/^\s*[<{[]/.test(text) || text.length > MAX_MESSAGE ? '' : text)

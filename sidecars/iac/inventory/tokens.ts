@@ -1,20 +1,24 @@
 import * as v from 'valibot'
 import type { InventoryRequest } from './types.ts'
 
-export interface AccessToken {
-  value: string
+export interface Expiring<Value> {
+  value: Value
   /** Milliseconds since 1970. */
   expiresAt: number
 }
 
+export type AccessToken = Expiring<string>
 export type ObtainToken = () => Promise<AccessToken>
 export type TokenSource = () => Promise<string>
 
 const EARLY_MS = 5 * 60_000
 
 /** Keeps a token in memory for one discovery, and obtains another when it has less than five minutes left. */
-export function keepToken(request: InventoryRequest, obtain: ObtainToken): TokenSource {
-  let held: AccessToken | null = null
+export function keepToken<Value>(
+  request: InventoryRequest,
+  obtain: () => Promise<Expiring<Value>>,
+): () => Promise<Value> {
+  let held: Expiring<Value> | null = null
   return async () => {
     if (held === null || held.expiresAt - EARLY_MS <= request.now().getTime()) held = await obtain()
     return held.value

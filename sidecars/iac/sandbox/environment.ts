@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
+import { blocksWithin, readHcl } from '../../../src/hcl/read.ts'
 import type { EngineProvider, JobKind, JobRequest } from '../types.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -89,8 +90,7 @@ export async function namedFiles(variables: Readonly<Record<string, string>>): P
 /** Folders with credentials of these clouds below the home folder of the service, as seen from there. */
 export const homeFolders = (clouds: readonly EngineProvider[]): string[] => clouds.map((cloud) => CLOUDS[cloud].home)
 
-const BACKEND_BLOCK = /\bbackend\s+"(\w+)"\s*\{([^{}]*)/
-const HAS_OWN_KEYS = /^\s*(access_key|sas_token|credentials|token|shared_credentials_files)\s*=/m
+const OWN_KEYS = new Set(['access_key', 'sas_token', 'credentials', 'token', 'shared_credentials_files'])
 const MAX_BYTES = 64 * 1024
 
 /**
@@ -105,6 +105,8 @@ export async function readStateCloud(workspace: string, overrideName: string): P
   )
   if (size === 0 || size > MAX_BYTES) return null
   const text = await readFile(path, 'utf8').catch(() => '')
-  const [, type = '', body = ''] = BACKEND_BLOCK.exec(text) ?? []
-  return HAS_OWN_KEYS.test(body) || !Object.hasOwn(BACKENDS, type) ? null : (BACKENDS[type] ?? null)
+  const backend = [...blocksWithin(readHcl(text).body)].find(({ type }) => type === 'backend')
+  const [type = ''] = backend?.labels ?? []
+  if (backend?.body.attributes.some(({ name }) => OWN_KEYS.has(name))) return null
+  return Object.hasOwn(BACKENDS, type) ? (BACKENDS[type] ?? null) : null
 }

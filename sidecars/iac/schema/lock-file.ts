@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readHcl, textOf } from '../../../src/hcl/read.ts'
 import type { Engine } from '../types.ts'
 
 const NAME = '.terraform.lock.hcl'
@@ -32,7 +33,10 @@ export async function readLockFile(workspace: string, engine: Engine): Promise<L
   }
 }
 
-function versionsOf(text: string): Map<string, string> {
-  const blocks = text.matchAll(/^provider\s+"([^"\n]+)"\s*\{[^\S\n]*\n\s*version\s*=\s*"([^"\n]+)"/gm)
-  return new Map([...blocks].map(([, source = '', version = '']) => [source, version]))
-}
+const versionsOf = (text: string): Map<string, string> =>
+  new Map(
+    readHcl(text).body.blocks.flatMap(({ labels: [source], body }) => {
+      const version = textOf(body, 'version')
+      return source === undefined || version === null ? [] : [[source, version]]
+    }),
+  )

@@ -1,7 +1,7 @@
-import type { Tool } from '../../agent/types.ts'
+import type { Tool } from '../../agent/agent-request.ts'
 import type { Logger } from '../../base/log.ts'
 import type { Cloud } from '../../base/vocabulary.ts'
-import type { ModelRole } from '../../llm/types.ts'
+import type { ModelRole } from '../../llm/inference.ts'
 
 /** Groups of tools that a chain may be offered. Whoever runs chains builds the tools of each group. */
 export type ToolKind = 'editing' | 'inspection' | 'webSearch' | 'providerSchema'

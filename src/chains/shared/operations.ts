@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import type { Tool } from '../../agent/agent-request.ts'
 import { createResultTool } from '../../agent/result-tool.ts'
-import type { Tool } from '../../agent/types.ts'
 import type { Logger } from '../../base/log.ts'
 import { fence } from '../../prompts/fence.ts'
 import { explanation, textList } from './result-fields.ts'

@@ -1,6 +1,6 @@
 import type { Cloud } from '../../base/vocabulary.ts'
-import type { HclValue } from '../../hcl/parser.ts'
 import { readHcl, textOf } from '../../hcl/read.ts'
+import type { HclValue } from '../../hcl/tree.ts'
 import { bodiesOf, isCode, isJsonCode, parseObject } from './declared-blocks.ts'
 import { resolve } from './references.ts'
 import type { RepositoryFile } from './repository.ts'

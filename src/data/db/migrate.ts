@@ -1,57 +1,59 @@
 import { LOCKS } from './exclusive.ts'
-import { createTables } from './steps/0001-tables.ts'
-import { createSessionLists } from './steps/0002-session-lists.ts'
-import { createPins } from './steps/0003-pins.ts'
-import { createRoundImports } from './steps/0004-round-imports.ts'
-import { addReviewedCommits } from './steps/0005-reviewed-commits.ts'
-import { createPinWorkspaceHash } from './steps/0006-pin-workspace-hash.ts'
-import { addRoundResults } from './steps/0007-round-results.ts'
-import { addCancellations } from './steps/0008-cancellations.ts'
-import { createRoundAttempts } from './steps/0009-round-attempts.ts'
-import { createRoundEvents } from './steps/0010-round-events.ts'
-import { addPlanDocuments } from './steps/0011-plan-documents.ts'
-import { createAuditRecords } from './steps/0012-audit-records.ts'
-import { createListFilters } from './steps/0013-list-filters.ts'
-import { addPreviews } from './steps/0014-previews.ts'
-import { createConsoleFiles } from './steps/0015-console-files.ts'
-import { createSearchIndexes } from './steps/search-indexes.ts'
+import { createSchema } from './steps/0001/schema.ts'
 import type { Sql, Transaction } from './types.ts'
 
-/** The steps in the order in which they run. A released step never changes: the next change gets the next number. */
-const STEPS: readonly { number: number; name: string; run: (tx: Transaction) => Promise<void> }[] = [
-  { number: 1, name: 'tables', run: createTables },
-  { number: 2, name: 'session lists', run: createSessionLists },
-  { number: 3, name: 'pins', run: createPins },
-  { number: 4, name: 'round imports', run: createRoundImports },
-  { number: 5, name: 'reviewed commits', run: addReviewedCommits },
-  { number: 6, name: 'pin workspace hash', run: createPinWorkspaceHash },
-  { number: 7, name: 'round results', run: addRoundResults },
-  { number: 8, name: 'cancellations', run: addCancellations },
-  { number: 9, name: 'round attempts', run: createRoundAttempts },
-  { number: 10, name: 'round events', run: createRoundEvents },
-  { number: 11, name: 'plan documents', run: addPlanDocuments },
-  { number: 12, name: 'audit records', run: createAuditRecords },
-  { number: 13, name: 'list filters', run: createListFilters },
-  { number: 14, name: 'previews', run: addPreviews },
-  { number: 15, name: 'console files', run: createConsoleFiles },
-]
+interface Step {
+  number: number
+  name: string
+  run: (tx: Transaction) => Promise<void>
+}
+
+/**
+ * The steps in the order in which they run. A released step never changes: the next change gets the next number, and
+ * a dump of its schema in `test/data/db/releases`.
+ */
+const STEPS: readonly Step[] = [{ number: 1, name: 'first release', run: createSchema }]
 
 /**
  * Brings the schema of the database up to date. All missing steps run in one transaction under one lock: of
  * several processes that start together only one runs them, and after a failure the schema is as it was before.
+ * Errors: a plain one when the database has tables of a development version, which no step upgrades.
  */
 export async function migrate(sql: Sql): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`SELECT pg_advisory_xact_lock(${LOCKS.migrate})`
     await tx`CREATE TABLE IF NOT EXISTS schema_steps (
       number integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`
-    const applied = await tx<{ number: number }[]>`SELECT number FROM schema_steps`
-    const done = new Set(applied.map((row) => row.number))
-    for (const step of STEPS) {
-      if (done.has(step.number)) continue
-      await step.run(tx)
-      await tx`INSERT INTO schema_steps (number, name) VALUES (${step.number}, ${step.name})`
+    const applied = await tx<{ number: number; name: string }[]>`SELECT number, name FROM schema_steps`
+    const done = new Map(applied.map(({ number, name }) => [number, name]))
+    for (const { number, name, run } of STEPS) {
+      const earlier = done.get(number)
+      if (earlier !== undefined && earlier !== name) throw new Error(DEVELOPMENT_VERSION)
+      if (earlier !== undefined) continue
+      await run(tx)
+      await tx`INSERT INTO schema_steps (number, name) VALUES (${number}, ${name})`
     }
     await createSearchIndexes(tx)
   })
+}
+
+const DEVELOPMENT_VERSION =
+  'the database was made by a development version from before the first release, which cannot be upgraded. Nothing ' +
+  'was changed. Use a new, empty database; for npm start, stop it and delete its data folder, or name another one ' +
+  'with --data. See docs/operations.md, section Upgrades.'
+
+/**
+ * Creates the indexes for substring search unless they exist. They need the extension `pg_trgm`, which not every
+ * database offers. Without it this does nothing, and a search reads the whole table.
+ */
+async function createSearchIndexes(tx: Transaction): Promise<void> {
+  const [index] = await tx<{ last: string | null }[]>`SELECT to_regclass('session_search_content_trgm')::text AS last`
+  if (index?.last) return
+  await tx
+    .savepoint(async (inner) => {
+      await inner`CREATE EXTENSION IF NOT EXISTS pg_trgm`
+      await inner`CREATE INDEX IF NOT EXISTS users_email_trgm ON users USING gin (email gin_trgm_ops)`
+      await inner`CREATE INDEX session_search_content_trgm ON session_search USING gin (content gin_trgm_ops)`
+    })
+    .catch(() => {})
 }

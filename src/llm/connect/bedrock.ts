@@ -9,7 +9,7 @@ import { quirksOf } from '../quirks.ts'
 import { converseWire } from '../wire/converse.ts'
 import type { Authorize } from '../wire/wire-fetch.ts'
 import { configuredWire, connectByWire, quirksOfClaude } from './by-wire.ts'
-import { baseUrl, type Connection, type ModelEntry, Unconfigured } from './types.ts'
+import { baseUrl, type Connection, type ModelEntry, Unconfigured } from './connection.ts'
 
 const DEFAULT_REGION = 'us-west-2'
 const REGION = /^[a-z]{2,4}(-[a-z]+)+-\d+$/

@@ -3,8 +3,8 @@ import { anthropicWire } from '../wire/anthropic.ts'
 import { chatWire } from '../wire/chat.ts'
 import { converseWire } from '../wire/converse.ts'
 import { geminiWire } from '../wire/gemini.ts'
-import { WIRES, type WireName } from '../wire/types.ts'
-import { type Connection, type ModelEntry, Unconfigured } from './types.ts'
+import { WIRES, type WireName } from '../wire/wire.ts'
+import { type Connection, type ModelEntry, Unconfigured } from './connection.ts'
 
 /** The wire form that an entry sets by `wire`; null when it sets none. Errors: `Unconfigured` for an unknown form. */
 export function configuredWire(entry: ModelEntry): WireName | null {

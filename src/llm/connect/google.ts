@@ -4,9 +4,9 @@ import { quirksOf } from '../quirks.ts'
 import { anthropicWire } from '../wire/anthropic.ts'
 import { chatWire } from '../wire/chat.ts'
 import { geminiWire } from '../wire/gemini.ts'
-import type { Wire } from '../wire/types.ts'
+import type { Wire } from '../wire/wire.ts'
 import { claudeQuirks, configuredWire, connectByWire } from './by-wire.ts'
-import { baseUrl, type Connection, type ModelEntry, sameHost, Unconfigured } from './types.ts'
+import { baseUrl, type Connection, type ModelEntry, sameHost, Unconfigured } from './connection.ts'
 
 const OFFICIAL = 'https://generativelanguage.googleapis.com/v1beta'
 

@@ -1,7 +1,7 @@
 import { type Quirks, quirksOf } from '../quirks.ts'
 import { chatWire } from '../wire/chat.ts'
 import { configuredWire, connectByWire } from './by-wire.ts'
-import { baseUrl, type Connection, type ModelEntry, type PlainProvider, sameHost, Unconfigured } from './types.ts'
+import { baseUrl, type Connection, type ModelEntry, type PlainProvider, sameHost, Unconfigured } from './connection.ts'
 
 /** A provider of chat completions, at its public address or at a configured one. Errors: `Unconfigured`. */
 export function connectPlain(provider: PlainProvider, entry: ModelEntry): Connection {

@@ -8,7 +8,7 @@ import {
   FINISH_REASONS,
   toTurns,
 } from './blocks.ts'
-import { type ChatRequest, capOf, EMPTY_PARAMETERS, type Wire, type WireRequest } from './types.ts'
+import { type ChatRequest, capOf, EMPTY_PARAMETERS, type Wire, type WireRequest } from './wire.ts'
 
 const SEARCH = { type: 'web_search_20250305', name: 'web_search', max_uses: 5 }
 const CACHED = { cache_control: { type: 'ephemeral' } }

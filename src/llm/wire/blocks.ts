@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { toCompletion } from './chat.ts'
-import { type AssistantMessage, argumentsObject, type ChatCall, type ChatMessage, plainId } from './types.ts'
+import { type AssistantMessage, argumentsObject, type ChatCall, type ChatMessage, plainId } from './wire.ts'
 
 /**
  * The common part of the Messages API and the Converse API: a conversation of turns by user and assistant, each a

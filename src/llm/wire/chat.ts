@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { isJsonObject } from '../../base/json.ts'
-import type { ChatCall, Wire } from './types.ts'
+import type { ChatCall, Wire } from './wire.ts'
 
 /** The chat-completions form itself: requests and answers pass unchanged. */
 export const chatWire: Wire = { name: 'chat', encode: () => null, decode: (answer) => answer, assemble: assembleChat }

@@ -9,7 +9,7 @@ import {
   FINISH_REASONS,
   toTurns,
 } from './blocks.ts'
-import { type ChatRequest, capOf, EMPTY_PARAMETERS, type Wire } from './types.ts'
+import { type ChatRequest, capOf, EMPTY_PARAMETERS, type Wire } from './wire.ts'
 
 /** Models whose provider caches the prompt up to a mark in it. */
 const CACHING = /anthropic\.claude-(3-7|(opus|sonnet|haiku|fable|mythos)-)/

@@ -1,14 +1,7 @@
 import * as v from 'valibot'
 import { isJsonObject } from '../../base/json.ts'
 import { toCompletion } from './chat.ts'
-import {
-  type AssistantMessage,
-  argumentsObject,
-  type ChatRequest,
-  capOf,
-  EMPTY_PARAMETERS,
-  type Wire,
-} from './types.ts'
+import { type AssistantMessage, argumentsObject, type ChatRequest, capOf, EMPTY_PARAMETERS, type Wire } from './wire.ts'
 
 type Part = Record<string, unknown>
 interface Content {

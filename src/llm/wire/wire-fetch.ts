@@ -1,7 +1,7 @@
 import { type Fetch, readStream, retryAfter } from '../../base/http.ts'
 import { CallFailure, isRetryable } from '../failure.ts'
 import { readError } from './error-of.ts'
-import type { ChatRequest, Wire } from './types.ts'
+import type { ChatRequest, Wire } from './wire.ts'
 
 /**
  * Makes the headers that authenticate a request. It is called for each one, because tokens expire and signatures

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
-import type { HclAttribute, HclBlock, HclValue } from '../../hcl/parser.ts'
 import { attributeOf, isWrittenOut, readHcl } from '../../hcl/read.ts'
+import type { HclAttribute, HclBlock, HclValue } from '../../hcl/tree.ts'
 
 /** Anybody may have written the files: the most values of one file, and the most characters of one value. */
 const MAX_LITERALS = 10_000

@@ -1,5 +1,5 @@
-import type { HclBlock, HclBody } from '../../hcl/parser.ts'
 import { readHcl, textOf } from '../../hcl/read.ts'
+import type { HclBlock, HclBody } from '../../hcl/tree.ts'
 
 /** What the code of one folder, which is one module, declares. Names are those of references: `aws_vpc.main`. */
 export interface Declarations {

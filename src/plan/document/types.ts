@@ -1,6 +1,6 @@
 import type { Json } from '../../base/json.ts'
 import type { Severity } from '../../base/vocabulary.ts'
-import type { EngineInfo } from '../../services/iac/types.ts'
+import type { EngineInfo } from '../../services/iac/contract.ts'
 import type { Plan } from '../plan.ts'
 import type { BeyondTargets } from '../targets/targets.ts'
 

@@ -1,5 +1,5 @@
 import type { SchemaParts } from '../../services/iac/answers.ts'
-import type { SchemaRequest } from '../../services/iac/types.ts'
+import type { SchemaRequest } from '../../services/iac/contract.ts'
 import { keyOf, type TypeName, type TypeSchema } from './read.ts'
 
 /** Names of all types that the providers of a workspace offer. */

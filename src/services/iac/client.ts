@@ -4,8 +4,8 @@ import { delay, type Fetch, OutboundError, type OutboundRequest, type OutboundRe
 import type { Logger } from '../../base/log.ts'
 import { transportFault, unexpectedAnswer } from '../ask.ts'
 import { AnnouncementSchema, EngineSchema, parseJsonBody, SubmittedSchema } from './answers.ts'
+import type { IacClient, IacJobKind } from './contract.ts'
 import { createOptionalCalls } from './optional.ts'
-import type { IacClient, IacJobKind } from './types.ts'
 import { type IacAccess, waitForJob } from './wait-for-job.ts'
 
 const ROUTES: Record<IacJobKind, string> = {

@@ -12,7 +12,7 @@ import {
   SchemaPartsSchema,
   SubmittedSchema,
 } from './answers.ts'
-import type { IacClient } from './types.ts'
+import type { IacClient } from './contract.ts'
 import { type IacAccess, waitForJob } from './wait-for-job.ts'
 
 type OptionalJob = 'schema' | 'diagnostics' | 'fmt'

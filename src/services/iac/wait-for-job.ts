@@ -5,7 +5,7 @@ import { delay, OutboundError, type OutboundRequest, type OutboundResponse } fro
 import type { Logger } from '../../base/log.ts'
 import { transportFault, unexpectedAnswer } from '../ask.ts'
 import { type JobAnswer, JobSchema } from './answers.ts'
-import type { EngineResult } from './types.ts'
+import type { EngineResult } from './contract.ts'
 
 /** Access to the iac service. `call` adds the service's address and token to a request. */
 export interface IacAccess {

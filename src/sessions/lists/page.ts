@@ -1,4 +1,5 @@
 import type { Query, Sql } from '../../data/db/types.ts'
+import { factColumns, factJoins } from '../../rounds/session-facts.ts'
 import type { SessionSummary } from '../session-detail.ts'
 import type { Kind } from './kinds.ts'
 import type { MatchQuery } from './matches.ts'
@@ -97,15 +98,9 @@ async function readSummaries(
 ): Promise<SummaryRow[]> {
   const query = sql<SummaryRow[]>`
     WITH matching AS ${matching}
-    SELECT s.uuid, coalesce(nullif(u.email, ''), 'user-' || u.id) AS username, s.operation, p.provider, h.first_query,
-           w.uri, w.branch, w.root_path, s.last_status AS current_status,
-           s.in_flight, s.is_blocked, s.created_at, s.updated_at ${include_cost ? sql`, ${costOfSession(sql)}` : sql``}
+    SELECT ${factColumns(sql)}, s.created_at, s.updated_at ${include_cost ? sql`, ${costOfSession(sql)}` : sql``}
     FROM (SELECT id, at FROM matching ORDER BY at DESC, id DESC LIMIT ${limit} OFFSET ${offset}) found
-    JOIN sessions s ON s.id = found.id
-    JOIN users u ON u.id = s.user_id
-    JOIN workspaces w ON w.session_id = s.id
-    JOIN engine_providers p ON p.session_id = s.id
-    JOIN histories h ON h.session_id = s.id
+    JOIN sessions s ON s.id = found.id ${factJoins(sql)}
     ORDER BY ${orderColumn(sql, sort)} DESC, s.id DESC`
   return await (planDependsOnValues ? query.unprepared() : query)
 }

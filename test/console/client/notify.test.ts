@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { endText } from '../../../console/client/notify.ts'
+import { endText } from '../../../console/client/end-notification.ts'
 
 it('says how the newest round ended, and what it was about', () => {
   const session = { first_query: 'First', is_blocked: false, rounds: [{ query: 'First' }, { query: 'Second' }] }

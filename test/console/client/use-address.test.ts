@@ -1,16 +1,20 @@
 import { expect, it } from 'vitest'
-import { applyChanges, toText } from '../../../console/client/use-address.ts'
+import { pickSearch, toValue } from '../../../console/client/use-address.ts'
 
-it('changes only what is named, takes blanks out, and writes what the address can show plainly', () => {
-  expect(applyChanges({ view: 'all', page: 3 }, { search: 'x', page: '', locked: 'true', number: '7' })).toEqual({
-    view: 'all',
-    search: 'x',
-    locked: true,
-    number: 7,
-  })
-  expect(applyChanges({}, { search: '007', id: '12345678901' })).toEqual({ search: '007', id: '12345678901' })
-})
+it('writes what the address can show plainly, and removes blanks', () =>
+  expect(['x', '', undefined, 'true', '7', '007', '12345678901'].map(toValue)).toEqual([
+    'x',
+    undefined,
+    undefined,
+    true,
+    7,
+    '007',
+    '12345678901',
+  ]))
 
-it('reads plain values as text and everything else as blank', () => {
-  expect(['x', 7, true, undefined, null, { a: 1 }, ['x']].map(toText)).toEqual(['x', '7', 'true', '', '', '', ''])
-})
+it('keeps the named parameters, and lists and objects as their JSON', () =>
+  expect(pickSearch(['a', 'b', 'c', 'd', 'e'])({ a: 'x', b: 7, c: null, d: ['x'], other: 1 })).toEqual({
+    a: 'x',
+    b: 7,
+    d: '["x"]',
+  }))

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { blockOf } from '../../../console/screens/drift/code-block.ts'
-import { readOperations } from '../../../console/screens/drift/operations.ts'
-import { countFates, explainStatus, readReport } from '../../../console/screens/drift/report.ts'
+import { countFates, explainStatus, readOperations, readReport } from '../../../console/screens/drift/drift-report.ts'
 
 describe('readOperations', () => {
   test('tells what either side has', () => {

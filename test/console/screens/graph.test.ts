@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { PlannedResource } from '../../../console/client/api/types.ts'
+import type { PlannedResource } from '../../../console/client/api/schemas.ts'
 import { nextPlace } from '../../../console/screens/graph/drawing/direction.ts'
 import { boxWith, draw, MOST_BOXES } from '../../../console/screens/graph/drawing/grouping.ts'
 import {
@@ -9,7 +9,7 @@ import {
   dependentsOf,
   isCriticalLoss,
   select,
-} from '../../../console/screens/graph/model.ts'
+} from '../../../console/screens/graph/graph-model.ts'
 import { arrange } from '../../../console/ui/workers/layout.ts'
 
 const NOTHING_OPEN = { open: new Set<string>(), apart: null }

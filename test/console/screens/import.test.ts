@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { ActivityEvent, OutputEvent } from '../../../console/client/api/types.ts'
+import type { ActivityEvent, OutputEvent } from '../../../console/client/api/schemas.ts'
+import { isImport, readImports, totalOf } from '../../../console/screens/import/import-progress.ts'
+import { countChanges, readImportReport, saysNoChanges } from '../../../console/screens/import/import-report.ts'
 import {
   choose,
   type Item,
@@ -10,8 +12,6 @@ import {
   toRows,
   unchoose,
 } from '../../../console/screens/import/inventory.ts'
-import { isImport, readImports, totalOf } from '../../../console/screens/import/progress.ts'
-import { countChanges, readImportReport, saysNoChanges } from '../../../console/screens/import/report.ts'
 
 const item = (key: number, kind = 'sqs'): Item => ({ key, kind, id: `arn:${kind}:${key}`, reason: '' })
 

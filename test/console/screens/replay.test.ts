@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { countAt, createTimeline } from '../../../console/screens/replay/timeline.ts'
+import { countAt, createTimeline } from '../../../console/screens/replay/use-player.ts'
 
 describe('createTimeline', () => {
   it('keeps short waits, shortens long ones and says how much is left out', () => {

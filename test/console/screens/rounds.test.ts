@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { OutputEvent, Round, Session } from '../../../console/client/api/types.ts'
+import type { OutputEvent, Round, Session } from '../../../console/client/api/schemas.ts'
 import { answersOf, modeOf } from '../../../console/screens/rounds/conversation.ts'
 import { createOutputFolder, inChunks } from '../../../console/screens/rounds/fold-output.ts'
-import { nextStep, totalsOf } from '../../../console/screens/session/next-step.ts'
+import { nextStep } from '../../../console/screens/session/next-step.ts'
+import { spendOf } from '../../../console/ui/round/spend.ts'
 
 type Status = Round['statuses'][number]['status']
 const round = (number: number, query: string, status: Status, more: Partial<Round> = {}) =>
@@ -112,22 +113,23 @@ describe('nextStep', () => {
     const done = round(1, 'a', 'completed', report('generate'))
     expect(step([done])).toMatchObject({ part: 'review', label: 'Review the plan', round: 1 })
     expect(step([done], { is_blocked: true })).toMatchObject({ tone: 'bad', part: 'review', label: 'See why' })
-    expect(step([done, round(2, 'b', 'failed')], { is_blocked: true })).toMatchObject({ part: '', round: 2 })
+    expect(step([done, round(2, 'b', 'failed')], { is_blocked: true })).toMatchObject({ part: 'rounds', round: 2 })
     expect(step([round(1, 'a', 'uncompleted')])).toMatchObject({ tone: 'warn', label: 'Read the answer' })
     expect(step([round(1, 'a', 'completed', report('drift'))])).toMatchObject({ part: 'drift' })
     const listed = { ...report('import'), previews: [{}] } as Partial<Round>
-    expect(step([round(1, 'a', 'completed', listed)])).toMatchObject({ label: 'Choose what to import' })
+    expect(step([round(1, 'a', 'completed', listed)])).toMatchObject({ label: 'Select what to import' })
   })
 })
 
-describe('totalsOf', () => {
-  it('adds up, and does not claim a sum of which a part is not known', () => {
-    const used = (cost_usd: number | null) =>
-      ({ usage: { input_tokens: 3, output_tokens: 2, cost_usd } }) as Partial<Round>
-    expect(totalsOf(session([round(1, 'a', 'completed', used(1)), round(2, 'b', 'completed', used(2))]))).toEqual({
-      tokens: 10,
-      cost_usd: 3,
-    })
-    expect(totalsOf(session([round(1, 'a', 'completed', used(null))])).cost_usd).toBeNull()
+describe('spendOf', () => {
+  const used = (cost_usd: number | null) => ({ input_tokens: 3, output_tokens: 2, cost_usd }) as Round['usage']
+  const spend = (usage: Round['usage'], attempts: unknown[] = []) =>
+    spendOf(round(1, 'a', 'completed', { usage, attempts } as Partial<Round>))
+  it('is what was recorded, and before that what the attempts that have ended cost', () => {
+    expect(spend(used(1), [used(7)])).toEqual({ tokens: 5, cost_usd: 1 })
+    expect(spend(null, [used(1), used(2), { input_tokens: null }])).toEqual({ tokens: 10, cost_usd: 3 })
+    expect(spend(null)).toBeNull()
   })
+  it('claims no sum of which a part is not known', () =>
+    expect(spend(null, [used(1), used(null)])).toEqual({ tokens: 10, cost_usd: null }))
 })

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import type { OutputEvent, PlanDocument, Session } from '../../../console/client/api/types.ts'
+import type { OutputEvent, PlanDocument, Session } from '../../../console/client/api/schemas.ts'
 import {
   type ApplyReport,
   endWithoutReport,
   isApplyRound,
   outcomeOf,
   readReport,
-} from '../../../console/screens/seal/outcome.ts'
-import { countPlanned, countSteps, readProgress } from '../../../console/screens/seal/progress.ts'
-import { confirmationFor, findLosses, findRefusal, isConfirmed } from '../../../console/screens/seal/readiness.ts'
+} from '../../../console/screens/seal/apply-outcome.ts'
+import { countPlanned, countSteps, readProgress } from '../../../console/screens/seal/apply-progress.ts'
+import { confirmationFor, findLosses, findRefusal, isConfirmed } from '../../../console/screens/seal/apply-readiness.ts'
 
 const lines = (text: string, stream: 'stdout' | 'stderr' = 'stdout', step = 'apply') =>
   ({ type: 'lines', step, stream, text }) as OutputEvent

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ActivityEvent, AttemptResult } from '../../../console/client/api/types.ts'
+import type { ActivityEvent, AttemptResult } from '../../../console/client/api/schemas.ts'
 import { withStatuses } from '../../../console/ui/round/activity-lines.ts'
 import { foldActivity } from '../../../console/ui/round/fold-activity.ts'
 import { mergeAttempts } from '../../../console/ui/round/merge-attempts.ts'

@@ -5,7 +5,7 @@ import { startScriptedModel } from '../../../dev/scripted-model/start.ts'
 import type { Running } from '../../../dev/server.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createLlmClient } from '../../../src/llm/client.ts'
-import type { Message, ToolCall } from '../../../src/llm/types.ts'
+import type { Message, ToolCall } from '../../../src/llm/inference.ts'
 import { modelConfig } from '../../helpers/model-server.ts'
 
 let scripted: Running

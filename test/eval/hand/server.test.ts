@@ -8,7 +8,7 @@ import { HAND_MODELS, type HandEndpoint, type HandOptions, startHandEndpoint } f
 import { summariseCalls } from '../../../eval/hand/statistics.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createLlmClient } from '../../../src/llm/client.ts'
-import type { InferenceRequest, Message } from '../../../src/llm/types.ts'
+import type { InferenceRequest, Message } from '../../../src/llm/inference.ts'
 import { modelConfig } from '../../helpers/model-server.ts'
 
 const closers: (() => Promise<void>)[] = []

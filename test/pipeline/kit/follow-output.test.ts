@@ -6,7 +6,7 @@ import type { EventLog } from '../../../src/events/event-log.ts'
 import { silentEventLog } from '../../../src/events/event-log.ts'
 import type { Activity, EngineOutput } from '../../../src/events/round-event.ts'
 import type { FollowedOutput } from '../../../src/services/iac/answers.ts'
-import type { EngineResult, IacClient, IacJobKind } from '../../../src/services/iac/types.ts'
+import type { EngineResult, IacClient, IacJobKind } from '../../../src/services/iac/contract.ts'
 
 const SECRET = 'password-0123456789'
 const JOB = 'job-1'

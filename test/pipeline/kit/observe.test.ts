@@ -52,7 +52,7 @@ describe('what watchers are told', () => {
     const watched = watchUploads(store, eventLog)
     const options = { content_type: 'text/plain' }
     expect(await watched.put('sessions/u/rounds/7/plans/ab12.txt', 'x', options)).toBe(12)
-    await watched.put('sessions/u/pins/7-x.pin', 'x', options)
+    await watched.put('sessions/u/saved-plans/7-x.plan', 'x', options)
     fails = true
     await expect(watched.put('sessions/u/rounds/7/plans/cd34.txt', 'x', options)).rejects.toThrow('down')
     expect(events).toEqual([{ type: 'artifact.uploaded', kind: 'plans', name: 'ab12.txt', bytes: 12 }])

@@ -5,7 +5,7 @@ import { createRoundRecorder } from '../../../pipeline/kit/round-recorder.ts'
 import { PlatformError } from '../../../src/base/errors.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createMasker } from '../../../src/base/masking.ts'
-import type { Inference, InferenceRequest, LlmClient } from '../../../src/llm/types.ts'
+import type { Inference, InferenceRequest, LlmClient } from '../../../src/llm/inference.ts'
 import { fence } from '../../../src/prompts/fence.ts'
 
 const ROUND: RecordedRound = {

@@ -3,7 +3,7 @@ import { createBareKit } from '../../../pipeline/kit/kit.ts'
 import type { BareRun, ModeHandler } from '../../../pipeline/kit/run.ts'
 import { runRound } from '../../../pipeline/run-round.ts'
 import type { Context } from '../../../src/context.ts'
-import type { LlmClient } from '../../../src/llm/types.ts'
+import type { LlmClient } from '../../../src/llm/inference.ts'
 import { acceptRound } from '../../../src/rounds/accept.ts'
 import { loadAggregate } from '../../../src/sessions/aggregate.ts'
 import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
@@ -14,7 +14,7 @@ let db: TestDatabase
 let verbs: ReturnType<typeof verbContext>
 beforeAll(async () => {
   db = await createTestDatabase()
-  verbs = verbContext(db.sql)
+  verbs = verbContext(db)
 })
 afterAll(() => db.drop())
 

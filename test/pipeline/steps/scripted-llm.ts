@@ -1,4 +1,4 @@
-import type { Inference, InferenceRequest, LlmClient } from '../../../src/llm/types.ts'
+import type { Inference, InferenceRequest, LlmClient } from '../../../src/llm/inference.ts'
 import { untilAborted } from '../../helpers/until-aborted.ts'
 
 /** What a model answers: arguments of the sentinel, calls of any tools, a text, or an error. */

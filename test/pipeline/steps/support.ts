@@ -13,7 +13,7 @@ import type { ObjectStore } from '../../../src/data/storage/types.ts'
 import { silentEventLog } from '../../../src/events/event-log.ts'
 import { emptyResult } from '../../../src/rounds/round-result.ts'
 import { appendStatus } from '../../../src/rounds/transitions.ts'
-import type { EngineResult, IacClient, IacJobKind } from '../../../src/services/iac/types.ts'
+import type { EngineResult, IacClient, IacJobKind } from '../../../src/services/iac/contract.ts'
 import { memoryCache } from '../../helpers/memory-cache.ts'
 import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
 import { createUser, openSession, runRound } from '../../helpers/sessions.ts'
@@ -41,7 +41,7 @@ export interface FakeWorkspace extends Workspace {
   changes: FileChange[]
   /** Changed by every commit that has something to commit. */
   current_revision: string
-  pinned: boolean
+  kept: boolean
   commits: number
 }
 
@@ -201,7 +201,7 @@ function fakeWorkspace(): FakeWorkspace {
     defaultBranch: 'main',
     changes: [],
     current_revision: 'revision-0',
-    pinned: false,
+    kept: false,
     commits: 0,
     commitAndPush: async () => {
       workspace.commits++
@@ -215,8 +215,8 @@ function fakeWorkspace(): FakeWorkspace {
     branchDiff: async () => '',
     changedFiles: async () => [],
     revision: async () => workspace.current_revision,
-    pin: async () => {
-      workspace.pinned = true
+    keep: async () => {
+      workspace.kept = true
     },
     dispose: async () => {},
   }

@@ -6,9 +6,9 @@ import { fileTools } from '../../../pipeline/tools/edit.ts'
 import { inspectionTools } from '../../../pipeline/tools/look.ts'
 import { webSearchTool } from '../../../pipeline/tools/web-search.ts'
 import { createFileAccess } from '../../../pipeline/workspace/files/access.ts'
-import { type Tool, ToolError } from '../../../src/agent/types.ts'
+import { type Tool, ToolError } from '../../../src/agent/agent-request.ts'
 import { PlatformError } from '../../../src/base/errors.ts'
-import type { LlmClient } from '../../../src/llm/types.ts'
+import type { LlmClient } from '../../../src/llm/inference.ts'
 import { git_, siteConfig } from '../workspace/support.ts'
 
 let root: string

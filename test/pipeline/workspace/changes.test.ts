@@ -246,14 +246,14 @@ describe('pin', () => {
   it('renames the whole clone and replaces the earlier one', async () => {
     const uri = await site.add({ 'infra/main.tf': 'x' })
     const session = crypto.randomUUID()
-    const pinned = join(site.folder, 'uploads', session, 'pinned')
+    const pinned = join(site.folder, 'uploads', session, 'saved-plan')
     for (const plan of ['first', 'second']) {
       const workspace = await site.open(uri, { session, number: 2, root_path: 'infra' })
       await writeFile(join(workspace.iacRoot, 'session.plan'), plan)
-      await workspace.pin()
+      await workspace.keep()
       await workspace.dispose()
       expect(await readFile(join(pinned, 'infra', 'session.plan'), 'utf8')).toBe(plan)
-      expect(await readdir(join(pinned, '..'))).toEqual(['pinned'])
+      expect(await readdir(join(pinned, '..'))).toEqual(['saved-plan'])
     }
   })
 })

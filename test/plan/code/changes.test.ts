@@ -36,6 +36,19 @@ describe('the blocks of the root', () => {
     expect(changesOf(before, after).addresses.toSorted()).toEqual(['module.net', 'x.added', 'x.changed', 'x.gone'])
   })
 
+  it.each([
+    ['the indentation in a heredoc', '  input = <<-Y\n    a:\n      b\n  Y', '  input = <<-Y\n    a:\n        b\n  Y'],
+    ['blanks in a text', '  input = "a b"', '  input = "a  b"'],
+    ['the last digit of a big number', '  input = 9007199254740992', '  input = 9007199254740993'],
+  ])('are named for a change of %s', (_, before, after) => {
+    expect(changesOf({ 'a.tf': resource('a', before) }, { 'a.tf': resource('a', after) }).addresses).toEqual(['x.a'])
+  })
+
+  it('are named when a comment stands in their header', () => {
+    const code = (value: number) => `resource /* old } */ "x" "a" {\n  lifecycle {\n  }\n  input = ${value}\n}\n`
+    expect(changesOf({ 'a.tf': code(1) }, { 'a.tf': code(2) }).addresses).toEqual(['x.a'])
+  })
+
   it('are named without index when they have many instances', () => {
     const many = `  count = 2\n  input = { for k in ["}"] : k => "\${k}" }`
     expect(changesOf({ 'a.tf': resource('a') }, { 'a.tf': resource('a', many) }).addresses).toEqual(['x.a'])

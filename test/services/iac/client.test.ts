@@ -234,16 +234,11 @@ describe('waiting', () => {
     expect(await client().wait(JOB)).toEqual({ exit_code: 1, stdout: '', stderr: 'Error' })
   })
 
-  it('ends after the budget of the job', async () => {
-    polls(says(job({ status: 'running' })))
-    await expect(client({ job_timeout: 0.3 }).wait(JOB)).rejects.toMatchObject({
-      status: 504,
-      message: `IaC job ${JOB} did not finish within 0.3s.`,
-    })
-  })
-
-  it('ends after the budget also when an answer hangs', async () => {
-    polls(() => new Promise<Response>(() => {}) as unknown as Response)
+  it.each<[string, () => Response]>([
+    ['', says(job({ status: 'running' }))],
+    [', also when an answer hangs', () => new Promise<Response>(() => {}) as unknown as Response],
+  ])('ends after the budget of the job%s', async (_, answer) => {
+    polls(answer)
     await expect(client({ job_timeout: 0.3 }).wait(JOB)).rejects.toMatchObject({
       status: 504,
       message: `IaC job ${JOB} did not finish within 0.3s.`,

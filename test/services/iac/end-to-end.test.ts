@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { silentLogger } from '../../../src/base/log.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'
-import type { IacClient } from '../../../src/services/iac/types.ts'
+import type { IacClient } from '../../../src/services/iac/contract.ts'
 import { startTestService, type TestService, TOKEN } from '../../sidecars/iac/service.ts'
 
 const SCOPED = { scope_id: 's', engine_provider: 'kubernetes' as const }

@@ -5,7 +5,15 @@ import type { Context } from '../../../src/context.ts'
 import { acceptRound } from '../../../src/rounds/accept.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'
 import type { LoggingProcess } from '../../helpers/logging-process.ts'
-import { applyJobs, applyReports, contextOf, DISCARDED, leftOfPin, managedState, pinned } from '../modes/apply-world.ts'
+import {
+  applyJobs,
+  applyReports,
+  contextOf,
+  DISCARDED,
+  leftOfPlan,
+  managedState,
+  sessionWithPlan,
+} from '../modes/apply-world.ts'
 import { type Chaos, startChaos, within } from './world.ts'
 
 let chaos: Chaos
@@ -36,7 +44,7 @@ async function waitingApply() {
     { fetch, log: silentLogger },
   )
   const context = contextOf(chaos.stack, { iac, queue: chaos.queue })
-  const { uuid, repo_uri } = await pinned(chaos.stack, context)
+  const { uuid, repo_uri } = await sessionWithPlan(chaos.stack, context)
   const accept = () =>
     acceptRound(context, { session_uuid: uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
   return { sidecar, context, uuid, repo_uri, accept }
@@ -59,7 +67,7 @@ async function appliedOnce(context: Context, uuid: string, repo_uri: string) {
   expect(await applyReports(chaos.stack, uuid)).toMatchObject([
     { status: 'Success', summary: { created: 1, failed: 0 } },
   ])
-  expect(await leftOfPin(chaos.stack, uuid)).toEqual(DISCARDED)
+  expect(await leftOfPlan(chaos.stack, uuid)).toEqual(DISCARDED)
 }
 
 it.each([
@@ -94,7 +102,7 @@ it('sidecar and worker are killed in the middle of an apply: nothing is applied 
   expect(report?.execution_summary).toContain('The state is the one from before the apply.')
   expect(applyJobs(chaos.stack, uuid, chaos.processes.jobs_folder)).toMatchObject([{ status: 'failed' }])
   expect(await managedState(context, repo_uri)).toEqual([])
-  expect(await leftOfPin(chaos.stack, uuid)).toEqual(DISCARDED)
+  expect(await leftOfPlan(chaos.stack, uuid)).toEqual(DISCARDED)
 })
 
 it('a sidecar that is killed in the middle of an apply and comes back', async () => {
@@ -109,5 +117,5 @@ it('a sidecar that is killed in the middle of an apply and comes back', async ()
     'It is not known what this apply changed',
   )
   expect(applyJobs(chaos.stack, uuid, chaos.processes.jobs_folder)).toHaveLength(1)
-  expect(await leftOfPin(chaos.stack, uuid)).toEqual(DISCARDED)
+  expect(await leftOfPlan(chaos.stack, uuid)).toEqual(DISCARDED)
 })

@@ -8,7 +8,7 @@ import { cancelRound } from '../../../src/rounds/cancel.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'
 import type { LoggingProcess } from '../../helpers/logging-process.ts'
 import { createUser, openSession } from '../../helpers/sessions.ts'
-import { applyJobs, applyReports, contextOf, leftOfPin, managedState, pinned } from '../modes/apply-world.ts'
+import { applyJobs, applyReports, contextOf, leftOfPlan, managedState, sessionWithPlan } from '../modes/apply-world.ts'
 import { ADDED, accept, done, MAIN, targets, write } from '../modes/scripts.ts'
 import { oneEdit } from './model.ts'
 import { type Chaos, commitsOn, sessionFolder, startChaos, within } from './world.ts'
@@ -84,7 +84,7 @@ it('a worker that is killed between the wish and the end of generate rounds: ano
   for (const uuid of uuids) {
     const session = await ended(uuid)
     expect(session).toMatchObject({ ...CANCELLED, attempts: 2 })
-    expect(await leftOfPin(chaos.stack, uuid)).toEqual({ directory: false, seals: 0 })
+    expect(await leftOfPlan(chaos.stack, uuid)).toEqual({ directory: false, plans: 0 })
     expect(await commitsOn(chaos.stack, repo_uri, session?.branch ?? '')).toBeLessThanOrEqual(1)
   }
   expect(second.lines.filter(({ message }) => message === 'round ends')).toHaveLength(2)
@@ -104,7 +104,7 @@ it('a worker that is killed between the wish and the end of an apply: another on
     { fetch, log: silentLogger },
   )
   const context = contextOf(chaos.stack, { iac, queue: chaos.queue })
-  const { uuid, repo_uri } = await pinned(chaos.stack, context)
+  const { uuid, repo_uri } = await sessionWithPlan(chaos.stack, context)
   const first = await chaos.processes.worker(sidecar.url)
   await acceptRound(context, { session_uuid: uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
   await within(async () => {
@@ -122,5 +122,5 @@ it('a worker that is killed between the wish and the end of an apply: another on
   expect(reports).toHaveLength(1)
   // Whether the engine was interrupted in time or not, the report says what it did.
   expect(await managedState(context, repo_uri)).toHaveLength(reports[0]?.summary.created ?? -1)
-  expect(await leftOfPin(chaos.stack, uuid)).toEqual({ directory: false, seals: 0 })
+  expect(await leftOfPlan(chaos.stack, uuid)).toEqual({ directory: false, plans: 0 })
 })

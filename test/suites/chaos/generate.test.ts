@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { leftOfPin } from '../modes/apply-world.ts'
+import { leftOfPlan } from '../modes/apply-world.ts'
 import { ADDED, accept, done, findings, MAIN, operations, report, targets, write } from '../modes/scripts.ts'
 import { oneEdit } from './model.ts'
 import { type Chaos, commitsOn, endingsOf, type Phases, roundsIn, sessionFolder, startChaos, taken } from './world.ts'
@@ -24,7 +24,7 @@ const PHASES: Phases = {
   // The round that waits for its report has its audit at work beside it.
   chains: ['requests_filter', 'task_complete', 'generate_engine_plan_report'],
   command: 'plan',
-  table: 'pins',
+  table: 'saved_plans',
 }
 
 it.each(
@@ -54,7 +54,7 @@ it.each(
     ])
     expect(await commitsOn(stack, repo_uri, session.branch)).toBe(1)
     expect(await stack.git(repo_uri, 'show', `${session.branch}:second.tf`)).toBe(ADDED)
-    expect(await leftOfPin(stack, session.uuid)).toEqual({ directory: true, seals: 1 })
-    expect(readdirSync(sessionFolder(stack, session.uuid))).toEqual(['pinned'])
+    expect(await leftOfPlan(stack, session.uuid)).toEqual({ directory: true, plans: 1 })
+    expect(readdirSync(sessionFolder(stack, session.uuid))).toEqual(['saved-plan'])
   }
 })

@@ -1,4 +1,4 @@
-import type { InferenceRequest, Message } from '../../../src/llm/types.ts'
+import type { InferenceRequest, Message } from '../../../src/llm/inference.ts'
 import { type ChatBody, type ModelServer, startModelServer, text, toolCalls } from '../../helpers/model-server.ts'
 import { type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 

@@ -1,5 +1,5 @@
 import type { APIRequestContext, Page } from '@playwright/test'
-import type { PlanDocument } from '../../../console/client/api/types.ts'
+import type { PlanDocument } from '../../../console/client/api/schemas.ts'
 import { expect, expectAccessible, test } from './fixtures.ts'
 import { runExample } from './world.ts'
 

@@ -1,5 +1,5 @@
 import type { Page, Route } from '@playwright/test'
-import type { SessionSummary, User } from '../../../console/client/api/types.ts'
+import type { SessionSummary, User } from '../../../console/client/api/schemas.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 const ME: User = {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import type { APIRequestContext, Page } from '@playwright/test'
-import type { Session } from '../../../console/client/api/types.ts'
+import type { Session } from '../../../console/client/api/schemas.ts'
 import { EXAMPLES } from '../../../dev/scripted-model/examples.ts'
 import { expect, expectAccessible, test } from './fixtures.ts'
 import { readSession, runExample } from './world.ts'

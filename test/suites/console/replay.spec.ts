@@ -1,4 +1,4 @@
-import type { Session } from '../../../console/client/api/types.ts'
+import type { Session } from '../../../console/client/api/schemas.ts'
 import { expect, expectAccessible, test } from './fixtures.ts'
 import { runExample } from './world.ts'
 

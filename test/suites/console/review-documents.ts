@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import type { PlanDocument, PlannedResource, Session } from '../../../console/client/api/types.ts'
+import type { PlanDocument, PlannedResource, Session } from '../../../console/client/api/schemas.ts'
 
 const EMPTY = { create: 0, update: 0, replace: 0, delete: 0, read: 0, import: 0, move: 0, forget: 0, none: 0 }
 

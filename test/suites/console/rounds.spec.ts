@@ -1,5 +1,5 @@
 import type { APIRequestContext, Page } from '@playwright/test'
-import type { Session } from '../../../console/client/api/types.ts'
+import type { Session } from '../../../console/client/api/schemas.ts'
 import { FOLLOW_UPS } from '../../../dev/scripted-model/examples.ts'
 import { expect, expectAccessible, test } from './fixtures.ts'
 import { exampleBody, runExample, waitForEnd } from './world.ts'

@@ -1,5 +1,5 @@
 import type { APIRequestContext, Page } from '@playwright/test'
-import type { Session } from '../../../console/client/api/types.ts'
+import type { Session } from '../../../console/client/api/schemas.ts'
 import { expect, expectAccessible, test } from './fixtures.ts'
 import { readSession, resetSample, runExample } from './world.ts'
 

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import type { Session } from '../../../console/client/api/types.ts'
+import type { Session } from '../../../console/client/api/schemas.ts'
 import { expect, expectAccessible, test } from './fixtures.ts'
 import { readSession } from './world.ts'
 

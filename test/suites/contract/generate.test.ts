@@ -195,7 +195,7 @@ describe('apply', () => {
   it('submits exactly one apply of the pinned plan and nothing else', async () => {
     world.sidecar.plan = CREATED
     const { uuid } = await world.first('generate')
-    const pinned = join(world.upload_folder, uuid, 'pinned')
+    const pinned = join(world.upload_folder, uuid, 'saved-plan')
     expect(existsSync(join(pinned, 'session.plan'))).toBe(true)
     world.sidecar.submissions = []
     const session = await world.run('apply', { session_id: uuid })

@@ -10,14 +10,14 @@ import {
   applyRound,
   contextOf,
   DISCARDED,
-  leftOfPin,
+  leftOfPlan,
   managedState,
-  NOT_PINNED,
-  pinned,
+  NOT_SAVED,
+  sessionWithPlan,
   withNotifications,
 } from './apply-world.ts'
 import { ADDED, done, MAIN, targets, write } from './scripts.ts'
-import { engineBeside, firstRound, nextRound, pinnedPath, runWaiting, startStack } from './stack.ts'
+import { engineBeside, firstRound, nextRound, planPath, runWaiting, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
@@ -31,64 +31,65 @@ const third = () => ({
 })
 
 describe('what is pinned is not the reviewed plan', () => {
-  const plan = (uuid: string) => join(pinnedPath(stack, uuid), 'session.plan')
+  const plan = (uuid: string) => join(planPath(stack, uuid), 'session.plan')
   it.each<[string, (uuid: string) => Promise<unknown>, string]>([
     ['the plan file was changed', (uuid) => appendFile(plan(uuid), '.'), ANOTHER],
-    ['the plan file is gone', (uuid) => rm(plan(uuid)), NOT_PINNED],
-    ['the directory is gone', (uuid) => rm(pinnedPath(stack, uuid), { recursive: true }), NOT_PINNED],
+    ['the plan file is gone', (uuid) => rm(plan(uuid)), NOT_SAVED],
+    ['the directory is gone', (uuid) => rm(planPath(stack, uuid), { recursive: true }), NOT_SAVED],
     [
       'the plan file is a link, although to the same bytes',
       async (uuid) => {
         await rename(plan(uuid), `${plan(uuid)}.real`)
         await symlink('session.plan.real', plan(uuid))
       },
-      NOT_PINNED,
+      NOT_SAVED,
     ],
     [
       'the directory is a link, although to the same files',
       async (uuid) => {
         const elsewhere = join(stack.config.paths.upload_folder, `moved-${uuid}`)
-        await rename(pinnedPath(stack, uuid), elsewhere)
-        await symlink(elsewhere, pinnedPath(stack, uuid))
+        await rename(planPath(stack, uuid), elsewhere)
+        await symlink(elsewhere, planPath(stack, uuid))
       },
-      NOT_PINNED,
+      NOT_SAVED,
     ],
     [
       'the seal is gone',
-      (uuid) => stack.database.sql`DELETE FROM pins WHERE session_id = (SELECT id FROM sessions WHERE uuid = ${uuid})`,
-      NOT_PINNED,
+      (uuid) =>
+        stack.database.sql`DELETE FROM saved_plans WHERE session_id = (SELECT id FROM sessions WHERE uuid = ${uuid})`,
+      NOT_SAVED,
     ],
   ])('%s: nothing is applied and nothing stays pinned', async (_, change, text) => {
     const context = contextOf(stack)
-    const { uuid, repo_uri } = await pinned(stack, context)
+    const { uuid, repo_uri } = await sessionWithPlan(stack, context)
     await change(uuid)
     const session = await applyRound(stack, context, uuid)
     expect(session.statuses).toEqual(['started', 'apply', 'failed'])
     expect(session.messages.at(-1)).toBe(text)
     expect(applyJobs(stack, uuid)).toEqual([])
     expect(await managedState(context, repo_uri)).toEqual([])
-    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+    expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
   })
 
   it('the engine root leads out of the directory', async () => {
     const context = contextOf(stack)
-    const { uuid } = await pinned(stack, context, { 'live/main.tf': MAIN }, 'live')
+    const { uuid } = await sessionWithPlan(stack, context, { 'live/main.tf': MAIN }, 'live')
     const elsewhere = join(stack.config.paths.upload_folder, `elsewhere-${uuid}`)
-    await rename(join(pinnedPath(stack, uuid), 'live'), elsewhere)
-    await symlink(elsewhere, join(pinnedPath(stack, uuid), 'live'))
+    await rename(join(planPath(stack, uuid), 'live'), elsewhere)
+    await symlink(elsewhere, join(planPath(stack, uuid), 'live'))
     const session = await applyRound(stack, context, uuid)
-    expect(session.messages.at(-1)).toBe(NOT_PINNED)
+    expect(session.messages.at(-1)).toBe(NOT_SAVED)
     expect(applyJobs(stack, uuid)).toEqual([])
   })
 
   it('an older pin, as another disk may still have it', async () => {
     const context = contextOf(stack)
-    const { uuid } = await pinned(stack, context)
+    const { uuid } = await sessionWithPlan(stack, context)
     const older = join(stack.config.paths.upload_folder, `older-${uuid}`)
-    await cp(pinnedPath(stack, uuid), older, { recursive: true })
+    await cp(planPath(stack, uuid), older, { recursive: true })
     await nextRound(stack, contextOf(stack, {}, third()), uuid, 'And a third one')
-    await rm(pinnedPath(stack, uuid), { recursive: true })
-    await rename(older, pinnedPath(stack, uuid))
+    await rm(planPath(stack, uuid), { recursive: true })
+    await rename(older, planPath(stack, uuid))
     const session = await applyRound(stack, context, uuid)
     expect(session.messages.at(-1)).toBe(ANOTHER)
     expect(applyJobs(stack, uuid)).toEqual([])
@@ -96,32 +97,32 @@ describe('what is pinned is not the reviewed plan', () => {
 
   it('the plan file was changed at the last moment', async () => {
     const context = contextOf(stack)
-    const { uuid } = await pinned(stack, context)
+    const { uuid } = await sessionWithPlan(stack, context)
     const { iac } = context
     const engine: typeof iac.engine = async (signal) => {
-      await appendFile(join(pinnedPath(stack, uuid), 'session.plan'), '.')
+      await appendFile(join(planPath(stack, uuid), 'session.plan'), '.')
       return await iac.engine(signal)
     }
     const session = await applyRound(stack, { ...context, iac: { ...iac, engine } }, uuid)
     expect(session.messages.at(-1)).toBe(ANOTHER)
     expect(applyJobs(stack, uuid)).toEqual([])
-    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+    expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
   })
 
   it('the seal of an attempt whose round did not complete', async () => {
     const context = contextOf(stack)
-    const { uuid } = await pinned(stack, context)
+    const { uuid } = await sessionWithPlan(stack, context)
     await stack.database.sql`
       UPDATE statuses SET status = 'uncompleted' WHERE status = 'completed' AND session_id = (SELECT id FROM sessions WHERE uuid = ${uuid})`
     const session = await applyRound(stack, context, uuid)
-    expect(session.messages.at(-1)).toBe(NOT_PINNED)
+    expect(session.messages.at(-1)).toBe(NOT_SAVED)
     expect(applyJobs(stack, uuid)).toEqual([])
   })
 
   it('finds the pin again that a crash left put aside', async () => {
     const context = contextOf(stack)
-    const { uuid, repo_uri } = await pinned(stack, context)
-    await rename(pinnedPath(stack, uuid), `${pinnedPath(stack, uuid)}.old-1234`)
+    const { uuid, repo_uri } = await sessionWithPlan(stack, context)
+    await rename(planPath(stack, uuid), `${planPath(stack, uuid)}.old-1234`)
     const session = await applyRound(stack, context, uuid)
     expect(session.statuses.at(-1)).toBe('completed')
     expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])
@@ -129,7 +130,7 @@ describe('what is pinned is not the reviewed plan', () => {
 
   it('applies the plan of the last successful round, in its engine root', async () => {
     const context = contextOf(stack)
-    const { uuid, repo_uri } = await pinned(
+    const { uuid, repo_uri } = await sessionWithPlan(
       stack,
       context,
       { 'live/main.tf': MAIN, 'modules/README.md': 'shared' },
@@ -140,7 +141,7 @@ describe('what is pinned is not the reviewed plan', () => {
     expect(session.failures).toEqual([])
     expect(await managedState(context, repo_uri, 'live')).toEqual(['terraform_data.second', 'terraform_data.third'])
     expect(applyJobs(stack, uuid).map(({ workspace_path }) => workspace_path)).toEqual([
-      join(pinnedPath(stack, uuid), 'live'),
+      join(planPath(stack, uuid), 'live'),
     ])
   })
 })
@@ -152,7 +153,7 @@ describe('the world moved on', () => {
     ['one that does not tell', null, 'an engine that does not tell its version'],
   ])('%s: nothing is applied, the report says so', async (_, engine, named) => {
     const { context, sent } = withNotifications(contextOf(stack))
-    const { uuid } = await pinned(stack, context)
+    const { uuid } = await sessionWithPlan(stack, context)
     const session = await applyRound(stack, { ...context, iac: { ...context.iac, engine: async () => engine } }, uuid)
     expect(session.failures).toEqual([])
     expect(session.statuses).toEqual(['started', 'apply', 'report', 'completed'])
@@ -162,7 +163,7 @@ describe('the world moved on', () => {
     expect(session.history.at(-1)).toEqual({ user: 'Engine apply.', assistant: report?.execution_summary })
     expect(sent.map(({ kind }) => kind)).toEqual(['iac.apply.failure'])
     expect(applyJobs(stack, uuid)).toEqual([])
-    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+    expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
   })
 
   it('the state moved: names only of what was added, removed and changed', async () => {
@@ -197,12 +198,12 @@ describe('the world moved on', () => {
       ['iac.apply.failure', `Infrastructure deployment failure – session ${uuid}`],
     ])
     expect(applyJobs(stack, uuid)).toEqual([])
-    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+    expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
   })
 
   it('the engine finds it out where the platform cannot: the report says that the state moved', async () => {
     const context = contextOf(stack)
-    const { uuid, repo_uri } = await pinned(stack, context)
+    const { uuid, repo_uri } = await sessionWithPlan(stack, context)
     await (await engineBeside(stack, repo_uri)).apply()
     const { stateStore: _, ...blind } = context
     const session = await applyRound(stack, blind, uuid)
@@ -216,7 +217,7 @@ describe('the world moved on', () => {
 
   it('a state that cannot be read is left to the engine', async () => {
     const context = contextOf(stack)
-    const { uuid, repo_uri } = await pinned(stack, context)
+    const { uuid, repo_uri } = await sessionWithPlan(stack, context)
     const stateStore = { get: async () => Promise.reject(new Error('away')) }
     const session = await applyRound(stack, { ...context, stateStore }, uuid)
     expect(session.statuses.at(-1)).toBe('completed')
@@ -227,18 +228,18 @@ describe('the world moved on', () => {
 describe('a lock that is set after the request was accepted', () => {
   it('keeps the plan from being applied, and discards it', async () => {
     const context = contextOf(stack)
-    const { uuid } = await pinned(stack, context)
+    const { uuid } = await sessionWithPlan(stack, context)
     await acceptRound(context, { session_uuid: uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
     await setLock(context, uuid, true)
     const session = await runWaiting(stack, context, uuid)
     expect(session.messages.at(-1)).toBe(`runner failed: Session ${uuid} is blocked; apply is not allowed.`)
     expect(applyJobs(stack, uuid)).toEqual([])
-    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+    expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
   })
 
   it('counts also at the last moment before the submission', async () => {
     const context = contextOf(stack)
-    const { uuid } = await pinned(stack, context)
+    const { uuid } = await sessionWithPlan(stack, context)
     const { iac } = context
     // The last question before the intent.
     const engine: typeof iac.engine = async (signal) => {
@@ -250,6 +251,6 @@ describe('a lock that is set after the request was accepted', () => {
     expect(session.is_blocked).toBe(true)
     expect(applyJobs(stack, uuid)).toEqual([])
     expect(await applyReports(stack, uuid)).toEqual([])
-    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+    expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
   })
 })

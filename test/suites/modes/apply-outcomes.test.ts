@@ -7,7 +7,7 @@ import { MASK } from '../../../src/base/masking.ts'
 import type { Context } from '../../../src/context.ts'
 import { createObjectStore } from '../../../src/data/storage/create.ts'
 import { deriveProjectId } from '../../../src/plan/state/managed-state.ts'
-import type { IacClient } from '../../../src/services/iac/types.ts'
+import type { IacClient } from '../../../src/services/iac/contract.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import {
@@ -17,14 +17,14 @@ import {
   applyScripts,
   contextOf,
   DISCARDED,
-  leftOfPin,
+  leftOfPlan,
   managedState,
-  pinned,
+  sessionWithPlan,
   TOLD,
   withNotifications,
 } from './apply-world.ts'
 import { ADDED, done, MAIN, targets, write } from './scripts.ts'
-import { engineBeside, firstRound, nextRound, pinnedPath, startStack } from './stack.ts'
+import { engineBeside, firstRound, nextRound, planPath, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
@@ -57,7 +57,7 @@ describe('an apply that the engine ends with an error', () => {
       applyScripts({ ...failing(FAILING, ...addresses), generate_engine_apply_report: FOREIGN_PRAISE }),
     )
     const { context, sent } = withNotifications(stack.context(llm))
-    const { uuid, repo_uri } = await pinned(stack, context)
+    const { uuid, repo_uri } = await sessionWithPlan(stack, context)
     const session = await applyRound(stack, context, uuid)
 
     expect(session.failures).toEqual([])
@@ -83,7 +83,7 @@ describe('an apply that the engine ends with an error', () => {
     expect(sent[0]?.body).toContain('The second greeting has the wrong id.')
     expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])
     expect(applyJobs(stack, uuid)).toHaveLength(1)
-    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+    expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
     expect(session.in_flight).toBe(false)
   })
 
@@ -93,7 +93,7 @@ describe('an apply that the engine ends with an error', () => {
       '      error_message = "Too early."\n    }\n  }\n'
     const code = `${ADDED.replace('}\n', `${check}}\n`)}locals {\n  now = timestamp()\n}\n`
     const { context, sent } = withNotifications(contextOf(stack, {}, failing(code, 'terraform_data.second')))
-    const { uuid } = await pinned(stack, context)
+    const { uuid } = await sessionWithPlan(stack, context)
     const session = await applyRound(stack, context, uuid)
     expect(session.statuses.at(-1)).toBe('completed')
     const [report] = await applyReports(stack, uuid)
@@ -107,12 +107,12 @@ describe('an apply that the engine ends with an error', () => {
       'Without the check',
     )
     expect(next.statuses.at(-1)).toBe('completed')
-    expect(await leftOfPin(stack, uuid)).toEqual({ directory: true, seals: 1 })
+    expect(await leftOfPlan(stack, uuid)).toEqual({ directory: true, plans: 1 })
   })
 
   it('failed while another run holds the lock of the state, and says so', async () => {
     const context = contextOf(stack)
-    const { uuid, repo_uri } = await pinned(stack, context)
+    const { uuid, repo_uri } = await sessionWithPlan(stack, context)
     // Taken at the last moment, after the platform looked.
     const unseen = { get: async () => Promise.reject(notFound('Object not found')) }
     const state = createObjectStore(
@@ -145,7 +145,7 @@ describe('an apply that the engine ends with an error', () => {
 
   it('waits for another run that holds the lock of the state for a while', async () => {
     const context = contextOf(stack)
-    const { uuid, repo_uri } = await pinned(stack, context)
+    const { uuid, repo_uri } = await sessionWithPlan(stack, context)
     const { stateStore } = context
     const key = `${await deriveProjectId(repo_uri, 'acme-test', null)}/terraform.tfstate.tflock`
     const held = createObjectStore(
@@ -215,7 +215,7 @@ describe('what is sensitive', () => {
       applyScripts(failing(code, 'terraform_data.second', 'terraform_data.third', 'terraform_data.fourth')),
     )
     const { context, sent } = withNotifications(stack.context(llm))
-    const { uuid } = await pinned(stack, context)
+    const { uuid } = await sessionWithPlan(stack, context)
     const session = await applyRound(stack, context, uuid)
     const [report] = await applyReports(stack, uuid)
     expect(JSON.stringify(report)).toContain(MASK)
@@ -227,7 +227,7 @@ describe('what is sensitive', () => {
 describe('after the engine has applied', () => {
   it('a model that fails costs the prose, not the report', async () => {
     const context = contextOf(stack, {}, { generate_engine_apply_report: { error: new Error('overloaded') } })
-    const { uuid } = await pinned(stack, context)
+    const { uuid } = await sessionWithPlan(stack, context)
     const session = await applyRound(stack, context, uuid)
     expect(session.statuses.at(-1)).toBe('completed')
     expect((await applyReports(stack, uuid))[0]).toMatchObject({
@@ -239,7 +239,7 @@ describe('after the engine has applied', () => {
 
   it('an object store that fails costs the report, not the result', async () => {
     const context = contextOf(stack)
-    const { uuid, repo_uri } = await pinned(stack, context)
+    const { uuid, repo_uri } = await sessionWithPlan(stack, context)
     const storage = {
       ...context.storage,
       put: async () => Promise.reject(unavailable('The object store cannot be reached.')),
@@ -248,7 +248,7 @@ describe('after the engine has applied', () => {
     expect(session.statuses.at(-1)).toBe('completed')
     expect(session.history.at(-1)?.assistant).toBe('The second greeting exists now.')
     expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])
-    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+    expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
   })
 
   it('a hostile answer of the model changes no fact', async () => {
@@ -267,7 +267,7 @@ describe('after the engine has applied', () => {
       ],
     }
     const context = contextOf(stack, {}, { generate_engine_apply_report: { args: lies } })
-    const { uuid } = await pinned(stack, context)
+    const { uuid } = await sessionWithPlan(stack, context)
     await applyRound(stack, context, uuid)
     const [report] = await applyReports(stack, uuid)
     expect(report).toMatchObject({
@@ -314,7 +314,7 @@ describe('a fault of the sidecar', () => {
     ],
   ])('%s: failed, nothing stays pinned, the report says that the outcome is not known', async (_, change, text, left) => {
     const { context, sent } = withNotifications(contextOf(stack))
-    const { uuid } = await pinned(stack, context)
+    const { uuid } = await sessionWithPlan(stack, context)
     const session = await applyRound(stack, { ...context, iac: { ...context.iac, ...change(context.iac) } }, uuid)
     expect(session.statuses).toEqual(['started', 'apply', 'failed'])
     expect(session.messages.at(-1)).toContain(`runner failed: `)
@@ -326,19 +326,19 @@ describe('a fault of the sidecar', () => {
     expect(report?.recommendations[0]).toContain('terraform_data.second')
     // The frame tells of the failed round; nothing is told twice.
     expect(sent).toEqual([])
-    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
-    expect(readdirSync(dirname(pinnedPath(stack, uuid)))).toEqual(left)
+    expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
+    expect(readdirSync(dirname(planPath(stack, uuid)))).toEqual(left)
     expect(session.in_flight).toBe(false)
   })
 
   it('before anything was submitted: failed, without a report', async () => {
     const context = contextOf(stack)
-    const { uuid } = await pinned(stack, context)
+    const { uuid } = await sessionWithPlan(stack, context)
     const iac = { ...context.iac, engine: async () => Promise.reject(unavailable('iac service unreachable')) }
     const session = await applyRound(stack, { ...context, iac }, uuid)
     expect(session.messages.at(-1)).toBe('runner failed: iac service unreachable')
     expect(await applyReports(stack, uuid)).toEqual([])
     expect(applyJobs(stack, uuid)).toEqual([])
-    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+    expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
   })
 })

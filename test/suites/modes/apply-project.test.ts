@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Context } from '../../../src/context.ts'
 import { acceptRound } from '../../../src/rounds/accept.ts'
-import type { IacClient } from '../../../src/services/iac/types.ts'
+import type { IacClient } from '../../../src/services/iac/contract.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import {
   applyJobs,
   applyReports,
   contextOf,
   DISCARDED,
-  leftOfPin,
+  leftOfPlan,
   managedState,
   withNotifications,
 } from './apply-world.ts'
@@ -67,7 +67,7 @@ describe('two sessions that apply to the same infrastructure', () => {
       parked.statuses = waiting.messages
       expect(waiting).toMatchObject({ in_flight: true, failures: [] })
       expect(await roundOf(second)).toMatchObject({ parked: true, attempts: 1, handed_back: 1, held: true })
-      expect(await leftOfPin(stack, second)).toEqual({ directory: true, seals: 1 })
+      expect(await leftOfPlan(stack, second)).toEqual({ directory: true, plans: 1 })
       expect(offered).toEqual([])
       // A message that comes again finds nothing to take up.
       await runWaiting(stack, context, second)
@@ -86,7 +86,7 @@ describe('two sessions that apply to the same infrastructure', () => {
     expect(report?.execution_summary).toContain('Since then: added terraform_data.second.')
     expect([applyJobs(stack, first).length, applyJobs(stack, second).length]).toEqual([1, 0])
     expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])
-    expect(await leftOfPin(stack, second)).toEqual(DISCARDED)
+    expect(await leftOfPlan(stack, second)).toEqual(DISCARDED)
   })
 
   it('the wait has an end, with a report that names the session', async () => {
@@ -104,7 +104,7 @@ describe('two sessions that apply to the same infrastructure', () => {
           'round waited.',
       )
       expect(sent.map(({ kind }) => kind)).toEqual(['iac.apply.failure'])
-      expect(await leftOfPin(stack, second)).toEqual(DISCARDED)
+      expect(await leftOfPlan(stack, second)).toEqual(DISCARDED)
     })
     expect(applyJobs(stack, second)).toEqual([])
     expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])
@@ -113,7 +113,7 @@ describe('two sessions that apply to the same infrastructure', () => {
   it('a round that ended without giving the project back holds it no longer', async () => {
     const { id } = await roundOf(first)
     const [seal] = await stack.database.sql<{ project_id: string }[]>`
-      SELECT project_id FROM pins JOIN sessions s ON s.id = session_id WHERE s.uuid = ${first}`
+      SELECT project_id FROM saved_plans JOIN sessions s ON s.id = session_id WHERE ended_at IS NULL AND s.uuid = ${first}`
     await stack.database
       .sql`INSERT INTO project_applies (project_id, round_id) VALUES (${seal?.project_id ?? ''}, ${id})`
     await stack.database.sql`UPDATE rounds SET finished_at = clock_timestamp() WHERE id = ${id}`

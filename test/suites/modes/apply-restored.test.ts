@@ -13,13 +13,13 @@ import {
   contextOf,
   DISCARDED,
   jobsOf,
-  leftOfPin,
+  leftOfPlan,
   managedState,
-  NOT_PINNED,
-  pinned,
+  NOT_SAVED,
+  sessionWithPlan,
 } from './apply-world.ts'
 import { ADDED, done, MAIN, targets, write } from './scripts.ts'
-import { lapse, nextRound, pinnedPath, runWaiting, startStack } from './stack.ts'
+import { lapse, nextRound, planPath, runWaiting, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
@@ -33,15 +33,15 @@ const keyed = (context: Context, pin_key = KEY): Context => ({
 })
 const keyOf = async (uuid: string) => {
   const [row] = await stack.database.sql<{ archive_key: string | null }[]>`
-    SELECT archive_key FROM pins JOIN sessions s ON s.id = session_id WHERE s.uuid = ${uuid}`
+    SELECT archive_key FROM saved_plans JOIN sessions s ON s.id = session_id WHERE ended_at IS NULL AND s.uuid = ${uuid}`
   return row?.archive_key ?? null
 }
-const loseDisk = (uuid: string) => rm(dirname(pinnedPath(stack, uuid)), { recursive: true })
+const loseDisk = (uuid: string) => rm(dirname(planPath(stack, uuid)), { recursive: true })
 
 describe('a pin that was kept in the object store', () => {
   it('is not needed while the disk has it, and goes with the apply', async () => {
     const context = keyed(contextOf(stack))
-    const { uuid } = await pinned(stack, context)
+    const { uuid } = await sessionWithPlan(stack, context)
     const key = (await keyOf(uuid)) ?? ''
     const before = jobsOf(stack, uuid)
     const stored = new TextDecoder('latin1').decode(await context.storage.get(key))
@@ -60,7 +60,7 @@ describe('a pin that was kept in the object store', () => {
       'shared/main.tf': 'resource "terraform_data" "inner" {}\n',
     }
     const plan = { task_complete: [write('second.tf', ADDED), done('Added.')], generate_engine_targets: targets() }
-    const { uuid, repo_uri } = await pinned(stack, keyed(contextOf(stack, {}, plan)), files, 'live')
+    const { uuid, repo_uri } = await sessionWithPlan(stack, keyed(contextOf(stack, {}, plan)), files, 'live')
     await loseDisk(uuid)
     const seen: string[] = []
     const { iac } = context
@@ -81,23 +81,23 @@ describe('a pin that was kept in the object store', () => {
     ])
     expect(await applyReports(stack, uuid)).toMatchObject([{ status: 'Success', summary: { created: 3 } }])
     expect(applyJobs(stack, uuid).map(({ workspace_path }) => workspace_path)).toEqual([
-      join(pinnedPath(stack, uuid), 'live'),
+      join(planPath(stack, uuid), 'live'),
     ])
-    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+    expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
   })
 
   it('is restored over an older pin of another disk', async () => {
     const context = keyed(contextOf(stack))
-    const { uuid, repo_uri } = await pinned(stack, context)
+    const { uuid, repo_uri } = await sessionWithPlan(stack, context)
     const older = join(stack.config.paths.upload_folder, `older-${uuid}`)
-    await cp(pinnedPath(stack, uuid), older, { recursive: true })
+    await cp(planPath(stack, uuid), older, { recursive: true })
     const third = {
       task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Added a third greeting.')],
       generate_engine_targets: targets('terraform_data.second', 'terraform_data.third'),
     }
     await nextRound(stack, keyed(contextOf(stack, {}, third)), uuid, 'And a third one')
-    await rm(pinnedPath(stack, uuid), { recursive: true })
-    await rename(older, pinnedPath(stack, uuid))
+    await rm(planPath(stack, uuid), { recursive: true })
+    await rename(older, planPath(stack, uuid))
     const session = await applyRound(stack, context, uuid)
     expect(session.failures).toEqual([])
     expect((await managedState(context, repo_uri)).sort()).toEqual(['terraform_data.second', 'terraform_data.third'])
@@ -105,7 +105,7 @@ describe('a pin that was kept in the object store', () => {
 
   it.each<[string, (uuid: string, context: Context) => Promise<Context>, string]>([
     ['with another key', async (_, context) => keyed(context, 'another key of at least thirty-two ch.'), NOT_RESTORED],
-    ['without a key', async (_, context) => keyed(context, ''), NOT_PINNED],
+    ['without a key', async (_, context) => keyed(context, ''), NOT_SAVED],
     [
       'when it is damaged',
       async (uuid, context) => {
@@ -120,7 +120,7 @@ describe('a pin that was kept in the object store', () => {
     [
       'when it is the copy of another session',
       async (uuid, context) => {
-        const other = await pinned(stack, context)
+        const other = await sessionWithPlan(stack, context)
         const bytes = await context.storage.get((await keyOf(other.uuid)) ?? '')
         await context.storage.put((await keyOf(uuid)) ?? '', bytes, { content_type: 'application/octet-stream' })
         return context
@@ -133,16 +133,16 @@ describe('a pin that was kept in the object store', () => {
         await context.storage.delete((await keyOf(uuid)) ?? '')
         return context
       },
-      NOT_PINNED,
+      NOT_SAVED,
     ],
   ])('is not applied %s', async (_, change, text) => {
     const context = keyed(contextOf(stack))
-    const { uuid } = await pinned(stack, context)
+    const { uuid } = await sessionWithPlan(stack, context)
     await loseDisk(uuid)
     const session = await applyRound(stack, await change(uuid, context), uuid)
     expect(session.messages.at(-1)).toBe(text)
     expect(applyJobs(stack, uuid)).toEqual([])
-    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+    expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
   })
 
   it('is not applied when init cannot run or changes the plan', async () => {
@@ -163,12 +163,12 @@ describe('a pin that was kept in the object store', () => {
           'before applying.',
       ],
     ] as const) {
-      const { uuid } = await pinned(stack, context)
+      const { uuid } = await sessionWithPlan(stack, context)
       await loseDisk(uuid)
       const session = await applyRound(stack, { ...context, iac: { ...iac, run } }, uuid)
       expect(session.messages.at(-1)).toBe(text)
       expect(applyJobs(stack, uuid)).toEqual([])
-      expect(readdirSync(dirname(pinnedPath(stack, uuid)))).toEqual([])
+      expect(readdirSync(dirname(planPath(stack, uuid)))).toEqual([])
     }
   })
 })
@@ -190,7 +190,7 @@ resource "terraform_data" "second" {
 }
 `
   const context = keyed(contextOf(stack, {}, { task_complete: [write('second.tf', code), done('Added.')] }))
-  const { uuid } = await pinned(stack, context)
+  const { uuid } = await sessionWithPlan(stack, context)
   await acceptRound(context, { session_uuid: uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
   const worker = new AbortController()
   const dying: typeof context.iac.wait = async (job_id, options) => {

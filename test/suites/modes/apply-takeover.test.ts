@@ -4,19 +4,19 @@ import type { Context } from '../../../src/context.ts'
 import { STOPPING } from '../../../src/data/queue/types.ts'
 import { acceptRound } from '../../../src/rounds/accept.ts'
 import { claimRound } from '../../../src/rounds/claim.ts'
-import type { IacClient } from '../../../src/services/iac/types.ts'
+import type { IacClient } from '../../../src/services/iac/contract.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import {
   applyJobs,
   applyReports,
   contextOf,
   DISCARDED,
-  leftOfPin,
+  leftOfPlan,
   managedState,
-  pinned,
+  sessionWithPlan,
   withNotifications,
 } from './apply-world.ts'
-import { lapse, pinnedPath, runWaiting, startStack } from './stack.ts'
+import { lapse, planPath, runWaiting, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
@@ -66,7 +66,7 @@ describe('a round that is taken up again', () => {
     ['dead', new Error('killed')],
   ])('%s while the report was written: the result is on record', async (_, reason) => {
     const context = contextOf(stack)
-    const { uuid } = await pinned(stack, context)
+    const { uuid } = await sessionWithPlan(stack, context)
     await request(context, uuid)
     await interrupted(context, uuid, 'while reporting', reason)
     // The sidecar may have forgotten the job by now.
@@ -88,7 +88,7 @@ describe('a round that is taken up again', () => {
     ],
   ] as const)('dead %s, and its id on no record: the outcome is unknown, and nothing is submitted again', async (_, at, jobs, trace) => {
     const { context, sent } = withNotifications(contextOf(stack))
-    const { uuid, repo_uri } = await pinned(stack, context)
+    const { uuid, repo_uri } = await sessionWithPlan(stack, context)
     await request(context, uuid)
     await interrupted(context, uuid, at, new Error('killed'))
     const [job] = applyJobs(stack, uuid)
@@ -105,12 +105,12 @@ describe('a round that is taken up again', () => {
     expect(report?.execution_summary).toContain(trace)
     expect(report?.recommendations.join(' ')).toContain('terraform_data.second')
     expect(sent.map(({ kind }) => kind)).toEqual(['iac.apply.failure'])
-    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+    expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
   })
 
   it('and the sidecar no longer knows the job: the outcome is unknown', async () => {
     const { context, sent } = withNotifications(contextOf(stack))
-    const { uuid } = await pinned(stack, context)
+    const { uuid } = await sessionWithPlan(stack, context)
     await request(context, uuid)
     await interrupted(context, uuid, 'while waiting', new Error('killed'))
     const unknown = crypto.randomUUID()
@@ -122,13 +122,13 @@ describe('a round that is taken up again', () => {
       `It is not known what this apply changed: IaC job ${unknown} was lost by the iac service.`,
     )
     expect(sent).toEqual([])
-    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+    expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
     expect(applyJobs(stack, uuid)).toHaveLength(1)
   })
 
   it('before anything was on record starts over, and applies', async () => {
     const context = contextOf(stack)
-    const { uuid, repo_uri } = await pinned(stack, context)
+    const { uuid, repo_uri } = await sessionWithPlan(stack, context)
     await request(context, uuid)
     const worker = new AbortController()
     const engine: IacClient['engine'] = async () => {
@@ -137,7 +137,7 @@ describe('a round that is taken up again', () => {
     }
     const stopped = await runWaiting(stack, { ...context, iac: { ...context.iac, engine } }, uuid, worker.signal)
     expect(stopped.in_flight).toBe(true)
-    expect(await leftOfPin(stack, uuid)).toEqual({ directory: true, seals: 1 })
+    expect(await leftOfPlan(stack, uuid)).toEqual({ directory: true, plans: 1 })
     const session = await runWaiting(stack, context, uuid)
     expect(session.statuses.at(-1)).toBe('completed')
     expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])
@@ -148,7 +148,7 @@ describe('a round that is taken up again', () => {
 describe('a worker that lost the round', () => {
   it('leaves the pin alone, and the id of its job on record', async () => {
     const context = contextOf(stack)
-    const { uuid } = await pinned(stack, context)
+    const { uuid } = await sessionWithPlan(stack, context)
     await request(context, uuid)
     const { iac } = context
     const submit: IacClient['submit'] = async (kind, body, signal) => {
@@ -161,7 +161,7 @@ describe('a worker that lost the round', () => {
     }
     const slow = await runWaiting(stack, { ...context, iac: { ...iac, submit } }, uuid)
     expect(slow.in_flight).toBe(true)
-    expect(existsSync(pinnedPath(stack, uuid))).toBe(true)
+    expect(existsSync(planPath(stack, uuid))).toBe(true)
     expect(await applyReports(stack, uuid)).toEqual([])
 
     await lapse(stack, uuid)
@@ -178,7 +178,7 @@ describe('a round that is given up', () => {
     ['before its job was on record', 'before submission', 0],
   ] as const)('%s tells that the outcome is unknown, and leaves nothing pinned', async (_, at, jobs) => {
     const { context, sent } = withNotifications(contextOf(stack))
-    const { uuid } = await pinned(stack, context)
+    const { uuid } = await sessionWithPlan(stack, context)
     await request(context, uuid)
     await interrupted(context, uuid, at, new Error('killed'))
     await stack.database.sql`
@@ -189,7 +189,7 @@ describe('a round that is given up', () => {
     // That of the failed round is sent by the frame.
     expect(sent).toEqual([])
     expect(applyJobs(stack, uuid)).toHaveLength(jobs)
-    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+    expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
     expect(session.in_flight).toBe(false)
   })
 })

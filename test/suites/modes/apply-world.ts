@@ -6,7 +6,7 @@ import type { ApplyReport } from '../../../src/reports/schemas.ts'
 import { type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { textsOf } from './artifacts.ts'
 import { goodRound, MAIN } from './scripts.ts'
-import { firstRound, nextRound, pinnedPath, type SessionView, type Stack } from './stack.ts'
+import { firstRound, nextRound, planPath, type SessionView, type Stack } from './stack.ts'
 
 /** What a model says about an apply; code corrects what does not agree with the engine. */
 export const TOLD = {
@@ -35,7 +35,7 @@ export const contextOf = (
 ) => stack.context(scriptedLlm(applyScripts(scripts)), changes)
 
 /** A session with a reviewed and pinned plan. */
-export async function pinned(
+export async function sessionWithPlan(
   stack: Stack,
   context: Context,
   files: Record<string, string> = { 'main.tf': MAIN },
@@ -104,17 +104,17 @@ export async function managedState(
 }
 
 /** Nothing is pinned: no directory, no seal, no stored copy. */
-export async function leftOfPin(stack: Stack, uuid: string): Promise<{ directory: boolean; seals: number }> {
-  const seals = await stack.database
-    .sql`SELECT 1 FROM pins p JOIN sessions s ON s.id = p.session_id WHERE s.uuid = ${uuid}`
-  return { directory: existsSync(pinnedPath(stack, uuid)), seals: seals.length }
+export async function leftOfPlan(stack: Stack, uuid: string): Promise<{ directory: boolean; plans: number }> {
+  const plans = await stack.database
+    .sql`SELECT 1 FROM saved_plans p JOIN sessions s ON s.id = p.session_id WHERE p.ended_at IS NULL AND s.uuid = ${uuid}`
+  return { directory: existsSync(planPath(stack, uuid)), plans: plans.length }
 }
 
 /** How an apply round without a reviewed plan ends. */
-export const NOT_PINNED =
+export const NOT_SAVED =
   'runner failed: No reviewed plan is pinned for this session; run a generate round before applying.'
 
-export const DISCARDED = { directory: false, seals: 0 }
+export const DISCARDED = { directory: false, plans: 0 }
 
 /** A context whose notifications sidecar is on; `sent` are the bodies it got. */
 export function withNotifications(context: Context): {

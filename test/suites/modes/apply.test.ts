@@ -9,12 +9,12 @@ import {
   contextOf,
   DISCARDED,
   jobsOf,
-  leftOfPin,
+  leftOfPlan,
   managedState,
-  NOT_PINNED,
-  pinned,
+  NOT_SAVED,
+  sessionWithPlan,
 } from './apply-world.ts'
-import { pinnedPath, startStack } from './stack.ts'
+import { planPath, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
@@ -22,7 +22,7 @@ describe('an apply round', () => {
   it('carries out the pinned plan, once, and tells what the engine did', async () => {
     const llm = scriptedLlm(applyScripts())
     const context = stack.context(llm)
-    const { uuid, repo_uri } = await pinned(stack, context)
+    const { uuid, repo_uri } = await sessionWithPlan(stack, context)
     const before = jobsOf(stack, uuid)
     expect(await managedState(context, repo_uri)).toEqual([])
 
@@ -31,7 +31,7 @@ describe('an apply round', () => {
     expect(session.statuses).toEqual(['started', 'apply', 'report', 'completed'])
     expect(session.messages).toEqual([null, 'Applying infrastructure changes.', 'One sentence.', 'GENERATE'])
     expect(jobsOf(stack, uuid)).toEqual([...before, 'apply'])
-    expect(applyJobs(stack, uuid).map(({ workspace_path }) => workspace_path)).toEqual([pinnedPath(stack, uuid)])
+    expect(applyJobs(stack, uuid).map(({ workspace_path }) => workspace_path)).toEqual([planPath(stack, uuid)])
     expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])
     expect(await applyReports(stack, uuid)).toEqual([
       {
@@ -55,17 +55,17 @@ describe('an apply round', () => {
     expect(said(llm.of('generate_engine_apply_report')[0])).toContain(
       'Apply complete! Resources: 1 added, 0 changed, 0 destroyed.',
     )
-    expect(await leftOfPin(stack, uuid)).toEqual(DISCARDED)
+    expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
     expect(session.in_flight).toBe(false)
   })
 
   it('fails without a pinned plan: a second time, and after a declined request', async () => {
     const context = contextOf(stack)
-    const { uuid } = await pinned(stack, context)
+    const { uuid } = await sessionWithPlan(stack, context)
     await applyRound(stack, context, uuid)
     const second = await applyRound(stack, context, uuid)
     expect(second.statuses).toEqual(['started', 'apply', 'failed'])
-    expect(second.messages.at(-1)).toBe(NOT_PINNED)
+    expect(second.messages.at(-1)).toBe(NOT_SAVED)
     expect(applyJobs(stack, uuid)).toHaveLength(1)
   })
 })

@@ -3,7 +3,7 @@ import { platformFor } from '../../../src/access/audit/record.ts'
 import type { Context } from '../../../src/context.ts'
 import { deriveProjectId } from '../../../src/plan/state/managed-state.ts'
 import { cancelRound } from '../../../src/rounds/cancel.ts'
-import type { IacClient } from '../../../src/services/iac/types.ts'
+import type { IacClient } from '../../../src/services/iac/contract.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { driftedRepository, driftScripts, full } from './drift-world.ts'
@@ -96,12 +96,13 @@ async function isLocked({ stateStore, config }: Context, repo_uri: string, scope
   return found !== null && found !== undefined
 }
 
-// A round for each phase.
-describe.each(Object.entries(MODES))(
-  'a %s round that is cancelled in any of its phases',
-  { timeout: 180_000 },
-  (mode, world) => {
-    it('ends once, leaves no lock, no seal and no reviewed commit, and starts nothing further', async () => {
+/** A test plays a round for each phase of its mode. */
+const LIMIT_MS = 180_000
+
+describe.each(Object.entries(MODES))('a %s round that is cancelled in any of its phases', (mode, world) => {
+  it(
+    'ends once, leaves no lock, no seal and no reviewed commit, and starts nothing further',
+    async () => {
       const phases: string[] = []
       const { session: whole } = await runOnce(world, async (_, phase) => void phases.push(phase))
       expect(whole.statuses.at(-1), whole.failures.join()).toBe('completed')
@@ -123,12 +124,13 @@ describe.each(Object.entries(MODES))(
         expect(session, wanted).toMatchObject({ in_flight: false, is_blocked: false, failures: [] })
         // What already ran beside the cancelled call may still have been on its way.
         expect(later.length, `${wanted}, then ${later.join()}`).toBeLessThanOrEqual(1)
-        const [row] = await context.sql<{ reviewed_commit: string; seals: number; scope_id: string }[]>`
-        SELECT s.reviewed_commit, p.scope_id, (SELECT count(*)::int FROM pins WHERE session_id = s.id) AS seals
+        const [row] = await context.sql<{ reviewed_commit: string; plans: number; scope_id: string }[]>`
+        SELECT s.reviewed_commit, p.scope_id, (SELECT count(*)::int FROM saved_plans WHERE session_id = s.id AND ended_at IS NULL) AS plans
         FROM sessions s JOIN engine_providers p ON p.session_id = s.id WHERE s.uuid = ${session.uuid}`
-        expect(row, wanted).toMatchObject({ reviewed_commit: '', seals: 0 })
+        expect(row, wanted).toMatchObject({ reviewed_commit: '', plans: 0 })
         expect(await isLocked(context, repo_uri, row?.scope_id ?? ''), wanted).toBe(false)
       }
-    })
-  },
-)
+    },
+    LIMIT_MS,
+  )
+})

@@ -1,15 +1,23 @@
 import { describe, expect, it } from 'vitest'
 import { platformFor } from '../../../src/access/audit/record.ts'
 import type { Context } from '../../../src/context.ts'
-import type { LlmClient } from '../../../src/llm/types.ts'
+import type { LlmClient } from '../../../src/llm/inference.ts'
 import { acceptRound } from '../../../src/rounds/accept.ts'
 import { cancelRound } from '../../../src/rounds/cancel.ts'
-import type { EngineResult, IacClient, IacJobKind } from '../../../src/services/iac/types.ts'
-import { findPin } from '../../../src/sessions/pins/seal.ts'
+import { findSavedPlan } from '../../../src/saved-plans/saved-plan.ts'
+import type { EngineResult, IacClient, IacJobKind } from '../../../src/services/iac/contract.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { untilAborted } from '../../helpers/until-aborted.ts'
 import { type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
-import { applyJobs, applyReports, applyScripts, contextOf, leftOfPin, managedState, pinned } from './apply-world.ts'
+import {
+  applyJobs,
+  applyReports,
+  applyScripts,
+  contextOf,
+  leftOfPlan,
+  managedState,
+  sessionWithPlan,
+} from './apply-world.ts'
 import { importRound, QUERY, withScope } from './import-world.ts'
 import { ADDED, done, GATES, goodRound, MAIN, write } from './scripts.ts'
 import { firstRound, lapse, nextRound, runWaiting, type SessionView, startStack } from './stack.ts'
@@ -110,8 +118,8 @@ describe('a generate round that is cancelled', () => {
 
   it('leaves the pin, the lock and the commit of the round before, and the next round begins at that commit', async () => {
     const context = contextOf(stack)
-    const { uuid, repo_uri } = await pinned(stack, context)
-    const before = await findPin(context.sql, await idOf(context, uuid))
+    const { uuid, repo_uri } = await sessionWithPlan(stack, context)
+    const before = await findSavedPlan(context.sql, await idOf(context, uuid))
     const changed: Context = stack.context(
       hangingAt(
         () => changed,
@@ -122,8 +130,8 @@ describe('a generate round that is cancelled', () => {
     )
     const session = await nextRound(stack, changed, uuid, 'A third one')
     expectCancelled(session)
-    expect(await findPin(context.sql, await idOf(context, uuid))).toEqual(before)
-    expect(await leftOfPin(stack, uuid)).toEqual({ directory: true, seals: 1 })
+    expect(await findSavedPlan(context.sql, await idOf(context, uuid))).toEqual(before)
+    expect(await leftOfPlan(stack, uuid)).toEqual({ directory: true, plans: 1 })
     expect(session.history.at(-1)?.assistant).toContain(CANCELLED)
     expect(await stack.git(repo_uri, 'ls-tree', '--name-only', session.branch)).toContain('third.tf')
 
@@ -143,8 +151,8 @@ describe('a generate round that is cancelled', () => {
 
   it('while it stores the copy of its pin leaves no half of a seal, nor its lock', async () => {
     const context = contextOf(stack)
-    const { uuid } = await pinned(stack, context)
-    const before = await findPin(context.sql, await idOf(context, uuid))
+    const { uuid } = await sessionWithPlan(stack, context)
+    const before = await findSavedPlan(context.sql, await idOf(context, uuid))
     const deleted: string[] = []
     const base = stack.context(
       scriptedLlm(goodRound({ task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Third.')] })),
@@ -155,7 +163,7 @@ describe('a generate round that is cancelled', () => {
       storage: {
         ...base.storage,
         put: async (key, body, options) => {
-          if (!key.includes('pin')) return await base.storage.put(key, body, options)
+          if (!key.includes('saved-plans')) return await base.storage.put(key, body, options)
           await context.sql`UPDATE rounds SET lock_before = true WHERE finished_at IS NULL`
           await cancelIn(base)
           return 1
@@ -166,8 +174,8 @@ describe('a generate round that is cancelled', () => {
     const session = await nextRound(stack, sealing, uuid, 'A third one')
     expectCancelled(session)
     expect(session.is_blocked).toBe(true)
-    expect(await findPin(context.sql, await idOf(context, uuid))).toEqual(before)
-    expect(await leftOfPin(stack, uuid)).toEqual({ directory: true, seals: 1 })
+    expect(await findSavedPlan(context.sql, await idOf(context, uuid))).toEqual(before)
+    expect(await leftOfPlan(stack, uuid)).toEqual({ directory: true, plans: 1 })
   })
 
   it('before its worker was killed: the next one stops what still runs, and does not begin', async () => {
@@ -213,7 +221,7 @@ describe('an apply that is cancelled', () => {
     'offers',
   ] as const)('before its job is submitted (%s) applies nothing and stays possible', async (at) => {
     const context = contextOf(stack)
-    const { uuid, repo_uri } = await pinned(stack, context)
+    const { uuid, repo_uri } = await sessionWithPlan(stack, context)
     await request(context, uuid)
     const iac: IacClient = {
       ...context.iac,
@@ -233,7 +241,7 @@ describe('an apply that is cancelled', () => {
     expectCancelled(await runWaiting(stack, { ...context, iac }, uuid))
     expect(applyJobs(stack, uuid)).toEqual([])
     expect(await applyReports(stack, uuid)).toEqual([])
-    expect(await leftOfPin(stack, uuid)).toEqual({ directory: true, seals: 1 })
+    expect(await leftOfPlan(stack, uuid)).toEqual({ directory: true, plans: 1 })
     const applied = await nextRound(stack, context, uuid, 'Engine apply.', { mode: 'apply' })
     expect(applied.statuses.at(-1)).toBe('completed')
     expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])
@@ -242,7 +250,7 @@ describe('an apply that is cancelled', () => {
   /** An apply whose job ends with this when it was cancelled, and not before. */
   async function cancelledApply(end: (jobId: string, context: Context) => Promise<EngineResult>) {
     const context = contextOf(stack)
-    const { uuid, repo_uri } = await pinned(stack, context)
+    const { uuid, repo_uri } = await sessionWithPlan(stack, context)
     await request(context, uuid)
     const asked: string[] = []
     const interrupted = Promise.withResolvers<void>()
@@ -274,7 +282,7 @@ describe('an apply that is cancelled', () => {
     const [report] = await applyReports(stack, uuid)
     expect(report).toMatchObject({ status: 'Failed', summary: { created: 0, failed: 1 } })
     expect(report?.execution_summary).toMatch(/^Cancelled by ada@example\.org\. /)
-    expect(await leftOfPin(stack, uuid)).toEqual({ directory: false, seals: 0 })
+    expect(await leftOfPlan(stack, uuid)).toEqual({ directory: false, plans: 0 })
     expect(session.history.at(-1)?.assistant).toContain(CANCELLED)
   })
 
@@ -283,13 +291,13 @@ describe('an apply that is cancelled', () => {
     expectCancelled(session)
     expect(await applyReports(stack, uuid)).toMatchObject([{ status: 'Success', summary: { created: 1 } }])
     expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])
-    expect(await leftOfPin(stack, uuid)).toEqual({ directory: false, seals: 0 })
+    expect(await leftOfPlan(stack, uuid)).toEqual({ directory: false, plans: 0 })
   })
 
   it('while the report is written ends without the model', async () => {
     const llm = hangingAt(() => context, 'generate_engine_apply_report', applyScripts())
     const context: Context = stack.context(llm)
-    const { uuid } = await pinned(stack, context)
+    const { uuid } = await sessionWithPlan(stack, context)
     const session = await nextRound(stack, context, uuid, 'Engine apply.', { mode: 'apply' })
     expect([session.statuses.at(-1), session.messages.at(-1)]).toEqual(['uncompleted', CANCELLED])
     expect(await applyReports(stack, uuid)).toMatchObject([{ status: 'Success' }])
@@ -297,7 +305,7 @@ describe('an apply that is cancelled', () => {
 
   it('before its worker was killed: the next one interrupts the recorded job, and reports', async () => {
     const context = contextOf(stack)
-    const { uuid } = await pinned(stack, context)
+    const { uuid } = await sessionWithPlan(stack, context)
     await request(context, uuid)
     const worker = new AbortController()
     const wait: IacClient['wait'] = async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { EngineResult, IacClient } from '../../../src/services/iac/types.ts'
+import type { EngineResult, IacClient } from '../../../src/services/iac/contract.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'
@@ -23,7 +23,7 @@ import {
   watched,
 } from './drift-world.ts'
 import { ADDED, done, GATES, goodRound, report, targets } from './scripts.ts'
-import { firstRound, nextRound, pinnedPath } from './stack.ts'
+import { firstRound, nextRound, planPath } from './stack.ts'
 
 const stack = startOnce(startDriftedStack)
 
@@ -179,7 +179,7 @@ describe('rounds of one session', () => {
     )
     const first = await firstRound(stack, stack.context(generating, { orchestration: GATES }), { repo_uri })
     expect(first).toMatchObject({ is_blocked: true, failures: [] })
-    const pinned = readFileSync(join(pinnedPath(stack, first.uuid), 'session.plan'))
+    const pinned = readFileSync(join(planPath(stack, first.uuid), 'session.plan'))
 
     const llm = scriptedLlm(driftScripts({ task_complete: [takeOver('hello'), done('Took the greeting over.')] }))
     const context = stack.context(llm, { orchestration: GATES })
@@ -187,7 +187,7 @@ describe('rounds of one session', () => {
     expect(second.failures).toEqual([])
     expect(second).toMatchObject({ is_blocked: true, in_flight: false })
     expect(second.messages.at(-1)).toBe('GENERATE')
-    expect(readFileSync(join(pinnedPath(stack, first.uuid), 'session.plan'))).toEqual(pinned)
+    expect(readFileSync(join(planPath(stack, first.uuid), 'session.plan'))).toEqual(pinned)
     expect(llm.of('report_compliance_findings')).toEqual([])
     expect((await artifactsOf(stack, first.uuid)).filter(({ kind }) => kind === 'check')).toHaveLength(1)
     expect(await fileOn(stack, repo_uri, second.branch)).toBe(code('hello by hand', 'goodbye'))

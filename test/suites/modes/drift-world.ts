@@ -1,5 +1,5 @@
 import type { DriftReport } from '../../../src/reports/schemas.ts'
-import type { IacClient } from '../../../src/services/iac/types.ts'
+import type { IacClient } from '../../../src/services/iac/contract.ts'
 import { type Reply, type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { textsOf } from './artifacts.ts'
 import { accept, done, operations, targets } from './scripts.ts'

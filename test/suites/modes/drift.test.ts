@@ -24,7 +24,7 @@ import {
   watched,
 } from './drift-world.ts'
 import { decline, done, GATES, operations, targets, write } from './scripts.ts'
-import { engineBeside, firstRound, pinnedPath } from './stack.ts'
+import { engineBeside, firstRound, planPath } from './stack.ts'
 
 const stack = startOnce(startDriftedStack)
 
@@ -80,7 +80,7 @@ describe('full drift', () => {
     expect(new Set(llm.requests.map(({ chain }) => chain))).toEqual(
       new Set(['status', 'report_decomposed_task_operations', 'task_complete', 'generate_engine_drift_report']),
     )
-    expect(existsSync(pinnedPath(stack, session.uuid))).toBe(false)
+    expect(existsSync(planPath(stack, session.uuid))).toBe(false)
   })
 
   it('stores its artifacts: drift, change, plan and a report whose facts are computed', async () => {

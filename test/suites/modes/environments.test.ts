@@ -6,7 +6,7 @@ import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { trust } from '../../repository/support.ts'
 import { textsOf } from './artifacts.ts'
 import { done, GATES, goodRound, targets, write } from './scripts.ts'
-import { firstRound, pinnedPath, type SessionView, startStack } from './stack.ts'
+import { firstRound, planPath, type SessionView, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 beforeAll(async () => {
@@ -58,7 +58,7 @@ describe('a request about the variables of several environments', () => {
     expect((await remarksOf(session)).sort()).toEqual(remarks)
     for (const chain of ['generate_engine_plan_report', 'report_compliance_findings'])
       for (const remark of remarks.slice(0, 3)) expect(said(llm.of(chain)[0])).toContain(remark)
-    expect(readdirSync(dirname(pinnedPath(stack, session.uuid)))).toEqual(['pinned'])
+    expect(readdirSync(dirname(planPath(stack, session.uuid)))).toEqual(['saved-plan'])
   })
 
   it(

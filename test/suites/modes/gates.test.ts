@@ -4,7 +4,7 @@ import { startOnce } from '../../helpers/start-once.ts'
 import { scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { textsOf } from './artifacts.ts'
 import { ADDED, done, findings, GATES, goodRound, write } from './scripts.ts'
-import { firstRound, nextRound, pinnedPath, startStack } from './stack.ts'
+import { firstRound, nextRound, planPath, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
@@ -18,7 +18,7 @@ describe('the gates', () => {
     const session = await firstRound(stack, stack.context(llm, { orchestration: GATES }))
     expect(session).toMatchObject({ is_blocked: locked, in_flight: false })
     expect(session.statuses.at(-1)).toBe('completed')
-    expect(existsSync(pinnedPath(stack, session.uuid))).toBe(true)
+    expect(existsSync(planPath(stack, session.uuid))).toBe(true)
     expect(await textsOf(stack, session.uuid, 'check')).toHaveLength(1)
   })
 

@@ -8,7 +8,7 @@ import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf, documentsOf } from './artifacts.ts'
 import { ADDED, decline, done, GATES, goodRound, MAIN, targets, write } from './scripts.ts'
-import { firstRound, nextRound, pinnedPath, startStack } from './stack.ts'
+import { firstRound, nextRound, planPath, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
@@ -45,7 +45,7 @@ describe('a generate round', () => {
     expect(
       (await stack.git(session.repo_uri, 'ls-tree', '-r', '--name-only', session.branch)).trim().split('\n'),
     ).toEqual(['main.tf', 'second.tf'])
-    expect(readdirSync(pinnedPath(stack, session.uuid))).toEqual(
+    expect(readdirSync(planPath(stack, session.uuid))).toEqual(
       expect.arrayContaining(['.terraform', 'backend_override.tf', 'main.tf', 'second.tf', 'session.plan']),
     )
   })
@@ -96,7 +96,7 @@ describe('a generate round', () => {
     })
     expect(session.statuses.at(-1)).toBe('completed')
     expect(await stack.git(session.repo_uri, 'show', `${session.branch}:live/second.tf`)).toBe(ADDED)
-    expect(existsSync(join(pinnedPath(stack, session.uuid), 'live', 'session.plan'))).toBe(true)
+    expect(existsSync(join(planPath(stack, session.uuid), 'live', 'session.plan'))).toBe(true)
   })
 
   it.each([
@@ -110,13 +110,13 @@ describe('a generate round', () => {
     expect(session.history).toEqual([{ user: 'Tell me', assistant: explanation }])
     expect(session).toMatchObject({ in_flight: false, is_blocked: false })
     expect(await artifactsOf(stack, session.uuid)).toEqual([])
-    expect(existsSync(pinnedPath(stack, session.uuid))).toBe(false)
+    expect(existsSync(planPath(stack, session.uuid))).toBe(false)
     expect(llm.of('construct_information')).toEqual([])
   })
 
   it('goes on with the conversation and the branch of the session', async () => {
     const first = await firstRound(stack, stack.context(scriptedLlm(goodRound())))
-    const plan = readFileSync(join(pinnedPath(stack, first.uuid), 'session.plan'))
+    const plan = readFileSync(join(planPath(stack, first.uuid), 'session.plan'))
     const llm = scriptedLlm(
       goodRound({
         task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Added a third greeting.')],
@@ -139,7 +139,7 @@ describe('a generate round', () => {
       'second.tf',
       'third.tf',
     ])
-    expect(readFileSync(join(pinnedPath(stack, first.uuid), 'session.plan'))).not.toEqual(plan)
+    expect(readFileSync(join(planPath(stack, first.uuid), 'session.plan'))).not.toEqual(plan)
   })
 
   it('takes no second request while it runs', async () => {

@@ -1,7 +1,7 @@
 import type { OrchestrationConfig } from '../../../config/types.ts'
 import { importResources } from '../../../pipeline/modes/import.ts'
 import type { Cloud } from '../../../src/base/vocabulary.ts'
-import type { EngineResult } from '../../../src/services/iac/types.ts'
+import type { EngineResult } from '../../../src/services/iac/contract.ts'
 import { type createSteps, type EngineScript, ok, type StepWorld } from '../../pipeline/steps/support.ts'
 import { importRound } from './import-world.ts'
 

@@ -1,5 +1,5 @@
 import { PlatformError } from '../../../src/base/errors.ts'
-import type { EngineResult, IacClient, IacJobKind } from '../../../src/services/iac/types.ts'
+import type { EngineResult, IacClient, IacJobKind } from '../../../src/services/iac/contract.ts'
 import { type Reply, type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { textsOf } from './artifacts.ts'
 import { accept, done, targets, write } from './scripts.ts'

@@ -10,7 +10,7 @@ import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'
 import { addresses, blocks, importReport, importRound, lost, QUERY, withScope } from './import-world.ts'
 import { done, goodRound, MAIN, operations, SPLIT, targets, write } from './scripts.ts'
-import { engineBeside, firstRound, nextRound, pinnedPath, startStack } from './stack.ts'
+import { engineBeside, firstRound, nextRound, planPath, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
@@ -51,7 +51,7 @@ describe('a full import', () => {
     expect(session).toMatchObject({ in_flight: false, is_blocked: false })
     expect(session.history).toEqual([{ user: TASK, assistant: 'Wrote two blocks.' }])
     expect(await stack.git(repo_uri, 'show', `${session.branch}:imported.tf`)).toBe(blocks('a', 'b'))
-    expect(existsSync(pinnedPath(stack, session.uuid))).toBe(false)
+    expect(existsSync(planPath(stack, session.uuid))).toBe(false)
     expect(llm.of('requests_filter')).toEqual([])
     expect(llm.of('report_compliance_findings')).toEqual([])
 
@@ -141,7 +141,7 @@ describe('a full import', () => {
     expect(session.failures).toEqual([])
     expect(session.messages.at(-1)).toBe('GENERATE')
     expect(session.is_blocked).toBe(true)
-    expect(existsSync(pinnedPath(stack, session.uuid))).toBe(true)
+    expect(existsSync(planPath(stack, session.uuid))).toBe(true)
     expect(session.history.map(({ assistant }) => assistant)).toEqual(['Added a second greeting.', 'Wrote two blocks.'])
     // What the session wrote before and never applied is no drift of this round.
     expect(llm.of(SPLIT)).toEqual([])

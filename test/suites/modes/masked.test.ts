@@ -24,7 +24,7 @@ async function everythingShown(uuid: string, context: Parameters<typeof loadAggr
     sql`SELECT * FROM round_events`,
     sql`SELECT * FROM round_attempts`,
     sql`SELECT * FROM audit_records`,
-    sql`SELECT * FROM sealed_plans`,
+    sql`SELECT * FROM saved_plans`,
     sql`SELECT * FROM rounds`,
     sql`SELECT * FROM statuses`,
   ])

@@ -8,7 +8,7 @@ import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { trust } from '../../repository/support.ts'
 import { textsOf } from './artifacts.ts'
 import { GATES, goodRound, MAIN } from './scripts.ts'
-import { engineBeside, firstRound, pinnedPath, runWaiting, type SessionView, startStack } from './stack.ts'
+import { engineBeside, firstRound, planPath, runWaiting, type SessionView, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 beforeAll(async () => {
@@ -55,7 +55,7 @@ describe('a targeted plan', () => {
       'A plan of the whole root would also make a change that this plan leaves out:\n- update terraform_data.greeting',
     )
     expect(said(llm.of('report_compliance_findings')[0])).toContain('Not part of this plan, for information only')
-    expect(readdirSync(pinnedPath(stack, session.uuid)).filter((name) => name.endsWith('.plan'))).toEqual([
+    expect(readdirSync(planPath(stack, session.uuid)).filter((name) => name.endsWith('.plan'))).toEqual([
       'session.plan',
     ])
     const text = await pullRequestText(repo_uri, session)

@@ -22,7 +22,7 @@ import {
 } from './drift-world.ts'
 import { addresses, blocks, importReport, importRound, QUERY, withScope } from './import-world.ts'
 import { decline, done, goodRound, MAIN, targets, write } from './scripts.ts'
-import { engineBeside, firstRound, nextRound, pinnedPath, type Stack } from './stack.ts'
+import { engineBeside, firstRound, nextRound, planPath, type Stack } from './stack.ts'
 
 const stack = startOnce(startDriftedStack)
 const ONLY_LOOKS = { preview: true } as const
@@ -41,8 +41,8 @@ async function traces(uuid: string) {
     SELECT s.last_commit, s.reviewed_commit, s.is_blocked, h.payload FROM sessions s
     JOIN histories h ON h.session_id = s.id WHERE s.uuid = ${uuid}`
   const pins = await sql`
-    SELECT p.* FROM pins p JOIN sessions s ON s.id = p.session_id WHERE s.uuid = ${uuid}`
-  return { session, pins: [...pins], pinned: await digestOf(pinnedPath(stack, uuid)) }
+    SELECT p.* FROM saved_plans p JOIN sessions s ON s.id = p.session_id WHERE p.ended_at IS NULL AND s.uuid = ${uuid}`
+  return { session, pins: [...pins], pinned: await digestOf(planPath(stack, uuid)) }
 }
 
 async function digestOf(folder: string): Promise<string[]> {

@@ -5,7 +5,7 @@ import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'
 import { ADDED, done, GATES, goodRound, MAIN, write } from './scripts.ts'
-import { firstRound, pinnedPath, startStack } from './stack.ts'
+import { firstRound, planPath, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
@@ -55,7 +55,7 @@ describe('the repair loop', () => {
     expect(session.history).toEqual([])
     expect(llm.of('report_compliance_findings')).toEqual([])
     expect(await stack.git(session.repo_uri, 'show', `${session.branch}:second.tf`)).toBe(`${broken}\n`)
-    expect(existsSync(pinnedPath(stack, session.uuid))).toBe(false)
+    expect(existsSync(planPath(stack, session.uuid))).toBe(false)
   })
 
   it('mends programs that the engine’s host must not run', async () => {
@@ -126,6 +126,6 @@ describe('agents that go wrong', () => {
     expect(session.statuses.at(-1)).toBe('failed')
     expect(session.messages.at(-1)).toContain(`runner failed: ${text}`)
     expect(session.in_flight).toBe(false)
-    expect(existsSync(pinnedPath(stack, session.uuid))).toBe(false)
+    expect(existsSync(planPath(stack, session.uuid))).toBe(false)
   })
 })

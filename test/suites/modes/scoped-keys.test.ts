@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AwsClient } from 'aws4fetch'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readZipEntry } from '../../../pipeline/workspace/pins/zip.ts'
-import { applyReports, applyRound, contextOf, managedState, pinned } from './apply-world.ts'
-import { pinnedPath, type Stack, startStack } from './stack.ts'
+import { readZipEntry } from '../../../pipeline/workspace/saved-plans/zip.ts'
+import { applyReports, applyRound, contextOf, managedState, sessionWithPlan } from './apply-world.ts'
+import { planPath, type Stack, startStack } from './stack.ts'
 
 const MINUTE_MS = 60_000
 /** How far the clock of the store is from that of the engine. More than 15 minutes would make signatures invalid. */
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => stack.close())
 
 const keysOf = (uuid: string) => {
-  const path = join(pinnedPath(stack, uuid), '.platform-state-credentials')
+  const path = join(planPath(stack, uuid), '.platform-state-credentials')
   return existsSync(path) ? readFileSync(path, 'utf8') : null
 }
 
@@ -44,7 +44,7 @@ describe('rounds with keys for the state of their own project', () => {
     const context = contextOf(stack)
     // Keys last for 15 minutes by the clock of the store.
     aheadMs = -14 * MINUTE_MS
-    const session = await pinned(stack, context)
+    const session = await sessionWithPlan(stack, context)
     const planningKeys = keysOf(session.uuid)
     expect(planningKeys).toMatch(/^\[platform-state\]\naws_access_key_id = ASIA/)
     let applyKeys: string | null = null
@@ -65,8 +65,8 @@ describe('rounds with keys for the state of their own project', () => {
 
   it('leave the keys of the store in no file of the workspace', async () => {
     aheadMs = 0
-    const session = await pinned(stack, contextOf(stack))
-    const root = pinnedPath(stack, session.uuid)
+    const session = await sessionWithPlan(stack, contextOf(stack))
+    const root = planPath(stack, session.uuid)
     const plan = await readZipEntry(join(root, 'session.plan'), 'tfplan', 1024 * 1024)
     // The plan does hold the backend block, which names the file with the keys.
     expect(plan).toContain('.platform-state-credentials')

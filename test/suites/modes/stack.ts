@@ -19,7 +19,7 @@ import type { Cloud, Operation, Status, Turn } from '../../../src/base/vocabular
 import type { Context } from '../../../src/context.ts'
 import { createObjectStore } from '../../../src/data/storage/create.ts'
 import { createStateKeys } from '../../../src/data/storage/state-keys.ts'
-import type { LlmClient } from '../../../src/llm/types.ts'
+import type { LlmClient } from '../../../src/llm/inference.ts'
 import { createBuiltinPrompts } from '../../../src/prompts/source.ts'
 import { acceptRound } from '../../../src/rounds/accept.ts'
 import { type CancelWatch, startCancelWatch } from '../../../src/rounds/cancel-watch.ts'
@@ -170,7 +170,7 @@ export async function startStack(
 }
 
 /** Where the reviewed workspace of a session is kept. */
-export const pinnedPath = ({ config }: Stack, uuid: string) => join(config.paths.upload_folder, uuid, 'pinned')
+export const planPath = ({ config }: Stack, uuid: string) => join(config.paths.upload_folder, uuid, 'saved-plan')
 
 /** What a session looks like after a round. */
 export interface SessionView {

@@ -15,7 +15,7 @@ const rings = new Set<() => void>()
 beforeAll(async () => {
   db = await createTestDatabase()
   queue = await startSendingQueue(db.sql, silentLogger)
-  context = { ...verbContext(db.sql), queue }
+  context = { ...verbContext(db), queue }
   await db.sql.listen(STATUS_CHANNEL, () => {
     for (const ring of rings) ring()
   })
@@ -148,7 +148,7 @@ describe('a worker that is asked to stop', () => {
 
 describe('a round without a message in the queue', () => {
   it('is found and run', async () => {
-    const uuid = await createSession(verbContext(db.sql), { query: 'go' })
+    const uuid = await createSession(verbContext(db), { query: 'go' })
     await db.sql`UPDATE rounds SET created_at = created_at - interval '1 minute' WHERE id = ${await roundId(uuid)}`
     const worker = await startWorkerProcess(db.url)
     expect((await ended(uuid)).current_status).toBe('completed')

@@ -30,7 +30,7 @@ describe('a database that restarts in the middle of a round', () => {
     const sql = connect(server.url)
     await migrate(sql)
     const queue = await startSendingQueue(sql, silentLogger)
-    const context = { ...verbContext(sql), queue }
+    const context = { ...verbContext({ sql }), queue }
     let ring = () => {}
     await sql.listen(
       STATUS_CHANNEL,

@@ -154,9 +154,9 @@ attack(WRITTEN, "git's own directory of a clone, from the folder that engine and
   expect(workspace.gitDirectory.startsWith(`${site.config.paths.upload_folder}/`)).toBe(false)
   expect((await stat(join(workspace.gitDirectory, '..'))).mode & 0o777).toBe(0o700)
   await writeFile(join(workspace.clone, 'session.plan'), 'plan')
-  await workspace.pin()
+  await workspace.keep()
   expect(existsSync(workspace.gitDirectory)).toBe(false)
-  expect((await readdir(join(workspace.clone, '..', 'pinned'))).sort()).toEqual([
+  expect((await readdir(join(workspace.clone, '..', 'saved-plan'))).sort()).toEqual([
     '.platform-workspace',
     'main.tf',
     'session.plan',

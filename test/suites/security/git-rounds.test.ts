@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { beforeEach, expect } from 'vitest'
 import { startOnce } from '../../helpers/start-once.ts'
 import { scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
-import { applyRound, contextOf, managedState, pinned } from '../modes/apply-world.ts'
+import { applyRound, contextOf, managedState, sessionWithPlan } from '../modes/apply-world.ts'
 import { goodRound, MAIN } from '../modes/scripts.ts'
-import { firstRound, pinnedPath, startStack } from '../modes/stack.ts'
+import { firstRound, planPath, startStack } from '../modes/stack.ts'
 import { attack } from './attack.ts'
 import { gitDirectoryFiles, plantRepository } from './hostile-git.ts'
 
@@ -34,16 +34,16 @@ attack(GROUP, 'a committed git directory beside the engine root', async () => {
   expect(session.failures).toEqual([])
   expect(session.statuses.at(-1)).toBe('completed')
   expect(existsSync(mark)).toBe(false)
-  expect(await readdir(pinnedPath(stack, session.uuid))).not.toContain('module')
+  expect(await readdir(planPath(stack, session.uuid))).not.toContain('module')
   expect(await stack.git(repo_uri, 'diff', '--name-only', 'main', session.branch)).toBe('live/second.tf\n')
   return 'the folder is taken out of the work tree, and the round goes on'
 })
 
 attack(GROUP, 'a repository with programs in a pinned directory, then the apply', async () => {
   const context = contextOf(stack)
-  const { uuid, repo_uri } = await pinned(stack, context)
-  expect(await readdir(pinnedPath(stack, uuid))).not.toContain('.git')
-  await plantRepository(pinnedPath(stack, uuid), mark)
+  const { uuid, repo_uri } = await sessionWithPlan(stack, context)
+  expect(await readdir(planPath(stack, uuid))).not.toContain('.git')
+  await plantRepository(planPath(stack, uuid), mark)
   const session = await applyRound(stack, context, uuid)
   expect(session.messages.at(-1)).toContain('The files beside the pinned plan are not the reviewed ones')
   expect(await managedState(context, repo_uri)).toEqual([])

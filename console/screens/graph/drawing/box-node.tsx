@@ -1,10 +1,8 @@
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react'
-import type { PlannedResource } from '../../../client/api/types.ts'
+import type { PlannedResource } from '../../../client/api/schemas.ts'
 import { ActionBadge, actionName } from '../../../ui/badge.tsx'
-import { plural } from '../../../ui/words/format.ts'
-import { shorten, visibleText } from '../../../ui/words/text.ts'
-import { countActions, type Graph, isCriticalLoss } from '../model.ts'
-import { shownAddress, shownName } from '../names.ts'
+import { plural, shorten, visibleText } from '../../../ui/words.ts'
+import { countActions, type Graph, isCriticalLoss, shownAddress, shownName } from '../graph-model.ts'
 import type { Box } from './grouping.ts'
 
 interface BoxData extends Record<string, unknown> {

@@ -1,17 +1,17 @@
 import { type Edge, MarkerType, type Node, ReactFlow, ReactFlowProvider, useReactFlow } from '@xyflow/react'
+import text from '@xyflow/react/dist/base.css' with { type: 'text' }
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Button } from '../../../ui/button.tsx'
 import { Notice, Skeleton } from '../../../ui/notice.tsx'
-import type { Graph } from '../model.ts'
+import type { Graph } from '../graph-model.ts'
 import { BoxNode, type BoxNodeType } from './box-node.tsx'
 import { directionOf, nextPlace } from './direction.ts'
-import { adoptFlowStyles } from './flow-styles.ts'
 import { boxWith, type Drawing } from './grouping.ts'
 import { BOX, type Placed, useLayout } from './use-layout.ts'
 
 adoptFlowStyles()
 
-export interface CanvasProps {
+interface CanvasProps {
   graph: Graph
   drawing: Drawing
   chosen: number | null
@@ -32,7 +32,7 @@ export function Canvas(props: CanvasProps) {
   )
 }
 
-const NODE_TYPES = { box: BoxNode } as never
+const NODE_TYPES = { box: BoxNode }
 
 function Flow({ placed, ...props }: CanvasProps & { placed: Placed }) {
   const { fitView } = useReactFlow()
@@ -145,4 +145,16 @@ function Zoom() {
       </Button>
     </div>
   )
+}
+
+let adopted = false
+
+/** Gives the page the styles of the drawing, once. They come with this part, because no other screen needs them. */
+function adoptFlowStyles(): void {
+  if (adopted) return
+  adopted = true
+  const sheet = new CSSStyleSheet()
+  // In the layer of the parts of pages, so that the screen's own styles have the last word.
+  sheet.replaceSync(`@layer kit{${text}}`)
+  document.adoptedStyleSheets.push(sheet)
 }

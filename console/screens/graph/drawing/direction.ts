@@ -1,4 +1,4 @@
-export type Direction = 'left' | 'right' | 'up' | 'down'
+type Direction = 'left' | 'right' | 'up' | 'down'
 interface Place {
   x: number
   y: number

@@ -1,5 +1,5 @@
-import type { PlannedResource } from '../../../client/api/types.ts'
-import { byUrgency, changes, type Graph, isCriticalLoss } from '../model.ts'
+import type { PlannedResource } from '../../../client/api/schemas.ts'
+import { byUrgency, changes, type Graph, isCriticalLoss } from '../graph-model.ts'
 
 /** One box of the drawing: a resource, or several of a module or type that are drawn as one. */
 export interface Box {
@@ -10,7 +10,7 @@ export interface Box {
   group: { title: string; canOpen: boolean } | null
 }
 
-export interface Tie {
+interface Tie {
   /** The box that is needed, and the one that needs it. */
   from: string
   to: string
@@ -49,9 +49,9 @@ function collapse(graph: Graph, selected: readonly number[], open: ReadonlySet<s
   if (apart !== null) alone.add(apart)
   const boxes = [...alone].filter((index) => index === apart || selected.includes(index)).map(single)
   const rest = selected.filter((index) => !alone.has(index))
-  let modules = groupBy(rest, (index) => graph.resources[index]?.module_address ?? '')
+  let modules = Map.groupBy(rest, (index) => graph.resources[index]?.module_address ?? '')
   // A module for each instance of a loop would be no smaller than what it holds.
-  if (modules.size > MOST_BOXES / 2) modules = groupBy(rest, (index) => topModule(graph.resources[index]))
+  if (modules.size > MOST_BOXES / 2) modules = Map.groupBy(rest, (index) => topModule(graph.resources[index]))
   for (const [module, members] of fold(graph, modules)) boxes.push(...ofModule(graph, module, members, open))
   return boxes
 }
@@ -66,7 +66,7 @@ function ofModule(graph: Graph, module: string, members: number[], open: Readonl
   if (members.length <= MOST_BOXES / 2) return members.map(single)
   const types = fold(
     graph,
-    groupBy(members, (index) => graph.resources[index]?.type ?? ''),
+    Map.groupBy(members, (index) => graph.resources[index]?.type ?? ''),
   )
   return types.flatMap(([type, ofType]) => ofTypes(graph, `t${module}/${type}`, type, ofType, open))
 }
@@ -93,16 +93,6 @@ function fold(graph: Graph, groups: Map<string, number[]>): [string, number[]][]
   const sorted = [...groups].toSorted(([a], [b]) => (weights.get(b) ?? 0) - (weights.get(a) ?? 0))
   const kept = sorted.slice(0, MOST_BOXES / 2 - 1)
   return [...kept, [OTHERS, sorted.slice(MOST_BOXES / 2 - 1).flatMap(([, members]) => members)]]
-}
-
-function groupBy(indexes: readonly number[], keyOf: (index: number) => string): Map<string, number[]> {
-  const groups = new Map<string, number[]>()
-  for (const index of indexes) {
-    const members = groups.get(keyOf(index))
-    if (members) members.push(index)
-    else groups.set(keyOf(index), [index])
-  }
-  return groups
 }
 
 function tie(graph: Graph, boxes: readonly Box[]): { ties: Tie[]; tiesLeftOut: number } {

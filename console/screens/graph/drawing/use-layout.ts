@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { LayoutAnswer, LayoutRequest } from '../../../ui/workers/messages.ts'
+import type { LayoutAnswer, LayoutRequest } from '../../../ui/workers/layout.ts'
 import type { Box, Drawing } from './grouping.ts'
 
 export interface Placed {

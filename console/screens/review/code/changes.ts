@@ -1,7 +1,6 @@
 import type { Artifact } from '../../../client/api/artifacts.ts'
-import type { AttemptResult, Round } from '../../../client/api/types.ts'
-import { compareLines } from '../../../ui/code/lines/compare.ts'
-import { countChanges, type Row, readDiff, readWhole, sideOf } from '../../../ui/code/lines/rows.ts'
+import type { AttemptResult, Round } from '../../../client/api/schemas.ts'
+import { compareLines, countChanges, type Row, readDiff, readWhole, sideOf } from '../../../ui/code/lines/rows.ts'
 
 export type Change = Round['code_changes'][number]
 
@@ -84,3 +83,18 @@ const sameText = (one: readonly Row[], other: readonly Row[]): boolean =>
 
 const textOf = (rows: readonly Row[]): string =>
   rows.map(({ text }) => text).join('\n') + (rows.length > 0 && !rows.at(-1)?.unended ? '\n' : '')
+
+const known = new WeakMap<Artifact, { artifacts: readonly Artifact[]; result: FileResult }>()
+
+/** What the changes of a file come to, computed once for the same artifacts; null until all of them are read. */
+export function resultOf(read: readonly (Artifact | undefined)[]): FileResult | null {
+  const artifacts = read.filter((artifact) => artifact !== undefined)
+  const last = artifacts.at(-1)
+  if (!last || artifacts.length < read.length) return null
+  const before = known.get(last)
+  if (before?.artifacts.length === artifacts.length && before.artifacts.every((one, at) => one === artifacts[at]))
+    return before.result
+  const result = joinChanges(artifacts)
+  known.set(last, { artifacts, result })
+  return result
+}

@@ -1,20 +1,15 @@
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
-import type { Round, Session } from '../../../client/api/types.ts'
+import type { Round, Session } from '../../../client/api/schemas.ts'
 import { useArtifacts } from '../../../client/sessions/use-artifact.ts'
 import { hasEnded } from '../../../client/sessions/use-session.ts'
 import { Origin } from '../../../ui/badge.tsx'
 import { Empty } from '../../../ui/notice.tsx'
-import { plural } from '../../../ui/words/format.ts'
-import { Term } from '../../../ui/words/term.tsx'
-import { attemptOf, type Change, type ChangedFile, type FileResult, groupByFile } from './changes.ts'
-import { Counts, FileCard } from './file-card.tsx'
-import { FileList } from './file-list.tsx'
-import { resultOf } from './results.ts'
-import { Tools } from './tools.tsx'
-import { useLayout } from './use-layout.ts'
-import { usePlace } from './use-place.ts'
-import { useViewed } from './viewed.ts'
+import { Term } from '../../../ui/term.tsx'
+import { plural } from '../../../ui/words.ts'
+import { attemptOf, type Change, type ChangedFile, type FileResult, groupByFile, resultOf } from './changes.ts'
+import { Counts, FileCard, FileList } from './file-card.tsx'
+import { type Layout, useLayout, usePlace, useViewed } from './view-state.ts'
 
 interface PartProps {
   session: Session
@@ -139,3 +134,39 @@ function Files({ session, round, changes, children }: FilesProps) {
     </>
   )
 }
+
+interface ToolsProps {
+  view: ReturnType<typeof useLayout>
+  viewed: number
+  children: ComponentChildren
+}
+
+const LAYOUTS: [Layout, string][] = [
+  ['unified', 'Unified'],
+  ['split', 'Side by side'],
+]
+
+/** How the files are shown. */
+export const Tools = ({ view: { layout, wide, choose }, viewed, children }: ToolsProps) => (
+  <div class="code-tools">
+    {viewed > 0 && <span class="quiet small">{plural(viewed, 'file')} viewed</span>}
+    {children}
+    {wide && (
+      <fieldset class="code-layouts">
+        <legend class="unseen">Layout of the changes</legend>
+        {LAYOUTS.map(([value, name]) => (
+          <label key={value}>
+            <input
+              type="radio"
+              name="code-layout"
+              value={value}
+              checked={layout === value}
+              onChange={() => choose(value)}
+            />
+            {name}
+          </label>
+        ))}
+      </fieldset>
+    )}
+  </div>
+)

@@ -1,16 +1,13 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { Badge } from '../../../ui/badge.tsx'
-import { Button } from '../../../ui/button.tsx'
-import { RowsDiff } from '../../../ui/code/code-diff.tsx'
-import { CodeFile } from '../../../ui/code/code-file.tsx'
-import type { LineLinks } from '../../../ui/code/line-link.ts'
-import { Copy } from '../../../ui/copy.tsx'
+import { Button, Copy } from '../../../ui/button.tsx'
+import type { LineLinks } from '../../../ui/code/code-rows.tsx'
+import { CodeFile, RowsDiff } from '../../../ui/code/code-view.tsx'
 import { keepInSight } from '../../../ui/keep-in-sight.ts'
 import { ErrorNotice, Skeleton } from '../../../ui/notice.tsx'
-import { formatNumber } from '../../../ui/words/format.ts'
-import { shorten, visibleText } from '../../../ui/words/text.ts'
-import type { FileResult } from './changes.ts'
-import type { Layout } from './use-layout.ts'
+import { formatNumber, shorten, visibleText } from '../../../ui/words.ts'
+import type { ChangedFile, FileResult } from './changes.ts'
+import type { Layout, usePlace } from './view-state.ts'
 
 interface FileCardProps {
   name: string
@@ -116,3 +113,46 @@ export const Counts = ({ added, removed }: { added: number; removed: number }) =
     )}
   </span>
 )
+
+interface FileListProps {
+  files: readonly ChangedFile[]
+  results: readonly (FileResult | null)[]
+  viewed: readonly string[]
+  place: ReturnType<typeof usePlace>
+}
+
+/** The changed files by their folders, each a link to its lines. */
+export function FileList({ files, results, viewed, place }: FileListProps) {
+  return (
+    <nav class="code-list" aria-label="Changed files">
+      <ul>
+        {files.map(({ name }, index) => {
+          const cut = name.lastIndexOf('/') + 1
+          const folder = name.slice(0, cut)
+          const before = files[index - 1]?.name
+          const isNext = before !== undefined && before.slice(0, before.lastIndexOf('/') + 1) === folder
+          const result = results[index]
+          return (
+            <li key={name}>
+              {folder && !isNext && <span class="code-folder mono small">{visibleText(folder)}</span>}
+              <a
+                href={place.href(name)}
+                class="code-link"
+                aria-current={place.file === name ? 'true' : undefined}
+                onClick={(event) => {
+                  if (event.ctrlKey || event.metaKey || event.shiftKey) return
+                  event.preventDefault()
+                  place.go({ file: name })
+                }}
+              >
+                <span class="mono">{visibleText(name.slice(cut))}</span>
+                {viewed.includes(name) && <span class="quiet small">viewed</span>}
+                {result && <Counts {...result} />}
+              </a>
+            </li>
+          )
+        })}
+      </ul>
+    </nav>
+  )
+}

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Button } from '../../../ui/button.tsx'
-import { formatNumber } from '../../../ui/words/format.ts'
+import { formatNumber } from '../../../ui/words.ts'
 
 interface FirstOfProps<Item> {
   items: readonly Item[]

@@ -1,14 +1,13 @@
-import { Link } from '@tanstack/react-router'
-import type { PlanDocument, Round, Session } from '../../../client/api/types.ts'
+import type { PlanDocument, Round, Session } from '../../../client/api/schemas.ts'
 import { ErrorNotice, Notice, Skeleton } from '../../../ui/notice.tsx'
-import { formatMoment, plural } from '../../../ui/words/format.ts'
-import { Term } from '../../../ui/words/term.tsx'
-import { shorten, visibleText } from '../../../ui/words/text.ts'
-import { useReviewAddress } from '../use-review.ts'
-import type { RoundPlan } from './chosen-plan.ts'
-import { ResourceList } from './list/resource-list.tsx'
+import { Term } from '../../../ui/term.tsx'
+import { formatMoment, plural, shorten, visibleText } from '../../../ui/words.ts'
+import { SessionLink } from '../../session/session-link.tsx'
+import { useReviewAddress } from '../review-address.ts'
 import { PlanSections } from './plan-sections.tsx'
 import { PlanTexts } from './plan-text.tsx'
+import { ResourceList } from './resource-list.tsx'
+import type { RoundPlan } from './use-chosen-plan.ts'
 import { useChosenPlan } from './use-chosen-plan.ts'
 
 /** The plan, resource by resource; its text where it cannot be read as data. */
@@ -54,11 +53,7 @@ function NoDocument({ session, round }: { session: Session; round: Round }) {
     return (
       <Notice
         title="This round has no plan"
-        actions={
-          <Link to={'/sessions/$sessionId' as never} params={{ sessionId: session.uuid } as never}>
-            See what each attempt came to
-          </Link>
-        }
+        actions={<SessionLink id={session.uuid}>See what each attempt came to</SessionLink>}
       >
         It ended before the engine made one, or it only looked.
       </Notice>
@@ -90,7 +85,7 @@ function PlanChoice({ plan, plans }: { plan: RoundPlan; plans: RoundPlan[] }) {
         aria-label="Plan"
         value={plan.id}
         onChange={({ currentTarget }) =>
-          change({ plan: Number(currentTarget.value), resource: undefined, finding: undefined }, { replace: false })
+          change({ plan: Number(currentTarget.value), resource: undefined, finding: undefined }, false)
         }
       >
         {plans.toReversed().map(({ id, created_at }, index) => (

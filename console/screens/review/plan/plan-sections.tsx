@@ -1,18 +1,17 @@
-import type { PlanDocument, Round, Session } from '../../../client/api/types.ts'
+import type { ComponentChildren } from 'preact'
+import type { PlanDocument, Round, Session } from '../../../client/api/schemas.ts'
 import { ActionBadge, Badge, Origin, type Tone } from '../../../ui/badge.tsx'
+import { Change } from '../../../ui/plan/value-change.tsx'
 import { pathParts } from '../../../ui/plan/values.ts'
-import { plural } from '../../../ui/words/format.ts'
-import { Term } from '../../../ui/words/term.tsx'
-import { shorten, visibleText } from '../../../ui/words/text.ts'
-import { linkTo, useReviewAddress } from '../use-review.ts'
-import type { RoundPlan } from './chosen-plan.ts'
-import { asText, findingNames } from './filter.ts'
-import { FindingItem } from './finding-item.tsx'
+import { Term } from '../../../ui/term.tsx'
+import { plural, shorten, visibleText } from '../../../ui/words.ts'
+import { linkTo, useReviewAddress } from '../review-address.ts'
+import { ResourceLink } from '../review-links.tsx'
 import { FirstOf } from './first-of.tsx'
-import { ResourceLink } from './links.tsx'
-import { Outputs } from './outputs.tsx'
+import { asText, findingNames } from './plan-filter.ts'
 import { PlanText } from './plan-text.tsx'
-import { Section } from './section.tsx'
+import { FindingItem } from './resource-item.tsx'
+import type { RoundPlan } from './use-chosen-plan.ts'
 
 interface SectionsProps {
   session: Session
@@ -180,4 +179,56 @@ const Drift = ({ drift, leftOut }: { drift: PlanDocument['drift']; leftOut: numb
     </FirstOf>
     {leftOut > 0 && <p class="small">{plural(leftOut, 'more')} not listed.</p>}
   </Section>
+)
+
+/** What the code answers to others, such as an address, as far as it changes. */
+export const Outputs = ({ outputs }: { outputs: PlanDocument['outputs'] }) => (
+  <Section
+    title={
+      <>
+        Outputs <span class="quiet">{outputs.length} change</span>
+      </>
+    }
+  >
+    <FirstOf items={outputs}>
+      {(shown) => (
+        <div class="plan-changes">
+          <table class="plan-table">
+            <thead>
+              <tr>
+                <th scope="col">Output</th>
+                <th scope="col">Now</th>
+                <th scope="col">After the apply</th>
+              </tr>
+            </thead>
+            <tbody>
+              {shown.map((output) => (
+                <tr key={output.name}>
+                  <th scope="row">
+                    <span class="plan-name">{visibleText(shorten(output.name, 200))}</span>
+                    <ActionBadge action={output.action} />
+                  </th>
+                  <Change sides={output} />
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </FirstOf>
+  </Section>
+)
+
+interface SectionProps {
+  title: ComponentChildren
+  open?: boolean
+  children: ComponentChildren
+}
+
+/** A part of the page that is opened on demand. */
+export const Section = ({ title, open = false, children }: SectionProps) => (
+  <details class="review-section" open={open}>
+    <summary>{title}</summary>
+    {children}
+  </details>
 )

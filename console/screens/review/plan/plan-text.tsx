@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks'
-import type { Session } from '../../../client/api/types.ts'
+import type { Session } from '../../../client/api/schemas.ts'
 import { useArtifact } from '../../../client/sessions/use-artifact.ts'
 import { ErrorNotice, Skeleton } from '../../../ui/notice.tsx'
-import { formatBytes, formatMoment } from '../../../ui/words/format.ts'
-import { shorten, visibleText } from '../../../ui/words/text.ts'
-import type { RoundPlan } from './chosen-plan.ts'
+import { formatBytes, formatMoment, shorten, visibleText } from '../../../ui/words.ts'
+import type { RoundPlan } from './use-chosen-plan.ts'
 
 const MAX_TEXT = 200_000
 

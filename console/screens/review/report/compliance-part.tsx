@@ -1,17 +1,14 @@
-import type { Round, Session } from '../../../client/api/types.ts'
-import { useArtifacts, useJsonArtifact } from '../../../client/sessions/use-artifact.ts'
-import { usePlanDocument } from '../../../client/sessions/use-plan-document.ts'
+import type { Round, Session } from '../../../client/api/schemas.ts'
+import { useArtifacts, useJsonArtifact, usePlanDocument } from '../../../client/sessions/use-artifact.ts'
 import { hasEnded } from '../../../client/sessions/use-session.ts'
-import { Badge, Origin, type Tone } from '../../../ui/badge.tsx'
+import { Badge, Origin, SEVERITY_TONES } from '../../../ui/badge.tsx'
 import { Empty, ErrorNotice, Notice, Skeleton } from '../../../ui/notice.tsx'
-import { plural } from '../../../ui/words/format.ts'
-import { Term } from '../../../ui/words/term.tsx'
-import { shorten, visibleText } from '../../../ui/words/text.ts'
-import { groupByFile } from '../code/changes.ts'
-import { resultOf } from '../code/results.ts'
-import { type Compliance, type Finding, findBlock, readCompliance, type Severity } from './compliance.ts'
+import { Term } from '../../../ui/term.tsx'
+import { plural, shorten, visibleText } from '../../../ui/words.ts'
+import { groupByFile, resultOf } from '../code/changes.ts'
+import { LineLink, ResourceLink } from '../review-links.tsx'
+import { type Compliance, type Finding, findBlock, readCompliance } from './compliance.ts'
 import { Prose } from './prose.tsx'
-import { LineLink, ResourceLink } from './resource-link.tsx'
 
 interface PartProps {
   session: Session
@@ -110,8 +107,6 @@ function Verdict({ check }: { check: Compliance }) {
   )
 }
 
-const TONES: Record<Severity, Tone> = { critical: 'bad', error: 'bad', warning: 'warn', info: 'neutral' }
-
 interface FindingCardProps {
   finding: Finding
   place: (address: string) => { file: string; line: number } | null
@@ -122,7 +117,7 @@ function FindingCard({ finding: { rule, severity, resource, message, fix, by }, 
   return (
     <li class="card">
       <p class="report-line">
-        <Badge tone={TONES[severity]}>{severity}</Badge>
+        <Badge tone={SEVERITY_TONES[severity]}>{severity}</Badge>
         <b class="mono">{shorten(visibleText(rule), 200)}</b>
         <Origin by={by} />
       </p>

@@ -1,8 +1,7 @@
-import type { PlanDocument } from '../../../client/api/types.ts'
-import { listOf, objectOf, oneOf, textOf } from './reading.ts'
-
-const SEVERITIES = ['critical', 'error', 'warning', 'info'] as const
-export type Severity = (typeof SEVERITIES)[number]
+import type { PlanDocument, Severity } from '../../../client/api/schemas.ts'
+import { listOf, objectOf, oneOf, textOf } from '../../../client/json.ts'
+import { CLOUDS } from '../../../ui/words.ts'
+import { SEVERITIES } from '../plan/plan-filter.ts'
 
 export interface Finding {
   rule: string
@@ -73,21 +72,14 @@ function readFinding(value: unknown, known: ReadonlySet<string> | null): Finding
   }
 }
 
-const CLOUDS: Record<string, string> = {
-  common: 'Every cloud',
-  aws: 'AWS',
-  azure: 'Azure',
-  gcp: 'Google Cloud',
-  oci: 'Oracle Cloud',
-  kubernetes: 'Kubernetes',
-}
+const AREAS: Record<string, string> = { common: 'Every cloud', ...CLOUDS }
 
 const FAMILIES: Record<string, string> = { iam: 'identities and access', stateful: 'stored data' }
 
 function groupRules(ids: readonly string[]): Compliance['passedGroups'] {
   const groups = Map.groupBy(ids, (id) => {
     const [cloud = '', family = ''] = id.split('.')
-    return isCodeRule(id) ? `${CLOUDS[cloud]}: ${FAMILIES[family] ?? family}` : ''
+    return isCodeRule(id) ? `${AREAS[cloud]}: ${FAMILIES[family] ?? family}` : ''
   })
   return [...groups].map(([area, rules]) => ({
     area: area || 'Read by the auditing model',

@@ -1,4 +1,4 @@
-import { listOf, numberOf, objectOf, oneOf, textOf } from './reading.ts'
+import { listOf, numberOf, objectOf, oneOf, textOf } from '../../../client/json.ts'
 
 const LEVELS = ['low', 'medium', 'high'] as const
 const ACTIONS = ['create', 'update', 'delete', 'recreate'] as const

@@ -1,4 +1,4 @@
-import { shorten, visibleText } from '../../../ui/words/text.ts'
+import { shorten, visibleText } from '../../../ui/words.ts'
 
 const MAX_LENGTH = 8_000
 

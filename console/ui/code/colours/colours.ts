@@ -5,8 +5,10 @@ import './prism-global.ts'
 import 'prismjs/components/prism-hcl.js'
 import 'prismjs/components/prism-json.js'
 import 'prismjs/components/prism-yaml.js'
-import type { LineMode } from '../lines/line-modes.ts'
-import type { Token } from '../lines/segments.ts'
+import type { Token } from '../lines/words.ts'
+
+/** A line of code, or a line within a text or a comment that began on an earlier line. */
+export type LineMode = 'code' | 'string' | 'comment'
 
 const KINDS: Record<string, string> = {
   boolean: 'value',

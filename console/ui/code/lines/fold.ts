@@ -12,7 +12,7 @@ const CONTEXT = 3
 /** A fold that hides fewer lines saves nothing. */
 const MIN_FOLDED = 4
 
-export interface Unfolded {
+interface Unfolded {
   /** How many lines of a fold were opened, by the place where the fold began. */
   opened?: ReadonlyMap<number, number>
   /** A line that has to be shown with those around it. */

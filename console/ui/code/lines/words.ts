@@ -103,3 +103,77 @@ export function markWords(rows: readonly Row[], pairs: ReadonlyMap<Row, Row>): M
   }
   return marks
 }
+
+/** A part of a line as the colours see it. */
+export interface Token {
+  text: string
+  /** Empty: without a colour. */
+  kind: string
+}
+
+interface Segment extends Token {
+  /** It differs from the other version of the line. */
+  marked: boolean
+}
+
+/** Cuts the tokens of a line where a mark begins or ends. */
+export function markTokens(tokens: readonly Token[], marks: readonly Range[]): Segment[] {
+  const edges = marks.flat()
+  const segments: Segment[] = []
+  let at = 0
+  for (const { text, kind } of tokens) {
+    const end = at + text.length
+    const cuts = [at, ...edges.filter((edge) => edge > at && edge < end), end]
+    for (let index = 0; index + 1 < cuts.length; index += 1) {
+      const from = cuts[index] as number
+      const to = cuts[index + 1] as number
+      const marked = marks.some((mark) => mark[0] <= from && to <= mark[1])
+      if (to > from) segments.push({ text: text.slice(from - at, to - at), kind, marked })
+    }
+    at = end
+  }
+  return segments
+}
+
+/** Two lines that stand beside each other. A line that is the same on both sides stands in both. */
+interface SplitLine {
+  left: Row | null
+  right: Row | null
+}
+
+/** Puts the lines of a diff beside each other: those of a pair in one row, the others with an empty place. */
+export function splitRows(rows: readonly Row[], pairs: ReadonlyMap<Row, Row>): SplitLine[] {
+  const lines: SplitLine[] = []
+  const waiting: Row[] = []
+  const flush = (until?: Row) => {
+    while (waiting.length > 0) {
+      const right = waiting[0] as Row
+      if (right === until) return
+      waiting.shift()
+      lines.push({ left: null, right })
+    }
+  }
+  for (let start = 0; start < rows.length; ) {
+    const row = rows[start] as Row
+    if (row.kind === 'same') {
+      lines.push({ left: row, right: row })
+      start += 1
+      continue
+    }
+    let end = start
+    while (end < rows.length && rows[end]?.kind !== 'same') end += 1
+    const stretch = rows.slice(start, end)
+    waiting.push(...stretch.filter(({ kind }) => kind === 'added'))
+    for (const left of stretch.filter(({ kind }) => kind === 'removed')) {
+      const right = pairs.get(left) ?? null
+      if (right) {
+        flush(right)
+        waiting.shift()
+      }
+      lines.push({ left, right })
+    }
+    flush()
+    start = end
+  }
+  return lines
+}

@@ -4,6 +4,7 @@ import { loadAggregate } from '../../../../src/sessions/aggregate.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requirePanel } from '../../../middleware/gates.ts'
 import { errors, json, panelForbidden, STORE_ERROR, signedIn } from '../../../openapi/answers.ts'
+import { toSeal } from '../../../schemas/seal.ts'
 import { SessionAggregate } from '../../../schemas/session.ts'
 import { DetailQuery } from '../../sessions/detail.get.ts'
 
@@ -26,7 +27,8 @@ export const getAdminSession = endpoint({
   handle: async (c, { query }) => {
     const aggregate = await loadAggregate(c.var.platform, query.id, { includeHistory: query.include_history })
     if (!aggregate) throw sessionNotFound(query.id)
-    const answer: z.input<typeof SessionAggregate> = aggregate
+    const { saved_plan, ...session } = aggregate
+    const answer: z.input<typeof SessionAggregate> = { ...session, seal: saved_plan && toSeal(saved_plan) }
     return c.json(answer)
   },
 })

@@ -1,10 +1,10 @@
 import { createRoute, type z } from '@hono/zod-openapi'
-import { verifySeal } from '../../../../src/sessions/pins/verify.ts'
+import { verifySavedPlan } from '../../../../src/saved-plans/verify.ts'
 import { requireSessionToManage } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requireOperation } from '../../../middleware/gates.ts'
 import { BODY_ERRORS, errorAnswer, errors, json, jsonBody, signedIn } from '../../../openapi/answers.ts'
-import { SealVerification } from '../../../schemas/seal.ts'
+import { SealVerification, toSeal } from '../../../schemas/seal.ts'
 import { SessionReference } from '../../../schemas/session.ts'
 
 export const postVerifySeal = endpoint({
@@ -44,7 +44,8 @@ export const postVerifySeal = endpoint({
   gates: [requireOperation('developer')],
   handle: async (c, { body }) => {
     const session = await requireSessionToManage(c, body.session_id)
-    const answer: z.input<typeof SealVerification> = await verifySeal(c.var.platform, session)
+    const { plan, ...verification } = await verifySavedPlan(c.var.platform, session)
+    const answer: z.input<typeof SealVerification> = { seal: toSeal(plan), ...verification }
     return c.json(answer)
   },
 })

@@ -2,10 +2,10 @@ import { AwsV4Signer } from 'aws4fetch'
 import { readAws } from '../../../../config/sections/aws.ts'
 import { defaultCredentials } from '../../../../src/aws/chain.ts'
 import { CredentialError, type CredentialSource } from '../../../../src/aws/credentials.ts'
-import { ask, askJson } from '../http.ts'
-import { readFileIfAny, setting } from '../inputs.ts'
+import { domainOf } from '../../../../src/aws/partition.ts'
+import { ask, askJson, type Question } from '../http.ts'
+import { type Env, isOn, readFileIfAny, setting } from '../inputs.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
-import { endpointOf } from './endpoints.ts'
 import { fromProcess } from './profile-process.ts'
 import { fromSingleSignOn } from './profile-sso.ts'
 
@@ -34,24 +34,20 @@ export function createAwsClient(request: InventoryRequest): AwsClient {
   const region = awsRegion(request)
   const stsUrl = stsAddress(request, region)
   const sign = createSigner(request, awsCredentials(request, region))
+  /** Asks for a signature at each attempt, because one is valid for minutes only. */
+  const post = (source: string, call: Call): Question => ({
+    source,
+    url: call.url,
+    method: 'POST',
+    headers: () => sign(call),
+    body: call.body,
+    request,
+  })
   return {
     region,
     account: async () => {
-      const call = {
-        service: 'sts',
-        region,
-        url: stsUrl,
-        body: 'Action=GetCallerIdentity&Version=2011-06-15',
-        type: FORM,
-      }
-      const response = await ask({
-        source: 'AWS STS',
-        url: stsUrl,
-        method: 'POST',
-        headers: () => sign(call),
-        body: call.body,
-        request,
-      })
+      const body = 'Action=GetCallerIdentity&Version=2011-06-15'
+      const response = await ask(post('AWS STS', { service: 'sts', region, url: stsUrl, body, type: FORM }))
       const account = /<Account>\s*(\d{12})\s*<\/Account>/.exec(response.text())?.[1]
       if (account === undefined)
         throw new InventoryError(`${response.status} from AWS STS: the answer names no account`)
@@ -59,21 +55,9 @@ export function createAwsClient(request: InventoryRequest): AwsClient {
     },
     explore: (there, operation, document) => {
       const url = `${endpointOf('explorer', there, request.env)}/${operation}`
-      const call = {
-        service: 'resource-explorer-2',
-        region: there,
-        url,
-        body: JSON.stringify(document),
-        type: 'application/json',
-      }
-      return askJson({
-        source: 'AWS Resource Explorer',
-        url,
-        method: 'POST',
-        headers: () => sign(call),
-        body: call.body,
-        request,
-      })
+      const body = JSON.stringify(document)
+      const call = { service: 'resource-explorer-2', region: there, url, body, type: 'application/json' }
+      return askJson(post('AWS Resource Explorer', call))
     },
   }
 }
@@ -119,7 +103,7 @@ interface Call {
   type: string
 }
 
-/** Makes the headers of a POST with its signature. That is valid for minutes only, so each attempt gets its own. */
+/** Makes the headers of a POST with its signature. */
 function createSigner(
   { now }: InventoryRequest,
   credentials: CredentialSource,
@@ -139,4 +123,34 @@ function createSigner(
     }).sign()
     return Object.fromEntries(signed.headers)
   }
+}
+
+/** What the vendor calls a service in its host name and in its variable. */
+const SERVICES = {
+  sts: { host: 'sts', variable: 'STS' },
+  explorer: { host: 'resource-explorer-2', variable: 'RESOURCE_EXPLORER_2' },
+} as const
+
+/**
+ * Base URL of a service, without a slash at its end: `AWS_ENDPOINT_URL_<SERVICE>`, else `AWS_ENDPOINT_URL`, else the
+ * address of the region, which may be its FIPS address. `AWS_IGNORE_CONFIGURED_ENDPOINT_URLS` skips the first two.
+ * Errors: `InventoryError` for an override that is no http(s) URL.
+ */
+function endpointOf(service: keyof typeof SERVICES, region: string, env: Env): string {
+  const { host, variable } = SERVICES[service]
+  if (!isOn(env, 'AWS_IGNORE_CONFIGURED_ENDPOINT_URLS')) {
+    for (const name of [`AWS_ENDPOINT_URL_${variable}`, 'AWS_ENDPOINT_URL']) {
+      const override = setting(env, name)
+      if (override !== undefined) return checkUrl(name, override)
+    }
+  }
+  return `https://${host}${isOn(env, 'AWS_USE_FIPS_ENDPOINT') ? '-fips' : ''}.${region}.${domainOf(region)}`
+}
+
+/** Plain http is allowed, as the vendor allows it: a request is signed and does not hold the secret key. */
+function checkUrl(name: string, text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:')
+    throw new InventoryError(`${name} is not an http or https address`)
+  return text.replace(/\/+$/, '')
 }

@@ -1,9 +1,8 @@
 import * as v from 'valibot'
+import { readPages } from '../http.ts'
 import { checkShape } from '../inputs.ts'
-import { readPages } from '../pages.ts'
 import { type Inventory, InventoryError, RefusedError } from '../types.ts'
 import { type AwsClient, createAwsClient, isRegion } from './client.ts'
-import { leavesOut } from './leave-out.ts'
 
 const SOURCE = 'AWS Resource Explorer'
 const PAGE_SIZE = 500
@@ -33,7 +32,7 @@ export const awsInventory: Inventory = async (request) => {
       return { items: Resources.filter((resource) => !leavesOut(resource, account)), next: NextToken }
     },
   })
-  return resources.map(({ arn }) => arn)
+  return resources.map(({ Arn }) => Arn)
 }
 
 const token = v.nullish(v.string())
@@ -55,25 +54,13 @@ const keyOf = (tag: unknown): string[] => {
   return parsed.success ? [parsed.output.Key] : []
 }
 
-const resourcesAnswer = v.object({
-  Resources: v.array(
-    v.pipe(
-      v.object({
-        Arn: v.pipe(v.string(), v.startsWith('arn:'), v.maxLength(2048)),
-        OwningAccountId: v.string(),
-        ResourceType: v.nullish(v.string(), ''),
-        Properties: tagKeys,
-      }),
-      v.transform(({ Arn, OwningAccountId, ResourceType, Properties }) => ({
-        arn: Arn,
-        owner: OwningAccountId,
-        type: ResourceType,
-        tagKeys: Properties,
-      })),
-    ),
-  ),
-  NextToken: token,
+const Resource = v.object({
+  Arn: v.pipe(v.string(), v.startsWith('arn:'), v.maxLength(2048)),
+  OwningAccountId: v.string(),
+  ResourceType: v.nullish(v.string(), ''),
+  Properties: tagKeys,
 })
+const resourcesAnswer = v.object({ Resources: v.array(Resource), NextToken: token })
 
 async function findAggregatorRegion(client: AwsClient, account: string): Promise<string> {
   const indexes = await readPages({
@@ -107,3 +94,30 @@ async function findDefaultView(client: AwsClient, region: string, account: strin
 
 const notEnabled = (account: string, reason: string) =>
   new InventoryError(`${SOURCE} is not enabled for account ${account}: ${reason}`)
+
+const TYPES = ['ec2:network-interface']
+const ARN_PARTS = [':role/aws-service-role/', ':role/aws-reserved/sso.amazonaws.com/']
+/** Tags of what services of AWS and the controllers of clusters have made for themselves. */
+const TAG_PREFIXES = [
+  'aws:',
+  'eks:',
+  'kubernetes.io/',
+  'k8s.io/',
+  'alpha.eksctl.io/',
+  'elbv2.k8s.aws/',
+  'ingress.k8s.aws/',
+  'service.k8s.aws/',
+]
+
+/** True if nobody manages this resource by code in the account. Its tags are unknown where the view has none. */
+function leavesOut(
+  { Arn, OwningAccountId, ResourceType, Properties }: v.InferOutput<typeof Resource>,
+  account: string,
+): boolean {
+  return (
+    OwningAccountId !== account ||
+    TYPES.includes(ResourceType) ||
+    ARN_PARTS.some((part) => Arn.includes(part)) ||
+    Properties.some((key) => TAG_PREFIXES.some((prefix) => key.startsWith(prefix)))
+  )
+}

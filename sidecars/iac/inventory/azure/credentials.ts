@@ -1,11 +1,10 @@
 import * as v from 'valibot'
-import { askJson } from '../http.ts'
-import { checkShape, isOn, readNamedText, serviceUrl, setting } from '../inputs.ts'
+import { askShape } from '../http.ts'
+import { isOn, readNamedText, serviceUrl, setting } from '../inputs.ts'
 import { type ObtainToken, tokenText } from '../tokens.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
 import { readCertificateProof } from './certificate.ts'
 import type { AzureEnvironment } from './environment.ts'
-import { managedIdentity } from './managed-identity.ts'
 import { type Application, type Proof, signIn } from './sign-in.ts'
 
 const NONE = 'no Azure credentials configured for scope discovery'
@@ -64,7 +63,7 @@ async function readApplication({ env }: InventoryRequest, form: string, ...inste
   throw new InventoryError(`${NONE}; ${form} needs ${missing} too`)
 }
 
-const SOURCE = 'GitHub OIDC provider'
+const GITHUB = 'GitHub OIDC provider'
 const AUDIENCE = 'api://AzureADTokenExchange'
 
 /** Reads the token of the cluster's service account, each time anew because the cluster renews it. */
@@ -90,6 +89,44 @@ async function readOidcToken(request: InventoryRequest): Promise<Proof> {
     )
   const issuer = new URL(serviceUrl(url, 'ARM_OIDC_REQUEST_URL'))
   issuer.searchParams.set('audience', AUDIENCE)
-  const answer = await askJson({ request, source: SOURCE, url: issuer, headers: { authorization: `Bearer ${bearer}` } })
-  return { assertion: checkShape(SOURCE, v.object({ value: tokenText }), answer).value }
+  const headers = { authorization: `Bearer ${bearer}` }
+  const { value } = await askShape(v.object({ value: tokenText }), { request, source: GITHUB, url: issuer, headers })
+  return { assertion: value }
+}
+
+const SOURCE = 'Azure managed identity'
+const INSTANCE = 'http://169.254.169.254/metadata/identity/oauth2/token'
+/** The service is on the machine itself, so it answers at once where there is one. */
+const TIMEOUT_MS = 10_000
+const RETRIES = 3
+
+const seconds = v.union([v.number(), v.pipe(v.string(), v.regex(/^\d{1,12}$/), v.transform(Number))])
+const Answer = v.object({ access_token: tokenText, expires_in: v.optional(seconds), expires_on: v.optional(seconds) })
+
+/**
+ * Obtains tokens for the identity of the machine. A virtual machine has an instance metadata service; App Service and
+ * Container Apps name an address in `IDENTITY_ENDPOINT`. `ARM_MSI_ENDPOINT` goes before both.
+ */
+function managedIdentity(request: InventoryRequest, environment: AzureEnvironment): ObtainToken {
+  return async () => {
+    const { url, headers } = identityEndpoint(request, environment.audience)
+    const question = { request, source: SOURCE, url, headers, timeoutMs: TIMEOUT_MS, retries: RETRIES }
+    const { access_token, expires_in, expires_on } = await askShape(Answer, question)
+    const expiresAt =
+      expires_on === undefined ? request.now().getTime() + (expires_in ?? 300) * 1000 : expires_on * 1000
+    return { value: access_token, expiresAt }
+  }
+}
+
+function identityEndpoint({ env }: InventoryRequest, resource: string): { url: URL; headers: Record<string, string> } {
+  const own = setting(env, 'ARM_MSI_ENDPOINT')
+  const endpoint = setting(env, 'IDENTITY_ENDPOINT')
+  const key = setting(env, 'IDENTITY_HEADER')
+  const hosted = own === undefined && endpoint !== undefined && key !== undefined
+  const url = new URL(own ?? (hosted ? endpoint : INSTANCE))
+  url.searchParams.set('api-version', hosted ? '2019-08-01' : '2018-02-01')
+  url.searchParams.set('resource', resource)
+  const clientId = setting(env, 'ARM_CLIENT_ID')
+  if (clientId) url.searchParams.set('client_id', clientId)
+  return { url, headers: hosted ? { 'x-identity-header': key } : { metadata: 'true' } }
 }

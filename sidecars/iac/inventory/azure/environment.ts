@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { askJson } from '../http.ts'
-import { checkShape, serviceUrl, setting } from '../inputs.ts'
+import { askShape } from '../http.ts'
+import { serviceUrl, setting } from '../inputs.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
 
 /** Where one Azure cloud is. Addresses without a slash at their end. */
@@ -56,18 +56,8 @@ const SOURCE = 'Azure metadata service'
  */
 async function readMetadata(request: InventoryRequest, host: string): Promise<AzureEnvironment> {
   const base = serviceUrl(host.includes('://') ? host : `https://${host}`, 'ARM_METADATA_HOSTNAME')
-  const answer = await askJson({ request, source: SOURCE, url: `${base}/metadata/endpoints?api-version=2022-09-01` })
-  const all = checkShape(
-    SOURCE,
-    v.union([
-      v.array(Description),
-      v.pipe(
-        Description,
-        v.transform((one) => [one]),
-      ),
-    ]),
-    answer,
-  )
+  const url = `${base}/metadata/endpoints?api-version=2022-09-01`
+  const all = [await askShape(v.union([Description, v.array(Description)]), { request, source: SOURCE, url })].flat()
   const wanted = setting(request.env, 'ARM_ENVIRONMENT')?.toLowerCase()
   const description = all.find(({ name }) => wanted !== undefined && name?.toLowerCase() === wanted) ?? all[0]
   if (!description) throw new InventoryError(`${SOURCE} describes no cloud`)

@@ -1,12 +1,9 @@
 import * as v from 'valibot'
-import { askJson } from '../http.ts'
-import { checkShape } from '../inputs.ts'
-import { readPages } from '../pages.ts'
+import { askShape, readPages } from '../http.ts'
 import { keepToken, type TokenSource } from '../tokens.ts'
 import { type Inventory, InventoryError, type InventoryRequest } from '../types.ts'
 import { readAzureCredentials } from './credentials.ts'
 import { type AzureEnvironment, readAzureEnvironment } from './environment.ts'
-import { withoutServiceOwned } from './leave-out.ts'
 
 const SUBSCRIPTION = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
@@ -78,7 +75,7 @@ async function readResourceGraph(
     source: SOURCE,
     maxPages: MAX_PAGES,
     read: async (cursor) => {
-      const answer = await askJson({
+      const page = await askShape(Answer, {
         request,
         source: SOURCE,
         url: `${environment.management}/providers/Microsoft.ResourceGraph/resources?api-version=2022-10-01`,
@@ -90,10 +87,38 @@ async function readResourceGraph(
           options: { $top: PAGE_SIZE, ...(cursor === null ? {} : { $skipToken: cursor }) },
         },
       })
-      const page = checkShape(SOURCE, Answer, answer)
       // With a token for the next page, truncated only means that there is one.
       if (page.resultTruncated && !page.$skipToken) throw new InventoryError(`${SOURCE} cut its result off`)
       return { items: page.data, next: page.$skipToken }
     },
   })
 }
+
+const GROUP = 'microsoft.resources/subscriptions/resourcegroups'
+/** Types that Azure makes itself, here for the failures that Application Insights detects. */
+const MADE_BY_AZURE = ['microsoft.alertsmanagement/smartdetectoralertrules']
+const IN_GROUP = /^\/subscriptions\/[^/]+\/resourcegroups\/([^/]+)/i
+/** Node resource groups of AKS, and the group that Azure makes for Network Watcher. */
+const SERVICE_GROUP = /^(mc_.*|networkwatcherrg)$/i
+
+const groupOf = (id: string): string | undefined => IN_GROUP.exec(id)?.[1]?.toLowerCase()
+
+/**
+ * The rows without what nobody manages by code: groups that belong to a service, everything in them, and resources that
+ * Azure makes or hides.
+ */
+function withoutServiceOwned(rows: readonly Row[]): Row[] {
+  const serviceGroups = new Set(rows.filter(isServiceGroup).map(({ id }) => groupOf(id)))
+  const inServiceGroup = (id: string) => {
+    const group = groupOf(id)
+    return group !== undefined && (serviceGroups.has(group) || SERVICE_GROUP.test(group))
+  }
+  return rows.filter((row) => !inServiceGroup(row.id) && !inServiceGroup(row.scope) && !isMadeByAzure(row))
+}
+
+const isServiceGroup = ({ id, type, managedBy }: Row): boolean =>
+  type.toLowerCase() === GROUP && (managedBy !== '' || SERVICE_GROUP.test(groupOf(id) ?? ''))
+
+const isMadeByAzure = ({ type, tags }: Row): boolean =>
+  MADE_BY_AZURE.includes(type.toLowerCase()) ||
+  Object.keys(tags).some((key) => key.toLowerCase().startsWith('hidden-link'))

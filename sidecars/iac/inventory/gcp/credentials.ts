@@ -1,13 +1,12 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { OutboundError } from '../../../../src/base/http.ts'
-import { askJson } from '../http.ts'
-import { checkShape, type Env, readNamedText, setting } from '../inputs.ts'
+import { askShape } from '../http.ts'
+import { type Env, readNamedText, serviceUrl, setting } from '../inputs.ts'
 import { asAccessToken, keepToken, type ObtainToken, type TokenSource, tokenAnswer } from '../tokens.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
 import { type CredentialFile, parseCredentialFile } from './credential-file.ts'
-import { DEFAULT_UNIVERSE, type GcpEndpoints, gcpEndpoints, universeOf } from './endpoints.ts'
-import { impersonate, impersonationUrl } from './impersonation.ts'
+import { impersonate, impersonationUrl } from './library.ts'
 
 export interface GcpAccess {
   endpoints: GcpEndpoints
@@ -90,8 +89,8 @@ function metadataServerToken(request: InventoryRequest, none: string): ObtainTok
   return async () => {
     try {
       const headers = { 'metadata-flavor': 'Google' }
-      const answer = await askJson({ request, source: SOURCE, url, headers, timeoutMs: TIMEOUT_MS, retries: 1 })
-      return asAccessToken(checkShape(SOURCE, tokenAnswer, answer), request)
+      const question = { request, source: SOURCE, url, headers, timeoutMs: TIMEOUT_MS, retries: 1 }
+      return asAccessToken(await askShape(tokenAnswer, question), request)
     } catch (error) {
       // The server was the last possibility: where there is none, no credentials are configured at all.
       if (error instanceof InventoryError && error.cause instanceof OutboundError)
@@ -100,3 +99,32 @@ function metadataServerToken(request: InventoryRequest, none: string): ObtainTok
     }
   }
 }
+
+/** Addresses with their version and without slash at the end. */
+interface GcpEndpoints {
+  resourceManager: string
+  cloudAsset: string
+  iamCredentials: string
+}
+
+const DEFAULT_UNIVERSE = 'googleapis.com'
+
+/**
+ * The addresses of the APIs. As for the engine's provider a variable can give the whole address of one API, version
+ * included, and another one the universe of all.
+ * @param universe the one that the credentials name, where they do
+ */
+function gcpEndpoints(env: Env, universe: string | undefined): GcpEndpoints {
+  const domain = universeOf(env) ?? universe ?? DEFAULT_UNIVERSE
+  if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(domain)) throw new InventoryError('GOOGLE_UNIVERSE_DOMAIN is not a domain')
+  const endpoint = (name: string, service: string) =>
+    serviceUrl(setting(env, name) ?? `https://${service}.${domain}/v1`, name)
+  return {
+    resourceManager: endpoint('GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT', 'cloudresourcemanager'),
+    cloudAsset: endpoint('GOOGLE_CLOUD_ASSET_CUSTOM_ENDPOINT', 'cloudasset'),
+    iamCredentials: endpoint('GOOGLE_IAM_CREDENTIALS_CUSTOM_ENDPOINT', 'iamcredentials'),
+  }
+}
+
+const universeOf = (env: Env): string | undefined =>
+  setting(env, 'GOOGLE_UNIVERSE_DOMAIN', 'GOOGLE_CLOUD_UNIVERSE_DOMAIN')

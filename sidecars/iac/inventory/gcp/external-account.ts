@@ -1,10 +1,10 @@
 import * as v from 'valibot'
+import { awsCredentials, awsRegion } from '../aws/client.ts'
 import { ask } from '../http.ts'
 import { readNamedText } from '../inputs.ts'
 import type { ObtainToken } from '../tokens.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
-import { awsSubjectToken } from './aws-subject-token.ts'
-import { impersonate } from './impersonation.ts'
+import { impersonate } from './library.ts'
 import { exchangeToken, SCOPE, type TokenContext } from './token-exchange.ts'
 
 const Format = v.optional(
@@ -106,4 +106,32 @@ function fieldOf(text: string, name: string): string {
   } catch {
     return ''
   }
+}
+
+/**
+ * The proof of an AWS identity: a signed request that Google's token service sends to AWS. The keys are those of the
+ * platform's own AWS chain; the addresses for keys that a credential file names are never asked.
+ */
+async function awsSubjectToken(
+  request: InventoryRequest,
+  file: { audience: string; subject_token_type: string; token_url: string },
+): Promise<string> {
+  const region = awsRegion(request)
+  const { access_key, secret_key, session_token } = await awsCredentials(request, region)()
+  const { AwsClient } = await import('google-auth-library')
+  const client = new AwsClient({
+    type: 'external_account',
+    audience: file.audience,
+    subject_token_type: file.subject_token_type,
+    token_url: file.token_url,
+    aws_security_credentials_supplier: {
+      getAwsRegion: async () => region,
+      getAwsSecurityCredentials: async () => ({
+        accessKeyId: access_key,
+        secretAccessKey: secret_key,
+        ...(session_token ? { token: session_token } : {}),
+      }),
+    },
+  })
+  return client.retrieveSubjectToken()
 }

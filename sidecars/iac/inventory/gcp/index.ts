@@ -1,10 +1,7 @@
 import * as v from 'valibot'
-import { askJson } from '../http.ts'
-import { checkShape } from '../inputs.ts'
-import { readPages } from '../pages.ts'
+import { askShape, type Question, readPages } from '../http.ts'
 import { type Inventory, InventoryError, type InventoryRequest } from '../types.ts'
 import { type GcpAccess, readGcpAccess } from './credentials.ts'
-import { isForeignMember, isServiceOwned } from './leave-out.ts'
 
 const PROJECT = /^[a-z][a-z0-9-]{4,28}[a-z0-9]$/
 
@@ -38,6 +35,8 @@ const Asset = v.object({
   labels: v.nullish(v.record(v.string(), v.unknown()), {}),
 })
 
+type Asset = v.InferOutput<typeof Asset>
+
 const Project = v.object({
   projectNumber: v.pipe(v.union([v.string(), v.number()]), v.transform(String), v.regex(/^\d{1,20}$/)),
 })
@@ -49,16 +48,19 @@ const Policy = v.object({
   ),
 })
 
-type Ask = (call: { source: string; url: string; method?: string; json?: unknown }) => Promise<unknown>
+type Ask = <Schema extends v.GenericSchema>(
+  schema: Schema,
+  call: Pick<Question, 'source' | 'url' | 'method' | 'json'>,
+) => Promise<v.InferOutput<Schema>>
+
 const createAsk =
   (request: InventoryRequest, { headers }: GcpAccess): Ask =>
-  (call) =>
-    askJson({ ...call, request, headers })
+  (schema, call) =>
+    askShape(schema, { ...call, request, headers })
 
 /** https://cloud.google.com/resource-manager/reference/rest/v1/projects/get */
 async function readProjectNumber(ask: Ask, resourceManager: string, projectId: string): Promise<string> {
-  const answer = await ask({ source: MANAGER, url: `${resourceManager}/projects/${projectId}` })
-  return checkShape(MANAGER, Project, answer).projectNumber
+  return (await ask(Project, { source: MANAGER, url: `${resourceManager}/projects/${projectId}` })).projectNumber
 }
 
 /**
@@ -75,11 +77,8 @@ async function listAssetNames(ask: Ask, cloudAsset: string, projectId: string, n
         readMask: FIELDS,
         ...(cursor === null ? {} : { pageToken: cursor }),
       })
-      const answer = await ask({
-        source: ASSETS,
-        url: `${cloudAsset}/projects/${projectId}:searchAllResources?${query}`,
-      })
-      const { results, nextPageToken } = checkShape(ASSETS, AssetPage, answer)
+      const url = `${cloudAsset}/projects/${projectId}:searchAllResources?${query}`
+      const { results, nextPageToken } = await ask(AssetPage, { source: ASSETS, url })
       return { items: results, next: nextPageToken }
     },
   })
@@ -94,14 +93,40 @@ async function listAssetNames(ask: Ask, cloudAsset: string, projectId: string, n
  * https://cloud.google.com/resource-manager/reference/rest/v1/projects/getIamPolicy
  */
 async function listBindingNames(ask: Ask, resourceManager: string, projectId: string): Promise<string[]> {
-  const answer = await ask({
+  const { bindings } = await ask(Policy, {
     source: MANAGER,
     url: `${resourceManager}/projects/${projectId}:getIamPolicy`,
     method: 'POST',
     json: { options: { requestedPolicyVersion: 3 } },
   })
-  const { bindings } = checkShape(MANAGER, Policy, answer)
   return bindings.flatMap(({ role, members }) =>
     members.filter((member) => !isForeignMember(member, projectId)).map((member) => `${projectId} ${role} ${member}`),
   )
 }
+
+const PROJECT_TYPE = 'cloudresourcemanager.googleapis.com/Project'
+const BUCKET = 'storage.googleapis.com/Bucket'
+const SERVICE_ACCOUNT = 'iam.googleapis.com/ServiceAccount'
+/** Buckets that Dataproc, Cloud Functions, Cloud Run and Cloud Build make for themselves. */
+const SERVICE_BUCKET = /^(dataproc-staging-|dataproc-temp-|gcf-sources-|gcf-v2-|run-sources-)|_cloudbuild$/
+
+const lastSegment = (name: string): string => name.slice(name.lastIndexOf('/') + 1)
+
+/** Whether a service of Google has made this asset, or it is the project itself. */
+function isServiceOwned({ name, assetType, labels }: Asset, projectId: string): boolean {
+  const last = lastSegment(name)
+  return (
+    assetType === PROJECT_TYPE ||
+    Object.keys(labels).some((key) => key.startsWith('goog-')) ||
+    last.startsWith('gke-') ||
+    (assetType === BUCKET && SERVICE_BUCKET.test(last)) ||
+    (assetType === SERVICE_ACCOUNT && isServiceAgent(last, projectId))
+  )
+}
+
+/** Whether a member of a binding is gone, or is an account that Google or another project owns. */
+const isForeignMember = (member: string, projectId: string): boolean =>
+  member.startsWith('deleted:') || isServiceAgent(member, projectId)
+
+const isServiceAgent = (account: string, projectId: string): boolean =>
+  account.endsWith('.gserviceaccount.com') && !account.endsWith(`@${projectId}.iam.gserviceaccount.com`)

@@ -1,5 +1,5 @@
-import { askJson } from '../http.ts'
-import { checkShape, serviceUrl } from '../inputs.ts'
+import { askShape } from '../http.ts'
+import { serviceUrl } from '../inputs.ts'
 import { type AccessToken, asAccessToken, tokenAnswer } from '../tokens.ts'
 import type { InventoryRequest } from '../types.ts'
 
@@ -26,7 +26,7 @@ export async function exchangeToken(options: {
   secretFields: readonly string[]
 }): Promise<AccessToken> {
   const { request, source, form } = options
-  const answer = await askJson({
+  const answer = await askShape(tokenAnswer, {
     request,
     source,
     url: serviceUrl(options.url, 'the token address of the Google credentials'),
@@ -35,5 +35,5 @@ export async function exchangeToken(options: {
     body: new URLSearchParams(form).toString(),
     secrets: options.secretFields.flatMap((name) => [form[name] ?? '', encodeURIComponent(form[name] ?? '')]),
   })
-  return asAccessToken(checkShape(source, tokenAnswer, answer), request)
+  return asAccessToken(answer, request)
 }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { readPages } from '../http.ts'
 import { checkShape } from '../inputs.ts'
-import { readPages } from '../pages.ts'
 import { RefusedError } from '../types.ts'
 import { type Api, SOURCE } from './api.ts'
 import { basePathOf, type ServedKind } from './kinds.ts'

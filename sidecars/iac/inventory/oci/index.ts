@@ -1,11 +1,10 @@
 import * as v from 'valibot'
+import { type Page, readPages } from '../http.ts'
 import { checkShape } from '../inputs.ts'
-import { type Page, readPages } from '../pages.ts'
 import { type Inventory, InventoryError } from '../types.ts'
-import { createOciClient, type OciClient } from './client.ts'
 import { readOciAccess } from './credentials.ts'
 import { ociEndpoints } from './endpoints.ts'
-import { isManageable } from './leave-out.ts'
+import { createOciClient, type OciClient } from './signature.ts'
 
 const SOURCE = 'OCI Search'
 const MAX_PAGES = 200
@@ -29,7 +28,7 @@ export const ociInventory: Inventory = async (request) => {
   const realm = realmOf(scopeId)
   const access = await readOciAccess(request, realm)
   const endpoints = ociEndpoints(env, access.region, realm)
-  const client = createOciClient(request, access)
+  const client = createOciClient(request, access.signer)
   const read = (cursor: string | null) => searchPage(client, endpoints.search, scopeId, cursor)
   const resources = await readPages({ source: SOURCE, maxPages: MAX_PAGES, read })
   const ids = new Set(await readProviderIds(resources.filter(isManageable), client, endpoints.objectStorage))
@@ -57,24 +56,14 @@ async function searchPage(
 const OBJECT_STORAGE = 'OCI Object Storage'
 const Namespace = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,100}$/))
 
-export interface Identified {
-  identifier: string
-  resourceType: string
-  displayName: string
-}
-
-const isBucket = ({ resourceType, displayName }: Identified): boolean =>
+const isBucket = ({ resourceType, displayName }: Item): boolean =>
   resourceType.toLowerCase() === 'bucket' && displayName !== ''
 
 /**
  * The ids by which the engine's provider knows these resources, which are OCIDs, except for a bucket. Its id has the
  * namespace of the tenancy, which is asked for, and its name. Else a managed bucket would look like an unmanaged one.
  */
-async function readProviderIds(
-  items: readonly Identified[],
-  client: OciClient,
-  objectStorage: string,
-): Promise<string[]> {
+async function readProviderIds(items: readonly Item[], client: OciClient, objectStorage: string): Promise<string[]> {
   if (!items.some(isBucket)) return items.map(({ identifier }) => identifier)
   const { json } = await client(OBJECT_STORAGE, new URL(`${objectStorage}/n/`), null)
   const namespace = checkShape(OBJECT_STORAGE, Namespace, json)
@@ -94,3 +83,25 @@ function realmOf(scopeId: string): string {
   if (realm === undefined) throw new InventoryError(`'${scopeId}' is not an OCI compartment id`)
   return realm
 }
+
+/**
+ * Kinds that come and go with something else. Search does not tell the few apart that somebody made by code. Addresses
+ * and interfaces belong to an instance, node pool or load balancer, attachments of boot volumes to an instance, nodes
+ * to a database system. Console histories and work requests are mere records.
+ */
+const DEPENDENT = [
+  'privateip',
+  'vnic',
+  'vnicattachment',
+  'bootvolumeattachment',
+  'dbnode',
+  'consolehistory',
+  'workrequest',
+]
+
+/** States of what is gone or going. Search lists it for a while, a key or vault as long as its deletion is pending. */
+const GONE = ['terminated', 'terminating', 'deleted', 'deleting', 'pending_deletion', 'scheduling_deletion']
+
+/** Whether an engine could manage this. */
+const isManageable = ({ resourceType, lifecycleState }: Item): boolean =>
+  !DEPENDENT.includes(resourceType.toLowerCase()) && !GONE.includes(lifecycleState.toLowerCase())

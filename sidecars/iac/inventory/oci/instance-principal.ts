@@ -2,9 +2,8 @@ import { createPrivateKey, generateKeyPair, X509Certificate } from 'node:crypto'
 import { promisify } from 'node:util'
 import { decodeJwt } from 'jose'
 import * as v from 'valibot'
-import { ask, askJson } from '../http.ts'
-import { checkShape } from '../inputs.ts'
-import { tokenText } from '../tokens.ts'
+import { ask, askShape } from '../http.ts'
+import { type Expiring, keepToken, tokenText } from '../tokens.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
 import { type Signer, signHeaders } from './signature.ts'
 
@@ -14,7 +13,6 @@ const BASE = 'http://169.254.169.254/opc/v2'
 const LIMITS = { timeoutMs: 10_000, retries: 2 }
 const AUTH = 'OCI authentication service'
 const Answer = v.object({ token: tokenText })
-const EARLY_MS = 5 * 60_000
 
 async function askMetadata(request: InventoryRequest, path: string): Promise<string> {
   const headers = { authorization: 'Bearer Oracle' }
@@ -27,19 +25,13 @@ export const askInstanceRegion = (request: InventoryRequest): Promise<string> =>
 
 /**
  * Signs in the name of the machine. Its certificate vouches for a key that is made here, for which OCI issues a token.
- * The token is kept until it has five minutes left.
  * @param domain the one of the region, for example `oraclecloud.com`
  */
 export function instancePrincipal(request: InventoryRequest, region: string, domain: string): () => Promise<Signer> {
-  let held: { signer: Signer; expiresAt: number } | null = null
-  return async () => {
-    if (held === null || held.expiresAt - EARLY_MS <= request.now().getTime())
-      held = await federate(request, region, domain)
-    return held.signer
-  }
+  return keepToken(request, () => federate(request, region, domain))
 }
 
-async function federate(request: InventoryRequest, region: string, domain: string) {
+async function federate(request: InventoryRequest, region: string, domain: string): Promise<Expiring<Signer>> {
   const [certificatePem, keyPem, intermediatePem] = await Promise.all(
     ['cert.pem', 'key.pem', 'intermediate.pem'].map((name) => askMetadata(request, `identity/${name}`)),
   )
@@ -54,9 +46,8 @@ async function federate(request: InventoryRequest, region: string, domain: strin
   const url = new URL(`https://auth.${region}.${domain}/v1/x509`)
   // This one endpoint leaves the host out of what is signed.
   const headers = () => signHeaders(machine, url, body, request.now(), { withHost: false })
-  const answer = await askJson({ request, source: AUTH, url, method: 'POST', headers, body })
-  const { token } = checkShape(AUTH, Answer, answer)
-  return { signer: { keyId: `ST$${token}`, key: session.privateKey }, expiresAt: expiryOf(token) }
+  const { token } = await askShape(Answer, { request, source: AUTH, url, method: 'POST', headers, body })
+  return { value: { keyId: `ST$${token}`, key: session.privateKey }, expiresAt: expiryOf(token) }
 }
 
 /** The certificate names the tenancy in its subject, as `OU=opc-tenant:<ocid>` or `O=opc-identity:<ocid>`. */

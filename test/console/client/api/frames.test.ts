@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { createFrameReader, type Frame } from '../../../../console/client/api/frames.ts'
+import { createFrameReader, type Frame } from '../../../../console/client/api/event-stream.ts'
 
 const readAll = (pieces: string[]): Frame[] => pieces.flatMap(createFrameReader())
 

@@ -8,7 +8,7 @@ import {
   toApiError,
   Unreachable,
 } from '../../../../console/client/api/errors.ts'
-import { createStore } from '../../../../console/client/api/store.ts'
+import { createStore } from '../../../../console/client/observable.ts'
 import { inBrowser } from '../../browser.ts'
 
 inBrowser()

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { createApi } from '../../../../console/client/api/client.ts'
-import type { Frame } from '../../../../console/client/api/frames.ts'
-import { followStream, type StreamState } from '../../../../console/client/api/stream.ts'
+import type { Frame } from '../../../../console/client/api/event-stream.ts'
+import { followStream, type StreamState } from '../../../../console/client/api/event-stream.ts'
 import { inBrowser } from '../../browser.ts'
 
 inBrowser()

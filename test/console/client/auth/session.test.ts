@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { SignInFailed } from '../../../../console/client/api/errors.ts'
-import { createSignIn, ownAddress, type Provider } from '../../../../console/client/auth/session.ts'
+import { createSignIn, ownAddress, type Provider } from '../../../../console/client/auth/sign-in.ts'
 import { inBrowser } from '../../browser.ts'
 
 inBrowser()

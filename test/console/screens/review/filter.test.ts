@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import type { PlannedResource, Round } from '../../../../console/client/api/types.ts'
+import type { PlannedResource, Round } from '../../../../console/client/api/schemas.ts'
 import { lockReasons, readImpact } from '../../../../console/screens/review/lock-reasons.ts'
-import { choosePlan, isPlanDocument } from '../../../../console/screens/review/plan/chosen-plan.ts'
 import {
   filterResources,
   findingNames,
   readFilter,
   sortResources,
   writeFilter,
-} from '../../../../console/screens/review/plan/filter.ts'
+} from '../../../../console/screens/review/plan/plan-filter.ts'
+import { choosePlan, isPlanDocument } from '../../../../console/screens/review/plan/use-chosen-plan.ts'
 
 const resource = (address: string, more: Partial<PlannedResource> = {}) =>
   ({

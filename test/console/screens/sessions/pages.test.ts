@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { SessionSummary } from '../../../../console/client/api/types.ts'
-import { countNew, countRows, type Page, pagesOf } from '../../../../console/screens/sessions/pages.ts'
+import type { SessionSummary } from '../../../../console/client/api/schemas.ts'
+import { countNew, countRows, type Page, pagesOf } from '../../../../console/screens/sessions/use-session-pages.ts'
 
 const page = (total: number, ...uuids: string[]): Page => ({
   total,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { colourLine } from '../../../../console/ui/code/colours/colours.ts'
-import { languageOf } from '../../../../console/ui/code/colours/language.ts'
+import { languageOf } from '../../../../console/ui/code/use-colours.ts'
 
 const drawn = (text: string, language = 'hcl') =>
   colourLine(text, language, 'code')

@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { compareLines } from '../../../../console/ui/code/lines/compare.ts'
 import { blockAround, foldLines } from '../../../../console/ui/code/lines/fold.ts'
-import { lineModes } from '../../../../console/ui/code/lines/line-modes.ts'
-import { countChanges, type Row, readDiff, readWhole } from '../../../../console/ui/code/lines/rows.ts'
-import { markTokens } from '../../../../console/ui/code/lines/segments.ts'
-import { splitRows } from '../../../../console/ui/code/lines/split.ts'
-import { compareWords, markWords, pairLines } from '../../../../console/ui/code/lines/words.ts'
+import { compareLines, countChanges, type Row, readDiff, readWhole } from '../../../../console/ui/code/lines/rows.ts'
+import { compareWords, markTokens, markWords, pairLines, splitRows } from '../../../../console/ui/code/lines/words.ts'
+import { lineModes } from '../../../../console/ui/code/use-colours.ts'
 
 const DIFF = `diff --git main.tf main.tf
 index ddda7af..71e18aa 100644

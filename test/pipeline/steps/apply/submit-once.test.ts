@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { submitOnce } from '../../../../pipeline/steps/apply/run-once.ts'
 import type { Sql } from '../../../../src/data/db/types.ts'
 import { readApplyProgress } from '../../../../src/rounds/applies.ts'
-import { takeProject } from '../../../../src/rounds/transitions.ts'
-import { type StoredSeal, sealPin } from '../../../../src/sessions/pins/seal.ts'
+import { recordSavedPlan, takeProject } from '../../../../src/rounds/transitions.ts'
+import type { SavedPlan } from '../../../../src/saved-plans/saved-plan.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { createSteps, type StepWorld } from '../support.ts'
 
@@ -15,10 +15,10 @@ afterEach(() => {
 const DIRECTORY = { clone: '/pinned', iacRoot: '/pinned/live' }
 
 /** A round that holds its project and its reviewed plan: everything before the one job. */
-async function ready(): Promise<{ world: StepWorld; seal: StoredSeal }> {
+async function ready(): Promise<{ world: StepWorld; seal: SavedPlan }> {
   const world = await steps.world()
   const { round } = world.run
-  const seal: StoredSeal = {
+  const seal: SavedPlan = {
     plan_sha256: 'a'.repeat(64),
     workspace_sha256: 'c'.repeat(64),
     commit: 'commit-1',
@@ -30,7 +30,7 @@ async function ready(): Promise<{ world: StepWorld; seal: StoredSeal }> {
     archive_key: null,
     round_id: round.id,
   }
-  await sealPin(steps.database.sql, round, seal)
+  await recordSavedPlan(steps.database.sql, round, seal)
   await takeProject(steps.database.sql, round, seal.project_id)
   return { world, seal }
 }

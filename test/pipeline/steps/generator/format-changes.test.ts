@@ -5,7 +5,7 @@ import { formatChanges } from '../../../../pipeline/steps/generator/format-chang
 import type { Workspace } from '../../../../pipeline/workspace/types.ts'
 import { createLogger } from '../../../../src/base/log.ts'
 import { createIacClient } from '../../../../src/services/iac/client.ts'
-import type { IacClient } from '../../../../src/services/iac/types.ts'
+import type { IacClient } from '../../../../src/services/iac/contract.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { startTestService, TOKEN } from '../../../sidecars/iac/service.ts'
 import { type Site, startSite } from '../../workspace/support.ts'

@@ -10,7 +10,7 @@ import {
 import { createPlanValidator } from '../../../../pipeline/steps/plan/validators.ts'
 import { MASK } from '../../../../src/base/masking.ts'
 import type { EngineDiagnostic, SchemaParts } from '../../../../src/services/iac/answers.ts'
-import type { EngineResult, IacClient } from '../../../../src/services/iac/types.ts'
+import type { EngineResult, IacClient } from '../../../../src/services/iac/contract.ts'
 import { said } from '../scripted-llm.ts'
 import { calmEngine, createSteps, type EngineScript, type StepWorld } from '../support.ts'
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readSchemas, type TypesInPlay } from '../../../../pipeline/steps/generator/ground-generator.ts'
-import type { IacClient } from '../../../../src/services/iac/types.ts'
+import type { IacClient } from '../../../../src/services/iac/contract.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { createSteps } from '../support.ts'
 

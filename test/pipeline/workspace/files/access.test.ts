@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createFileAccess, type FileAccess } from '../../../../pipeline/workspace/files/access.ts'
-import { ToolError } from '../../../../src/agent/types.ts'
+import { ToolError } from '../../../../src/agent/agent-request.ts'
 import { git_, siteConfig } from '../support.ts'
 
 let folder: string

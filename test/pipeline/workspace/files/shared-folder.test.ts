@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { adoptSharedMode, isShared, shareTree } from '../../../../pipeline/workspace/files/shared-folder.ts'
-import { writePrivateFile } from '../../../../pipeline/workspace/pins/private-files.ts'
+import { writePrivateFile } from '../../../../pipeline/workspace/saved-plans/private-files.ts'
 
 let folder: string
 const umask = process.umask()

@@ -1,7 +1,6 @@
 import { HttpResponse, http } from 'msw'
 import { describe, expect, it } from 'vitest'
-import { ask, askJson, type Question } from '../../../../sidecars/iac/inventory/http.ts'
-import { readPages } from '../../../../sidecars/iac/inventory/pages.ts'
+import { ask, askJson, type Question, readPages } from '../../../../sidecars/iac/inventory/http.ts'
 import { RefusedError } from '../../../../sidecars/iac/inventory/types.ts'
 import { silentLogger } from '../../../../src/base/log.ts'
 import { emptyNetwork } from './outside.ts'

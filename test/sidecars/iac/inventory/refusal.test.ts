@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { codeOf, messageOf } from '../../../../sidecars/iac/inventory/refusal.ts'
+import { codeOf, messageOf } from '../../../../sidecars/iac/inventory/http.ts'
 
 it('reads code and message of an XML document, blanks around them left out', () => {
   const xml = '<Error><Code> AccessDenied\n</Code><Message>\n  The role may\n  not list. </Message></Error>'

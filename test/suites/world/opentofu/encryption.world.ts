@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { deriveProjectId, readManagedState } from '../../../../src/plan/state/managed-state.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../../pipeline/steps/scripted-llm.ts'
-import { applyReports, applyRound, contextOf, pinned } from '../../modes/apply-world.ts'
+import { applyReports, applyRound, contextOf, sessionWithPlan } from '../../modes/apply-world.ts'
 import { textsOf } from '../../modes/artifacts.ts'
 import { done, GATES, goodRound, MAIN, write } from '../../modes/scripts.ts'
 import { engineBeside, firstRound, startStack } from '../../modes/stack.ts'
@@ -47,7 +47,7 @@ describe.each([
   it('is generated, pinned and applied, and drift is found in it', async () => {
     const context = contextOf(stack)
     const files = { 'main.tf': MAIN, 'encryption.tf': encryption(plan) }
-    const { uuid, repo_uri, failures } = await pinned(stack, context, files)
+    const { uuid, repo_uri, failures } = await sessionWithPlan(stack, context, files)
     expect(failures).toEqual([])
     const session = await applyRound(stack, context, uuid)
     expect(session.failures).toEqual([])
@@ -66,7 +66,7 @@ describe.each([
   it('notices at the apply that the state has moved', async () => {
     const context = contextOf(stack)
     const files = { 'main.tf': MAIN, 'encryption.tf': encryption(plan) }
-    const { uuid, repo_uri } = await pinned(stack, context, files)
+    const { uuid, repo_uri } = await sessionWithPlan(stack, context, files)
     await (await engineBeside(stack, repo_uri)).apply()
     const session = await applyRound(stack, context, uuid)
     const [report] = await applyReports(stack, uuid)
@@ -86,7 +86,10 @@ describe.each([
 
 it('a round whose code no longer opens the state ends with what is wrong, without the passphrase', async () => {
   const context = contextOf(stack)
-  const { uuid, repo_uri } = await pinned(stack, context, { 'main.tf': MAIN, 'encryption.tf': encryption(false) })
+  const { uuid, repo_uri } = await sessionWithPlan(stack, context, {
+    'main.tf': MAIN,
+    'encryption.tf': encryption(false),
+  })
   await applyRound(stack, context, uuid)
   const llm = scriptedLlm(
     goodRound({

@@ -1,4 +1,4 @@
-import type { Message, ToolDefinition } from '../../../../src/llm/types.ts'
+import type { Message, ToolDefinition } from '../../../../src/llm/inference.ts'
 
 /** One conversation that every provider is told by both sides. */
 export const MODEL_SETTINGS = { max_output_tokens: 4_321, temperature: 0.25 }

@@ -1,6 +1,6 @@
 import type { ProviderSchema } from '../../../../dev/prompt-lint/schema.ts'
-import type { HclBlock } from '../../../../src/hcl/parser.ts'
 import { readHcl } from '../../../../src/hcl/read.ts'
+import type { HclBlock } from '../../../../src/hcl/tree.ts'
 
 type BlockSchema = ProviderSchema['resource'] extends Map<string, infer Block> ? Block : never
 

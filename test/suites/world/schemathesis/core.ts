@@ -6,11 +6,11 @@ import { createNotificationsApp } from '../../../../sidecars/notifications/app.t
 import { createDeliveries } from '../../../../sidecars/notifications/deliveries.ts'
 import type { Fetch } from '../../../../src/base/http.ts'
 import { silentLogger } from '../../../../src/base/log.ts'
+import { recordSavedPlan } from '../../../../src/rounds/transitions.ts'
 import { serve } from '../../../../src/runtime/serve.ts'
-import { sealPin } from '../../../../src/sessions/pins/seal.ts'
 import { createTestCore, type TestCore } from '../../../helpers/core.ts'
 import { createIssuer } from '../../../helpers/issuer.ts'
-import { createUser, openSession, runRound, SEAL } from '../../../helpers/sessions.ts'
+import { createUser, openSession, runRound, SAVED_PLAN } from '../../../helpers/sessions.ts'
 import { type Outside, prWriter, startOutside } from '../../../routes/outside.ts'
 
 const ISSUER = 'https://issuer.example.org'
@@ -142,7 +142,7 @@ function startWorker(core: TestCore): { stop(): Promise<void> } {
       const run = await runRound(core.context, uuid).catch(() => null)
       if (!run) continue
       turn += 1
-      if (turn % 3 === 0) await sealPin(core.database.sql, run.round, SEAL).catch(() => {})
+      if (turn % 3 === 0) await recordSavedPlan(core.database.sql, run.round, SAVED_PLAN).catch(() => {})
       await run.finish(turn % 5 === 0 ? 'failed' : 'completed', 'x', [{ user: 'q', assistant: 'a' }]).catch(() => {})
     }
   }

@@ -1,0 +1,148 @@
+import type { Api } from './client.ts'
+import { ApiError } from './errors.ts'
+
+export type StreamState = 'connecting' | 'open' | 'waiting' | 'ended'
+
+interface StreamOptions {
+  path: string
+  query?: Record<string, string | number | undefined>
+  /** Ends the stream, for example because nobody watches any more. */
+  signal: AbortSignal
+  onFrame(frame: Frame): void
+  /** Whether this frame is the last one, so that the end of the connection is no interruption. */
+  isLast(frame: Frame): boolean
+  onState?(state: StreamState): void
+}
+
+const FIRST_WAIT_MS = 500
+const LONGEST_WAIT_MS = 10_000
+/** The platform sends something every 15 seconds. A connection that is silent for longer is dead. */
+const SILENCE_MS = 40_000
+
+/**
+ * Follows an event stream to its end, over as many connections as it takes. Each goes on behind the last frame that had
+ * an id.
+ * Errors: `ApiError` when the platform refuses the stream (401, 403, 404, 422); every other fault is tried again.
+ */
+export async function followStream(api: Api, options: StreamOptions): Promise<void> {
+  const { signal, onState = () => {} } = options
+  let lastId = ''
+  let wait = FIRST_WAIT_MS
+  while (!signal.aborted) {
+    onState('connecting')
+    try {
+      const ended = await followConnection(api, options, lastId, (frame) => {
+        wait = FIRST_WAIT_MS
+        if (frame.id !== '') lastId = frame.id
+        options.onFrame(frame)
+      })
+      if (ended) return onState('ended')
+    } catch (error) {
+      if (signal.aborted) return
+      if (error instanceof ApiError && error.status < 500 && error.status !== 429) throw error
+    }
+    onState('waiting')
+    await Promise.race([sleep(wait, signal), api.connection.state.get().online ? never : api.connection.back(signal)])
+    wait = Math.min(wait * 2, LONGEST_WAIT_MS)
+  }
+}
+
+/** Whether the last frame of the stream came. */
+async function followConnection(
+  api: Api,
+  { path, query, signal, onState, isLast }: StreamOptions,
+  lastId: string,
+  onFrame: (frame: Frame) => void,
+): Promise<boolean> {
+  const silence = new AbortController()
+  const listen = () => setTimeout(() => silence.abort(), SILENCE_MS)
+  let alarm = listen()
+  const headers: Record<string, string> = { accept: 'text/event-stream' }
+  if (lastId !== '') headers['last-event-id'] = lastId
+  let reader: ReadableStreamDefaultReader<string> | undefined
+  try {
+    const limits = AbortSignal.any([signal, silence.signal])
+    const response = await api.send({ method: 'GET', path, query, headers, signal: limits })
+    onState?.('open')
+    reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+    const read = createFrameReader()
+    while (reader) {
+      const { done, value } = await reader.read()
+      if (done) return false
+      clearTimeout(alarm)
+      alarm = listen()
+      for (const frame of read(value)) {
+        onFrame(frame)
+        if (isLast(frame)) return true
+      }
+    }
+    return false
+  } finally {
+    clearTimeout(alarm)
+    reader?.cancel().catch(() => {})
+  }
+}
+
+const never = new Promise<void>(() => {})
+
+const sleep = (ms: number, signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    const timer = setTimeout(end, ms)
+    signal.addEventListener('abort', end)
+    function end() {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+  })
+
+/** One frame of an event stream. `event` is empty for a frame without a type. */
+export interface Frame {
+  id: string
+  event: string
+  data: string
+}
+
+const LINE_END = /\r\n|\r|\n/
+
+/**
+ * Answers a function that takes text as it arrives, cut anywhere, and answers the frames that are complete. Comments
+ * are left out. Lines end as the standard allows: LF, CR LF or CR.
+ */
+export function createFrameReader(): (text: string) => Frame[] {
+  let line: string[] = []
+  let block: string[] = []
+  let endedByCr = false
+  return (text) => {
+    if (text === '') return []
+    const [first = '', ...more] = (endedByCr && text.startsWith('\n') ? text.slice(1) : text).split(LINE_END)
+    endedByCr = text.endsWith('\r')
+    line.push(first)
+    const frames: Frame[] = []
+    for (const next of more) {
+      const whole = line.join('')
+      line = [next]
+      if (whole !== '') {
+        block.push(whole)
+        continue
+      }
+      const frame = readBlock(block)
+      block = []
+      if (frame) frames.push(frame)
+    }
+    return frames
+  }
+}
+
+function readBlock(block: readonly string[]): Frame | null {
+  const frame: Frame = { id: '', event: '', data: '' }
+  const data: string[] = []
+  for (const line of block) {
+    const [, name, value = ''] = /^([^:]+)(?:: ?(.*))?$/s.exec(line) ?? []
+    if (name === 'data') data.push(value)
+    else if (name === 'id' || name === 'event') frame[name] = value
+  }
+  if (data.length === 0) return null
+  frame.data = data.join('\n')
+  return frame
+}

@@ -1,0 +1,132 @@
+import type { Tokens } from '../api/client.ts'
+import { messageOf } from '../api/errors.ts'
+import type { Components } from '../api/schemas.ts'
+import { createStore, type Store } from '../observable.ts'
+
+/** `open`: authentication is disabled. `out`: nobody is signed in. `ended`: somebody was, and has to sign in again. */
+type SignInState = 'open' | 'in' | 'out' | 'ended'
+
+export interface SignIn {
+  state: Store<SignInState>
+  /** Why the last attempt to sign in did not begin; null when there is nothing to tell. */
+  problem: Store<string | null>
+  tokens: Tokens
+  /** Leads to the identity provider, and back to the present address. Sets `problem` when it cannot. */
+  start(): Promise<void>
+  /** Ends the session at the identity provider, too, where it can. */
+  end(): Promise<void>
+  /**
+   * Reads the answer of the identity provider in the address. Answers where to go on, from `/`.
+   * Errors: `SignInFailed`.
+   */
+  complete(): Promise<string>
+}
+
+export type AuthConfig = Components['AuthConfig']
+
+/** What the browser's part of OpenID Connect offers. It is loaded only where an issuer is configured. */
+export interface Provider {
+  /** Whether somebody is signed in; a token that has expired is renewed first. */
+  begin(): Promise<boolean>
+  /** The present access token; renews one that is about to expire. Null: there is none. */
+  token(): Promise<string | null>
+  /** A new access token whatever the present one says; null when the person has to sign in. */
+  renew(): Promise<string | null>
+  /** Errors: `SignInFailed`. */
+  start(returnTo: string): Promise<void>
+  end(): Promise<void>
+  /** The address that was given to `start`, empty when there is none. Errors: `SignInFailed`. */
+  complete(): Promise<string>
+}
+
+const RETURN = '/console/signed-in'
+/** Where somebody wanted to be when the sign-in began, for a second try after one that failed. */
+const WANTED = 'platform.wanted'
+/** After the identity provider said no it is not asked again at every request. */
+const ASK_AGAIN_MS = 10_000
+
+/** @param load loads the provider of a configuration with an issuer */
+export async function createSignIn(
+  config: AuthConfig,
+  load: (config: AuthConfig) => Promise<Provider>,
+): Promise<SignIn> {
+  if (config.issuer_url === '') return withoutAuthentication()
+  const provider = await load(config)
+  // The answer of the provider is about to be read, so what this tab had before does not count.
+  const present = location.pathname !== RETURN && (await provider.begin())
+  const state = createStore<SignInState>(present ? 'in' : 'out')
+  const problem = createStore<string | null>(null)
+  return {
+    state,
+    problem,
+    tokens: createTokens(provider, state),
+    start: async () => {
+      problem.set(null)
+      const wanted = wantedAddress()
+      keep(wanted)
+      await provider.start(wanted).catch((error: unknown) => problem.set(messageOf(error)))
+    },
+    end: async () => {
+      forgetWhatWasTyped()
+      await provider.end()
+      state.set('out')
+    },
+    complete: async () => {
+      const returnTo = ownAddress(await provider.complete())
+      state.set('in')
+      return returnTo
+    },
+  }
+}
+
+function createTokens(provider: Provider, state: Store<SignInState>): Tokens {
+  let refusedAt = Number.NEGATIVE_INFINITY
+  return {
+    token: () => provider.token(),
+    refused: async () => {
+      if (state.get() === 'ended' && performance.now() - refusedAt < ASK_AGAIN_MS) return false
+      const renewed = (await provider.renew()) !== null
+      if (!renewed) refusedAt = performance.now()
+      if (renewed) state.set('in')
+      else if (state.get() === 'in') state.set('ended')
+      return renewed
+    },
+  }
+}
+
+/** The present address. On the page that a failed sign-in ends on, the one from before it. */
+const wantedAddress = (): string =>
+  location.pathname === RETURN
+    ? ownAddress(sessionStorage.getItem(WANTED) ?? '')
+    : location.pathname + location.search + location.hash
+
+function keep(wanted: string): void {
+  try {
+    sessionStorage.setItem(WANTED, wanted)
+  } catch {
+    // A full storage costs the way back after a failed attempt.
+  }
+}
+
+/** An address of the console, from `/`; its first screen instead of any other address. */
+export function ownAddress(given: string): string {
+  const url = URL.parse(given, location.origin)
+  const isOwn = url?.origin === location.origin && url.pathname.startsWith('/console/') && url.pathname !== RETURN
+  return isOwn ? url.pathname + url.search + url.hash : '/console/'
+}
+
+/** Who signs out leaves nothing of what was typed to whoever uses this tab next. */
+function forgetWhatWasTyped(): void {
+  for (const key of Object.keys(sessionStorage)) if (key.startsWith('platform.')) sessionStorage.removeItem(key)
+}
+
+function withoutAuthentication(): SignIn {
+  return {
+    state: createStore<SignInState>('open'),
+    problem: createStore<string | null>(null),
+    tokens: { token: async () => null, refused: async () => false },
+    start: async () => {},
+    end: async () => {},
+    complete: async () => '/console/',
+  }
+}

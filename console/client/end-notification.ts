@@ -1,0 +1,67 @@
+import { useQueryClient } from '@tanstack/preact-query'
+import { useEffect, useRef } from 'preact/hooks'
+import type { Session, Status } from './api/schemas.ts'
+import { usePlatform, useStore } from './platform.ts'
+import { refreshSession } from './sessions/use-session.ts'
+
+/** A hidden page follows no stream, so it asks now and then; browsers let it do so once a minute at the latest. */
+const ASK_EVERY_MS = 10_000
+
+/** Tells by the browser when the round of the watched session ends while nobody looks at the page. */
+export function useEndNotification(session: Session | undefined): void {
+  const client = useQueryClient()
+  const { notify } = useStore(usePlatform().settings)
+  const ran = useRef<string | null>(null)
+  const id = session?.uuid
+  const inFlight = session?.in_flight ?? false
+  useEffect(() => {
+    if (!notify || !inFlight || !id) return
+    const timer = setInterval(() => document.hidden && mayNotify() && void refreshSession(client, id), ASK_EVERY_MS)
+    return () => clearInterval(timer)
+  }, [client, notify, inFlight, id])
+  useEffect(() => {
+    if (!session) return
+    const ended = ran.current === session.uuid && !session.in_flight
+    ran.current = session.in_flight ? session.uuid : null
+    if (ended && notify && document.hidden && mayNotify()) show(session)
+  }, [session, notify])
+}
+
+function show(session: Session): void {
+  const { title, body } = endText(session)
+  try {
+    const shown = new Notification(title, { body, tag: session.uuid })
+    shown.onclick = () => {
+      window.focus()
+      shown.close()
+    }
+  } catch {
+    // Browsers of phones have the class and refuse to make one without a service worker.
+  }
+}
+
+/** What the browser says about notifications; `unsupported` also where the page was not loaded over https. */
+export type Permission = 'granted' | 'denied' | 'default' | 'unsupported'
+
+export const readPermission = (): Permission =>
+  'Notification' in window && window.isSecureContext ? Notification.permission : 'unsupported'
+
+const mayNotify = (): boolean => readPermission() === 'granted'
+
+const ENDS: Partial<Record<Status, string>> = {
+  completed: 'Round completed',
+  uncompleted: 'Round ended early',
+  failed: 'Round failed',
+}
+const LONGEST = 160
+
+/** What the browser tells about a round that has ended: no word of a plan, because others may see the screen. */
+export function endText({ current_status, rounds, first_query, is_blocked }: EndedSession) {
+  const query = rounds.at(-1)?.query ?? first_query ?? ''
+  const title = `${ENDS[current_status] ?? 'Round ended'}${is_blocked ? ', session locked' : ''}`
+  return { title, body: query.length <= LONGEST ? query : `${query.slice(0, LONGEST - 1).toWellFormed()}…` }
+}
+
+interface EndedSession extends Pick<Session, 'current_status' | 'first_query' | 'is_blocked'> {
+  rounds: readonly Pick<Session['rounds'][number], 'query'>[]
+}

@@ -1,0 +1,22 @@
+/** Readers of documents whose form is not guaranteed, for example because a model wrote them. */
+
+export type Fields = Record<string, unknown>
+
+export const objectOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+export const numberOf = (value: unknown): number => (typeof value === 'number' && Number.isFinite(value) ? value : 0)
+export const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+/** Returns the texts of a list, without blank ones. */
+export const textsOf = (value: unknown): string[] => listOf(value).map(textOf).filter(Boolean)
+export const oneOf = <Value extends string>(values: readonly Value[], value: unknown, other: Value): Value =>
+  values.find((candidate) => candidate === value) ?? other
+
+/** Returns the value of a JSON text; undefined when it is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,166 @@
+import { useQueryClient } from '@tanstack/preact-query'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { STREAMS } from '../api/calls.ts'
+import { messageOf } from '../api/errors.ts'
+import { followStream, type StreamState } from '../api/event-stream.ts'
+import type { ActivityEvent, OutputEvent, Status } from '../api/schemas.ts'
+import { usePlatform } from '../platform.ts'
+import { refreshSession } from './use-session.ts'
+
+export interface RoundEvents<Event> {
+  /** In their order, each once. */
+  events: readonly Event[]
+  stream: StreamState
+  /** The status with which the round ended; null while it runs. */
+  end: string | null
+  /** Why the stream cannot be read. */
+  error: string | null
+}
+
+interface Options {
+  /** Number of the round in its session. */
+  round: number
+  /** False: nothing is read, and what was read is kept. */
+  enabled?: boolean
+}
+
+/** What happened in a round, and what happens while it runs. */
+export const useActivity = (id: string, options: Options): RoundEvents<ActivityEvent> =>
+  useEvents('activity', id, options)
+
+/** What the engine printed in a round, and what it prints while that runs. */
+export const useOutput = (id: string, options: Options): RoundEvents<OutputEvent> => useEvents('output', id, options)
+
+const NOTHING = { events: [], stream: 'ended', end: null, error: null } as const
+
+function useEvents<Event extends { id: number }>(
+  name: 'activity' | 'output',
+  sessionId: string,
+  { round, enabled = true }: Options,
+): RoundEvents<Event> {
+  const { api } = usePlatform()
+  const visible = useVisible()
+  const [shown, setShown] = useState<RoundEvents<Event>>(NOTHING)
+  const events = useRef<Event[]>([])
+  const over = useRef(false)
+  useEffect(() => {
+    events.current = []
+    over.current = false
+    setShown(NOTHING)
+  }, [sessionId, round, name])
+  useEffect(() => {
+    if (!enabled || !visible || over.current) return
+    const stop = new AbortController()
+    const show = oncePerFrame(() => setShown((before) => ({ ...before, events: [...events.current] })))
+    followStream(api, {
+      path: STREAMS[name].replace('{session_id}', encodeURIComponent(sessionId)),
+      query: { round, after: events.current.at(-1)?.id },
+      signal: stop.signal,
+      isLast: ({ event }) => event === 'end',
+      onState: (stream) => setShown((before) => ({ ...before, stream })),
+      onFrame: ({ event, data }) => {
+        if (event === 'end') {
+          over.current = true
+          setShown((before) => ({ ...before, end: readEnd(data) }))
+          return
+        }
+        const next = JSON.parse(data) as Event
+        if (next.id <= (events.current.at(-1)?.id ?? -1)) return
+        events.current.push(next)
+        show()
+      },
+    }).catch((error: unknown) => setShown((before) => ({ ...before, stream: 'ended', error: messageOf(error) })))
+    return () => stop.abort()
+  }, [api, name, sessionId, round, enabled, visible])
+  return shown
+}
+
+const readEnd = (data: string): string => String((JSON.parse(data) as { status?: unknown }).status ?? '')
+
+/** Many events come at once; the page is drawn once for all of them. */
+function oncePerFrame(run: () => void): () => void {
+  let waiting = false
+  return () => {
+    if (waiting) return
+    waiting = true
+    requestAnimationFrame(() => {
+      waiting = false
+      run()
+    })
+  }
+}
+
+/** What the status stream said last. */
+export interface LiveStatus {
+  status: Status
+  message: string
+}
+
+const ENDS = ['COMPLETED', 'UNCOMPLETED', 'FAILED']
+
+/**
+ * Follows the status of a session while a round runs, and reads the session again at every change. A hidden page
+ * watches nothing, because browsers allow six connections to a host that speaks HTTP/1.1.
+ * @param inFlight whether a round is queued or runs
+ */
+export function useLiveSession(id: string, inFlight: boolean): { live: LiveStatus | null; stream: StreamState } {
+  const { api } = usePlatform()
+  const client = useQueryClient()
+  const visible = useVisible()
+  const [live, setLive] = useState<LiveStatus | null>(null)
+  const [stream, setStream] = useState<StreamState>('ended')
+  useEffect(() => {
+    if (!inFlight || !visible) return
+    const stop = new AbortController()
+    let seen = ''
+    followStream(api, {
+      path: STREAMS.status.replace('{session_id}', encodeURIComponent(id)),
+      signal: stop.signal,
+      onState: setStream,
+      isLast: ({ data }) => ENDS.includes(readStatus(data)?.status_msg ?? ''),
+      onFrame: ({ data }) => {
+        const event = readStatus(data)
+        if (event === null || data === seen) return
+        seen = data
+        setLive({ status: event.status_msg.toLowerCase() as Status, message: event.detail?.message ?? '' })
+        void refreshSession(client, id)
+      },
+    }).catch(() => setStream('ended'))
+    return () => {
+      stop.abort()
+      setLive(null)
+      setStream('ended')
+    }
+  }, [api, client, id, inFlight, visible])
+  return { live, stream }
+}
+
+function readStatus(data: string): { status_msg: string; detail?: { message?: string } } | null {
+  try {
+    const event = JSON.parse(data)
+    return typeof event?.status_msg === 'string' ? event : null
+  } catch {
+    return null
+  }
+}
+
+/** Whether somebody can see this page. Hidden ones are told late, so that a short look elsewhere costs no connection. */
+const HIDDEN_AFTER_MS = 15_000
+
+function useVisible(): boolean {
+  const [visible, setVisible] = useState(!document.hidden)
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const look = () => {
+      clearTimeout(timer)
+      if (document.hidden) timer = setTimeout(() => setVisible(false), HIDDEN_AFTER_MS)
+      else setVisible(true)
+    }
+    document.addEventListener('visibilitychange', look)
+    return () => {
+      clearTimeout(timer)
+      document.removeEventListener('visibilitychange', look)
+    }
+  }, [])
+  return visible
+}

@@ -1,0 +1,59 @@
+import { Link } from '@tanstack/react-router'
+import { Button } from '../../ui/button.tsx'
+import { plural } from '../../ui/words.ts'
+
+const TABS = [
+  ['/admin', 'Overview'],
+  ['/admin/users', 'Users and roles'],
+  ['/admin/audit', 'Audit'],
+] as const
+
+/** The parts of the administration. */
+export const AdminTabs = () => (
+  <nav class="tabs" aria-label="Parts of the administration">
+    {TABS.map(([to, name]) => (
+      <Link
+        key={to}
+        to={to}
+        class="tab"
+        activeOptions={{ exact: true, includeSearch: false }}
+        activeProps={{ 'aria-current': 'page' }}
+      >
+        {name}
+      </Link>
+    ))}
+  </nav>
+)
+
+interface PagerProps {
+  /** Counted from 1. */
+  page: number
+  pages: number
+  total: number
+  /** False: more match than are counted. */
+  isExact?: boolean
+  /** What is listed, in the singular and in the plural. */
+  what: readonly [one: string, many: string]
+  go: (page: number) => void
+}
+
+/** How much there is, and the way through its pages. */
+export const Pager = ({ page, pages, total, isExact = true, what, go }: PagerProps) => (
+  <nav class="admin-pager" aria-label="Pages">
+    {pages > 1 && (
+      <Button small disabled={page <= 1} onClick={() => go(page - 1)}>
+        Previous
+      </Button>
+    )}
+    <span class="small quiet" role="status">
+      {plural(total, ...what)}
+      {!isExact && ' and more'}
+      {pages > 1 && `, page ${page} of ${pages}`}
+    </span>
+    {pages > 1 && (
+      <Button small disabled={page >= pages} onClick={() => go(page + 1)}>
+        Next
+      </Button>
+    )}
+  </nav>
+)

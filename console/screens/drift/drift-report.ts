@@ -1,0 +1,166 @@
+import { type Fields, listOf, objectOf, parseJson, textOf, textsOf } from '../../client/json.ts'
+export type DriftStatus = 'Succeeded' | 'Partial' | 'Failed'
+export type Fate = 'left' | 'mended' | 'excepted'
+
+/** What a model said about one attribute that was mended. */
+export interface Said {
+  attribute: string
+  text: string
+  reason: string
+  details: string[]
+}
+
+/** One resource of a drift report. */
+export interface Entry {
+  fate: Fate
+  /** Empty for what is about no resource, such as a plan that could not be made. */
+  address: string
+  /** Where the code stands; empty when that is not known. */
+  file: string
+  reason: string
+  details: string[]
+  said: Said[]
+  /** The exception rule that covers it. */
+  rule: string
+  kind: Reading['kind']
+  differences: Difference[]
+}
+
+export interface DriftReport {
+  summary: string
+  status: DriftStatus
+  entries: Entry[]
+}
+
+/**
+ * Reads a drift report, and puts to each resource what the engine had found about it. Null when it is no such report.
+ * @param readings of the round, the first one first; where several tell of a resource, the first one counts, because
+ *   later ones no longer show what was mended
+ */
+export function readReport(document: unknown, readings: readonly Reading[]): DriftReport | null {
+  const fields = objectOf(document)
+  const { status } = fields
+  if (status !== 'Succeeded' && status !== 'Partial' && status !== 'Failed') return null
+  const known = new Map<string, Reading>()
+  for (const reading of readings) if (!known.has(reading.address)) known.set(reading.address, reading)
+  const entry = (fate: Fate, of: Fields): Entry => {
+    const address = textOf(of.resource_address)
+    const { kind = 'differs', differences = [] } = known.get(address) ?? {}
+    return {
+      ...{ fate, address, kind, differences },
+      file: textOf(of.file_path),
+      reason: textOf(of.reason ?? of.change),
+      details: textsOf(of.details),
+      said: listOf(of.changes).map(objectOf).map(toSaid),
+      rule: textOf(of.rule),
+    }
+  }
+  return {
+    summary: textOf(fields.summary),
+    status,
+    entries: [
+      ...listOf(fields.unreconciled_drift)
+        .map(objectOf)
+        .map((of) => entry('left', of)),
+      ...listOf(fields.remediated_resources)
+        .map(objectOf)
+        .map((of) => entry('mended', of)),
+      ...listOf(fields.whitelisted_exceptions)
+        .map(objectOf)
+        .map((of) => entry('excepted', of)),
+    ],
+  }
+}
+
+const toSaid = ({ attribute_modified, change_description, reason, details }: Fields): Said => ({
+  attribute: textOf(attribute_modified),
+  text: textOf(change_description),
+  reason: textOf(reason),
+  details: textsOf(details),
+})
+
+export const countFates = (entries: readonly Entry[]): Record<Fate, number> => {
+  const counts = { left: 0, mended: 0, excepted: 0 }
+  for (const { fate, address } of entries) if (address !== '') counts[fate] += 1
+  return counts
+}
+
+/** What the status of a report means, in a sentence. */
+export function explainStatus(status: DriftStatus, isPreview: boolean, counts: Record<Fate, number>): string {
+  if (isPreview && status === 'Failed')
+    return 'What differs could not be read; the reason is below. Nothing was changed.'
+  if (isPreview) return 'This round only looked. Neither the code nor the cloud was changed.'
+  if (status === 'Partial') return 'Some of the code was mended, and some differences are left.'
+  if (status === 'Failed') return 'Nothing was mended: what differed still does, or it could not be read.'
+  return counts.mended > 0
+    ? 'The code now says what really runs. Nothing is left that is not expected to differ.'
+    : 'Nothing differs that is not expected to.'
+}
+
+/** The request for a round that mends only these resources. */
+export const requestFor = (addresses: readonly string[]): string =>
+  `Bring only ${addresses.join(', ')} in line with what really runs.`
+
+/** One attribute that differs. Null: that side does not have it. */
+export interface Difference {
+  path: string
+  code: string | null
+  cloud: string | null
+}
+
+/** What the engine found about one resource. */
+export interface Reading {
+  address: string
+  kind: 'differs' | 'only-code' | 'only-cloud'
+  differences: Difference[]
+}
+
+/** So many attributes of one resource are listed; the rest is counted. */
+export const MAX_DIFFERENCES = 200
+
+/**
+ * Reads the drift that a round stored beside its plans: a list of what had to be done to the code. Null when the text is
+ * something else, for example the words of an engine that failed.
+ */
+export function readOperations(text: string): Reading[] | null {
+  const list = parseJson(text)
+  if (!Array.isArray(list)) return null
+  const readings = list.map(toReading)
+  return readings.every((reading) => reading !== null) ? readings : null
+}
+
+function toReading(entry: unknown): Reading | null {
+  const { address, action, changes } = objectOf(entry)
+  if (typeof address !== 'string') return null
+  if (action === 'delete resource') return { address, kind: 'only-code', differences: [] }
+  if (action === 'create resource') return { address, kind: 'only-cloud', differences: attributesOf(changes) }
+  if (action === 'update resource') return { address, kind: 'differs', differences: differencesOf(changes) }
+  return null
+}
+
+const entriesOf = (value: unknown): [string, unknown][] => Object.entries(objectOf(value))
+
+const attributesOf = (object: unknown): Difference[] =>
+  entriesOf(object)
+    .filter(([, value]) => value !== null)
+    .map(([path, value]) => ({ path, code: null, cloud: show(value) }))
+
+function differencesOf(changes: unknown): Difference[] {
+  const { changed, added, removed } = Object.fromEntries(entriesOf(changes))
+  return [
+    ...entriesOf(changed).map(([path, sides]) => {
+      const { old_value, new_value } = objectOf(sides)
+      return { path, ...apart(old_value, new_value) }
+    }),
+    ...entriesOf(added).map(([path, value]) => ({ path, code: null, cloud: show(value) })),
+    ...entriesOf(removed).map(([path, value]) => ({ path, code: show(value), cloud: null })),
+  ]
+}
+
+/** Texts stand without quotes, unless a number or a truth value on the other side would then look the same. */
+function apart(code: unknown, cloud: unknown): { code: string; cloud: string } {
+  const shown = { code: show(code), cloud: show(cloud) }
+  return shown.code === shown.cloud ? { code: JSON.stringify(code), cloud: JSON.stringify(cloud) } : shown
+}
+
+const show = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))

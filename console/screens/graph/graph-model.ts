@@ -1,0 +1,128 @@
+import type { Action, PlannedResource } from '../../client/api/schemas.ts'
+import { shorten, visibleText } from '../../ui/words.ts'
+
+/** The resources of a plan by their place in the document, and what needs what. */
+export interface Graph {
+  resources: readonly PlannedResource[]
+  /** For each resource: those that it needs, each once, never itself. */
+  needs: readonly number[][]
+  /** For each resource: those that need it. */
+  neededBy: readonly number[][]
+  /** For each resource: how many addresses that it needs are not in the plan, or were left out of it. */
+  elsewhere: readonly number[]
+  /** By `keyOf`, as addresses of the console name them. */
+  byKey: ReadonlyMap<string, number>
+}
+
+/** What names a resource: its address, and for an object that an interrupted replacement left over its key as well. */
+export const keyOf = ({ address, deposed }: PlannedResource): string =>
+  deposed === null ? address : `${address} (deposed ${deposed})`
+
+const NONE: number[] = []
+
+/** Ties resources together by `depends_on`. It bears cycles, addresses that nobody has and addresses that two have. */
+export function buildGraph(resources: readonly PlannedResource[]): Graph {
+  const byKey = new Map<string, number>()
+  for (const [index, resource] of resources.entries()) byKey.set(keyOf(resource), index)
+  const neededBy = resources.map((): number[] => [])
+  const elsewhere: number[] = []
+  const needs = resources.map(({ depends_on, depends_on_left_out }, index) => {
+    const found = new Set<number>()
+    let missing = depends_on_left_out
+    for (const address of depends_on) {
+      const other = byKey.get(address)
+      if (other === undefined) missing += 1
+      else if (other !== index) found.add(other)
+    }
+    for (const other of found) neededBy[other]?.push(index)
+    elsewhere.push(missing)
+    return [...found]
+  })
+  return { resources, needs, neededBy, elsewhere, byKey }
+}
+
+/** Everything that needs this resource, by whatever detour, without itself. */
+export function dependentsOf({ neededBy }: Graph, start: number): ReadonlySet<number> {
+  const reached = new Set<number>()
+  const waiting = [start]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
+    for (const other of neededBy[next] ?? NONE)
+      if (other !== start && !reached.has(other)) {
+        reached.add(other)
+        waiting.push(other)
+      }
+  return reached
+}
+
+/** Something that holds data or grants access goes away. */
+export const isCriticalLoss = ({ is_critical, action }: PlannedResource): boolean =>
+  is_critical && (action === 'delete' || action === 'replace')
+
+export const changes = ({ action }: PlannedResource): boolean => action !== 'none' && action !== 'read'
+
+export interface Filter {
+  /** A part of the address, in upper or lower case. */
+  search: string
+  /** None: all. */
+  action: Action | null
+  /** Only what changes, and what is tied to it directly. */
+  changesOnly: boolean
+}
+
+/** The resources that a filter lets through, in the order of the plan. */
+export function select(graph: Graph, { search, action, changesOnly }: Filter): number[] {
+  const near = changesOnly ? withNeighbours(graph) : null
+  const wanted = search.trim().toLowerCase()
+  const selected: number[] = []
+  for (const [index, resource] of graph.resources.entries()) {
+    if (near && !near.has(index)) continue
+    if (action !== null && resource.action !== action) continue
+    if (wanted !== '' && !resource.address.toLowerCase().includes(wanted)) continue
+    selected.push(index)
+  }
+  return selected
+}
+
+function withNeighbours({ resources, needs, neededBy }: Graph): Set<number> {
+  const near = new Set<number>()
+  for (const [index, resource] of resources.entries()) {
+    if (!changes(resource)) continue
+    near.add(index)
+    for (const other of needs[index] ?? NONE) near.add(other)
+    for (const other of neededBy[index] ?? NONE) near.add(other)
+  }
+  return near
+}
+
+const URGENCY: readonly Action[] = ['delete', 'replace', 'update', 'create', 'import', 'move', 'forget', 'read', 'none']
+
+/** What deserves to be looked at first comes first: critical losses, then by action, then what most others need. */
+export function byUrgency(graph: Graph, indexes: readonly number[]): number[] {
+  const rank = (index: number) => {
+    const resource = graph.resources[index] as PlannedResource
+    return isCriticalLoss(resource) ? -1 : URGENCY.indexOf(resource.action)
+  }
+  const users = (index: number) => graph.neededBy[index]?.length ?? 0
+  return indexes.toSorted((a, b) => rank(a) - rank(b) || users(b) - users(a) || a - b)
+}
+
+/** The actions that occur, with how often, the most urgent first. */
+export function countActions(resources: readonly PlannedResource[]): [Action, number][] {
+  const counts = new Map<Action, number>()
+  for (const { action } of resources) counts.set(action, (counts.get(action) ?? 0) + 1)
+  return URGENCY.flatMap((action) => {
+    const count = counts.get(action)
+    return count === undefined ? [] : [[action, count] as [Action, number]]
+  })
+}
+
+const LONGEST = 300
+
+/** The address as text that may be shown, and what tells a left-over object from the one that has its address. */
+export const shownAddress = ({ address, deposed }: PlannedResource): string =>
+  shorten(visibleText(address), LONGEST) +
+  (deposed === null ? '' : ` (left over, ${shorten(visibleText(deposed), 20)})`)
+
+/** Name and instance, for boxes in which the type stands beside it. */
+export const shownName = ({ name, index }: PlannedResource): string =>
+  shorten(visibleText(index === null ? name : `${name}[${typeof index === 'string' ? `"${index}"` : index}]`), 80)

@@ -1,0 +1,65 @@
+import type { PlanDocument } from '../../client/api/schemas.ts'
+import { listOf, objectOf, textOf, textsOf } from '../../client/json.ts'
+
+/** One resource that a round was to import. */
+export interface Imported {
+  id: string
+  address: string
+  /** Why it was not imported; null when it was. */
+  error: string | null
+  details: string
+}
+
+export interface ImportReport {
+  status: 'Succeeded' | 'Partial' | 'Failed'
+  summary: string
+  alignment: string
+  imported: Imported[]
+  refused: Imported[]
+  excluded: { id: string; details: string }[]
+  recommendations: string[]
+}
+
+/** Reads the report of an import round. Null when it is no such report. */
+export function readImportReport(document: unknown): ImportReport | null {
+  const fields = objectOf(document)
+  const { status } = fields
+  if (status !== 'Succeeded' && status !== 'Partial' && status !== 'Failed') return null
+  const all = listOf(fields.imported_resources)
+    .map(objectOf)
+    .map((of) => ({
+      isImported: of.status === 'imported',
+      id: textOf(of.resource_id),
+      address: textOf(of.resource_address),
+      error: textOf(of.error_message) || null,
+      details: textOf(of.details),
+    }))
+  return {
+    status,
+    summary: textOf(fields.execution_summary),
+    alignment: textOf(fields.state_alignment),
+    imported: all.filter(({ isImported }) => isImported),
+    refused: all.filter(({ isImported }) => !isImported),
+    excluded: listOf(fields.excluded_resources)
+      .map(objectOf)
+      .map((of) => ({
+        id: textOf(of.resource_id),
+        details: textOf(of.details),
+      })),
+    recommendations: textsOf(fields.recommendations),
+  }
+}
+
+/** What happens to objects; data sources that are read and objects that stay are no change. */
+const CHANGES = ['create', 'update', 'replace', 'delete', 'import', 'move', 'forget'] as const
+
+/** How many resources and outputs a plan would change. */
+export function countChanges({ summary, outputs }: Pick<PlanDocument, 'summary' | 'outputs'>): number {
+  return CHANGES.reduce((sum, action) => sum + (summary[action] ?? 0), 0) + (outputs?.length ?? 0)
+}
+
+/** Whether the words of an engine say that a plan is empty; null when they say neither. */
+export function saysNoChanges(text: string): boolean | null {
+  if (/^No changes\. /m.test(text)) return true
+  return /^Plan: \d+ to (?:import|add)/m.test(text) || /^Changes to Outputs:/m.test(text) ? false : null
+}

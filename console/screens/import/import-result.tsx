@@ -1,0 +1,174 @@
+import { useMemo, useState } from 'preact/hooks'
+import type { PlanDocument, Round } from '../../client/api/schemas.ts'
+import { useArtifact, useJsonArtifact } from '../../client/sessions/use-artifact.ts'
+import { Badge, Origin, type Tone } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Markdown } from '../../ui/markdown.tsx'
+import { ErrorNotice, Notice, Skeleton } from '../../ui/notice.tsx'
+import { formatNumber, plural, shorten, visibleText } from '../../ui/words.ts'
+import { RoundPicker, type SelectedRound } from '../session/selected-round.tsx'
+import { useOpenSession } from '../session/session-context.ts'
+import { SessionLink } from '../session/session-link.tsx'
+import { countChanges, type Imported, type ImportReport, readImportReport, saysNoChanges } from './import-report.ts'
+
+const TONES: Record<ImportReport['status'], Tone> = { Succeeded: 'good', Partial: 'warn', Failed: 'bad' }
+
+/** What an import round came to. */
+export function Result({ round, ...selected }: SelectedRound & { round: Round }) {
+  const { session } = useOpenSession()
+  const url = round.reports.findLast(({ type }) => type === 'import')?.url ?? null
+  const document = useJsonArtifact<unknown>(session.uuid, url)
+  const report = useMemo(
+    () => (document.isSuccess ? readImportReport(document.data) : null),
+    [document.isSuccess, document.data],
+  )
+  return (
+    <section class="card import-result" aria-labelledby="import-result">
+      <header class="import-line import-apart">
+        <h3 id="import-result">Result of round {round.number}</h3>
+        <RoundPicker round={round} {...selected} />
+      </header>
+      {document.error ? (
+        <ErrorNotice
+          error={document.error}
+          title="The report could not be read"
+          retry={() => void document.refetch()}
+        />
+      ) : !document.isSuccess ? (
+        <Skeleton lines={6} label="The report is being read" />
+      ) : report === null ? (
+        <Notice tone="warn">The report of this round has a form that this console does not know.</Notice>
+      ) : (
+        <Told report={report} round={round} />
+      )}
+    </section>
+  )
+}
+
+function Told({ report, round }: { report: ImportReport; round: Round }) {
+  const { session } = useOpenSession()
+  const { imported, refused, excluded } = report
+  return (
+    <>
+      <p class="import-line">
+        <Badge tone={TONES[report.status]}>{report.status}</Badge>
+        <span>
+          {plural(imported.length, 'resource')} imported, {formatNumber(refused.length)} refused
+        </span>
+        <Origin by="code" />
+      </p>
+      <Proof round={round} alignment={report.alignment} />
+      {report.summary !== '' && (
+        <div>
+          <Markdown text={report.summary} />
+          <Origin by="model" />
+        </div>
+      )}
+      {refused.length > 0 && <ResultTable title="Refused" entries={refused} />}
+      {imported.length > 0 && <ResultTable title="Imported" entries={imported} />}
+      {report.recommendations.length > 0 && (
+        <section>
+          <h4>Recommendations</h4>
+          <Markdown text={report.recommendations.map((line) => `- ${line}`).join('\n')} />
+        </section>
+      )}
+      {excluded.length > 0 && <Excluded excluded={excluded} />}
+      {round.code_changes.length > 0 && (
+        <p>
+          <SessionLink id={session.uuid} part="review" search={{ part: 'code', round: round.number }}>
+            The code that was written
+          </SessionLink>
+        </p>
+      )}
+    </>
+  )
+}
+
+const MAX_EXCLUDED = 200
+
+const Excluded = ({ excluded }: { excluded: ImportReport['excluded'] }) => (
+  <details>
+    <summary>{plural(excluded.length, 'resource was', 'resources were')} not part of it</summary>
+    <ul class="import-lines small">
+      {excluded.slice(0, MAX_EXCLUDED).map(({ id, details }, index) => (
+        <li key={index}>
+          <span class="mono">{shorten(visibleText(id), 500)}</span>{' '}
+          <span class="quiet">{shorten(visibleText(details), 500)}</span>
+        </li>
+      ))}
+      {excluded.length > MAX_EXCLUDED && <li>and {formatNumber(excluded.length - MAX_EXCLUDED)} more</li>}
+    </ul>
+  </details>
+)
+
+const PAGE = 100
+
+/** Resources of a round, each with its place in the code or with the reason why it was refused. */
+function ResultTable({ title, entries }: { title: string; entries: readonly Imported[] }) {
+  const [limit, setLimit] = useState(PAGE)
+  const hasWords = entries.some(({ error, details }) => error !== null || details !== '')
+  return (
+    <section class="import-table">
+      <h4>
+        {title} <span class="number quiet">{formatNumber(entries.length)}</span>
+      </h4>
+      <div class="scroll-x">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Resource</th>
+              <th scope="col">In the code</th>
+              {hasWords && <th scope="col">{title === 'Refused' ? 'Why' : 'About'}</th>}
+            </tr>
+          </thead>
+          <tbody>
+            {entries.slice(0, limit).map(({ id, address, error, details }, index) => (
+              <tr key={index}>
+                <th scope="row" class="mono">
+                  {shorten(visibleText(id), 500)}
+                </th>
+                <td class="mono">{shorten(visibleText(address), 500) || 'not written'}</td>
+                {hasWords && (
+                  <td class="import-words">
+                    {shorten(visibleText([error, details].filter(Boolean).join('\n')), 4_000)}
+                  </td>
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {entries.length > limit && (
+        <Button onClick={() => setLimit(limit + PAGE)}>
+          Show more ({formatNumber(entries.length - limit)} hidden)
+        </Button>
+      )}
+    </section>
+  )
+}
+
+/** The last plan of an import round: when it is empty, the code says exactly what exists. */
+export function Proof({ round, alignment }: { round: Round; alignment: string }) {
+  const { session } = useOpenSession()
+  const last = round.plans.at(-1) ?? null
+  const document = useJsonArtifact<PlanDocument>(session.uuid, last?.document_url ?? null)
+  const text = useArtifact(session.uuid, last && last.document_url === null ? last.url : null)
+  if (document.isLoading || text.isLoading) return <Skeleton lines={2} label="The last plan is being read" />
+  const changes = document.data?.summary ? countChanges(document.data) : null
+  const isEmpty = changes === null ? saysNoChanges(text.data?.text ?? '') : changes === 0
+  const [tone, title] =
+    last === null
+      ? (['neutral', 'No plan was made'] as const)
+      : isEmpty === null
+        ? (['warn', 'Whether the last plan is empty could not be read'] as const)
+        : isEmpty
+          ? (['good', 'Proof: the last plan is empty'] as const)
+          : (['warn', `The last plan is not empty: ${plural(changes ?? 0, 'change')}`] as const)
+  return (
+    <Notice tone={tone} title={title}>
+      {isEmpty && <p>With the code as it is now, the engine would change nothing that was imported.</p>}
+      {alignment !== '' && <p>{visibleText(alignment)}</p>}
+      <Origin by="code" />
+    </Notice>
+  )
+}

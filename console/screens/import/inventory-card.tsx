@@ -1,0 +1,248 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { Round } from '../../client/api/schemas.ts'
+import { useJsonArtifact } from '../../client/sessions/use-artifact.ts'
+import { Button } from '../../ui/button.tsx'
+import { ErrorNotice, Notice, Skeleton } from '../../ui/notice.tsx'
+import { Ago } from '../../ui/time.tsx'
+import { VirtualList } from '../../ui/virtual-list.tsx'
+import { formatNumber, plural, shorten, visibleText } from '../../ui/words.ts'
+import { useOpenSession } from '../session/session-context.ts'
+import {
+  type Inventory,
+  type Item,
+  itemsOf,
+  MAX_CHOSEN,
+  PARTS,
+  type Part,
+  type Row,
+  readInventory,
+  shareOf,
+  toRows,
+} from './inventory.ts'
+import type { Choice } from './use-choice.ts'
+
+const PART_NAMES: Record<Part, [name: string, empty: string]> = {
+  unmanaged: ['Not managed', 'Everything in the scope is managed already, or left out.'],
+  managed: ['Managed already', 'The engine manages nothing in this scope yet.'],
+  left_out: ['Left out', 'Nothing is left out.'],
+}
+
+/** What the newest look into the scope has found. */
+export function InventoryOf({ round, choice }: { round: Round; choice: Choice }) {
+  const { session } = useOpenSession()
+  const document = useJsonArtifact<unknown>(session.uuid, round.previews.at(-1)?.url ?? null)
+  const inventory = useMemo(
+    () => (document.isSuccess ? readInventory(document.data) : null),
+    [document.isSuccess, document.data],
+  )
+  const isOld = session.rounds.some(({ number, preview }) => number > round.number && !preview)
+  return (
+    <section class="card import-inventory" aria-labelledby="import-inventory">
+      <header class="import-line">
+        <h3 id="import-inventory">What the scope holds</h3>
+        <span class="small quiet">
+          as of <Ago at={round.created_at} />, round {round.number}
+        </span>
+      </header>
+      {isOld && (
+        <Notice tone="warn">
+          A round has worked in this session since. What it imported is still listed here as not managed: look again
+          before you choose.
+        </Notice>
+      )}
+      {document.error ? (
+        <ErrorNotice
+          error={document.error}
+          title="The inventory could not be read"
+          retry={() => void document.refetch()}
+        />
+      ) : !document.isSuccess ? (
+        <Skeleton lines={8} label="The inventory is being read" />
+      ) : inventory === null ? (
+        <Notice tone="warn">The inventory has a form that this console does not know. Look again.</Notice>
+      ) : (
+        <Lists inventory={inventory} choice={choice} />
+      )}
+    </section>
+  )
+}
+
+function Lists({ inventory, choice }: { inventory: Inventory; choice: Choice }) {
+  const { is_own } = useOpenSession()
+  const [part, setPart] = useState<Part>('unmanaged')
+  const [search, setSearch] = useState('')
+  const rows = useMemo(() => toRows(inventory[part], search), [inventory, part, search])
+  const count = rows.filter(({ type }) => type === 'item').length
+  const canTick = part === 'unmanaged' && is_own
+  const what = search.trim() === '' ? plural(count, 'resource') : `${plural(count, 'resource')} found`
+  return (
+    <>
+      <fieldset class="import-line import-parts">
+        <legend class="unseen">Which resources</legend>
+        {PARTS.map((name) => (
+          <Button key={name} small aria-pressed={part === name} onClick={() => setPart(name)}>
+            {PART_NAMES[name][0]} <span class="number">{formatNumber(inventory[name].length)}</span>
+          </Button>
+        ))}
+      </fieldset>
+      <input
+        type="search"
+        aria-label="Search resources"
+        placeholder="Search by kind, identifier or reason"
+        value={search}
+        onInput={({ currentTarget }) => setSearch(currentTarget.value)}
+      />
+      <div class="import-line">
+        <p class="small quiet" role="status">
+          {what}
+        </p>
+        {canTick && count > 0 && (
+          <Button small onClick={() => choice.add(itemsOf(rows))}>
+            Tick all shown
+          </Button>
+        )}
+        {canTick && choice.chosen.size > 0 && (
+          <Button small kind="quiet" onClick={() => choice.drop([...choice.chosen])}>
+            Untick all
+          </Button>
+        )}
+      </div>
+      {count === 0 ? (
+        <p class="quiet">{search.trim() === '' ? PART_NAMES[part][1] : 'Nothing here is found by this search.'}</p>
+      ) : (
+        <Rows key={part} rows={rows} label={PART_NAMES[part][0]} choice={canTick ? choice : null} />
+      )}
+      {canTick && <Gone inventory={inventory} choice={choice} />}
+    </>
+  )
+}
+
+/** What is chosen beyond what can be: too many, or such that the list does not have any more. */
+function Gone({ inventory, choice }: { inventory: Inventory; choice: Choice }) {
+  const gone = useMemo(() => {
+    const listed = new Set(inventory.unmanaged.map(({ id }) => id))
+    return [...choice.chosen].filter((id) => !listed.has(id))
+  }, [inventory, choice.chosen])
+  return (
+    <>
+      {choice.left > 0 && (
+        <Notice tone="warn" title={`One request takes ${formatNumber(MAX_CHOSEN)} resources at most`}>
+          {formatNumber(choice.left)} more are not ticked. Import these first, or import everything.
+        </Notice>
+      )}
+      {gone.length > 0 && (
+        <Notice
+          tone="warn"
+          title={`${plural(gone.length, 'ticked resource is', 'ticked resources are')} not in this list any more`}
+          actions={<Button onClick={() => choice.drop(gone)}>Untick them</Button>}
+        >
+          An import would be refused because of them.
+        </Notice>
+      )}
+    </>
+  )
+}
+
+const ROW_PX = 36
+const MAX_HEIGHT_PX = 544
+const MAX_TEXT = 500
+
+interface RowsProps {
+  rows: readonly Row[]
+  label: string
+  /** Null: nothing can be chosen. */
+  choice: Choice | null
+}
+
+const keyOf = (row: Row) => (row.type === 'kind' ? `kind ${row.kind}` : row.item.key)
+
+/** The resources of a scope; the arrow keys go from one tick box to the next. */
+export function Rows({ rows, label, choice }: RowsProps) {
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the boxes inside have the keys; this only moves between them
+    <div
+      class="import-rows"
+      style={{ height: `${Math.min(rows.length * ROW_PX + 2, MAX_HEIGHT_PX)}px` }}
+      onKeyDown={move}
+    >
+      <VirtualList
+        items={rows}
+        estimate={ROW_PX}
+        keyOf={keyOf}
+        label={label}
+        row={(row) =>
+          row.type === 'kind' ? <KindRow row={row} choice={choice} /> : <ItemRow item={row.item} choice={choice} />
+        }
+      />
+    </div>
+  )
+}
+
+const STEPS: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 }
+
+function move(event: KeyboardEvent) {
+  const step = STEPS[event.key]
+  const row = (event.target as Element).closest('li')
+  if (step === undefined || !row || !(event.target instanceof HTMLInputElement)) return
+  event.preventDefault()
+  const next = row.parentElement?.querySelector<HTMLInputElement>(
+    `li[data-index="${Number(row.dataset.index) + step}"] input`,
+  )
+  next?.focus()
+}
+
+const kindName = (kind: string) => (kind === '' ? 'Kind not known' : shorten(visibleText(kind), MAX_TEXT))
+
+function KindRow({ row: { kind, items }, choice }: { row: Row & { type: 'kind' }; choice: Choice | null }) {
+  const box = useRef<HTMLInputElement>(null)
+  const share = choice ? shareOf(items, choice.chosen) : 'none'
+  useEffect(() => {
+    if (box.current) box.current.indeterminate = share === 'some'
+  }, [share])
+  const content = (
+    <>
+      <b>{kindName(kind)}</b> <span class="number small quiet">{formatNumber(items.length)}</span>
+    </>
+  )
+  if (!choice) return <div class="import-row import-kind">{content}</div>
+  return (
+    <label class="import-row import-kind">
+      <input
+        ref={box}
+        type="checkbox"
+        checked={share === 'all'}
+        aria-label={`All of ${kindName(kind)}`}
+        onChange={() => (share === 'all' ? choice.drop(items.map(({ id }) => id)) : choice.add(items))}
+      />
+      <span>{content}</span>
+    </label>
+  )
+}
+
+function ItemRow({ item, choice }: { item: Item; choice: Choice | null }) {
+  const { id, reason } = item
+  const refusal = choice?.refused.get(id)
+  const content = (
+    <span class="import-item">
+      <span class="mono">{shorten(visibleText(id), MAX_TEXT)}</span>
+      {reason !== '' && <span class="small quiet">{shorten(visibleText(reason), MAX_TEXT)}</span>}
+      {refusal && <span class="field-error">Refused: {shorten(visibleText(refusal), MAX_TEXT)}</span>}
+    </span>
+  )
+  if (!choice) return <div class="import-row">{content}</div>
+  return (
+    <label class="import-row">
+      <input
+        type="checkbox"
+        checked={choice.chosen.has(id)}
+        onChange={({ currentTarget: box }) => {
+          if (!box.checked) return choice.drop([id])
+          choice.add([item])
+          // A box for which there is no room does not stay ticked.
+          box.checked = choice.chosen.size < MAX_CHOSEN
+        }}
+      />
+      {content}
+    </label>
+  )
+}

@@ -1,0 +1,130 @@
+import type { Action, Finding, PlanDocument, PlannedResource } from '../../../client/api/schemas.ts'
+import { searchable } from '../../../ui/plan/values.ts'
+
+/** Which resources of a plan are listed, as the address says it. */
+export interface Filter {
+  /** Empty: all that happens, without what stays as it is. */
+  actions: readonly Action[]
+  search: string
+  critical: boolean
+  findings: boolean
+  outside: boolean
+  /** Address of a module, with those inside of it; empty text: the root module alone; null: all. */
+  module: string | null
+}
+
+/** Destroying comes first: whoever reads only the beginning has seen what cannot be undone. */
+const ORDER: readonly Action[] = ['delete', 'replace', 'forget', 'update', 'create', 'import', 'move', 'read', 'none']
+export const SEVERITIES = ['critical', 'error', 'warning', 'info'] as const
+/** What a chip stands for; in the order of their weight. */
+export const FILTER_ACTIONS = ORDER
+
+const isAction = (text: string): text is Action => (ORDER as readonly string[]).includes(text)
+
+/** Reads the search parameters of the address; what makes no sense there is left out. */
+export function readFilter(search: Record<string, unknown>): Filter {
+  return {
+    actions: asText(search.action).split(',').filter(isAction),
+    search: asText(search.search),
+    critical: asText(search.critical) === 'true',
+    findings: asText(search.findings) === 'true',
+    outside: asText(search.outside) === 'true',
+    module: search.module === undefined ? null : asText(search.module),
+  }
+}
+
+/** The router reads `1` as a number and `true` as a boolean; an address of a resource may look like JSON. */
+export const asText = (value: unknown): string =>
+  typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value)
+
+/** The part of the address for a filter. */
+export const writeFilter = (filter: Filter): Record<string, unknown> => ({
+  action: filter.actions.join(',') || undefined,
+  search: filter.search || undefined,
+  critical: filter.critical || undefined,
+  findings: filter.findings || undefined,
+  outside: filter.outside || undefined,
+  module: filter.module ?? undefined,
+})
+
+export const isFiltered = (filter: Filter): boolean =>
+  filter.actions.length > 0 ||
+  filter.search !== '' ||
+  filter.critical ||
+  filter.findings ||
+  filter.outside ||
+  filter.module !== null
+
+/** What happens to a resource: one that is imported or moved and changed as well counts for both. */
+export const hasAction = (resource: PlannedResource, action: Action): boolean =>
+  resource.action === action ||
+  (action === 'import' && resource.import !== null) ||
+  (action === 'move' && resource.moved_from !== null)
+
+export const worstOf = (findings: readonly { severity: Finding['severity'] }[]): Finding['severity'] | null =>
+  SEVERITIES.find((severity) => findings.some((finding) => finding.severity === severity)) ?? null
+
+/** What destroys or replaces first, then what is critical, then what rules found something in. */
+export function sortResources(resources: readonly PlannedResource[]): PlannedResource[] {
+  const weight = (resource: PlannedResource): number => {
+    const isLoss = resource.action === 'delete' || resource.action === 'replace'
+    const worst = worstOf(resource.findings)
+    const found = worst === null ? SEVERITIES.length : SEVERITIES.indexOf(worst)
+    return (isLoss ? 0 : 1_000) + (resource.is_critical ? 0 : 100) + found * 10 + ORDER.indexOf(resource.action)
+  }
+  return resources
+    .map((resource) => ({ resource, weight: weight(resource) }))
+    .sort((a, b) => a.weight - b.weight)
+    .map(({ resource }) => resource)
+}
+
+/** The resources that a filter leaves. When nothing happens at all, what stays is shown. */
+export function filterResources(resources: readonly PlannedResource[], filter: Filter): PlannedResource[] {
+  const words = filter.search.toLowerCase().split(/\s+/).filter(Boolean)
+  const isQuiet = resources.every(({ action }) => action === 'none')
+  return resources.filter((resource) => {
+    if (filter.actions.length > 0) {
+      if (!filter.actions.some((action) => hasAction(resource, action))) return false
+    } else if (resource.action === 'none' && !isQuiet && words.length === 0) return false
+    if (filter.critical && !resource.is_critical) return false
+    if (filter.findings && resource.findings.length === 0) return false
+    if (filter.outside && resource.is_targeted) return false
+    if (filter.module !== null && !isInModule(resource, filter.module)) return false
+    return words.every((word) => contains(resource, word))
+  })
+}
+
+const isInModule = ({ module_address }: PlannedResource, module: string): boolean =>
+  module === '' ? module_address === null : module_address === module || !!module_address?.startsWith(`${module}.`)
+
+const contains = (resource: PlannedResource, word: string): boolean =>
+  resource.address.toLowerCase().includes(word) ||
+  resource.type.toLowerCase().includes(word) ||
+  resource.attributes.some(
+    (attribute) =>
+      attribute.path.join('.').toLowerCase().includes(word) ||
+      (word.length > 1 && searchable(attribute).includes(word)),
+  )
+
+/** The modules that resources are in, in alphabetical order. */
+export const modulesOf = (resources: readonly PlannedResource[]): string[] =>
+  [...new Set(resources.flatMap(({ module_address }) => module_address ?? []))].sort()
+
+/** How many findings of each severity there are, in resources and in the plan as a whole; the worst first. */
+export function countFindings(document: PlanDocument): [severity: Finding['severity'], count: number][] {
+  const all = [...document.findings, ...document.resources.flatMap(({ findings }) => findings)]
+  return SEVERITIES.map((severity): [Finding['severity'], number] => [
+    severity,
+    all.filter((finding) => finding.severity === severity).length,
+  ]).filter(([, count]) => count > 0)
+}
+
+/** Names of findings for addresses: their rule, and from the second one of a rule on which one it is. */
+export function findingNames(findings: readonly { rule_id: string }[]): string[] {
+  const seen = new Map<string, number>()
+  return findings.map(({ rule_id }) => {
+    const count = (seen.get(rule_id) ?? 0) + 1
+    seen.set(rule_id, count)
+    return count === 1 ? rule_id : `${rule_id}~${count}`
+  })
+}

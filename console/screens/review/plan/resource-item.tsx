@@ -1,0 +1,144 @@
+import { useEffect, useRef } from 'preact/hooks'
+import type { Finding, PlannedResource } from '../../../client/api/schemas.ts'
+import { ActionBadge, Badge, SEVERITY_TONES } from '../../../ui/badge.tsx'
+import { Copy } from '../../../ui/button.tsx'
+import { AttributeChanges } from '../../../ui/plan/attribute-changes.tsx'
+import { plural, shorten, visibleText } from '../../../ui/words.ts'
+import { linkTo } from '../review-address.ts'
+import { ResourceLink } from '../review-links.tsx'
+import { findingNames, worstOf } from './plan-filter.ts'
+
+interface ResourceItemProps {
+  resource: PlannedResource
+  /** Number of its round, for links. */
+  round: number
+  isOpen: boolean
+  /** Whether the tab key reaches it: one of the list does, arrows lead to the others. */
+  isStop: boolean
+  /** The rule that the address of the page names in this resource. */
+  finding: string | null
+  onToggle: () => void
+}
+
+/** A resource of a plan: what happens to it in one line, and everything else when it is opened. */
+export const ResourceItem = ({ resource, round, isOpen, isStop, finding, onToggle }: ResourceItemProps) => (
+  <article class="review-resource">
+    <h4>
+      <button
+        type="button"
+        class="review-row"
+        aria-expanded={isOpen}
+        tabIndex={isStop ? 0 : -1}
+        onClick={onToggle}
+        data-row=""
+      >
+        <ActionBadge action={resource.action} />
+        <Address resource={resource} />
+        <Marks resource={resource} />
+      </button>
+    </h4>
+    {isOpen && <Details resource={resource} round={round} finding={finding} />}
+  </article>
+)
+
+/** The address, in which the name stands out from the modules before it. */
+function Address({ resource: { address, module_address } }: { resource: PlannedResource }) {
+  const inModule = module_address !== null && address.startsWith(`${module_address}.`)
+  const name = inModule ? address.slice(module_address.length + 1) : address
+  return (
+    <span class="mono review-address">
+      {inModule && <span class="quiet">{visibleText(shorten(module_address, 200))}.</span>}
+      {visibleText(shorten(name, 300))}
+    </span>
+  )
+}
+
+function Marks({ resource }: { resource: PlannedResource }) {
+  const { is_critical, critical_reason, findings, is_targeted, moved_from, attributes, attributes_left_out } = resource
+  const worst = worstOf(findings)
+  const changes = attributes.filter(({ change }) => change !== 'same').length + attributes_left_out
+  return (
+    <span class="review-marks">
+      {is_critical && <Badge tone="bad">{critical_reason === 'access' ? 'grants access' : 'holds data'}</Badge>}
+      {worst && <Badge tone={SEVERITY_TONES[worst]}>{plural(findings.length, 'finding')}</Badge>}
+      {!is_targeted && <Badge tone="warn">outside the targets</Badge>}
+      {resource.import !== null && resource.action !== 'import' && <Badge tone="accent">imported</Badge>}
+      {moved_from !== null && resource.action !== 'move' && <Badge tone="accent">moved</Badge>}
+      <span class="small quiet number">{changes > 0 && plural(changes, 'attribute')}</span>
+    </span>
+  )
+}
+
+interface DetailsProps {
+  resource: PlannedResource
+  round: number
+  finding: string | null
+}
+
+function Details({ resource, round, finding }: DetailsProps) {
+  const { address, findings, depends_on, depends_on_left_out } = resource
+  const names = findingNames(findings)
+  const here = { round, part: 'plan', resource: address }
+  return (
+    <div class="review-details">
+      {findings.length > 0 && (
+        <ul class="review-list">
+          {findings.map((found, index) => (
+            <FindingItem
+              key={index}
+              finding={found}
+              link={linkTo({ ...here, finding: names[index] })}
+              linked={finding === names[index]}
+            />
+          ))}
+        </ul>
+      )}
+      <AttributeChanges resource={resource} />
+      {depends_on.length > 0 && (
+        <p class="small review-depends">
+          <span class="quiet">Depends on</span>
+          {depends_on.map((other) => (
+            <ResourceLink key={other} address={other} />
+          ))}
+          {depends_on_left_out > 0 && <span class="quiet">and {depends_on_left_out} more</span>}
+        </p>
+      )}
+      <p class="small">
+        <Copy text={linkTo(here)} label="Copy link to this resource" />
+        <Copy text={address} label="Copy its address" />
+      </p>
+    </div>
+  )
+}
+
+interface FindingItemProps {
+  finding: Finding
+  /** The address of this finding. */
+  link: string
+  /** The address of the page names it. */
+  linked: boolean
+}
+
+/** What a rule says, with how to mend it. */
+export function FindingItem({ finding, link, linked }: FindingItemProps) {
+  const item = useRef<HTMLLIElement>(null)
+  useEffect(() => {
+    if (!linked) return
+    // The list scrolls to the resource first.
+    const frame = setTimeout(() => item.current?.focus(), 120)
+    return () => clearTimeout(frame)
+  }, [linked])
+  return (
+    <li ref={item} tabIndex={-1} class="review-finding" aria-current={linked || undefined}>
+      <p>
+        <Badge tone={SEVERITY_TONES[finding.severity]}>{finding.severity}</Badge>{' '}
+        {visibleText(shorten(finding.message, 2_000))}
+      </p>
+      {finding.suggested_fix && <p class="quiet">To mend it: {visibleText(shorten(finding.suggested_fix, 2_000))}</p>}
+      <p class="small quiet">
+        Rule <span class="mono">{visibleText(shorten(finding.rule_id, 200))}</span>{' '}
+        <Copy text={link} label="Copy link to this finding" />
+      </p>
+    </li>
+  )
+}

@@ -1,0 +1,59 @@
+import type { Round } from '../../client/api/schemas.ts'
+import { hasEnded, lastStatus } from '../../client/sessions/use-session.ts'
+
+/** The report of an apply, as the platform stores it. Readers have to bear fields that are new to them. */
+export interface ApplyReport {
+  summary: { total_resources: number; created: number; updated: number; destroyed: number; failed: number }
+  status: 'Success' | 'Partial' | 'Failed'
+  execution_summary: string
+  resource_changes: {
+    resource_type: string
+    resource_name: string
+    action: 'created' | 'updated' | 'destroyed' | 'no_change'
+    status: 'success' | 'failed'
+    details: string
+    error_message: string | null
+  }[]
+  recommendations: string[]
+}
+
+/** How an apply ended, as far as people have to act differently on it. */
+export type Outcome = 'success' | 'partial' | 'failed' | 'nothing' | 'unknown'
+
+/** An apply round says what it is only by what it did: it alone has this status, this report and this request. */
+export const isApplyRound = ({ reports, statuses, query, attempts }: Round): boolean =>
+  reports.some(({ type }) => type === 'apply') ||
+  statuses.some(({ status }) => status === 'apply') ||
+  (query === 'Engine apply.' && attempts.length === 0)
+
+/** What could be a report of an apply; null for anything else that was stored in its place. */
+export function readReport(value: unknown): ApplyReport | null {
+  const { summary, status, resource_changes, recommendations, execution_summary } = (value ?? {}) as ApplyReport
+  const isReport =
+    typeof summary === 'object' &&
+    summary !== null &&
+    ['Success', 'Partial', 'Failed'].includes(status) &&
+    typeof execution_summary === 'string' &&
+    Array.isArray(resource_changes) &&
+    Array.isArray(recommendations)
+  return isReport ? (value as ApplyReport) : null
+}
+
+/**
+ * Nobody knows the outcome: then the report lists no resource, because there is nothing that it could say about one.
+ * A refused apply lists every planned change as not carried out.
+ */
+export function outcomeOf({ status, summary, resource_changes }: ApplyReport): Outcome {
+  if (status === 'Success') return 'success'
+  if (status === 'Partial') return 'partial'
+  if (resource_changes.length === 0 && summary.total_resources === 0) return 'unknown'
+  const begun = resource_changes.some(({ action, error_message }) => action !== 'no_change' || error_message !== null)
+  return begun ? 'failed' : 'nothing'
+}
+
+/** How an apply round that has no report ended; null while it runs. */
+export function endWithoutReport(round: Round): 'cancelled' | 'failed' | 'lost' | null {
+  if (!hasEnded(round) || round.reports.some(({ type }) => type === 'apply')) return null
+  const status = lastStatus(round)?.status
+  return status === 'uncompleted' ? 'cancelled' : status === 'failed' ? 'failed' : 'lost'
+}

@@ -1,0 +1,110 @@
+import type { OutputEvent, PlannedResource } from '../../client/api/schemas.ts'
+
+/** What an apply does to one object, as far as the engine has told. */
+export interface Step {
+  /** Address as the engine prints it; a left-over object has its key behind it. */
+  address: string
+  effect: 'create' | 'change' | 'destroy' | 'read'
+  /** `stopped`: the engine ended with an error before it said that this was done. */
+  state: 'running' | 'done' | 'failed' | 'stopped'
+  /** How long it took, or takes so far, in the words of the engine: `1m10s`; empty when it did not say. */
+  took: string
+}
+
+export interface Progress {
+  /** In the order in which they began. */
+  steps: Step[]
+  /** Whether the engine said that it is done. */
+  isComplete: boolean
+  /** Texts of errors, each with its first line in front. */
+  errors: string[]
+}
+
+const EFFECTS: Record<string, Step['effect']> = {
+  Creating: 'create',
+  Creation: 'create',
+  Modifying: 'change',
+  Modifications: 'change',
+  Destroying: 'destroy',
+  Destruction: 'destroy',
+  Reading: 'read',
+  Read: 'read',
+}
+const LONGEST_LINE = 4_000
+const BEGAN = /^(.+?): (Creating|Modifying|Destroying|Reading)\.\.\./
+const STILL = /^(.+?): Still (creating|modifying|destroying|reading)\.\.\. \[(?:.*, )?(\S+) elapsed\]/
+const ENDED = /^(.+?): (Creation|Modifications|Destruction|Read) complete after (\S+)/
+const CLOSING = /^Apply complete! Resources: /
+
+/**
+ * Reads what the engine prints while it applies. OpenTofu and Terraform print the same lines; only what comes before
+ * the closing line is theirs, because the values of outputs that follow it may be any text.
+ */
+export function readProgress(events: readonly OutputEvent[]): Progress {
+  const steps = new Map<string, Step>()
+  const errors: string[] = []
+  let isComplete = false
+  for (const event of events) {
+    if (event.type === 'step.ended' && event.step === 'apply') settle(steps, event.exit_code === 0)
+    if (event.type !== 'lines' || event.step !== 'apply') continue
+    for (const line of event.text.split('\n')) {
+      if (event.stream === 'stderr') readError(line, errors, steps)
+      else if (!isComplete && CLOSING.test(line)) isComplete = true
+      else if (!isComplete) readLine(line.length > LONGEST_LINE ? '' : line, steps)
+    }
+  }
+  return { steps: [...steps.values()], isComplete, errors }
+}
+
+function readLine(line: string, steps: Map<string, Step>): void {
+  const began = BEGAN.exec(line)
+  const still = STILL.exec(line)
+  const ended = ENDED.exec(line)
+  if (began) note(steps, began[1], EFFECTS[began[2] as string], 'running', '')
+  else if (still) note(steps, still[1], EFFECTS[capitalised(still[2] as string)], 'running', still[3] ?? '')
+  else if (ended) note(steps, ended[1], EFFECTS[ended[2] as string], 'done', ended[3] ?? '')
+}
+
+const capitalised = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
+
+function note(
+  steps: Map<string, Step>,
+  address = '',
+  effect: Step['effect'] | undefined,
+  state: Step['state'],
+  took: string,
+): void {
+  if (effect) steps.set(`${effect} ${address}`, { address, effect, state, took })
+}
+
+/** The engine names the object of an error in a line `with <address>,`. Terraform draws a frame around its errors. */
+function readError(raw: string, errors: string[], steps: Map<string, Step>): void {
+  const line = raw.replace(/^│ ?/, '').trimEnd()
+  if (/^Error: /.test(line)) {
+    errors.push(line)
+    return
+  }
+  const address = /^\s+with (.+),$/.exec(line.slice(0, LONGEST_LINE))?.[1]
+  if (address !== undefined && errors.length > 0)
+    for (const step of steps.values()) if (step.address === address && step.state === 'running') step.state = 'failed'
+  if (errors.length > 0 && !/^[╷╵]/.test(line)) errors.push(`${errors.pop()}\n${line}`.trimEnd())
+}
+
+/** When the engine has ended, nothing runs any more. */
+function settle(steps: Map<string, Step>, isGood: boolean): void {
+  for (const step of steps.values()) if (step.state === 'running') step.state = isGood ? 'done' : 'stopped'
+}
+
+/** How many steps an apply of these resources has; what is replaced is destroyed and created. */
+export const countPlanned = (resources: readonly PlannedResource[]): number =>
+  resources.reduce((sum, { action }) => {
+    if (action === 'replace') return sum + 2
+    return sum + (action === 'create' || action === 'update' || action === 'delete' ? 1 : 0)
+  }, 0)
+
+/** How far an apply has come; what is only read does not count. */
+export function countSteps({ steps }: Progress): { done: number; running: number; failed: number } {
+  const count = (...states: Step['state'][]) =>
+    steps.filter(({ effect, state }) => effect !== 'read' && states.includes(state)).length
+  return { done: count('done'), running: count('running'), failed: count('failed', 'stopped') }
+}

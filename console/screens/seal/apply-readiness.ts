@@ -1,0 +1,84 @@
+import type { PlanDocument, PlannedResource, Session } from '../../client/api/schemas.ts'
+
+/** Why a plan cannot be applied now, and what to do about it. */
+export interface Refusal {
+  reason: string
+  advice: string
+  /** What helps, where the console has a screen for it. */
+  remedy: 'rounds' | 'locked' | 'start' | null
+}
+
+type SealReason = NonNullable<NonNullable<Session['seal']>['reason']>
+
+const ADVICE: Record<SealReason, [advice: string, remedy: Refusal['remedy']]> = {
+  used: [
+    'A plan is applied once. Ask for the next change in a further round, which seals a plan of its own.',
+    'rounds',
+  ],
+  discarded: ['Ask for the change again: a further round plans on the state as it is now.', 'rounds'],
+  superseded: ['Review and apply the plan of the later round, or ask again.', 'rounds'],
+  session_failed: ['This session takes no further round. Open a new one with the same request.', 'start'],
+  not_reviewed: ['Wait for the round to end. If it has ended early, ask again.', 'rounds'],
+  newer_commit: ['Ask for a further round, which plans the code as it is now.', 'rounds'],
+  state_moved: ['Ask for a further round, which plans on the state as it is now.', 'rounds'],
+  engine_changed: ['Ask for a further round, which plans with the present engine.', 'rounds'],
+}
+
+/** The first reason why an apply would be refused; null when nothing is known to stand in its way. */
+export function findRefusal(session: Session, isOwn: boolean): Refusal | null {
+  const { seal } = session
+  if (!isOwn)
+    return { reason: 'This is the session of somebody else.', advice: 'Only its owner may apply.', remedy: null }
+  if (session.in_flight)
+    return { reason: 'A round of this session runs.', advice: 'Wait until it has ended, or stop it.', remedy: 'rounds' }
+  if (!seal)
+    return { reason: 'No plan is sealed.', advice: 'A round that passes every check seals its plan.', remedy: 'rounds' }
+  if (session.current_status === 'failed')
+    return { reason: 'The last round failed.', advice: ADVICE.session_failed[0], remedy: 'start' }
+  // A plan that is used up stays so, whatever becomes of the lock.
+  if (!seal.valid && seal.reason !== 'newer_commit') {
+    const [advice, remedy] = ADVICE[seal.reason ?? 'discarded'] ?? ADVICE.discarded
+    return { reason: seal.explanation ?? 'The sealed plan is not valid any more.', advice, remedy }
+  }
+  if (session.is_blocked)
+    return {
+      reason: 'This session is locked.',
+      advice:
+        'Somebody with the panel role editor has to look and unlock it, or a further round has to pass the checks.',
+      remedy: 'locked',
+    }
+  if (!seal.valid) {
+    const [advice, remedy] = ADVICE.newer_commit
+    return { reason: seal.explanation ?? 'The branch has other code by now.', advice, remedy }
+  }
+  return null
+}
+
+/** What an apply of a plan takes away. */
+export interface Losses {
+  destroyed: PlannedResource[]
+  /** Those that hold data or grant access. */
+  critical: PlannedResource[]
+}
+
+export function findLosses(document: PlanDocument | undefined): Losses {
+  const destroyed = (document?.resources ?? []).filter(({ action }) => action === 'delete' || action === 'replace')
+  return { destroyed, critical: destroyed.filter(({ is_critical }) => is_critical) }
+}
+
+/**
+ * What has to be typed before something critical goes away: the number of what is destroyed, or the one address where
+ * people can type it. Null: a plain confirmation is enough.
+ * @param losses null when the plan cannot be read, so that nobody knows what goes away
+ */
+export function confirmationFor(losses: Losses | null): string | null {
+  if (losses === null) return 'apply'
+  const [first] = losses.critical
+  if (!first) return null
+  const canBeTyped = losses.destroyed.length === 1 && /^[\x20-\x7e]{1,80}$/.test(first.address)
+  return canBeTyped ? first.address : String(losses.destroyed.length)
+}
+
+/** People copy with spaces around, and separate thousands. */
+export const isConfirmed = (wanted: string | null, typed: string): boolean =>
+  wanted === null || typed.trim() === wanted || (/^\d+$/.test(wanted) && typed.replaceAll(/[\s,.']/g, '') === wanted)

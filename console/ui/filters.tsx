@@ -1,0 +1,99 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Address, AnySearch } from '../client/use-address.ts'
+
+const TYPING_MS = 300
+
+/** Returns the text of a field and its setter. The text is sent trimmed, a moment after the last letter. */
+function useTyped(value: string, send: (text: string) => void): [string, (text: string) => void] {
+  const [text, setText] = useState(value)
+  const sent = useRef(value)
+  // The address also changes by itself: back, forward, and cleared filters.
+  useEffect(() => {
+    if (value === sent.current) return
+    sent.current = value
+    setText(value)
+  }, [value])
+  useEffect(() => {
+    if (text.trim() === sent.current) return
+    const timer = setTimeout(() => {
+      sent.current = text.trim()
+      send(sent.current)
+    }, TYPING_MS)
+    return () => clearTimeout(timer)
+  }, [text])
+  return [text, setText]
+}
+
+interface FilterProps {
+  /** The search parameter of the filter. A change leads to page 1. */
+  name: keyof AnySearch
+  label: string
+  address: Address
+}
+
+const Labelled = ({ name, label, children }: Omit<FilterProps, 'address'> & { children: ComponentChildren }) => (
+  <div>
+    <label class="small quiet" for={`filter-${name}`}>
+      {label}
+    </label>
+    {children}
+  </div>
+)
+
+interface TextFilterProps extends FilterProps {
+  type: 'search' | 'text' | 'url' | 'date' | 'datetime-local'
+  hint?: string
+}
+
+/** A filter that is typed. */
+export function TextFilter({ name, label, type, hint, address }: TextFilterProps) {
+  const value = address.read(name)
+  const [text, setText] = useTyped(value, (next) =>
+    address.change({ [name]: next, page: '' }, { replace: value !== '' }),
+  )
+  return (
+    <Labelled name={name} label={label}>
+      <input
+        id={`filter-${name}`}
+        type={type as 'text'}
+        value={text}
+        placeholder={hint}
+        maxLength={type === 'url' ? 2048 : 200}
+        autocomplete="off"
+        onInput={({ currentTarget }) => setText(currentTarget.value)}
+      />
+    </Labelled>
+  )
+}
+
+export type Options = readonly (readonly [value: string, name: string])[]
+
+/** A filter that is selected from a list. */
+export function SelectFilter({
+  name,
+  label,
+  address,
+  options,
+  all = 'All',
+}: FilterProps & { options: Options; all?: string }) {
+  const value = address.read(name)
+  const isKnown = value === '' || options.some(([option]) => option === value)
+  return (
+    <Labelled name={name} label={label}>
+      <select
+        id={`filter-${name}`}
+        value={value}
+        onChange={({ currentTarget }) => address.change({ [name]: currentTarget.value, page: '' })}
+      >
+        <option value="">{all}</option>
+        {!isKnown && <option value={value}>Unknown: {value.slice(0, 40)}</option>}
+        {options.map(([option, shown]) => (
+          <option key={option} value={option}>
+            {shown}
+          </option>
+        ))}
+      </select>
+    </Labelled>
+  )
+}

@@ -1,0 +1,48 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { usePlatform, useStore } from '../../client/platform.ts'
+import { Button } from '../button.tsx'
+
+/** Shows the console to whoever is signed in, and to others the way to sign in. */
+export function SignInGate({ children }: { children: ComponentChildren }) {
+  const { signIn } = usePlatform()
+  const state = useStore(signIn.state)
+  const problem = useStore(signIn.problem)
+  if (state !== 'out' || location.pathname.endsWith('/signed-in')) return <>{children}</>
+  return (
+    <main class="gate">
+      <h1>Platform</h1>
+      <p>Write in a sentence what should change in your infrastructure. See the plan before anything happens.</p>
+      <p role="alert">{problem}</p>
+      <Button kind="primary" onClick={() => void signIn.start()}>
+        Sign in
+      </Button>
+    </main>
+  )
+}
+
+const TRY_AGAIN_MS = 5_000
+
+/** The platform did not answer when the page was opened. */
+export function Unavailable() {
+  useEffect(() => {
+    const timer = setInterval(
+      () =>
+        fetch('/console/config.json').then(
+          ({ ok }) => ok && location.reload(),
+          () => {},
+        ),
+      TRY_AGAIN_MS,
+    )
+    return () => clearInterval(timer)
+  }, [])
+  return (
+    <main class="gate">
+      <h1>The platform does not answer</h1>
+      <p role="status">It may be starting. This page tries again by itself every five seconds.</p>
+      <Button kind="primary" onClick={() => location.reload()}>
+        Try now
+      </Button>
+    </main>
+  )
+}

@@ -1,0 +1,135 @@
+import { PlatformError } from '../../../src/base/errors.ts'
+import { fetchArchive } from '../../../src/saved-plans/encrypted-archive.ts'
+import { findSavedPlan, type SavedPlan } from '../../../src/saved-plans/saved-plan.ts'
+import { runJob } from '../../kit/cancellation.ts'
+import type { BareRun } from '../../kit/run.ts'
+import { writeOverride } from '../../workspace/backend-override.ts'
+import { unpackDirectory } from '../../workspace/saved-plans/pack.ts'
+import {
+  findPlanDirectory,
+  inspectPlanDirectory,
+  type PlanDirectory,
+} from '../../workspace/saved-plans/plan-directory.ts'
+import { readMasks } from '../../workspace/saved-plans/private-files.ts'
+import { hashWorkspace } from '../../workspace/saved-plans/workspace-hash.ts'
+import { writeStateKeys } from '../../workspace/state-keys.ts'
+
+/** The reviewed plan of a session. */
+export interface ReviewedPlan {
+  plan: SavedPlan
+  /** The directory of the plan; null when it is not on this disk and has to be restored. */
+  directory: PlanDirectory | null
+}
+
+const NOT_SAVED = 'No reviewed plan is pinned for this session; run a generate round before applying.'
+const ANOTHER = 'The pinned plan is not the reviewed one, so it is not applied; run a generate round before applying.'
+const CHANGED =
+  'The files beside the pinned plan are not the reviewed ones, so it is not applied; run a generate round before ' +
+  'applying.'
+const NOT_RESTORED = 'The reviewed plan cannot be restored from the object store; run a generate round before applying.'
+
+const planNotSaved = (message: string, cause?: unknown) => new PlatformError('PlanNotSaved', 409, message, { cause })
+
+/**
+ * Finds the plan that may be applied: the saved plan of a round that completed, and a directory that agrees with it, on
+ * this disk or in the object store.
+ * Errors: `PlanNotSaved`.
+ */
+export async function findReviewedPlan({ context, round }: BareRun): Promise<ReviewedPlan> {
+  const saved = await findSavedPlan(context.sql, round.session.id)
+  if (!saved?.reviewed) throw planNotSaved(NOT_SAVED)
+  const { plan } = saved
+  const directory = await findPlanDirectory(context.config.paths, round.session, plan.plan_sha256)
+  if (typeof directory !== 'string') return { plan, directory }
+  if (plan.archive_key !== null && context.config.worker.pin_key !== '') return { plan, directory: null }
+  throw planNotSaved(directory === 'another' ? ANOTHER : NOT_SAVED)
+}
+
+/**
+ * Returns the directory of a saved plan. When it is not on this disk, it is restored from the object store: unpacked, given
+ * the backend override, and initialised, which installs the plugins that the lock file names.
+ * Errors: `PlanNotSaved`; 502 with the engine's words; those of the object store and of the iac client.
+ */
+export async function openPlanDirectory(run: BareRun, { plan, directory }: ReviewedPlan): Promise<PlanDirectory> {
+  if (directory !== null) return directory
+  const { context, round } = run
+  const restored = await unpackDirectory(await fetchOwnArchive(run, plan), context.config.paths, round.session, {
+    plan_sha256: plan.plan_sha256,
+  }).catch((error: unknown) => {
+    throw planNotSaved(NOT_RESTORED, error)
+  })
+  try {
+    await assertUnchanged(run, plan, restored.directory)
+    await initialise(run, restored.directory)
+    // The engine wrote into the directory, so its files are compared with the saved plan again.
+    await assertUnchanged(run, plan, restored.directory)
+    run.log.info('the saved plan was restored from the object store')
+    return await restored.keep()
+  } catch (error) {
+    await restored.remove()
+    throw error
+  }
+}
+
+/**
+ * Compares the plan file with the saved plan, and the files beside it, such as modules and archives, which an apply reads
+ * as well.
+ * Errors: `PlanNotSaved` when something has changed since the plan was saved.
+ */
+export async function assertUnchanged(
+  { context, round }: BareRun,
+  plan: SavedPlan,
+  directory: PlanDirectory,
+): Promise<void> {
+  const checked = await inspectPlanDirectory(directory.clone, context.config.paths, round.session, plan.plan_sha256)
+  if (typeof checked === 'string') throw planNotSaved(ANOTHER)
+  const workspaceHash = await hashWorkspace(checked, context.config.paths).catch((error: unknown) => {
+    throw planNotSaved(CHANGED, error)
+  })
+  if (workspaceHash !== plan.workspace_sha256) throw planNotSaved(CHANGED)
+}
+
+/**
+ * Reads the values that have to be masked from the stored copy of the saved plan, for a worker that goes on with an apply
+ * without having its directory. Returns none when they cannot be read, because the engine hides sensitive values in
+ * its output itself.
+ * Errors: the reason of the run's signal.
+ */
+export async function readArchivedMasks(run: BareRun, plan: SavedPlan): Promise<string[]> {
+  const { context, round, signal, log } = run
+  if (plan.archive_key === null || context.config.worker.pin_key === '') return []
+  try {
+    const archive = await fetchOwnArchive(run, plan)
+    const restored = await unpackDirectory(archive, context.config.paths, round.session, {
+      plan_sha256: plan.plan_sha256,
+    })
+    return await readMasks(restored.directory.clone).finally(restored.remove)
+  } catch (error) {
+    signal.throwIfAborted()
+    log.warn('what the reviewed plan marks sensitive could not be read', { error })
+    return []
+  }
+}
+
+/** Fetches the stored copy that the saved plan names. Errors: `PlanNotSaved`; those of the object store. */
+async function fetchOwnArchive({ context, round, signal }: BareRun, plan: SavedPlan): Promise<Uint8Array> {
+  const { plan_sha256, round_id, archive_key } = plan
+  if (archive_key === null) throw planNotSaved(NOT_SAVED)
+  const owner = { session_uuid: round.session.uuid, round_id, plan_sha256 }
+  const archive = await fetchArchive(context, owner, archive_key, signal).catch((error: unknown) => {
+    if (error instanceof PlatformError && error.status === 404) throw planNotSaved(NOT_SAVED, error)
+    throw error
+  })
+  if (archive === null) throw planNotSaved(NOT_RESTORED)
+  return archive
+}
+
+async function initialise(run: BareRun, { iacRoot }: PlanDirectory): Promise<void> {
+  const { context, round, log } = run
+  await writeOverride(context.config, round.session, iacRoot, log)
+  await writeStateKeys(context, round.session, iacRoot)
+  const { scope_id, provider } = round.session
+  const result = await runJob(run, 'init', { workspace_path: iacRoot, scope_id, engine_provider: provider })
+  if (result.exit_code !== 0)
+    throw new PlatformError('EngineInitFailed', 502, result.stderr.trim() || 'engine init failed')
+}

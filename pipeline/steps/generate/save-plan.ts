@@ -1,0 +1,124 @@
+import { PlatformError } from '../../../src/base/errors.ts'
+import { plannedChanges } from '../../../src/plan/changes.ts'
+import { deriveProjectId } from '../../../src/plan/state/managed-state.ts'
+import { parseState } from '../../../src/plan/state/state.ts'
+import { recordSavedPlan } from '../../../src/rounds/transitions.ts'
+import { MAX_ARCHIVE_BYTES, storeArchive } from '../../../src/saved-plans/encrypted-archive.ts'
+import type { NewSavedPlan } from '../../../src/saved-plans/saved-plan.ts'
+import type { EngineInfo } from '../../../src/services/iac/contract.ts'
+import type { Kit } from '../../kit/kit.ts'
+import type { Run } from '../../kit/run.ts'
+import { packDirectory } from '../../workspace/saved-plans/pack.ts'
+import { hashFile, writeMasks } from '../../workspace/saved-plans/private-files.ts'
+import { hashWorkspace } from '../../workspace/saved-plans/workspace-hash.ts'
+import { readZipEntry } from '../../workspace/saved-plans/zip.ts'
+import type { ValidPlan } from '../plan/plan.ts'
+
+/** Largest state inside of a plan file that is read. */
+export const MAX_STATE_BYTES = 64 * 1024 * 1024
+
+/**
+ * Saves the plan for a later apply: records which plan it is, fenced by the lease, and then keeps the workspace as the
+ * session's plan directory. An apply needs both to agree, so that a crash between the two steps leaves nothing that can
+ * be applied.
+ * Errors: `PlatformError` `StalePlan` when the plan was not made from this workspace as it is now;
+ * `RoundCancelled` before anything of an earlier saved plan was touched; `LeaseLost`.
+ */
+export async function savePlan(kit: Kit, valid: ValidPlan): Promise<void> {
+  const { run } = kit
+  const { workspace, context, round, log } = run
+  const planSha256 = await hashCurrentPlan(run, valid)
+  if (planSha256 === null)
+    log.warn(
+      'the plan file is not on the disk of the worker: nothing can be applied; do worker and iac service share ' +
+        'paths.upload_folder?',
+    )
+  const plan = planSha256 === null ? null : await collectFacts(kit, valid, planSha256)
+  const archiveKey = plan && (await storeCopy(run, plan.plan_sha256))
+  const earlierKey = await recordSavedPlan(context.sql, round, plan && { ...plan, archive_key: archiveKey }).catch(
+    async (error: unknown) => {
+      if (archiveKey !== null) await deleteCopy(run, archiveKey)
+      throw error
+    },
+  )
+  await workspace.keep()
+  if (earlierKey !== null) await deleteCopy(run, earlierKey)
+}
+
+/**
+ * Returns the SHA-256 of the plan file; null when there never was a file on this disk, because the iac service works
+ * on another one. Then the round is reviewed all the same, but its plan cannot be applied.
+ * Errors: `StalePlan` when the file is not the reviewed one, or when the code has changed since it was made.
+ */
+async function hashCurrentPlan({ workspace }: Run, { reference }: ValidPlan): Promise<string | null> {
+  const isSameCode = reference.workspace === workspace.iacRoot && reference.revision === (await workspace.revision())
+  const hash = isSameCode ? await hashFile(`${workspace.iacRoot}/${reference.plan_file}`) : null
+  if (isSameCode && hash === reference.plan_sha256) return hash
+  throw new PlatformError('StalePlan', 500, 'The reviewed plan does not belong to the code as it stands.')
+}
+
+async function collectFacts(
+  { run, secrets }: Kit,
+  { reference, plan }: ValidPlan,
+  planSha256: string,
+): Promise<Omit<NewSavedPlan, 'archive_key'>> {
+  const { workspace, round } = run
+  // Before the hash, which covers the file with the masks.
+  await writeMasks(workspace.clone, secrets.learned())
+  const { scope_id, workspace: source } = round.session
+  const prior = await readZipEntry(`${workspace.iacRoot}/${reference.plan_file}`, 'tfstate', MAX_STATE_BYTES)
+  const state = prior === null ? null : parseState(prior)
+  return {
+    plan_sha256: planSha256,
+    workspace_sha256: await hashWorkspace(workspace, run.context.config.paths),
+    commit: await workspace.head(),
+    targets: reference.targets,
+    changes: plannedChanges(plan),
+    engine: await askForEngine(run),
+    state: state === null ? null : { lineage: state.lineage, serial: state.serial },
+    project_id: await deriveProjectId(source.uri, scope_id, source.root_path),
+  }
+}
+
+/** Name and version of the engine; null when the iac service does not answer, which is no reason to lose the plan. */
+async function askForEngine({ context, signal, log }: Run): Promise<EngineInfo | null> {
+  try {
+    return await context.iac.engine(signal)
+  } catch (error) {
+    signal.throwIfAborted()
+    log.warn('the engine of the saved plan is not known: the iac service did not answer', { error })
+    return null
+  }
+}
+
+/**
+ * Stores an encrypted copy of the directory, so that the plan survives the loss of this disk. Returns the key of the
+ * stored object; null when no `worker.pin_key` is configured, or when the copy could not be stored.
+ */
+async function storeCopy({ context, round, workspace, signal, log }: Run, planSha256: string): Promise<string | null> {
+  const { config } = context
+  if (config.worker.pin_key === '') return null
+  try {
+    const archive = await packDirectory(workspace.clone, config.paths, MAX_ARCHIVE_BYTES)
+    if (archive !== null)
+      return await storeArchive(
+        context,
+        { session_uuid: round.session.uuid, round_id: round.id, plan_sha256: planSha256 },
+        archive,
+        signal,
+      )
+    log.warn('the saved plan is on this disk alone: its directory is too large for the object store', {
+      limit_bytes: MAX_ARCHIVE_BYTES,
+    })
+  } catch (error) {
+    signal.throwIfAborted()
+    log.warn('the saved plan is on this disk alone: it could not be stored', { error })
+  }
+  return null
+}
+
+async function deleteCopy({ context, log }: Run, key: string): Promise<void> {
+  await context.storage
+    .delete(key)
+    .catch((error: unknown) => log.warn('the stored copy of a saved plan could not be deleted', { key, error }))
+}

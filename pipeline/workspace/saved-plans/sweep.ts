@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto'
+import type { Dirent } from 'node:fs'
+import { lstat, opendir, readdir, rename, rm, rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Logger } from '../../../src/base/log.ts'
+import { isUuid } from '../../../src/base/text.ts'
+import type { Standing } from '../../../src/sessions/find.ts'
+import { ENDED, isAside, PLAN_DIRECTORY } from './plan-directory.ts'
+
+const HOUR_MS = 3_600_000
+/** A directory that was moved aside is kept for a day, because an engine may still run in it. */
+const ENDED_AGE_MS = 24 * HOUR_MS
+/** First part of the name of what is being removed. It lies beside the session folders, where no round looks. */
+const LEAVING = '.swept-'
+const BATCH = 200
+
+export interface SweepOptions {
+  /** Reads standings by uuid. A session that the database does not know has no entry. */
+  standings(uuids: readonly string[]): Promise<Map<string, Standing>>
+  now: Date
+  log: Logger
+  signal: AbortSignal
+  /** How many sessions one sweep cleans up at most. The default is 500. */
+  limit?: number
+  /** False for a folder in which no session has a plan directory. The default is true. */
+  plans?: boolean
+}
+
+export interface SweepResult {
+  /** How many entries of session folders were removed. */
+  removed: number
+  /** How many folders belong to sessions that the database does not know. These stay. */
+  unknown: number
+}
+
+/**
+ * Removes what idle sessions left on this disk an hour ago or earlier, except the plan directory of a session that
+ * can still apply. What cannot be removed stays, and is logged.
+ * Errors: those of listing the folder and of `standings`.
+ */
+export async function sweepWorkspaces(uploadFolder: string, options: SweepOptions): Promise<SweepResult> {
+  const result = { removed: 0, unknown: 0 }
+  let remaining = options.limit ?? 500
+  for await (const uuids of sessionFolders(uploadFolder, options.log)) {
+    const standings = await options.standings(uuids)
+    for (const uuid of uuids) {
+      if (options.signal.aborted || remaining <= 0) return result
+      const standing = standings.get(uuid)
+      if (!standing) result.unknown++
+      if (!standing || standing.in_flight) continue
+      const removed = await sweepSession(uploadFolder, standing, options).catch((error: NodeJS.ErrnoException) => {
+        // With ENOENT another process has removed it in the meantime.
+        if (error.code !== 'ENOENT')
+          options.log.warn('leftovers of a session could not be removed', { session_id: uuid, error })
+        return 0
+      })
+      result.removed += removed
+      if (removed > 0) remaining--
+    }
+  }
+  return result
+}
+
+/** Lists the names of session folders in batches. Removes on the way what an earlier sweep did not finish removing. */
+async function* sessionFolders(uploadFolder: string, log: Logger): AsyncGenerator<string[]> {
+  let batch: string[] = []
+  for await (const entry of await openFolder(uploadFolder)) {
+    if (!entry.isDirectory()) continue
+    if (entry.name.startsWith(LEAVING)) await removeFolder(join(uploadFolder, entry.name), log)
+    if (!isUuid(entry.name) || entry.name !== entry.name.toLowerCase()) continue
+    batch.push(entry.name)
+    if (batch.length < BATCH) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** Opens the folder for listing. Before the first round it may not exist; it counts as empty then. */
+async function openFolder(uploadFolder: string): Promise<AsyncIterable<Dirent>> {
+  return await opendir(uploadFolder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return emptyFolder()
+    throw error
+  })
+}
+
+async function* emptyFolder(): AsyncGenerator<Dirent> {}
+
+async function removeFolder(path: string, log: Logger): Promise<void> {
+  await rm(path, { recursive: true, force: true }).catch((error: unknown) =>
+    log.warn('leftovers could not be removed', { error }),
+  )
+}
+
+async function sweepSession(uploadFolder: string, standing: Standing, options: SweepOptions): Promise<number> {
+  const { uuid } = standing
+  const session = join(uploadFolder, uuid)
+  const names = await readdir(session)
+  const needed = options.plans === false ? () => false : neededName(standing, names)
+  let removed = 0
+  for (const name of names) {
+    if (
+      needed(name) ||
+      !(await isOld(join(session, name), name.startsWith(ENDED) ? ENDED_AGE_MS : HOUR_MS, options.now))
+    )
+      continue
+    if (!(await isUnchanged(standing, options))) return removed
+    const leaving = join(uploadFolder, LEAVING + randomBytes(8).toString('hex'))
+    // Renaming is done in an instant, so a round that begins now does not meet a half-removed directory.
+    await rename(join(session, name), leaving)
+    await rm(leaving, { recursive: true, force: true })
+    removed++
+  }
+  const isEmpty = names.length === 0 && (await isOld(session, HOUR_MS, options.now))
+  if (isEmpty && (await isUnchanged(standing, options))) await rmdir(session)
+  return removed
+}
+
+/**
+ * Returns a test for names of a session folder that are still needed: the plan directory, or the one that a crash has
+ * left moved aside in its place.
+ */
+function neededName({ has_saved_plan, last_status }: Standing, names: string[]): (name: string) => boolean {
+  if (!has_saved_plan || last_status === 'failed') return () => false
+  return names.includes(PLAN_DIRECTORY) ? (name) => name === PLAN_DIRECTORY : isAside
+}
+
+/** Reports whether nothing has changed or moved the entry for a time. */
+async function isOld(path: string, ageMs: number, now: Date): Promise<boolean> {
+  const { ctimeMs, mtimeMs } = await lstat(path)
+  return now.getTime() - Math.max(ctimeMs, mtimeMs) > ageMs
+}
+
+async function isUnchanged(before: Standing, { standings }: SweepOptions): Promise<boolean> {
+  const now = (await standings([before.uuid])).get(before.uuid)
+  return (
+    now !== undefined &&
+    !now.in_flight &&
+    now.last_status === before.last_status &&
+    now.has_saved_plan === before.has_saved_plan
+  )
+}

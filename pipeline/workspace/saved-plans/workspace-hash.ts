@@ -1,0 +1,120 @@
+import { createHash, type Hash } from 'node:crypto'
+import { constants, type Dirent } from 'node:fs'
+import { lstat, open, readdir, readlink, realpath } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import type { Config } from '../../../config/types.ts'
+import { internal } from '../../../src/base/errors.ts'
+import { STATE_KEYS_FILE } from '../../../src/plan/state/managed-state.ts'
+import type { PlanDirectory } from './plan-directory.ts'
+
+/** Limits of a workspace that can be hashed, so that hashing it ends. An archive of it has the same ones. */
+export const HASH_LIMITS = { bytes: 4 * 1024 * 1024 * 1024, entries: 500_000 }
+const CHUNK_BYTES = 1024 * 1024
+
+interface Walk {
+  root: Buffer
+  /** Paths that are left out, relative to the clone. */
+  leftOut: ReadonlySet<string>
+  limits: { bytes: number; entries: number }
+  hash: Hash
+  buffer: Buffer
+  bytes: number
+  entries: number
+}
+
+/**
+ * SHA-256, in lower-case hexadecimal digits, of everything in a clone that an apply may read beside the plan file:
+ * names, contents and the targets of links. Left out are the plan file, which has a hash of its own, and what is made
+ * anew where a saved plan is restored: git's files, the backend override and its keys, and the plugins, which the engine
+ * compares with the lock file. The lock file counts. Files are read in parts, one after the other.
+ * @param directory the clone, and the real path of the engine root in it
+ * @param limits for tests
+ * Errors: 500 when the workspace is too large, or holds something that is neither file, directory nor link.
+ */
+export async function hashWorkspace(
+  { clone, iacRoot }: Pick<PlanDirectory, 'clone' | 'iacRoot'>,
+  paths: Config['paths'],
+  limits: { bytes: number; entries: number } = HASH_LIMITS,
+): Promise<string> {
+  const hash = createHash('sha256')
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES)
+  const root = await realpath(clone)
+  const leftOut = new Set(notHashed(paths).map((name) => join(relative(root, iacRoot), name)))
+  const walk: Walk = { root: Buffer.from(root), leftOut, limits, hash, buffer, bytes: 0, entries: 0 }
+  await addDirectory(walk, Buffer.alloc(0))
+  return hash.digest('hex')
+}
+
+/** Paths, relative to the engine root. A file of the same name in another folder, a module for example, counts. */
+const notHashed = (paths: Config['paths']): string[] => [
+  paths.session_plan_filename,
+  paths.backend_override_filename,
+  STATE_KEYS_FILE,
+  '.terraform/providers',
+  '.terraform/terraform.tfstate',
+  '.terraform/terraform.tfstate.backup',
+]
+
+const SLASH = Buffer.from('/')
+const GIT = Buffer.from('.git')
+const child = (directory: Buffer, name: Buffer): Buffer =>
+  directory.length === 0 ? name : Buffer.concat([directory, SLASH, name])
+
+/** Names are bytes: two that are no UTF-8 would become one and the same text. */
+async function addDirectory(walk: Walk, directory: Buffer): Promise<void> {
+  const listed = await listEntries(absolute(walk, directory))
+  listed.sort((a, b) => Buffer.compare(a.name, b.name))
+  for (const { name, kind } of listed) {
+    const path = child(directory, name)
+    if (++walk.entries > walk.limits.entries) throw tooLarge(walk)
+    if (name.equals(GIT) || walk.leftOut.has(path.toString('utf8'))) continue
+    if (kind.isDirectory()) await addDirectory(walk, path)
+    else if (kind.isFile()) await addFile(walk, path)
+    else if (kind.isSymbolicLink()) addFacts(walk, 'link', path, await readlink(absolute(walk, path), 'buffer'))
+    else throw internal('The workspace holds something that is neither a file, a directory nor a link.')
+  }
+}
+
+type Kind = Pick<Dirent, 'isDirectory' | 'isFile' | 'isSymbolicLink'>
+
+/** The entries of a folder, their names as bytes. Bun answers plain names where the kinds are asked for as well. */
+async function listEntries(folder: Buffer): Promise<{ name: Buffer; kind: Kind }[]> {
+  const listed: unknown[] = await readdir(folder, { withFileTypes: true, encoding: 'buffer' })
+  return await Promise.all(
+    listed.map(async (entry) =>
+      Buffer.isBuffer(entry)
+        ? { name: entry, kind: await lstat(Buffer.concat([folder, SLASH, entry])) }
+        : { name: (entry as Dirent<Buffer>).name, kind: entry as Dirent<Buffer> },
+    ),
+  )
+}
+
+const absolute = ({ root }: Walk, path: Buffer): Buffer => (path.length === 0 ? root : child(root, path))
+
+/** Every part has its length before it, so that no other set of files gives the same bytes. */
+function addFacts({ hash }: Walk, kind: string, path: Buffer, content: Buffer): void {
+  hash.update(`${kind} ${path.length} ${content.length}\n`).update(path).update(content)
+}
+
+async function addFile(walk: Walk, path: Buffer): Promise<void> {
+  const file = await open(absolute(walk, path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  try {
+    const content = createHash('sha256')
+    for (;;) {
+      const { bytesRead } = await file.read(walk.buffer, 0, CHUNK_BYTES, null)
+      if (bytesRead === 0) break
+      walk.bytes += bytesRead
+      if (walk.bytes > walk.limits.bytes) throw tooLarge(walk)
+      content.update(walk.buffer.subarray(0, bytesRead))
+    }
+    addFacts(walk, 'file', path, content.digest())
+  } finally {
+    await file.close()
+  }
+}
+
+const tooLarge = ({ limits }: Walk) =>
+  internal(
+    `The workspace is too large to be sealed: at most ${limits.entries} files of ` +
+      `${Math.floor(limits.bytes / 1024 ** 2)} MiB together can be. Remove large files from the repository.`,
+  )

@@ -1,0 +1,189 @@
+import { conflict } from '../base/errors.ts'
+import type { Context } from '../context.ts'
+import { readManagedState } from '../plan/state/managed-state.ts'
+import { hasMoved, type StateVersion } from '../plan/state/state.ts'
+import { isStateLocked } from '../plan/state/state-lock.ts'
+import { readBranchHead } from '../repository/head.ts'
+import type { EngineInfo } from '../services/iac/contract.ts'
+import {
+  describeNewerCommit,
+  type NewestPlan,
+  type PlanCheck,
+  readNewestPlan,
+  type SavedPlanStatus,
+} from './plan-status.ts'
+
+/** Longest time for one question to the outside. They are asked side by side. */
+const LIMIT_MS = 8_000
+
+type Needs = Pick<
+  Context,
+  'sql' | 'config' | 'log' | 'fetch' | 'resolver' | 'pinnedFetch' | 'iac' | 'stateStore' | 'now'
+>
+
+/** The part of a session that a verification reads. */
+interface Session {
+  uuid: string
+  is_blocked: boolean
+  workspace: { uri: string; branch: string }
+}
+
+/** The result of a comparison with the present state. */
+export interface Verification {
+  plan: SavedPlanStatus
+  checks: PlanCheck[]
+  verified_at: string
+}
+
+/**
+ * Compares the current saved plan of a session with what it would be applied to: the session branch, the engine, the
+ * managed state, the locks. Nothing is planned, applied or locked, and a running round is not touched. What cannot be
+ * read is `unknown`, not an error. The result is stored with the plan, for the detail of the session.
+ * Errors: 409 when there is no current plan, or when it ended in the meantime.
+ */
+export async function verifySavedPlan(context: Needs, session: Session): Promise<Verification> {
+  const newest = await readNewestPlan(context.sql, session.uuid)
+  if (!newest?.current) throw noSavedPlan(session.uuid, newest)
+  const checks = await Promise.all([
+    checkCommit(context, session, newest),
+    checkEngine(context, newest),
+    checkState(context, newest),
+    checkReviewed(newest),
+    checkLock(context, session, newest),
+    checkCopy(newest),
+  ])
+  const [stored] = await context.sql<{ verified_at: string }[]>`
+    UPDATE saved_plans SET verified_at = clock_timestamp(), checks = ${JSON.stringify(checks)}::jsonb
+    WHERE round_id = ${newest.round_id} AND ended_at IS NULL AND plan_sha256 = ${newest.status.plan_sha256}
+    RETURNING verified_at`
+  const now = await readNewestPlan(context.sql, session.uuid)
+  if (!stored || now?.round_id !== newest.round_id) throw noSavedPlan(session.uuid, now)
+  return { plan: now.status, checks, verified_at: stored.verified_at }
+}
+
+function noSavedPlan(uuid: string, newest: NewestPlan | null) {
+  const why = newest?.status.explanation ? ` ${newest.status.explanation}` : ''
+  return conflict(`Session ${uuid} has no sealed plan.${why}`)
+}
+
+type Finding = Omit<PlanCheck, 'name'>
+
+const holds = (explanation: string): Finding => ({ outcome: 'holds', explanation })
+const broken = (explanation: string): Finding => ({ outcome: 'broken', explanation })
+const unknown = (explanation: string): Finding => ({ outcome: 'unknown', explanation })
+
+/**
+ * Asks an outside service in limited time. A failure is `unknown` with the text of `failed`; its own text goes to the log
+ * only, because it may name what the caller must not see.
+ */
+async function ask(
+  { log }: Needs,
+  name: PlanCheck['name'],
+  failed: string,
+  question: (signal: AbortSignal) => Promise<Finding>,
+): Promise<PlanCheck> {
+  const limit = new AbortController()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const error = new Error(`no answer within ${LIMIT_MS} ms`)
+      limit.abort(error)
+      reject(error)
+    }, LIMIT_MS)
+  })
+  try {
+    return { name, ...(await Promise.race([question(limit.signal), late])) }
+  } catch (error) {
+    log.warn('a saved plan could not be compared', { check: name, error })
+    return { name, ...unknown(failed) }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function checkCommit(context: Needs, { workspace }: Session, { status }: NewestPlan): Promise<PlanCheck> {
+  return await ask(context, 'commit', 'The repository could not be read.', async (signal) => {
+    const head = await readBranchHead(context, workspace.uri, workspace.branch, { timeoutMs: LIMIT_MS, signal })
+    if (head === null) return unknown('The repository does not have the session branch.')
+    if (head !== status.commit) return broken(describeNewerCommit(status.commit, head))
+    return holds(`The session branch is at commit ${status.commit.slice(0, 12)}, from which the plan was made.`)
+  })
+}
+
+async function checkEngine(context: Needs, { status: { engine } }: NewestPlan): Promise<PlanCheck> {
+  if (engine === null)
+    return { name: 'engine', ...unknown('The iac service did not tell its engine when the plan was made.') }
+  return await ask(context, 'engine', 'The iac service could not be asked for its engine.', async (signal) => {
+    const other = describeOtherEngine(engine, await context.iac.engine(signal))
+    return other === null
+      ? holds(`The iac service runs ${engine.name} ${engine.version}, which made the plan.`)
+      : broken(toSentence(other))
+  })
+}
+
+async function checkState(context: Needs, { project_id, status: { state } }: NewestPlan): Promise<PlanCheck> {
+  if (!context.stateStore)
+    return {
+      name: 'state',
+      ...unknown('The state is kept by a backend of the repository, which the platform does not read.'),
+    }
+  if (state === null)
+    return { name: 'state', ...unknown('It is not known from which version of the state the plan was made.') }
+  return await ask(context, 'state', 'The state could not be read.', async (signal) => {
+    const now = await readManagedState(context, project_id, signal)
+    if (now === null) return unknown('The state could not be read.')
+    const moved = describeMovedState(state, now)
+    return moved === null
+      ? holds(`The state is at serial ${state.serial}, from which the plan was made.`)
+      : broken(toSentence(moved))
+  })
+}
+
+function checkReviewed({ reviewed, status: { round } }: NewestPlan): PlanCheck {
+  const finding = reviewed
+    ? holds(`Round ${round}, which sealed the plan, has completed.`)
+    : broken(`Round ${round}, which sealed the plan, has not completed.`)
+  return { name: 'reviewed', ...finding }
+}
+
+/** The lock of the session refuses an apply; an apply waits for a moment for the lock of the state. */
+async function checkLock(context: Needs, session: Session, { project_id }: NewestPlan): Promise<PlanCheck> {
+  if (session.is_blocked) return { name: 'lock', ...broken('The session is locked, so that it takes no apply.') }
+  return await ask(
+    context,
+    'lock',
+    'The session is not locked; the lock of the state could not be seen.',
+    async (at) => {
+      const isLocked = await isStateLocked(context, project_id, at)
+      if (isLocked === null) return holds('The session is not locked.')
+      if (isLocked) return broken('Another run has locked the state at this moment.')
+      return holds('Neither the session nor the state is locked.')
+    },
+  )
+}
+
+function checkCopy({ status: { has_copy } }: NewestPlan): PlanCheck {
+  const finding = has_copy
+    ? holds('An encrypted copy of the plan is stored.')
+    : unknown('The plan is on the disk of a worker alone, which cannot be looked at from here.')
+  return { name: 'copy', ...finding }
+}
+
+const toSentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
+/**
+ * Says in a sentence that the engine is not the one that made a plan, because another one may read the plan
+ * differently; null when it is the same.
+ * @param now null when the iac service does not name its engine
+ */
+export function describeOtherEngine(planned: EngineInfo, now: EngineInfo | null): string | null {
+  if (now?.name === planned.name && now.version === planned.version) return null
+  const current = now === null ? 'an engine that does not tell its version' : `${now.name} ${now.version}`
+  return `the plan was made by ${planned.name} ${planned.version}, and the iac service runs ${current} now.`
+}
+
+/** Says in a sentence that the state is not the one that a plan was made from; null when it is the same. */
+export function describeMovedState(planned: StateVersion, now: StateVersion): string | null {
+  if (!hasMoved(planned, now)) return null
+  return `the state moved after the plan was made (serial ${planned.serial} then, ${now.serial} now).`
+}

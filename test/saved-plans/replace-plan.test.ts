@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { LeaseLost } from '../../src/base/errors.ts'
+import type { ClaimedRound } from '../../src/rounds/round.ts'
+import { recordSavedPlan } from '../../src/rounds/transitions.ts'
+import { findSavedPlan, type NewSavedPlan } from '../../src/saved-plans/saved-plan.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { claimOf, createSession, lapseLease, verbContext } from '../sessions/fixtures.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await createTestDatabase()
+})
+afterAll(() => db.drop())
+
+const SAVED_PLAN: Omit<NewSavedPlan, 'archive_key'> = {
+  plan_sha256: 'a'.repeat(64),
+  workspace_sha256: 'c'.repeat(64),
+  commit: 'commit-1',
+  targets: [],
+  changes: [],
+  engine: null,
+  state: null,
+  project_id: 'project-1',
+}
+
+/** A claimed round of a new session. */
+async function claimed(): Promise<ClaimedRound> {
+  const context = verbContext(db)
+  return await claimOf(db.sql, await createSession(context))
+}
+const keyOf = async ({ session }: ClaimedRound) => (await findSavedPlan(db.sql, session.id))?.plan.archive_key
+
+describe('recordSavedPlan', () => {
+  it("replaces the session's own plan by none and names its archive, never that of another session", async () => {
+    const [first, second, third, unsaved] = [await claimed(), await claimed(), await claimed(), await claimed()]
+    for (const [round, archive_key] of [
+      [first, 'first.plan'],
+      [second, 'second.plan'],
+      [third, null],
+    ] as const)
+      expect(await recordSavedPlan(db.sql, round, { ...SAVED_PLAN, archive_key })).toBeNull()
+    expect(await recordSavedPlan(db.sql, unsaved, null)).toBeNull()
+    expect(await recordSavedPlan(db.sql, third, null)).toBeNull()
+    expect(await recordSavedPlan(db.sql, second, null)).toBe('second.plan')
+    expect(await Promise.all([first, second, third].map(keyOf))).toEqual(['first.plan', undefined, undefined])
+    expect(await recordSavedPlan(db.sql, second, null)).toBeNull()
+  })
+
+  it('leaves the plan to the worker that has the round now', async () => {
+    const stale = await claimed()
+    await recordSavedPlan(db.sql, stale, { ...SAVED_PLAN, archive_key: 'kept.plan' })
+    await lapseLease(db.sql, stale.id)
+    await claimOf(db.sql, stale.session.uuid)
+    await expect(recordSavedPlan(db.sql, stale, null)).rejects.toBeInstanceOf(LeaseLost)
+    expect(await keyOf(stale)).toBe('kept.plan')
+  })
+})
