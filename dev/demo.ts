@@ -1,8 +1,8 @@
-import { ApiError } from './demo/api.ts'
+import { runCommand } from './command.ts'
+import { ApiError, DemoError } from './demo/api.ts'
 import { createDisplay } from './demo/display.ts'
-import { DemoError } from './demo/errors.ts'
 import { createInterruption } from './demo/live/interruption.ts'
-import { type DemoOptions, HELP, readOptions, UsageError } from './demo/options.ts'
+import { type DemoOptions, HELP, readOptions } from './demo/options.ts'
 import { runModes } from './demo/run-modes.ts'
 import { createEndSignal, findStack, keepRunning } from './demo/stack.ts'
 import { dataFolder } from './stack/data-folder.ts'
@@ -63,17 +63,9 @@ function explain(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-async function main(): Promise<number> {
-  try {
-    const options = readOptions(process.argv.slice(2))
-    if (options) return await run(options)
-    console.log(HELP)
-    return 0
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error
-    console.error(`${error.message}\nnpm run demo -- --help lists the options.`)
-    return 2
-  }
-}
-
-process.exit(await main())
+process.exit(
+  await runCommand('npm run demo', HELP, async (args) => {
+    const options = readOptions(args)
+    return options && (await run(options))
+  }),
+)

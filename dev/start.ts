@@ -1,13 +1,12 @@
 import { relative } from 'node:path'
-import { parseArgs } from 'node:util'
 import { buildConsole } from '../console/build/build.ts'
+import { FLAG, onInterrupt, parseOptions, runCommand, TEXT } from './command.ts'
 import { addEngineForStack } from './engine/provide.ts'
 import { createSampleStates } from './sample-state/prepare.ts'
 import { ROOTS_AT_START } from './sample-state/samples.ts'
-import { EXAMPLES, type Example, type ExampleName } from './scripted-model/examples.ts'
+import { bodyOf, EXAMPLES, type ExampleName, uriOfSample } from './scripted-model/examples.ts'
 import { CHOICE_HELP } from './stack/choices.ts'
 import { dataFolder, type StackEngine } from './stack/data-folder.ts'
-import { onInterrupt } from './stack/interrupts.ts'
 import { formatLogLine } from './stack/log-lines.ts'
 import { type Stack, startStack } from './stack/start-stack.ts'
 
@@ -30,7 +29,7 @@ Ctrl-C stops everything; data stays in the folder.`
 const colours = process.stdout.isTTY && !process.env.NO_COLOR
 const started = performance.now()
 
-/** What to open and what to type. */
+/** Lists the addresses of the stack and requests to type. */
 function welcome(stack: Stack, folder: string): string {
   const { addresses } = stack
   const rows: [string, string][] = [
@@ -82,48 +81,24 @@ function welcome(stack: Stack, folder: string): string {
 
 /** Requests to type, each on the sample repository that it is recorded on. */
 function examples(stack: Stack): string[] {
-  const names: ExampleName[] = [
-    'generate',
-    'partial-drift',
-    'full-drift',
-    'partial-import',
-    'full-import',
-    'drift-preview',
-    'import-preview',
-    'question',
-    'declined',
-    'blocked',
-    'exhausted',
-  ]
   const repositories = stack.addresses.git_host?.repositories
   if (!repositories) return curl(stack.url, 'generate', 'https://<host>/<owner>/<repository>.git')
-  const past = { generate: true, drift: stack.sample_state, import: stack.sample_state && stack.sample_account }
-  return names.flatMap((name) => {
-    if (!past[EXAMPLES[name].route]) return []
-    const repoUri = repositories.find((address) => address.endsWith(`/${EXAMPLES[name].sample}.git`))
-    return repoUri ? curl(stack.url, name, repoUri) : []
+  const playable = { generate: true, drift: stack.sample_state, import: stack.sample_state && stack.sample_account }
+  return (Object.keys(EXAMPLES) as ExampleName[]).flatMap((name) => {
+    const { route, sample } = EXAMPLES[name]
+    const uri = uriOfSample(repositories, sample)
+    return uri && name !== 'apply' && playable[route] ? curl(stack.url, name, uri) : []
   })
 }
 
-function curl(url: string, name: ExampleName, repoUri: string): string[] {
-  const { route, request, iac_path, is_partial, preview }: Example = EXAMPLES[name]
-  const body = {
-    q: request,
-    repo_uri: repoUri,
-    scope_id: '123456789012',
-    engine_providers: 'aws',
-    ...(iac_path !== null && { iac_path }),
-    ...(route !== 'generate' && { is_partial }),
-    ...(preview && { preview }),
-  }
-  return [
-    '',
-    `  # ${name}`,
-    `  curl -s ${url}/api/v1/iac/${route} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`,
-  ]
-}
+const curl = (url: string, name: ExampleName, repoUri: string): string[] => [
+  '',
+  `  # ${name}`,
+  `  curl -s ${url}/api/v1/iac/${EXAMPLES[name].route} -H 'content-type: application/json' -d ` +
+    `'${JSON.stringify(bodyOf(EXAMPLES[name], repoUri))}'`,
+]
 
-/** Gives the samples their past once, so that drift and import find something from the first request on. */
+/** Makes the states of the samples, so that drift and import find something from the first request on. */
 async function prepareSamples(stack: Stack, folder: string, signal: AbortSignal): Promise<void> {
   if (!stack.sample_state || !stack.git_host) return
   const states = await createSampleStates(folder, stack.git_host.repositories)
@@ -135,15 +110,9 @@ function describeSandbox({ sandbox, network }: StackEngine): string {
   return network === 'isolated' ? `${sandbox}, with a network of its own` : `${sandbox}, on the network of this machine`
 }
 
-async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: { embedded: { type: 'boolean' }, data: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
-  })
-  if (values.help) {
-    console.log(HELP)
-    return 0
-  }
-  const folder = dataFolder(values.data)
+async function run(args: string[]): Promise<number | null> {
+  const { values } = parseOptions(args, { embedded: FLAG, data: TEXT })
+  if (values.help) return null
   const cancel = new AbortController()
   const interrupted = new Promise<void>((resolve) => {
     onInterrupt((signal) => {
@@ -152,28 +121,34 @@ async function main(): Promise<number> {
       resolve()
     })
   })
-  const onLine = (name: string, line: string) => {
-    const text = formatLogLine(name, line, colours)
-    if (text !== null) console.log(text)
+  try {
+    return await start(dataFolder(values.data), values.embedded ?? false, cancel.signal, interrupted)
+  } catch (error) {
+    if (error instanceof Error && error.name === 'AbortError') return 130
+    throw error
   }
-  await addEngineForStack(cancel.signal)
-  // The core reads the built files when it starts, long after this is done; a build that fails costs the console alone.
-  const built = buildConsole().catch((error: unknown) =>
-    console.error(`The console could not be built: ${error instanceof Error ? error.message : error}`),
-  )
+}
+
+async function start(folder: string, embedded: boolean, signal: AbortSignal, interrupted: Promise<void>) {
+  await addEngineForStack(signal)
+  const complain = (what: string) => (error: unknown) =>
+    console.error(`${what}: ${error instanceof Error ? error.message : error}`)
   const stack = await startStack({
     folder,
     env: process.env,
-    embedded: values.embedded,
-    onLine: onLine,
-    signal: cancel.signal,
-    before_core: built,
+    embedded,
+    onLine: (name, line) => {
+      const text = formatLogLine(name, line, colours)
+      if (text !== null) console.log(text)
+    },
+    signal,
+    // The core reads the built files when it starts, long after this is done; a build that fails costs the console alone.
+    before_core: buildConsole().catch(complain('The console could not be built')),
   })
-  await prepareSamples(stack, folder, cancel.signal).catch((error: unknown) => {
-    if (!cancel.signal.aborted)
-      console.error(`The samples could not be prepared: ${error instanceof Error ? error.message : error}`)
+  await prepareSamples(stack, folder, signal).catch((error: unknown) => {
+    if (!signal.aborted) complain('The samples could not be prepared')(error)
   })
-  if (!cancel.signal.aborted) console.log(welcome(stack, folder))
+  if (!signal.aborted) console.log(welcome(stack, folder))
   const failure = await Promise.race([stack.failed, interrupted.then(() => null)])
   if (failure !== null) {
     console.error(`\n${failure}\n\nEverything else has been stopped.`)
@@ -184,10 +159,4 @@ async function main(): Promise<number> {
   return 0
 }
 
-try {
-  process.exitCode = await main()
-} catch (error) {
-  const aborted = error instanceof Error && error.name === 'AbortError'
-  if (!aborted) console.error(error instanceof Error ? error.message : error)
-  process.exitCode = aborted ? 130 : 1
-}
+process.exitCode = await runCommand('npm start', HELP, run)

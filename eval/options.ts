@@ -1,7 +1,6 @@
-import { parseArgs } from 'node:util'
-import type { Caps } from './caps.ts'
+import { FLAG, parseOptions, positive, TEXT, UsageError, whole } from '../dev/command.ts'
 import { HAND_HELP, HAND_OPTIONS, type HandChoice, readHandChoice } from './hand/options.ts'
-import { UsageError, whole } from './usage-error.ts'
+import type { Caps } from './suite.ts'
 
 export interface EvalOptions extends Caps {
   samples: number
@@ -51,18 +50,16 @@ embedded; nothing is written to a git host, a cloud or a database of yours. Fini
 Exit codes: 0 the harness worked, whatever the pass rates are (with --scripted: and every scenario passed), 1 it did not,
 2 wrong arguments.`
 
-const text = { type: 'string' } as const
-const flag = { type: 'boolean' } as const
 const OPTIONS = {
-  ...{ samples: text, k: text, only: text, concurrency: text, limit: text, 'max-cost': text, 'max-tokens': text },
-  ...{ 'iac-eval': text, resume: text, record: text, data: text },
+  ...{ samples: TEXT, k: TEXT, only: TEXT, concurrency: TEXT, limit: TEXT, 'max-cost': TEXT, 'max-tokens': TEXT },
+  ...{ 'iac-eval': TEXT, resume: TEXT, record: TEXT, data: TEXT },
   ...HAND_OPTIONS,
-  ...{ scripted: flag, fresh: flag, list: flag, json: flag, help: { ...flag, short: 'h' } },
+  ...{ scripted: FLAG, fresh: FLAG, list: FLAG, json: FLAG },
 } as const
 
 /** Reads the arguments; null when only the help is wanted. Errors: `UsageError`. */
 export function readOptions(args: string[]): EvalOptions | null {
-  const { values, positionals } = parsed(args)
+  const { values, positionals } = parseOptions(args, OPTIONS, { allowPositionals: true, allowNegative: true })
   if (values.help) return null
   const scripted = values.scripted ?? false
   const hand = readHandChoice(values, positionals)
@@ -77,8 +74,8 @@ export function readOptions(args: string[]): EvalOptions | null {
     // One round at a time: two would mix their calls, and nobody could tell what a round costs.
     concurrency: whole('concurrency', values.concurrency, hand ? 1 : 2, hand ? 1 : 32),
     limitS: whole('limit', values.limit, scripted ? 120 : hand ? 86_400 : 900, 86_400),
-    max_cost: amount('max-cost', values['max-cost']),
-    max_tokens: amount('max-tokens', values['max-tokens']),
+    max_cost: positive('max-cost', values['max-cost']),
+    max_tokens: positive('max-tokens', values['max-tokens']),
     scripted,
     json: values.json ?? false,
     list: values.list ?? false,
@@ -89,19 +86,4 @@ export function readOptions(args: string[]): EvalOptions | null {
     data: values.data,
     hand,
   }
-}
-
-function parsed(args: string[]) {
-  try {
-    return parseArgs({ args, options: OPTIONS, allowPositionals: true, allowNegative: true })
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : 'wrong arguments')
-  }
-}
-
-function amount(name: string, given: string | undefined): number | null {
-  if (given === undefined) return null
-  const value = Number(given)
-  if (!(value > 0) || !Number.isFinite(value)) throw new UsageError(`--${name} must be greater than 0, got '${given}'`)
-  return value
 }

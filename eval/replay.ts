@@ -1,9 +1,8 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
-import { PROJECT_ROOT } from '../dev/stack/data-folder.ts'
-import { onInterrupt } from '../dev/stack/interrupts.ts'
+import { onInterrupt, parseOptions, positive, runCommand, TEXT, UsageError } from '../dev/command.ts'
+import { dataFolder } from '../dev/stack/data-folder.ts'
 import { type Recording, readRecording } from '../pipeline/kit/recording.ts'
 import { CLOUDS } from '../src/base/vocabulary.ts'
 import { createReplayLlm } from './replay/answers.ts'
@@ -17,7 +16,7 @@ const HELP = `Plays a recorded round again, without a model, and says whether it
 
 Usage: npm run replay -- <recording.jsonl> [options]
 
-  --repo <folder>     what the repository held when the round began
+  --repo <folder>     content of the repository when the round began
   --scenario <name>   repository and state of this scenario of the evaluation
   --limit <seconds>   give up after this long (default 300)
   --data <dir>        data folder (default .platform/replay)
@@ -26,10 +25,7 @@ Without --repo and --scenario the repository is looked up by its address: a samp
 A recording is made with llm.record_folder in the configuration, or with npm run eval -- --record <folder>. First rounds of
 generate, drift and import are played. Exit codes: 0 the same outcome, 1 another one or an error, 2 wrong arguments.`
 
-class UsageError extends Error {}
-
-const text = { type: 'string' } as const
-const OPTIONS = { repo: text, scenario: text, limit: text, data: text, help: { type: 'boolean', short: 'h' } } as const
+const OPTIONS = { repo: TEXT, scenario: TEXT, limit: TEXT, data: TEXT } as const
 
 async function scenarioOf({ round }: Recording, given: { repo?: string; scenario?: string }): Promise<Scenario> {
   if (round.round !== 1)
@@ -81,8 +77,7 @@ async function replay(
   file: string,
   values: { repo?: string; scenario?: string; limit?: string; data?: string },
 ): Promise<number> {
-  const limitS = Number(values.limit ?? 300)
-  if (!(limitS > 0)) throw new UsageError(`--limit must be a number of seconds, got '${values.limit}'`)
+  const limitS = positive('limit', values.limit) ?? 300
   const recording = await readRecording(await readFile(file, 'utf8'))
   const scenario = await scenarioOf(recording, values)
   const interrupted = new AbortController()
@@ -92,7 +87,7 @@ async function replay(
   const model = await startReplayModel(llm)
   const records = await mkdtemp(join(tmpdir(), 'replay-'))
   try {
-    const folder = resolve(PROJECT_ROOT, values.data?.trim() || '.platform/replay')
+    const folder = dataFolder(values.data, '.platform/replay')
     const stack = await startEvalStack({
       folder,
       env: createReplayEnvironment(model.url),
@@ -149,20 +144,12 @@ function tell(
   return other.length === 0 ? 0 : 1
 }
 
-async function main(): Promise<number> {
-  try {
-    const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true })
-    if (values.help) {
-      console.log(HELP)
-      return 0
-    }
+process.exit(
+  await runCommand('npm run replay', HELP, async (args) => {
+    const { values, positionals } = parseOptions(args, OPTIONS, { allowPositionals: true })
+    if (values.help) return null
     const [file, ...more] = positionals
     if (file === undefined || more.length > 0) throw new UsageError('Name one recording.')
     return await replay(file, values)
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : String(error))
-    return error instanceof UsageError || (error instanceof TypeError && 'code' in error) ? 2 : 1
-  }
-}
-
-process.exit(await main())
+  }),
+)

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { onInterrupt, runCommand, UsageError } from '../dev/command.ts'
 import { addEngineForStack } from '../dev/engine/provide.ts'
-import { PROJECT_ROOT } from '../dev/stack/data-folder.ts'
-import { onInterrupt } from '../dev/stack/interrupts.ts'
+import { dataFolder } from '../dev/stack/data-folder.ts'
 import { fits } from '../src/rules/intent/glob.ts'
 import { printStatistics, runHelper } from './hand/helpers.ts'
 import { handVariables, openEndpoint, PATIENCE_S, serve } from './hand/serve.ts'
@@ -17,7 +17,6 @@ import { selectRunnable } from './skip.ts'
 import { type EvalStack, startEvalStack } from './stack.ts'
 import { runSuite } from './suite.ts'
 import { renderTable, type Summary, summarise } from './summary.ts'
-import { UsageError } from './usage-error.ts'
 
 const SCRIPTED_NOTE =
   'The scripted model plays recorded answers: this proves the harness only. The rates below say nothing ' +
@@ -60,7 +59,7 @@ interface Suite {
 /** Starts the stack, runs the suite and prints its summary. @param endpoint where people answer, if they do */
 async function measure(options: EvalOptions, suite: Suite & { endpoint: HandEndpoint | null }): Promise<number> {
   const { all, scenarios, signal, endpoint } = suite
-  const folder = resolve(PROJECT_ROOT, options.data?.trim() || '.platform/eval')
+  const folder = dataFolder(options.data, '.platform/eval')
   let stack: EvalStack | null = null
   try {
     await addEngineForStack(signal)
@@ -157,17 +156,9 @@ function list(scenarios: readonly Scenario[]): number {
   return 0
 }
 
-async function main(): Promise<number> {
-  try {
-    const options = readOptions(process.argv.slice(2))
-    if (options) return await run(options)
-    console.log(HELP)
-    return 0
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : String(error))
-    if (error instanceof UsageError) console.error('npm run eval -- --help lists the options.')
-    return error instanceof UsageError ? 2 : 1
-  }
-}
-
-process.exit(await main())
+process.exit(
+  await runCommand('npm run eval', HELP, async (args) => {
+    const options = readOptions(args)
+    return options && (await run(options))
+  }),
+)

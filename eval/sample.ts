@@ -74,7 +74,7 @@ export async function runSample(
 }
 
 /** Who is told what happens in a scenario. */
-export interface Watcher {
+interface Watcher {
   /** Is called with the session's id as soon as there is one. */
   opened?(id: string): void
   /** Is called with the number of each round before it is requested. */

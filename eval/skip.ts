@@ -5,7 +5,7 @@ import { hasOpa } from './iac-eval/opa.ts'
 import type { ProviderName, Scenario } from './scenario/scenario.ts'
 import type { Skipped } from './summary.ts'
 
-export interface SkipOptions {
+interface SkipOptions {
   scripted: boolean
   env: Record<string, string | undefined>
   roots: EngineRoots

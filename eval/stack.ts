@@ -2,10 +2,17 @@ import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { writeAtomically } from '../dev/files.ts'
 import type { GitHost } from '../dev/git-host/start.ts'
+import { section } from '../dev/stack/choices.ts'
 import { type Stack, startStack } from '../dev/stack/start-stack.ts'
-import { readDocument, without } from './configuration.ts'
+import { connect } from '../src/data/db/pool.ts'
+import { readConfiguration, without } from './configuration.ts'
 import { createEngineRoots, type EngineRoots } from './engine-root.ts'
-import { createRoundFactsReader, type RoundFactsReader } from './scenario/round-facts.ts'
+
+interface RoundFacts {
+  /** Status texts are not counted. */
+  model_calls: number
+  notes: string[]
+}
 
 /** An embedded stack that uses nothing of the operator except the model. */
 export interface EvalStack {
@@ -15,10 +22,11 @@ export interface EvalStack {
   model: Stack['model']
   engine: Stack['engine']
   failed: Promise<string>
-  roundFacts: RoundFactsReader['read']
+  /** Adds up what the platform keeps of the rounds of a session and does not publish. */
+  roundFacts(sessionUuid: string): Promise<RoundFacts>
   stop(): Promise<void>
 }
-export interface EvalStackOptions {
+interface EvalStackOptions {
   folder: string
   env: Record<string, string | undefined>
   /** True uses the scripted model, whatever is set. */
@@ -54,7 +62,7 @@ export async function startEvalStack(options: EvalStackOptions): Promise<EvalSta
     const { git_host, databaseUrl } = stack.addresses
     if (!git_host || !databaseUrl) throw new Error('the stack has no git host or database of its own')
     const { url, model, engine, failed } = stack
-    const facts = createRoundFactsReader(databaseUrl)
+    const facts = openRoundFacts(databaseUrl)
     return {
       url,
       git_host,
@@ -86,19 +94,42 @@ const accountWithoutRegion = (env: EvalStackOptions['env']): Record<string, stri
 /** Writes the operator's configuration with what an evaluation needs in addition. */
 async function writeConfiguration(options: EvalStackOptions): Promise<string> {
   const { folder, env, concurrency, record_folder, modelTimeoutS } = options
-  const { document, section } = await readDocument(env.PLATFORM_CONFIG)
+  const document = await readConfiguration(env.PLATFORM_CONFIG)
   const path = join(folder, 'evaluation.yaml')
   const written = {
     ...document,
     llm: {
-      ...section('llm'),
+      ...section(document, 'llm'),
       ...(record_folder !== null && { record_folder }),
       ...(modelTimeoutS !== undefined && { timeout: modelTimeoutS }),
     },
-    worker: { ...section('worker'), concurrency },
+    worker: { ...section(document, 'worker'), concurrency },
     // The spans of an evaluation must not be sent to the operator's collector.
-    telemetry: without(section('telemetry'), ['collector_url']),
+    telemetry: without(section(document, 'telemetry'), ['collector_url']),
   }
   await writeAtomically(path, stringify(written))
   return path
+}
+
+interface RoundRow {
+  usage: { chains?: Record<string, { calls: number }> } | null
+  result: { notes?: string[] } | null
+}
+
+/** Reads the database of the embedded stack. No connection is opened before the first reading. */
+function openRoundFacts(databaseUrl: string) {
+  const sql = connect(databaseUrl, { max: 1 })
+  return {
+    read: async (sessionUuid: string): Promise<RoundFacts> => {
+      const rows = await sql<RoundRow[]>`
+        SELECT rounds.usage, rounds.result FROM rounds JOIN sessions ON sessions.id = rounds.session_id
+        WHERE sessions.uuid = ${sessionUuid} ORDER BY rounds.id`
+      const chains = rows.flatMap(({ usage }) => Object.entries(usage?.chains ?? {}))
+      return {
+        model_calls: chains.reduce((sum, [name, { calls }]) => sum + (name === 'STATUS_UPDATE' ? 0 : calls), 0),
+        notes: rows.flatMap(({ result }) => result?.notes ?? []),
+      }
+    },
+    close: () => sql.end(),
+  }
 }

@@ -1,7 +1,7 @@
 import type { SampleResult } from './results.ts'
 import { bootstrapMean, type Interval, mean, passAtK, wilson } from './statistics.ts'
 
-export interface Totals {
+interface Totals {
   /** Mean over the samples. */
   attempts: number
   duration_s: number
@@ -10,7 +10,7 @@ export interface Totals {
   /** US dollars of all samples; null when the price of a model is not known. */
   cost_usd: number | null
 }
-export interface ScenarioSummary extends Totals {
+interface ScenarioSummary extends Totals {
   scenario: string
   samples: number
   passed: number
@@ -144,11 +144,11 @@ export function renderTable(summary: Summary): string[] {
     texts.map((text) => `  ${scenario}: ${text}`),
   )
   return [
-    ...aligned([head, ...rows, last]),
+    ...alignColumns([head, ...rows, last]),
     '',
     `pass@1 of a scenario: Wilson interval over its samples. Means over ${summary.scenarios.length} ` +
       `scenarios: bootstrap over scenarios; pass@${summary.k} ${range(summary.pass_at_k_ci)}.`,
-    ...(failures.length > 0 ? ['', 'What did not hold:', ...failures] : []),
+    ...(failures.length > 0 ? ['', 'Not as expected:', ...failures] : []),
     ...(summary.skipped.length > 0
       ? ['', `Skipped (${summary.skipped.length}):`, ...listSkipped(summary.skipped)]
       : []),
@@ -164,13 +164,12 @@ const amounts = (totals: Totals): string[] => [
   totals.duration_s.toFixed(1),
 ]
 
-function aligned(rows: readonly string[][]): string[] {
+/** Pads the cells of rows to columns. All columns but the first are aligned on the right. */
+export function alignColumns(rows: readonly string[][]): string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  return rows.map((row) =>
-    row
-      .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
-      .join('  '),
-  )
+  const pad = (cell: string, column: number) =>
+    column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)
+  return rows.map((row) => row.map(pad).join('  '))
 }
 
 /** Makes one line for each reason. */

@@ -47,6 +47,16 @@ export interface PullRequest {
 /** The core has answered with an unexpected status. The text is the `detail` of its answer. */
 export class ApiError extends Error {}
 
+/** A failure that the demo explains. The text says what to do about it. */
+export class DemoError extends Error {
+  /** True when no other mode can be played either, for example because the stack is gone. */
+  readonly final: boolean
+  constructor(message: string, final = false) {
+    super(message)
+    this.final = final
+  }
+}
+
 export interface Api {
   /** Opens a session by one of the routes `/iac/generate`, `/iac/drift` and `/iac/import`. Answers its id. */
   schedule(route: 'generate' | 'drift' | 'import', body: Record<string, unknown>): Promise<string>
@@ -114,15 +124,21 @@ async function* readEvents(url: string, signal: AbortSignal): AsyncIterable<stri
   const response = await fetch(url, { signal, headers: { accept: 'text/event-stream' } })
   if (!response.ok || !response.body)
     throw new ApiError(`the event stream answered ${response.status}: ${detailOf(await response.text())}`)
+  for await (const { data } of readFrames(response.body))
+    if (data) yield (JSON.parse(data) as { status_msg: string }).status_msg
+}
+
+/** Reads the frames of an event stream. Comments have neither event nor data. */
+export async function* readFrames(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+): AsyncIterable<{ event: string | undefined; data: string | undefined }> {
   let text = ''
-  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+  for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
     text += chunk
     const frames = text.split('\n\n')
     text = frames.pop() ?? ''
-    for (const frame of frames) {
-      const data = frame.startsWith('data: ') ? (JSON.parse(frame.slice(6)) as { status_msg: string }) : null
-      if (data) yield data.status_msg
-    }
+    for (const frame of frames)
+      yield { event: /^event: (.*)$/m.exec(frame)?.[1], data: /^data: (.*)$/m.exec(frame)?.[1] }
   }
 }
 

@@ -1,49 +1,12 @@
 import type { PlanDocument } from '../../src/plan/document/types.ts'
+import type { ReportDocuments } from '../../src/reports/schemas.ts'
 import { type Artifact, type Downloaded, download, type PreviewCounts, type Round, type Session } from './api.ts'
-
-/** The parts of the stored reports that the demo reads. */
-export interface PlanReport {
-  summary: { create: number; update: number; delete: number; recreate: number }
-  detailed_changes: { name: string; action: string }[]
-  potential_impact: {
-    banner: { level: string; title: string }
-    bullet_points: { title: string; description: string }[]
-  }
-}
-export interface DriftReport {
-  summary: string
-  status: string
-  remediated_resources: {
-    file_path: string
-    resource_address: string
-    changes: { change_description: string; attribute_modified: string }[]
-  }[]
-  unreconciled_drift: unknown[]
-}
-export interface ImportReport {
-  summary: { selected: number; imported: number; failed: number }
-  status: string
-  imported_resources: { resource_address: string; resource_id: string; status: string }[]
-  excluded_resources: { resource_id: string }[]
-  state_alignment: string
-}
-export interface ApplyReport {
-  summary: { total_resources: number; created: number; updated: number; destroyed: number; failed: number }
-  status: string
-  resource_changes: { resource_name: string; action: string; status: string }[]
-}
-export interface Reports {
-  generate?: PlanReport
-  drift?: DriftReport
-  import?: ImportReport
-  apply?: ApplyReport
-}
 
 /** Everything that the session has left behind, downloaded. */
 export interface Collected {
   artifacts: Downloaded[]
   /** The last report of each type. */
-  reports: Reports
+  reports: Partial<ReportDocuments>
   /** Address of the last report. */
   report_url: string | null
   findings: number | null
@@ -60,7 +23,7 @@ export interface Collected {
 }
 
 /** The parts of the list of an import preview that the demo reads. */
-export interface Preview {
+interface Preview {
   counts: PreviewCounts
   unmanaged: { kind: string | null; resource_id: string }[]
 }

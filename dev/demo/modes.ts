@@ -1,9 +1,9 @@
 import { EXAMPLES, type Example, type ExampleName } from '../scripted-model/examples.ts'
 
-/** What the demo can show: the six jobs, the two previews, then the four rounds that end without a job. */
-export const JOBS = ['generate', 'partial-drift', 'full-drift', 'partial-import', 'full-import', 'apply'] as const
-export const PREVIEWS = ['drift-preview', 'import-preview'] as const
-export const ENDINGS = ['declined', 'question', 'blocked', 'exhausted'] as const
+/** The modes of the demo: six jobs, two previews, then four rounds that end without a job. */
+const JOBS = ['generate', 'partial-drift', 'full-drift', 'partial-import', 'full-import', 'apply'] as const
+const PREVIEWS = ['drift-preview', 'import-preview'] as const
+const ENDINGS = ['declined', 'question', 'blocked', 'exhausted'] as const
 export type DemoMode = (typeof JOBS)[number] | (typeof PREVIEWS)[number] | (typeof ENDINGS)[number]
 export const MODES: readonly DemoMode[] = [...JOBS, ...PREVIEWS, ...ENDINGS]
 

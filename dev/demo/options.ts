@@ -1,4 +1,5 @@
-import { parseArgs } from 'node:util'
+import { FLAG, parseOptions, positive, TEXT, UsageError } from '../command.ts'
+import { SCOPE } from '../scripted-model/examples.ts'
 import { type DemoMode, isEnding, isMode, MODES, SHOWS } from './modes.ts'
 
 export interface DemoOptions {
@@ -11,9 +12,9 @@ export interface DemoOptions {
   cloud: string
   iac_path: string | null
   json: boolean
-  /** Whether the spans of the session are printed. */
+  /** Prints the spans of the session. */
   trace: boolean
-  /** Whether every line of the engine is printed. */
+  /** Prints every line of the engine. */
   output: boolean
   keep: boolean
   embedded: boolean
@@ -22,8 +23,8 @@ export interface DemoOptions {
   limitS: number | null
 }
 
-export const HELP = `Shows the platform at work through its public API: a sentence and a repository in, code, a proven plan
-and an open pull request out.
+export const HELP = `Shows the platform at work through its public API: from a sentence and a repository to code, a validated plan and an
+open pull request.
 
 Usage: npm run demo [-- options]
 
@@ -32,7 +33,7 @@ ${MODES.map((mode) => `                         ${mode.padEnd(15)} ${SHOWS[mode]
                          all             each of these, one after the other
   --request "<text>"   what to build, mend or import (default: the recorded request of the mode)
   --repo <https url>   repository (default: the sample repository of the mode)
-  --scope <id>         subscription, project or account (default 123456789012)
+  --scope <id>         subscription, project or account (default ${SCOPE})
   --cloud <name>       azure, gcp, aws, oci, kubernetes (default aws)
   --iac-path <dir>     engine root inside the repository (default: its root)
   --json               one JSON object as the last line; with --mode all also one for each mode before it
@@ -44,47 +45,31 @@ ${MODES.map((mode) => `                         ${mode.padEnd(15)} ${SHOWS[mode]
   --data <dir>         data folder of the stack (default .platform)
   --limit <seconds>    give up on a mode after this long (default 120; 3600 with a real model)
 
-A running stack (npm start) is used; otherwise the demo starts one and stops it at the end. Without
---request and --repo that one is all embedded. Before a recorded drift, import, apply or blocked request the
-state of its sample is set to how the recording began. Ctrl-C asks whether the round is to be cancelled. Exit codes: 0 the platform ended as it should, for
-example completed with an open pull request, 1 it did not, 2 wrong arguments,
-130 interrupted.`
+A running stack (npm start) is used; otherwise the demo starts one and stops it at the end. Without --request and
+--repo that stack uses embedded services only. Before a recorded drift, import, apply or blocked request the demo sets
+the state of the sample to what it was when the request was recorded. Ctrl-C asks whether to cancel the round.
 
-/** The arguments are wrong. The text says which. */
-export class UsageError extends Error {}
+Exit codes: 0 the platform ended as it should, for example completed with an open pull request, 1 it did not,
+2 wrong arguments, 130 interrupted.`
 
-const text = { type: 'string' } as const
-const flag = { type: 'boolean' } as const
-const parse = (args: string[]) =>
-  parseArgs({
-    args,
-    options: {
-      ...{ request: text, repo: text, scope: text, cloud: text, 'iac-path': text, mode: text, data: text, limit: text },
-      ...{ json: flag, trace: flag, output: flag, keep: flag, embedded: flag, help: { ...flag, short: 'h' } },
-    },
-  })
+const OPTIONS = {
+  ...{ request: TEXT, repo: TEXT, scope: TEXT, cloud: TEXT, 'iac-path': TEXT, mode: TEXT, data: TEXT, limit: TEXT },
+  ...{ json: FLAG, trace: FLAG, output: FLAG, keep: FLAG, embedded: FLAG },
+} as const
 
 /** Reads the arguments; null when only the help is wanted. Errors: `UsageError`. */
 export function readOptions(args: string[]): DemoOptions | null {
-  let values: ReturnType<typeof parse>['values']
-  try {
-    values = parse(args).values
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : 'wrong arguments')
-  }
+  const { values } = parseOptions(args, OPTIONS)
   if (values.help) return null
   const mode = readMode(values.mode ?? 'generate')
   const own = (['request', 'repo', 'scope', 'cloud', 'iac-path'] as const).filter((name) => values[name] !== undefined)
   if (own.length > 0 && (mode === 'all' || isEnding(mode)))
     throw new UsageError(`--mode ${mode} plays recorded requests: it takes no --${own[0]}.`)
-  const limitS = values.limit === undefined ? null : Number(values.limit)
-  if (limitS !== null && !(limitS > 0))
-    throw new UsageError(`--limit must be a number of seconds, got '${values.limit}'`)
   return {
     mode,
     request: values.request ?? null,
     repo: values.repo ?? null,
-    scope: values.scope ?? '123456789012',
+    scope: values.scope ?? SCOPE,
     cloud: values.cloud ?? 'aws',
     iac_path: values['iac-path'] ?? null,
     json: values.json ?? false,
@@ -93,7 +78,7 @@ export function readOptions(args: string[]): DemoOptions | null {
     keep: values.keep ?? false,
     embedded: values.embedded ?? (values.request === undefined && values.repo === undefined),
     data: values.data,
-    limitS: limitS,
+    limitS: positive('limit', values.limit),
   }
 }
 

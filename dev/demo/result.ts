@@ -40,27 +40,38 @@ export interface Check {
   ok: boolean
 }
 
+/** The result of a mode that could not be played. */
+export const unplayedResult = (mode: DemoMode, engine: DemoResult['engine'], message: string): DemoResult => ({
+  session_id: '',
+  mode,
+  status: 'failed',
+  statuses: [],
+  plan: { create: 0, update: 0, delete: 0, replace: 0 },
+  targets: [],
+  validation_attempts: 0,
+  pull_request: null,
+  artifacts: [],
+  engine,
+  duration_s: 0,
+  engine_s: 0,
+  model_s: 0,
+  platform_s: 0,
+  message,
+  report: null,
+  locked: false,
+  checks: [{ name: 'the mode could be played', ok: false }],
+  ok: false,
+})
+
 /**
  * The last line that `--mode all --json` prints. Figures are sums over the modes; session, targets and pull request are
  * those of the first mode.
  */
-export interface AllResult {
-  session_id: string
+export interface AllResult extends Omit<DemoResult, 'mode' | 'message' | 'report' | 'locked' | 'trace' | 'checks'> {
   mode: 'all'
   status: 'completed' | 'failed'
   /** The status of each mode. */
   statuses: string[]
-  plan: DemoResult['plan']
-  targets: string[]
-  validation_attempts: number
-  pull_request: PullRequest | null
-  artifacts: Downloaded[]
-  engine: DemoResult['engine']
-  duration_s: number
-  engine_s: number
-  model_s: number
-  platform_s: number
-  ok: boolean
   results: DemoResult[]
 }
 

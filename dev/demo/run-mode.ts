@@ -1,11 +1,11 @@
 import { createSampleStates } from '../sample-state/prepare.ts'
 import { rootOfExample } from '../sample-state/samples.ts'
+import { bodyOf, SCOPE, uriOfSample } from '../scripted-model/examples.ts'
 import { dataFolder, type ReadyStack } from '../stack/data-folder.ts'
-import { type Api, createApi, type PullRequest, type Session } from './api.ts'
+import { type Api, createApi, DemoError, type PullRequest, type Session } from './api.ts'
 import { checksOf, type Evidence, lastMessage } from './checks.ts'
 import { type Collected, collect } from './collect.ts'
 import type { Display } from './display.ts'
-import { DemoError } from './errors.ts'
 import { follow } from './live/follow.ts'
 import type { Interruption } from './live/interruption.ts'
 import { openLanes } from './live/lanes.ts'
@@ -87,8 +87,7 @@ function requestOf({ mode, options, stack }: ModeRun) {
       'Only the scripted model can be relied upon to fail: npm run demo -- --mode exhausted on a stack ' +
         'without a real model.',
     )
-  const repoUri =
-    options.repo ?? stack.git_host?.repositories.find((address) => address.endsWith(`/${example.sample}.git`))
+  const repoUri = options.repo ?? uriOfSample(stack.git_host?.repositories ?? [], example.sample)
   if (!repoUri)
     throw new DemoError(
       'The stack uses a real git host: name a repository with --repo, and the request with --request.',
@@ -101,13 +100,9 @@ function requestOf({ mode, options, stack }: ModeRun) {
     )
   const iacPath = options.iac_path ?? (recorded ? example.iac_path : null)
   return {
-    q: options.request ?? example.request,
-    repo_uri: repoUri,
+    ...bodyOf({ ...example, request: options.request ?? example.request, iac_path: iacPath }, repoUri),
     scope_id: options.scope,
     engine_providers: options.cloud,
-    ...(iacPath !== null && { iac_path: iacPath }),
-    ...(example.route !== 'generate' && { is_partial: example.is_partial }),
-    ...(example.preview && { preview: true }),
   }
 }
 
@@ -117,8 +112,7 @@ function requestOf({ mode, options, stack }: ModeRun) {
  */
 async function prepareState({ mode, options, stack, display, signal }: ModeRun): Promise<void> {
   const root = rootOfExample(mode)
-  const own =
-    options.repo !== null || options.request !== null || options.scope !== '123456789012' || options.iac_path !== null
+  const own = options.repo !== null || options.request !== null || options.scope !== SCOPE || options.iac_path !== null
   if (!root || own) return
   if (!stack.sample_state || !stack.git_host)
     throw new DemoError(

@@ -1,19 +1,18 @@
 import { waitUnlessAborted } from '../../src/base/time.ts'
-import { ApiError } from './api.ts'
-import { DemoError } from './errors.ts'
+import { ApiError, DemoError } from './api.ts'
 import { type DemoMode, MODES } from './modes.ts'
-import { type AllResult, type DemoResult, sumUp } from './result.ts'
+import { type AllResult, type DemoResult, sumUp, unplayedResult } from './result.ts'
 import { type ModeRun, runMode } from './run-mode.ts'
 import { showAll } from './summary.ts'
 
 /** The object for the last line of `--json`, and whether everything went well. */
-export interface DemoEnd {
+interface DemoEnd {
   line: DemoResult | AllResult
   ok: boolean
 }
 
 /** Everything that a run of a mode needs, except the mode and the signal that limits it. */
-export type Setting = Omit<ModeRun, 'mode' | 'signal'> & { signalFor(mode: DemoMode): AbortSignal }
+type Setting = Omit<ModeRun, 'mode' | 'signal'> & { signalFor(mode: DemoMode): AbortSignal }
 
 /** Plays the chosen mode, or all of them. */
 export async function runModes(setting: Setting): Promise<DemoEnd> {
@@ -45,25 +44,5 @@ function reportUnplayed({ stack, display }: Setting, mode: DemoMode, error: unkn
   if (!(error instanceof ApiError) && !(error instanceof DemoError && !error.final)) throw error
   display.busy('')
   display.line(display.paint('red', `${mode}: ${error.message}\n`))
-  return {
-    session_id: '',
-    mode,
-    status: 'failed',
-    statuses: [],
-    plan: { create: 0, update: 0, delete: 0, replace: 0 },
-    targets: [],
-    validation_attempts: 0,
-    pull_request: null,
-    artifacts: [],
-    engine: { name: stack.engine.name, version: stack.engine.version },
-    duration_s: 0,
-    engine_s: 0,
-    model_s: 0,
-    platform_s: 0,
-    message: error.message,
-    report: null,
-    locked: false,
-    checks: [{ name: 'the mode could be played', ok: false }],
-    ok: false,
-  }
+  return unplayedResult(mode, { name: stack.engine.name, version: stack.engine.version }, error.message)
 }

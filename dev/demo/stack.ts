@@ -3,8 +3,8 @@ import { addEngineForStack } from '../engine/provide.ts'
 import { dataFolder, type ReadyStack, runningStack } from '../stack/data-folder.ts'
 import { formatLogLine } from '../stack/log-lines.ts'
 import { type Stack, startStack } from '../stack/start-stack.ts'
+import { DemoError } from './api.ts'
 import type { Display } from './display.ts'
-import { DemoError } from './errors.ts'
 import type { DemoOptions } from './options.ts'
 
 /**

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { generate } from 'selfsigned'
 import { readText, writeAtomically } from '../files.ts'
 
-export interface Certificates {
+interface Certificates {
   caPem: string
   /** PEM file with the certificate of the authority, for git's `http.sslCAInfo` and `NODE_EXTRA_CA_CERTS`. */
   ca_file: string

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 
-export interface GitOutput {
+interface GitOutput {
   code: number
   stdout: string
   stderr: string

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { HttpBindings } from '@hono/node-server'
 import { createKeyedLock, readText, writeAtomically } from '../files.ts'
 import { git, gitOrThrow } from './git.ts'
 import { branchCommit, type Repository } from './repositories.ts'
@@ -26,11 +27,13 @@ export interface Pull {
   base_sha: string
 }
 
+type HostStatus = 400 | 401 | 404 | 405 | 409 | 422
+
 /** An answer of the REST API with a status other than 2xx. */
 export class HostError extends Error {
-  readonly status: number
-  readonly errors: Record<string, string>[] | undefined
-  constructor(status: number, message: string, errors?: Record<string, string>[]) {
+  readonly status: HostStatus
+  readonly errors: object[] | undefined
+  constructor(status: HostStatus, message: string, errors?: object[]) {
     super(message)
     this.status = status
     this.errors = errors
@@ -59,6 +62,16 @@ export interface Pulls {
     options: { sha?: string; title?: string; message?: string },
   ): Promise<string>
 }
+
+/** The host, as its routes know it. The address is known once it listens. */
+export interface Site {
+  url: string
+  data_dir: string
+  user: string
+  token: string
+  pulls: Pulls
+}
+export type HostEnv = { Bindings: HttpBindings; Variables: { authenticated: boolean } }
 
 const store = (repository: Repository) => join(repository.path, 'platform-pulls.json')
 

@@ -7,7 +7,7 @@ import { createGitEnvironment, GIT_OPTIONS } from './git.ts'
 import type { Repository } from './repositories.ts'
 
 export const SERVICES = ['git-upload-pack', 'git-receive-pack'] as const
-export type Service = (typeof SERVICES)[number]
+type Service = (typeof SERVICES)[number]
 
 const NO_CACHE = { 'cache-control': 'no-cache, max-age=0, must-revalidate', expires: 'Fri, 01 Jan 1980 00:00:00 GMT' }
 

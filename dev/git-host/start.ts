@@ -1,12 +1,16 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Server } from 'node:http'
 import { createServer } from 'node:https'
 import { join } from 'node:path'
-import { listen, type Running, readBody } from '../server.ts'
-import { answerApi } from './api.ts'
+import { fileURLToPath } from 'node:url'
+import { createAdaptorServer } from '@hono/node-server'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import { type Context, Hono } from 'hono'
+import { listen, type Running } from '../server.ts'
+import { createApi } from './api.ts'
 import { loadCertificates } from './certificates.ts'
 import { indexPage, pullPage, repositoryPage } from './pages.ts'
-import { createPulls, type Pulls } from './pulls.ts'
+import { createPulls, type HostEnv, type Site } from './pulls.ts'
 import {
   createRepository,
   findRepository,
@@ -14,8 +18,14 @@ import {
   type Repository,
   type RepositoryContent,
 } from './repositories.ts'
-import { SAMPLES } from './samples.ts'
 import { advertise, exchange, SERVICES } from './smart-http.ts'
+
+/** The repositories of a new sample host. They use built-in resources only, so that an engine needs no network. */
+const SAMPLES = ['web-platform', 'data-platform', 'network-baseline', 'legacy-accounts'].map((name) => ({
+  owner: 'samples',
+  name,
+  content: { folder: fileURLToPath(new URL(`../samples/${name}`, import.meta.url)) },
+}))
 
 export interface GitHost extends Running {
   /** Base address of the REST API, for `git.api_url`. */
@@ -54,11 +64,14 @@ export async function startGitHost(options: {
   const certificates = await loadCertificates(join(data_dir, 'tls'))
   const samples = options.samples === false ? [] : SAMPLES
   for (const sample of samples) await createRepository(data_dir, sample)
-  const site = { url: '', data_dir, user, token, pulls: createPulls(user) }
-  const server = createServer({ cert: certificates.cert, key: certificates.key }, (request, response) => {
-    handle(site, request, response).catch((error: unknown) => fail(response, error))
+  const site: Site = { url: '', data_dir, user, token, pulls: createPulls(user) }
+  const server = createAdaptorServer({
+    fetch: createApp(site).fetch,
+    createServer,
+    serverOptions: { cert: certificates.cert, key: certificates.key },
+    overrideGlobalObjects: false,
   })
-  const running = await listen(server, { port: options.port, scheme: 'https' })
+  const running = await listen(server as Server, { port: options.port, scheme: 'https' })
   site.url = running.url
   const address = ({ owner, name }: { owner: string; name: string }) => `${running.url}/${owner}/${name}.git`
   return {
@@ -73,43 +86,60 @@ export async function startGitHost(options: {
   }
 }
 
-interface Site {
-  url: string
-  data_dir: string
-  user: string
-  token: string
-  pulls: Pulls
+function createApp(site: Site) {
+  const app = new Hono<HostEnv>({ strict: false })
+  app.onError((error, c) => c.text(error.message, 500))
+  app.notFound((c) => c.html('Not Found', 404))
+  app.use(async (c, next) => {
+    const header = c.req.header('authorization')
+    c.set('authenticated', isAuthenticated(site, header))
+    if (header && !c.var.authenticated) return unauthorized(c)
+    await next()
+  })
+  app.route('/api/v3', createApi(site))
+  app.get('/:owner/:name/info/refs', (c) => serveGit(site, c, c.req.query('service')))
+  for (const service of SERVICES) app.post(`/:owner/:name/${service}`, (c) => serveGit(site, c, service))
+  const visible = async (c: Context<HostEnv, '/:owner/:name'>): Promise<Repository | null> => {
+    const repository = await findRepository(site.data_dir, c.req.param('owner'), withoutSuffix(c.req.param('name')))
+    return repository && (!repository.private || c.var.authenticated) ? repository : null
+  }
+  app.get('/', async (c) => {
+    const repositories = await listRepositories(site.data_dir)
+    return c.html(indexPage(repositories.filter((repository) => !repository.private || c.var.authenticated)))
+  })
+  app.get('/:owner/:name', async (c) => {
+    const repository = await visible(c)
+    if (!repository) return c.notFound()
+    const url = `${site.url}/${repository.owner}/${repository.name}`
+    return c.html(await repositoryPage(repository, url, await site.pulls.list(repository)))
+  })
+  app.get('/:owner/:name/pull/:number{[0-9]+}', async (c) => {
+    const repository = await visible(c)
+    const pull = repository && (await site.pulls.get(repository, Number(c.req.param('number'))))
+    return pull ? c.html(await pullPage(repository, pull)) : c.notFound()
+  })
+  return app
 }
 
-function fail(response: ServerResponse, error: unknown): void {
-  if (response.headersSent) response.destroy()
-  else response.writeHead(500, { 'content-type': 'text/plain' }).end(error instanceof Error ? error.message : 'error')
+const withoutSuffix = (name: string) => name.replace(/\.git$/, '')
+
+async function serveGit(
+  site: Site,
+  c: Context<HostEnv, '/:owner/:name/*'>,
+  asked: string | undefined,
+): Promise<Response> {
+  const service = SERVICES.find((candidate) => candidate === asked)
+  const repository = await findRepository(site.data_dir, c.req.param('owner'), withoutSuffix(c.req.param('name')))
+  const mayRead = repository !== null && !repository.private && service !== 'git-receive-pack'
+  if (!c.var.authenticated && !mayRead) return unauthorized(c)
+  if (!repository || !service) return c.text('Not Found', repository ? 403 : 404)
+  const serve = c.req.method === 'GET' ? advertise : exchange
+  serve(c.env.incoming, c.env.outgoing, repository, service)
+  return RESPONSE_ALREADY_SENT
 }
 
-async function handle(site: Site, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const url = new URL(request.url ?? '/', site.url)
-  const authenticated = isAuthenticated(site, request.headers.authorization)
-  if (request.headers.authorization && !authenticated) return unauthorized(response)
-  if (url.pathname.startsWith('/api/v3/')) return api(site, url, authenticated, request, response)
-  const match = /^\/([^/]+)\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/.exec(url.pathname)
-  if (!match) return pages(site, url, authenticated, response)
-  const [, owner = '', name = '', action = ''] = match
-  const service = SERVICES.find(
-    (candidate) => candidate === (action === 'info/refs' ? url.searchParams.get('service') : action),
-  )
-  const repository = await findRepository(site.data_dir, owner, name)
-  const allowed = authenticated || (repository !== null && !repository.private && service !== 'git-receive-pack')
-  if (!allowed) return unauthorized(response)
-  if (!repository || !service)
-    return void response.writeHead(repository ? 403 : 404, { 'content-type': 'text/plain' }).end('Not Found')
-  if (action === 'info/refs') advertise(request, response, repository, service)
-  else exchange(request, response, repository, service)
-}
-
-function unauthorized(response: ServerResponse): void {
-  response.writeHead(401, { 'www-authenticate': 'Basic realm="sample git host"', 'content-type': 'application/json' })
-  response.end(JSON.stringify({ message: 'Bad credentials', status: '401' }))
-}
+const unauthorized = (c: Context): Response =>
+  c.json({ message: 'Bad credentials', status: '401' }, 401, { 'www-authenticate': 'Basic realm="sample git host"' })
 
 function isAuthenticated(site: Site, header: string | undefined): boolean {
   const [scheme = '', value = ''] = (header ?? '').split(' ', 2)
@@ -120,42 +150,3 @@ function isAuthenticated(site: Site, header: string | undefined): boolean {
 
 const digest = (text: string) => createHash('sha256').update(text).digest()
 const same = (left: string, right: string): boolean => timingSafeEqual(digest(left), digest(right))
-
-async function api(
-  site: Site,
-  url: URL,
-  authenticated: boolean,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const answer = await answerApi(site, {
-    method: request.method ?? 'GET',
-    path: url.pathname.slice('/api/v3'.length),
-    query: url.searchParams,
-    authenticated,
-    body: async () => (await readBody(request, 1_048_576)).toString('utf8'),
-  })
-  response.writeHead(answer.status, { 'content-type': 'application/json; charset=utf-8' })
-  response.end(answer.status === 204 ? undefined : JSON.stringify(answer.body))
-}
-
-async function pages(site: Site, url: URL, authenticated: boolean, response: ServerResponse): Promise<void> {
-  const visible = (repository: Repository) => !repository.private || authenticated
-  const html = (status: number, body: string) =>
-    response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end(body)
-  if (url.pathname === '/') return void html(200, indexPage((await listRepositories(site.data_dir)).filter(visible)))
-  const match = /^\/([^/]+)\/([^/]+?)(?:\.git)?(?:\/pull\/(\d+))?\/?$/.exec(url.pathname)
-  const repository = match && (await findRepository(site.data_dir, match[1] ?? '', match[2] ?? ''))
-  if (!repository || !visible(repository)) return void html(404, 'Not Found')
-  if (!match[3])
-    return void html(
-      200,
-      await repositoryPage(
-        repository,
-        `${site.url}/${repository.owner}/${repository.name}`,
-        await site.pulls.list(repository),
-      ),
-    )
-  const pull = await site.pulls.get(repository, Number(match[3]))
-  html(pull ? 200 : 404, pull ? await pullPage(repository, pull) : 'Not Found')
-}

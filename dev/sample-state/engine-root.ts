@@ -14,7 +14,7 @@ import { createIacClient } from '../../src/services/iac/client.ts'
 import type { EngineResult, IacClient } from '../../src/services/iac/contract.ts'
 import { readText } from '../files.ts'
 import { gitOrThrow } from '../git-host/git.ts'
-import { loadSecrets } from '../stack/secrets.ts'
+import { loadSecrets } from '../stack/configuration.ts'
 
 /** A clone, apart from the platform's own, with the managed state of its root. */
 export interface EngineRoot {

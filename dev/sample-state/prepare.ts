@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { deriveProjectId } from '../../src/plan/state/managed-state.ts'
+import { SCOPE, uriOfSample } from '../scripted-model/examples.ts'
 import { connectStackEngine } from './engine-root.ts'
 import type { SampleRoot } from './samples.ts'
 import { changeByHand, stateObjects } from './state-objects.ts'
@@ -12,9 +13,6 @@ interface SampleStates {
   prepare(root: SampleRoot, signal?: AbortSignal): Promise<void>
 }
 
-/** The scope that requests name. */
-const SCOPE = '123456789012'
-
 /**
  * Makes states on a running stack with an embedded object store and git host. The engine of the stack's iac sidecar
  * applies or imports the code on the default branch of the samples.
@@ -24,7 +22,7 @@ export async function createSampleStates(folder: string, repositories: readonly 
   const engine = await connectStackEngine(folder)
   const objects = stateObjects(engine.config.storage)
   const uriOf = (sample: string) => {
-    const uri = repositories.find((address) => address.endsWith(`/${sample}.git`))
+    const uri = uriOfSample(repositories, sample)
     if (!uri) throw new Error(`the git host of this stack has no repository ${sample}`)
     return uri
   }

@@ -3,13 +3,31 @@ export interface Example {
   /** The route below `/api/v1/iac/`. */
   route: 'generate' | 'drift' | 'import'
   is_partial: boolean
-  /** Whether the round only looks; absent means that it does not. */
+  /** True for a preview. */
   preview?: boolean
   request: string
   /** The name of the sample repository. */
   sample: string
   iac_path: string | null
 }
+
+/** The scope that recorded requests name. */
+export const SCOPE = '123456789012'
+
+/** The body with which the API takes an example. */
+export const bodyOf = ({ route, request, iac_path, is_partial, preview }: Example, repo_uri: string) => ({
+  q: request,
+  repo_uri,
+  scope_id: SCOPE,
+  engine_providers: 'aws',
+  ...(iac_path !== null && { iac_path }),
+  ...(route !== 'generate' && { is_partial }),
+  ...(preview && { preview }),
+})
+
+/** Finds the clone address of a sample; undefined when the host has no such repository. */
+export const uriOfSample = (repositories: readonly string[], sample: string): string | undefined =>
+  repositories.find((address) => address.endsWith(`/${sample}.git`))
 
 const on = (sample: string, request: string, iacPath: string | null = null) => ({ sample, request, iac_path: iacPath })
 const generate = { route: 'generate', is_partial: false } as const

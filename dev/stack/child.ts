@@ -9,8 +9,8 @@ import { PROJECT_ROOT } from './data-folder.ts'
 export interface Child {
   readonly name: string
   readonly pid: number
-  /** The last lines that it has written, the oldest first. */
-  lastLines(count?: number): string[]
+  /** The last 15 lines that it has written, the oldest first. */
+  lastLines(): string[]
   /** Resolves with a description when the process ends. */
   readonly ended: Promise<string>
   /** Resolves with the first line that `found` accepts; rejects when the process ends before. */
@@ -65,7 +65,7 @@ export function startChild(options: {
   return {
     name,
     pid: process_.pid ?? 0,
-    lastLines: (count = 15) => kept.slice(-count),
+    lastLines: () => kept.slice(-15),
     ended,
     line,
     stop: (limitMs) => stop(process_, ended, limitMs),

@@ -1,4 +1,5 @@
-import { access, readFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { isJsonObject } from '../../src/base/json.ts'
@@ -27,8 +28,11 @@ export interface Choices {
   cloud: boolean
 }
 
+export const SHIPPED_CONFIGURATION = join(PROJECT_ROOT, 'config/platform.yaml')
+
 const set = (env: Env, name: string): string => env[name]?.trim() ?? ''
-const section = (document: Document, name: string): Document => {
+/** A section of a configuration; empty when it has none of this name. */
+export const section = (document: Document, name: string): Document => {
   const value = document[name]
   return isJsonObject(value) ? value : {}
 }
@@ -45,7 +49,7 @@ export type EmbeddedOnly = boolean | 'but the model'
  * Errors: `PLATFORM_CONFIG` names a file that cannot be read or is no YAML mapping.
  */
 export async function readChoices(env: Env, embedded: EmbeddedOnly): Promise<Choices> {
-  const shipped = await readDocument(join(PROJECT_ROOT, 'config/platform.yaml'))
+  const shipped = await readDocument(SHIPPED_CONFIGURATION)
   const ownPath = set(env, 'PLATFORM_CONFIG')
   const own = ownPath ? await readDocument(ownPath) : null
   const base = own ?? shipped
@@ -53,57 +57,38 @@ export async function readChoices(env: Env, embedded: EmbeddedOnly): Promise<Cho
   const chosen = scriptedNames(llm, own)
   const scripted = chosen ?? SCRIPTED
   const real = embedded === true || chosen ? null : llm
-  if (embedded)
-    return {
-      base,
-      database: false,
-      cache: false,
-      storage: null,
-      llm: real,
-      scripted,
-      git: false,
-      collector: false,
-      cloud: false,
-    }
-  const git = section(base, 'git')
+  const none = { database: false, cache: false, storage: null, git: false, collector: false, cloud: false }
+  if (embedded) return { base, llm: real, scripted, ...none }
+  const named = (name: string, field: string, fallback: string) =>
+    set(env, nameIn(section(base, name), field, fallback)) !== ''
   const storage = ownStorage(env, own)
   return {
     base,
-    database:
-      set(env, nameIn(section(base, 'database'), 'platform_database_url_env', 'PLATFORM_SQL_DATABASE_URL')) !== '',
-    cache: set(env, nameIn(section(base, 'redis'), 'redis_url_env', 'PLATFORM_REDIS_URL')) !== '',
+    database: named('database', 'platform_database_url_env', 'PLATFORM_SQL_DATABASE_URL'),
+    cache: named('redis', 'redis_url_env', 'PLATFORM_REDIS_URL'),
     storage,
     llm: real,
     scripted,
-    git:
-      set(env, nameIn(git, 'pat_user_env', 'GIT_USER')) !== '' &&
-      set(env, nameIn(git, 'pat_token_env', 'GIT_TOKEN')) !== '',
+    git: named('git', 'pat_user_env', 'GIT_USER') && named('git', 'pat_token_env', 'GIT_TOKEN'),
     collector: section(own ?? {}, 'telemetry').collector_url !== undefined,
     // With a real store the engine may need the identity of this machine to reach it.
-    cloud: storage !== null || (await hasOwnAccount(env)),
+    cloud: storage !== null || hasOwnAccount(env),
   }
 }
 
-/** It says which authorities to trust, and nothing about an account. */
+/** Names authorities to trust, and says nothing about an account. */
 const CA_BUNDLE = 'AWS_CA_BUNDLE'
 
-/** Whether AWS tools would find an account: by one of their variables, or by a file in the home folder. */
-async function hasOwnAccount(env: Env): Promise<boolean> {
+/** Reports whether AWS tools would find an account: by one of their variables, or by a file in the home folder. */
+function hasOwnAccount(env: Env): boolean {
   const names = Object.keys(env).filter((name) => name.startsWith('AWS_') && name !== CA_BUNDLE)
   if (names.some((name) => set(env, name) !== '')) return true
-  const files = ['credentials', 'config'].map((name) => join(set(env, 'HOME'), '.aws', name))
-  const exist = await Promise.all(
-    files.map((path) =>
-      access(path).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  )
-  return set(env, 'HOME') !== '' && exist.includes(true)
+  const home = set(env, 'HOME')
+  return home !== '' && ['credentials', 'config'].some((name) => existsSync(join(home, '.aws', name)))
 }
 
-async function readDocument(path: string): Promise<Document> {
+/** Reads a configuration file. Errors: it cannot be read or is no YAML mapping. */
+export async function readDocument(path: string): Promise<Document> {
   let value: unknown
   try {
     value = parse(await readFile(path, 'utf8'))
@@ -135,7 +120,7 @@ function ownStorage(env: Env, own: Document | null): Document | null {
   return provider !== undefined || configured !== undefined ? {} : null
 }
 
-export interface ScriptedNames {
+interface ScriptedNames {
   model: string
   small_model: string
 }

@@ -1,10 +1,11 @@
+import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
+import type { ConsoleExample } from '../../config/types.ts'
 import { readText, writeAtomically } from '../files.ts'
 import type { GitHost } from '../git-host/start.ts'
-import type { Choices, Document } from './choices.ts'
-import { consoleExamples } from './console-examples.ts'
-import type { StackSecrets } from './secrets.ts'
+import { EXAMPLES, type Example, type ExampleName, SCOPE, uriOfSample } from '../scripted-model/examples.ts'
+import { type Choices, type Document, section } from './choices.ts'
 
 /** Addresses of the embedded services. Null where a real one is used. */
 export interface Embedded {
@@ -19,11 +20,6 @@ export interface Embedded {
   collector_url: string | null
   iacUrl: string
 }
-
-const merged = (base: unknown, over: Document): Document => ({
-  ...(typeof base === 'object' && base !== null ? base : {}),
-  ...over,
-})
 
 /**
  * Makes the configuration of core and worker: the base with the addresses of this stack on top.
@@ -53,11 +49,8 @@ export function configurationDocument(choices: Choices, embedded: Embedded, fold
         pat_token_env: 'GIT_TOKEN',
       }
     : {}
-  const services = typeof base.services === 'object' && base.services !== null ? (base.services as Document) : {}
-  const http = merged(
-    { session_url: '' },
-    typeof base.http === 'object' && base.http !== null ? (base.http as Document) : {},
-  )
+  const http = { session_url: '', ...section(base, 'http') }
+  const services = section(base, 'services')
   return {
     ...base,
     http: {
@@ -67,18 +60,43 @@ export function configurationDocument(choices: Choices, embedded: Embedded, fold
     },
     services: {
       ...services,
-      iac: merged(services.iac, { endpoint: embedded.iacUrl, token_env: 'PLATFORM_IAC_TOKEN' }),
+      iac: { ...section(services, 'iac'), endpoint: embedded.iacUrl, token_env: 'PLATFORM_IAC_TOKEN' },
     },
-    llm: merged(base.llm, modelUrl ? scriptedModels(choices, modelUrl) : (choices.llm ?? {})),
-    paths: merged(base.paths, { upload_folder: join(folder, 'workspaces'), git_folder: join(folder, 'git') }),
-    storage: merged(base.storage, storage),
-    git: merged(base.git, git),
-    ...(embedded.collector_url && { telemetry: merged(base.telemetry, { collector_url: embedded.collector_url }) }),
-    ...(embedded.databaseUrl && {
-      database: merged(base.database, { platform_database_url_env: 'PLATFORM_SQL_DATABASE_URL' }),
+    llm: { ...section(base, 'llm'), ...(modelUrl ? scriptedModels(choices, modelUrl) : choices.llm) },
+    paths: { ...section(base, 'paths'), upload_folder: join(folder, 'workspaces'), git_folder: join(folder, 'git') },
+    storage: { ...section(base, 'storage'), ...storage },
+    git: { ...section(base, 'git'), ...git },
+    ...(embedded.collector_url && {
+      telemetry: { ...section(base, 'telemetry'), collector_url: embedded.collector_url },
     }),
-    ...(embedded.cacheUrl && { redis: merged(base.redis, { redis_url_env: 'PLATFORM_REDIS_URL' }) }),
+    ...(embedded.databaseUrl && {
+      database: { ...section(base, 'database'), platform_database_url_env: 'PLATFORM_SQL_DATABASE_URL' },
+    }),
+    ...(embedded.cacheUrl && { redis: { ...section(base, 'redis'), redis_url_env: 'PLATFORM_REDIS_URL' } }),
   }
+}
+
+const OFFERED: readonly ExampleName[] = [
+  'generate',
+  'blocked',
+  'question',
+  'drift-preview',
+  'partial-drift',
+  'full-drift',
+  'import-preview',
+  'partial-import',
+  'full-import',
+]
+
+/** The recorded requests as the first screen of the console offers them. */
+function consoleExamples(repositories: readonly string[]): ConsoleExample[] {
+  return OFFERED.flatMap((name) => {
+    const { route, request, sample, iac_path, is_partial, preview = false }: Example = EXAMPLES[name]
+    const repo_uri = uriOfSample(repositories, sample)
+    if (!repo_uri) return []
+    const where = { repo_uri, iac_path: iac_path ?? '', scope_id: SCOPE, engine_providers: 'aws' as const }
+    return [{ mode: route, text: request, ...where, is_partial, preview }]
+  })
 }
 
 /** The path and key of each interface of the scripted model. */
@@ -111,6 +129,23 @@ export async function writeConfiguration(document: Document, folder: string): Pr
   const path = join(folder, 'platform.yaml')
   await writeAtomically(path, `# Written at each start of the embedded stack.\n${stringify(document)}`)
   return path
+}
+
+const SECRET_NAMES = ['object_access_key', 'object_secret_key', 'cache_token', 'iac_token', 'git_token'] as const
+export type StackSecrets = Record<(typeof SECRET_NAMES)[number], string>
+
+/**
+ * Loads the secrets of a folder; they are made at the first start. State and sessions outlive a restart, so their keys
+ * have to do so as well. Only the owner can read them.
+ */
+export async function loadSecrets(folder: string): Promise<StackSecrets> {
+  const file = join(folder, 'secrets.json')
+  const stored = JSON.parse((await readText(file)) ?? '{}') as Partial<StackSecrets>
+  const secrets = Object.fromEntries(
+    SECRET_NAMES.map((name) => [name, stored[name] || randomBytes(20).toString('hex')]),
+  ) as StackSecrets
+  if (SECRET_NAMES.some((name) => !stored[name])) await writeAtomically(file, JSON.stringify(secrets, null, 1))
+  return secrets
 }
 
 /** Makes the variables of the child processes that are added to those of the shell. */

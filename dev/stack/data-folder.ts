@@ -6,10 +6,11 @@ import { identify, isAlive, isGroupAlive, signalGroup } from '../../src/runtime/
 
 export const PROJECT_ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-/** The folder in which the stack keeps its data. Git ignores the default one. */
-export const dataFolder = (given?: string): string => resolve(PROJECT_ROOT, given?.trim() || '.platform')
+/** The folder in which a command keeps its data. Git ignores everything below `.platform`. */
+export const dataFolder = (given?: string, otherwise = '.platform'): string =>
+  resolve(PROJECT_ROOT, given?.trim() || otherwise)
 
-export interface ProcessRecord {
+interface ProcessRecord {
   name: string
   pid: number
   /**

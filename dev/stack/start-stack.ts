@@ -10,10 +10,17 @@ import { startPostgres } from '../postgres.ts'
 import { MODEL, startScriptedModel } from '../scripted-model/start.ts'
 import { type Child, startChild } from './child.ts'
 import { type Choices, type EmbeddedOnly, readChoices } from './choices.ts'
-import { childVariables, configurationDocument, type Embedded, GIT_USER, writeConfiguration } from './configuration.ts'
+import {
+  childVariables,
+  configurationDocument,
+  type Embedded,
+  GIT_USER,
+  loadSecrets,
+  type StackSecrets,
+  writeConfiguration,
+} from './configuration.ts'
 import { type Ownership, PROJECT_ROOT, type ReadyStack, type StackEngine, takeFolder } from './data-folder.ts'
 import { corePort, loadPorts, type Ports } from './ports.ts'
-import { loadSecrets, type StackSecrets } from './secrets.ts'
 import { answers, type Closer, firstDeath, watchDatabase, withinLimit } from './watch.ts'
 
 export interface StackOptions {

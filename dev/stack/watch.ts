@@ -20,7 +20,7 @@ export function watchDatabase({ pid, data_dir }: RunningPostgres, closers: Close
     closers.push(async () => clearInterval(timer))
   })
   const log = () => readFileSync(join(data_dir, 'server.log'), 'utf8').trimEnd().split('\n')
-  return { name: 'database', ended, lastLines: (count = 15) => log().slice(-count) }
+  return { name: 'database', ended, lastLines: () => log().slice(-15) }
 }
 
 /** Asks until the address answers 200; the end of the process or a minute ends the waiting. */

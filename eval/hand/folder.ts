@@ -7,7 +7,7 @@ import { type HandRequest, readRequest } from './request.ts'
 import type { CallRecord } from './statistics.ts'
 
 /** What is known of the endpoint that uses a folder. */
-export interface EndpointRecord {
+interface EndpointRecord {
   url: string
   pid: number
   open: boolean
@@ -59,8 +59,8 @@ export function openHandFolder(path: string): HandFolder {
     return request !== null && ended === null && answered === null
   }
   const refuse = async (call: number, text: string, fault: AnswerFault) => {
-    await writeAtomically(file(call, 'problem.txt'), `${fault.message}\n`)
     await writeAtomically(file(call, 'refused.json'), text)
+    await writeAtomically(file(call, 'problem.txt'), `${fault.message}\n`)
     await rm(file(call, 'answer.json'), { force: true })
   }
   const requestOf = async (call: number) => {

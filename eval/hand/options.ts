@@ -1,6 +1,5 @@
-import { resolve } from 'node:path'
-import { PROJECT_ROOT } from '../../dev/stack/data-folder.ts'
-import { UsageError, whole } from '../usage-error.ts'
+import { FLAG, TEXT, UsageError, whole } from '../../dev/command.ts'
+import { dataFolder } from '../../dev/stack/data-folder.ts'
 
 /** What `--hand` does: play scenarios, only serve, or one of the helpers for whoever answers. */
 export type HandTask =
@@ -18,12 +17,11 @@ export interface HandChoice {
   autoStatus: boolean
 }
 
-const text = { type: 'string' } as const
-const flag = { type: 'boolean' } as const
-export const HAND_OPTIONS = {
-  ...{ folder: text, port: text, answer: text, show: text, wait: text },
-  ...{ hand: flag, serve: flag, next: flag, stats: flag, whole: flag, 'auto-status': flag },
+const HAND_ONLY = {
+  ...{ folder: TEXT, port: TEXT, answer: TEXT, show: TEXT, wait: TEXT },
+  ...{ serve: FLAG, next: FLAG, stats: FLAG, whole: FLAG, 'auto-status': FLAG },
 } as const
+export const HAND_OPTIONS = { hand: FLAG, ...HAND_ONLY } as const
 
 export const HAND_HELP = `With --hand people (or programs that think) answer in place of a model, and see what a model sees:
 
@@ -37,32 +35,9 @@ export const HAND_HELP = `With --hand people (or programs that think) answer in 
   --port <n>                  port of the endpoint (default: a free one)
   --no-auto-status            also ask for the sentences about what goes on`
 
-export interface HandValues {
-  hand?: boolean
-  serve?: boolean
-  next?: boolean
-  stats?: boolean
-  whole?: boolean
-  'auto-status'?: boolean
-  folder?: string
-  port?: string
-  answer?: string
-  show?: string
-  wait?: string
+type HandValues = {
+  [Name in keyof typeof HAND_OPTIONS]?: (typeof HAND_OPTIONS)[Name] extends typeof TEXT ? string : boolean
 }
-
-const ONLY_WITH_HAND = [
-  'serve',
-  'next',
-  'stats',
-  'whole',
-  'auto-status',
-  'folder',
-  'port',
-  'answer',
-  'show',
-  'wait',
-] as const
 
 /**
  * Reads what belongs to `--hand`; null without it.
@@ -70,7 +45,7 @@ const ONLY_WITH_HAND = [
  * Errors: `UsageError`.
  */
 export function readHandChoice(values: HandValues, rest: readonly string[]): HandChoice | null {
-  const given = ONLY_WITH_HAND.find((name) => values[name] !== undefined)
+  const given = Object.keys(HAND_ONLY).find((name) => values[name as keyof HandValues] !== undefined)
   if (!values.hand && given !== undefined) throw new UsageError(`--${given} belongs to --hand.`)
   const task = values.hand ? readTask(values, rest) : null
   const unused = task?.kind === 'answer' ? rest.slice(1) : rest
@@ -78,7 +53,7 @@ export function readHandChoice(values: HandValues, rest: readonly string[]): Han
   if (!task) return null
   return {
     task,
-    folder: resolve(PROJECT_ROOT, values.folder?.trim() || '.platform/hand'),
+    folder: dataFolder(values.folder, '.platform/hand'),
     port: values.port === undefined ? undefined : whole('port', values.port, 1, 65_535),
     autoStatus: values['auto-status'] ?? true,
   }

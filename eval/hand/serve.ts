@@ -2,7 +2,8 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { writeAtomically } from '../../dev/files.ts'
-import { readDocument } from '../configuration.ts'
+import { section } from '../../dev/stack/choices.ts'
+import { readConfiguration } from '../configuration.ts'
 import type { HandChoice } from './options.ts'
 import { HAND_MODELS, type HandEndpoint, startHandEndpoint } from './server.ts'
 
@@ -32,17 +33,12 @@ export const handVariables = (url: string): Record<string, string> => ({
 export async function serve(choice: HandChoice, options: { fresh: boolean; signal: AbortSignal }): Promise<void> {
   const endpoint = await openEndpoint(choice, options.fresh)
   const path = join(choice.folder, 'platform.yaml')
-  await writeAtomically(path, stringify(await patientConfiguration(process.env.PLATFORM_CONFIG)))
+  const document = await readConfiguration(process.env.PLATFORM_CONFIG)
+  await writeAtomically(path, stringify({ ...document, llm: { ...section(document, 'llm'), timeout: PATIENCE_S } }))
   const variables = { ...handVariables(endpoint.url), PLATFORM_CONFIG: path }
   const lines = Object.entries(variables).map(([name, value]) => `${name}=${value} \\`)
   console.log([...lines, '  npm start'].join('\n'))
   if (!options.signal.aborted)
     await new Promise((resolve) => options.signal.addEventListener('abort', resolve, { once: true }))
   await endpoint.close()
-}
-
-/** The operator's configuration, or the shipped one, with the time that people need. */
-async function patientConfiguration(own: string | undefined): Promise<object> {
-  const { document, section } = await readDocument(own)
-  return { ...document, llm: { ...section('llm'), timeout: PATIENCE_S } }
 }

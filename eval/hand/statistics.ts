@@ -1,3 +1,4 @@
+import { alignColumns } from '../summary.ts'
 import { tokensOf } from './answer.ts'
 import { STATUS_TEXT } from './request.ts'
 
@@ -101,11 +102,11 @@ export function renderStatistics({ total, rounds, chains, called, calls }: HandS
     ...cells(sumsOf([one])).slice(2),
   ])
   return [
-    ...aligned([['call', 'answer', ...HEAD.slice(2)], ...each]),
+    ...alignColumns([['call', 'answer', ...HEAD.slice(2)], ...each]),
     '',
-    ...aligned([['chain', ...HEAD], ...chains.map((one) => [one.chain, ...cells(one)])]),
+    ...alignColumns([['chain', ...HEAD], ...chains.map((one) => [one.chain, ...cells(one)])]),
     '',
-    ...aligned([
+    ...alignColumns([
       ['round, without status texts', ...HEAD],
       ...rounds.map((one) => [one.round, ...cells(one)]),
       ['all', ...cells(total)],
@@ -117,11 +118,4 @@ export function renderStatistics({ total, rounds, chains, called, calls }: HandS
         .join(', ') || 'none'
     }`,
   ]
-}
-
-function aligned(rows: readonly string[][]): string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  const pad = (cell: string, column: number) =>
-    column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)
-  return rows.map((row) => row.map(pad).join('  '))
 }

@@ -3,7 +3,7 @@ import { sha256Hex } from '../../src/base/bytes.ts'
 import { PlatformError } from '../../src/base/errors.ts'
 import type { Inference, LlmClient, Message } from '../../src/llm/inference.ts'
 
-export interface Replayed {
+interface ReplayStatistics {
   calls: number
   /** How many calls had other messages than the recorded ones. They got the next answer of their chain. */
   byPosition: number
@@ -13,7 +13,7 @@ export interface Replayed {
   missed: string[]
 }
 export interface ReplayLlm extends LlmClient {
-  statistics(): Replayed
+  statistics(): ReplayStatistics
 }
 
 interface Slot<Answer> {

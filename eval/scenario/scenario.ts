@@ -2,14 +2,12 @@ import * as v from 'valibot'
 import { CLOUDS } from '../../src/base/vocabulary.ts'
 import { readStatements } from '../../src/rules/intent/schema.ts'
 import { OPERATORS, type Statement } from '../../src/rules/intent/types.ts'
-import { repeatedFiles, writeOut } from './repeated-files.ts'
 
 export const MODES = ['generate', 'partial-drift', 'full-drift', 'partial-import', 'full-import'] as const
-export type EvalMode = (typeof MODES)[number]
 
 /** Providers that belong to no cloud. */
 export const SMALL_PROVIDERS = ['archive', 'http', 'local', 'null', 'random', 'time', 'tls'] as const
-/** Whose provider a scenario may need. */
+/** Clouds and small providers that a scenario may need. */
 export type ProviderName = (typeof CLOUDS)[number] | (typeof SMALL_PROVIDERS)[number]
 
 const text = v.pipe(v.string(), v.trim(), v.nonEmpty('must not be blank'))
@@ -19,6 +17,27 @@ const files = v.pipe(
   v.check((all) => Object.keys(all).length > 0, 'must name a file'),
 )
 type Files = v.InferOutput<typeof files>
+const PLACE = '{n}'
+/** Files that differ in a number alone: `{n}` in path and text becomes 001, 002 and so on. */
+const repeatedFiles = v.pipe(
+  v.strictObject({
+    count: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(2000)),
+    path: v.pipe(
+      path,
+      v.check((value) => value.includes(PLACE), `must contain ${PLACE}`),
+    ),
+    text: v.pipe(v.string(), v.nonEmpty('must not be blank')),
+  }),
+  v.transform(
+    ({ count, path: name, text: body }): Files =>
+      Object.fromEntries(
+        Array.from({ length: count }, (_, index) => {
+          const number = String(index + 1).padStart(3, '0')
+          return [name.replaceAll(PLACE, number), body.replaceAll(PLACE, number)]
+        }),
+      ),
+  ),
+)
 const scalar = v.union([v.string(), v.number(), v.boolean()])
 const strict = <E extends v.ObjectEntries>(entries: E) => v.strictObject(entries)
 
@@ -36,7 +55,7 @@ const expectations = v.pipe(
     /** Pattern of the last message. `*` stands for any text, and `|` separates alternatives. */
     message: v.exactOptional(text),
     locked: v.exactOptional(v.boolean()),
-    /** Whether the session changed code. */
+    /** True when the session must have changed code. */
     code_changed: v.exactOptional(v.boolean()),
     /** Addresses of the resources in the drift that was read, in any order. */
     drift: v.exactOptional(v.array(text)),
@@ -49,9 +68,9 @@ const expectations = v.pipe(
     files: v.optional(v.array(strict({ path, contains: v.exactOptional(text), lacks: v.exactOptional(text) })), []),
     /** Resources that the plan moves without deleting or creating anything; patterns of both addresses. */
     moved: v.optional(v.array(strict({ from: text, to: text })), []),
-    /** Whether the engine's `fmt` would leave all files as they are. */
+    /** True when the engine's `fmt` must leave all files as they are. */
     formatted: v.exactOptional(v.literal(true)),
-    /** What the conversation keeps as the answer to the last request. */
+    /** The answer to the last request that the conversation keeps. */
     turn: v.optional(v.array(words), []),
     /** Patterns of rule ids that the last compliance check must not have found. */
     audit_lacks: v.optional(v.array(text), []),
@@ -75,7 +94,7 @@ const scenarioSchema = strict({
       v.pipe(
         strict({ files, repeated: v.optional(v.array(repeatedFiles), []) }),
         v.transform(({ files: own, repeated }) => ({
-          files: Object.assign({}, ...repeated.map(writeOut), own) as Files,
+          files: Object.assign({}, ...repeated, own) as Files,
         })),
       ),
     ],
@@ -91,16 +110,16 @@ const scenarioSchema = strict({
       changed: v.optional(v.array(strict({ name: text, attribute: text, from: scalar, to: scalar })), []),
     }),
   ),
-  /** What happens after the first round, if it completed. */
+  /** Steps after the first round, if it completed. */
   follow_up: v.optional(v.array(v.union([strict({ request: text }), strict({ apply: v.literal(true) })])), []),
   /** Clouds, and names of providers, that the engine has to download or to find in a mirror. */
   providers: v.optional(v.array(v.picklist([...CLOUDS, ...SMALL_PROVIDERS])), []),
   /** Environment variables that a plan needs, where invented credentials are not enough. */
   variables: v.optional(v.array(text), []),
-  /** Environment variables without which the scenario makes sense only, for example those of an own account. */
+  /** Environment variables that must not be set, for example those of an own account. */
   unset_variables: v.optional(v.array(text), []),
   note: v.exactOptional(text),
-  /** Whether the scripted model has a recording for it. `only` means that no other model is measured with it. */
+  /** True when the scripted model has a recording for it. `only` means that no other model is measured with it. */
   recorded: v.optional(v.union([v.boolean(), v.literal('only')]), false),
   expect: expectations,
 })

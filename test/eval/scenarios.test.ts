@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { UsageError } from '../../dev/command.ts'
 import { readCsv } from '../../eval/iac-eval/csv.ts'
 import { loadIacEval } from '../../eval/iac-eval/load.ts'
 import { findFalseRules } from '../../eval/iac-eval/opa.ts'
@@ -9,7 +10,6 @@ import { readOptions } from '../../eval/options.ts'
 import { findUnmet, type Outcome } from '../../eval/scenario/expectations.ts'
 import { hashOf, loadScenarios } from '../../eval/scenario/load.ts'
 import { MODES, readScenario, ScenarioError, SMALL_PROVIDERS } from '../../eval/scenario/scenario.ts'
-import { UsageError } from '../../eval/usage-error.ts'
 import { CLOUDS } from '../../src/base/vocabulary.ts'
 import { parsePlan } from '../../src/plan/plan.ts'
 
@@ -100,7 +100,15 @@ const outcome = (changes: Partial<Outcome>): Outcome => ({
   session: { current_status: 'completed', is_blocked: false, rounds: [] },
   collected: {
     drift: ['a.b', 'a.c'],
-    reports: { drift: { summary: 'Two', status: 'Succeeded', remediated_resources: [], unreconciled_drift: [] } },
+    reports: {
+      drift: {
+        summary: 'Two',
+        status: 'Succeeded',
+        remediated_resources: [],
+        unreconciled_drift: [],
+        whitelisted_exceptions: [],
+      },
+    },
   },
   plan: planWith(change('terraform_data.one', ['create'], { input: 'x' })),
   file: async (path) => (path === 'main.tf' ? 'size = 3' : null),

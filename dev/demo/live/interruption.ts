@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
+import { DemoError } from '../api.ts'
 import type { Display } from '../display.ts'
-import { DemoError } from '../errors.ts'
 
 /** Signals that come again within this time are the same one: npm passes on what the terminal sent to both. */
 const SAME_SIGNAL_MS = 1_000

@@ -12,7 +12,7 @@ interface LaneLine {
   colour?: 'red' | 'yellow' | 'dim'
 }
 
-export interface Lanes {
+interface Lanes {
   /** Stops watching; resolves when what was received is printed. */
   close(): Promise<void>
 }

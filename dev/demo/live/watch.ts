@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Activity, EngineOutput } from '../../../src/events/round-event.ts'
+import { readFrames } from '../api.ts'
 
-/** What every event of a stream has beside its own fields. */
+/** Fields of every event of a stream. */
 interface Numbered {
   id: number
   round: number
 }
-type Ended = { type: 'end' }
 type Cut = Numbered & { type: 'cut' }
 export type Watched = { activity: (Activity & Numbered) | Cut; output: (EngineOutput & Numbered) | Cut }
 
@@ -30,29 +30,16 @@ export async function* watch<Kind extends keyof Watched>(
       const resumed: Record<string, string> = last === null ? {} : { 'last-event-id': String(last) }
       const answer = await fetch(`${base}/api/v1/events/${kind}/${sessionId}`, { signal, headers: resumed })
       if (!answer.ok || !answer.body) return
-      for await (const event of readFrames<Watched[Kind]>(answer.body)) {
-        if (event.type === 'end') return
-        last = event.id
-        yield event
+      for await (const { event, data } of readFrames(answer.body)) {
+        if (event === 'end') return
+        if (data === undefined) continue
+        const read = JSON.parse(data) as Watched[Kind]
+        last = read.id
+        yield read
       }
     } catch {
       // The stream broke. When the platform is gone, following the statuses says so.
     }
     await sleep(PAUSE_MS, undefined, { signal }).catch(() => {})
-  }
-}
-
-async function* readFrames<Event>(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncIterable<Event | Ended> {
-  let text = ''
-  for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
-    text += chunk
-    const frames = text.split('\n\n')
-    text = frames.pop() ?? ''
-    for (const frame of frames) {
-      const lines = frame.split('\n')
-      if (lines.includes('event: end')) yield { type: 'end' }
-      const data = lines.find((line) => line.startsWith('data: '))
-      if (data && !lines.includes('event: end')) yield JSON.parse(data.slice('data: '.length)) as Event
-    }
   }
 }

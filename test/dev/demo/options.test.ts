@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { UsageError } from '../../../dev/command.ts'
 import { MODES } from '../../../dev/demo/modes.ts'
-import { HELP, readOptions, UsageError } from '../../../dev/demo/options.ts'
+import { HELP, readOptions } from '../../../dev/demo/options.ts'
 
 test('defaults: the recorded generate request, all embedded', () => {
   expect(readOptions([])).toEqual({
@@ -44,7 +45,7 @@ test.each([
   [['--mode', 'everything'], /no mode 'everything'.*generate.*exhausted, all/],
   [['--mode', 'all', '--request', 'x'], /--mode all.*no --request/],
   [['--mode', 'blocked', '--scope', 'x'], /--mode blocked.*no --scope/],
-  [['--limit', 'soon'], /--limit must be a number/],
+  [['--limit', 'soon'], /--limit must be greater than 0/],
   [['--unknown'], /--unknown/],
   [['positional'], /positional/],
 ])('%j is refused with a text', (args, text) => {

@@ -3,9 +3,18 @@ import type { Session } from '../../../dev/demo/api.ts'
 import { checksOf, type Evidence } from '../../../dev/demo/checks.ts'
 import type { Collected } from '../../../dev/demo/collect.ts'
 import { MODES } from '../../../dev/demo/modes.ts'
-import { type DemoResult, parseCounts, pickReport, readCounts, sumUp, sumUsage } from '../../../dev/demo/result.ts'
+import {
+  type DemoResult,
+  parseCounts,
+  pickReport,
+  readCounts,
+  sumUp,
+  sumUsage,
+  unplayedResult,
+} from '../../../dev/demo/result.ts'
 
-const collected = (parts: Partial<Collected>): Collected => ({
+/** What a session left, with the parts of reports that are read. */
+const collected = (parts: object): Collected => ({
   artifacts: [],
   reports: {},
   report_url: null,
@@ -36,59 +45,29 @@ const session = (current_status: string, message = '', is_blocked = false): Sess
     },
   ],
 })
-const evidence = (parts: Partial<Evidence>): Evidence => ({
-  session: session('completed'),
-  collected: collected({}),
-  pull_request: null,
-  refusals: [],
-  ...parts,
-})
 const open = { id: 1, url: 'https://h/pull/1', status: 'open' }
 const empty = { text: 'No changes. Your infrastructure matches the configuration.', targets: [] }
-const missed = (mode: (typeof MODES)[number], parts: Partial<Evidence>) =>
-  checksOf(mode, evidence(parts))
-    .filter(({ ok }) => !ok)
-    .map(({ name }) => name)
 
-test('counts of a plan text: a replacement is neither an addition nor a destruction', () => {
-  expect(parseCounts('Plan: 3 to add, 1 to change, 2 to destroy.')).toEqual({
-    create: 3,
-    update: 1,
-    delete: 2,
-    replace: 0,
-  })
-  expect(parseCounts('  # a.b must be replaced\n-/+ x\n\nPlan: 1 to add, 0 to change, 1 to destroy.')).toEqual({
-    create: 0,
-    update: 0,
-    delete: 0,
-    replace: 1,
-  })
-  expect(parseCounts(empty.text)).toEqual({ create: 0, update: 0, delete: 0, replace: 0 })
+test.each([
+  ['Plan: 3 to add, 1 to change, 2 to destroy.', { create: 3, update: 1, delete: 2, replace: 0 }],
+  [
+    '  # a.b must be replaced\n-/+ x\n\nPlan: 1 to add, 0 to change, 1 to destroy.',
+    { create: 0, update: 0, delete: 0, replace: 1 },
+  ],
+  [empty.text, { create: 0, update: 0, delete: 0, replace: 0 }],
+])('counts of the plan text %j: a replacement is neither an addition nor a destruction', (text, counts) => {
+  expect(parseCounts(text)).toEqual(counts)
 })
 
 test('counts and report come from the last kind of report', () => {
-  const generate = {
-    summary: { create: 3, update: 0, delete: 0, recreate: 1 },
-    detailed_changes: [],
-    potential_impact: { banner: { level: 'low', title: '' }, bullet_points: [] },
-  }
-  expect(readCounts(collected({ reports: { generate } }))).toEqual({ create: 3, update: 0, delete: 0, replace: 1 })
-  expect(pickReport(collected({ reports: { generate } }))).toEqual({
-    type: 'generate',
-    status: null,
-    summary: generate.summary,
-  })
-  const apply = {
-    summary: { total_resources: 2, created: 2, updated: 0, destroyed: 0, failed: 0 },
-    status: 'Success',
-    resource_changes: [],
-  }
-  expect(readCounts(collected({ reports: { generate, apply } })).create).toBe(2)
-  expect(pickReport(collected({ reports: { generate, apply } }))).toEqual({
-    type: 'apply',
-    status: 'Success',
-    summary: apply.summary,
-  })
+  const generate = { summary: { create: 3, update: 0, delete: 0, recreate: 1 } }
+  const planned = collected({ reports: { generate } })
+  expect(readCounts(planned)).toEqual({ create: 3, update: 0, delete: 0, replace: 1 })
+  expect(pickReport(planned)).toEqual({ type: 'generate', status: null, summary: generate.summary })
+  const apply = { summary: { created: 2, updated: 0, destroyed: 0 }, status: 'Success' }
+  const applied = collected({ reports: { generate, apply } })
+  expect(readCounts(applied).create).toBe(2)
+  expect(pickReport(applied)).toEqual({ type: 'apply', status: 'Success', summary: apply.summary })
   expect(pickReport(collected({}))).toBeNull()
 })
 
@@ -101,94 +80,68 @@ test('usage is summed over the rounds and rounded', () => {
   })
 })
 
-test('each mode has to end as it should', () => {
-  expect(missed('generate', { pull_request: open })).toEqual([])
-  expect(missed('generate', { session: session('failed') })).toEqual([
-    'the session is completed',
-    'the pull request is open',
-  ])
+const drift = { status: 'Succeeded', remediated_resources: [] }
+const mended = { drift: ['a'], reports: { drift }, plan: empty }
+const imported = (selected: number, count: number) => ({
+  import: { summary: { selected, imported: count, failed: selected - count } },
+})
+const preview = { counts: { managed: 0, unmanaged: 1, left_out: 0 }, unmanaged: [] }
+const exhausted = (message: string) => session('failed', `runner failed: ${message}`)
+const locked = session('completed', '', true)
+const refused = { status: 409, detail: 'blocked' }
 
-  const drift = { summary: '', status: 'Succeeded', remediated_resources: [], unreconciled_drift: [] }
-  const mended = collected({ drift: ['a'], reports: { drift }, plan: empty })
-  expect(missed('full-drift', { collected: mended, pull_request: open })).toEqual([])
-  expect(missed('partial-drift', { collected: { ...mended, drift: [] }, pull_request: open })).toEqual([
-    'drift was found',
-  ])
-  expect(
-    missed('full-drift', {
-      collected: { ...mended, plan: { ...empty, text: 'Plan: 0 to add, 1 to change, 0 to destroy.' } },
-    }),
-  ).toEqual(['the last plan is empty', 'the pull request is open'])
-
-  const imported = {
-    summary: { selected: 2, imported: 1, failed: 1 },
-    status: 'Partial',
-    imported_resources: [],
-    excluded_resources: [],
-    state_alignment: '',
+test.each<
+  [mode: (typeof MODES)[number], parts: Partial<Omit<Evidence, 'collected'>> & { left?: object }, unmet: string[]]
+>([
+  ['generate', { pull_request: open }, []],
+  ['generate', { session: session('failed') }, ['the session is completed', 'the pull request is open']],
+  ['full-drift', { left: mended, pull_request: open }, []],
+  ['partial-drift', { left: { ...mended, drift: [] }, pull_request: open }, ['drift was found']],
+  [
+    'full-drift',
+    { left: { ...mended, plan: { targets: [], text: 'Plan: 0 to add, 1 to change, 0 to destroy.' } } },
+    ['the last plan is empty', 'the pull request is open'],
+  ],
+  [
+    'full-import',
+    { left: { reports: imported(2, 1), plan: empty }, pull_request: open },
+    ['all that was selected is imported'],
+  ],
+  ['drift-preview', { left: { drift: ['a'], reports: { drift } } }, []],
+  ['drift-preview', { left: { reports: { drift } } }, ['drift was found']],
+  ['import-preview', { left: { preview, reports: imported(0, 0) } }, []],
+  ['import-preview', { left: { reports: imported(2, 1) } }, ['resources are listed', 'nothing was imported']],
+  ['question', { session: session('uncompleted') }, []],
+  ['declined', { session: session('completed') }, ['the session is uncompleted']],
+  ['exhausted', { session: exhausted('Validation loop exceeded.') }, []],
+  ['exhausted', { session: exhausted('other') }, ['the message says why']],
+  ['blocked', { session: locked, refusals: [refused, refused] }, []],
+  [
+    'blocked',
+    { refusals: [refused, { status: 202, detail: '' }] },
+    ['the session is locked', 'apply and merge answer 409'],
+  ],
+])('%s has to end as it should (%#)', (mode, { left = {}, ...parts }, unmet) => {
+  const evidence: Evidence = {
+    session: session('completed'),
+    collected: collected(left),
+    pull_request: null,
+    refusals: [],
+    ...parts,
   }
-  expect(
-    missed('full-import', { collected: collected({ reports: { import: imported }, plan: empty }), pull_request: open }),
-  ).toEqual(['all that was selected is imported'])
-  const seen = collected({ drift: ['a'], reports: { drift } })
-  expect(missed('drift-preview', { collected: seen })).toEqual([])
-  expect(missed('drift-preview', { collected: { ...seen, drift: [] } })).toEqual(['drift was found'])
-  const preview = { counts: { managed: 0, unmanaged: 1, left_out: 0 }, unmanaged: [] }
-  const untouched = { ...imported, summary: { selected: 0, imported: 0, failed: 0 } }
-  expect(missed('import-preview', { collected: collected({ preview, reports: { import: untouched } }) })).toEqual([])
-  expect(missed('import-preview', { collected: collected({ reports: { import: imported } }) })).toEqual([
-    'resources are listed',
-    'nothing was imported',
-  ])
-  expect(missed('question', { session: session('uncompleted') })).toEqual([])
-  expect(missed('declined', { session: session('completed') })).toEqual(['the session is uncompleted'])
-  expect(missed('exhausted', { session: session('failed', 'runner failed: Validation loop exceeded.') })).toEqual([])
-  expect(missed('exhausted', { session: session('failed', 'runner failed: other') })).toEqual(['the message says why'])
-
-  const refused = { status: 409, detail: 'blocked' }
-  expect(missed('blocked', { session: session('completed', '', true), refusals: [refused, refused] })).toEqual([])
-  expect(missed('blocked', { refusals: [refused, { status: 202, detail: '' }] })).toEqual([
-    'the session is locked',
-    'apply and merge answer 409',
-  ])
+  const missed = checksOf(mode, evidence).filter(({ ok }) => !ok)
+  expect(missed.map(({ name }) => name)).toEqual(unmet)
 })
 
-const KEYS = [
-  'session_id',
-  'mode',
-  'status',
-  'statuses',
-  'plan',
-  'targets',
-  'validation_attempts',
-  'pull_request',
-  'artifacts',
-  'engine',
-  'duration_s',
-  'engine_s',
-  'model_s',
-]
+const KEYS =
+  'session_id mode status statuses plan targets validation_attempts pull_request' +
+  ' artifacts engine duration_s engine_s model_s'
 
 test('the line of all modes sums up and holds one result for each', () => {
   const result = (mode: DemoResult['mode'], ok: boolean): DemoResult => ({
-    session_id: 'u',
-    mode,
-    status: 'completed',
-    statuses: [],
+    ...unplayedResult(mode, { name: 'OpenTofu', version: '1.10.6' }, ''),
     plan: { create: 1, update: 0, delete: 0, replace: 0 },
-    targets: [],
-    validation_attempts: 1,
-    pull_request: open,
-    artifacts: [],
-    engine: { name: 'OpenTofu', version: '1.10.6' },
-    duration_s: 2,
     engine_s: 1,
-    model_s: 0.1,
-    platform_s: 0.9,
-    message: '',
-    report: null,
-    locked: false,
-    checks: [],
     ok,
   })
   const all = sumUp(
@@ -204,6 +157,6 @@ test('the line of all modes sums up and holds one result for each', () => {
     plan: { create: 12 },
   })
   expect(all.results.map(({ mode }) => mode)).toEqual(MODES)
-  for (const one of all.results) expect(Object.keys(one)).toEqual(expect.arrayContaining(KEYS))
+  for (const one of all.results) expect(Object.keys(one)).toEqual(expect.arrayContaining(KEYS.split(' ')))
   expect(sumUp([result('generate', true), result('apply', false)], 1)).toMatchObject({ status: 'failed', ok: false })
 })

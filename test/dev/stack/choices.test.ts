@@ -8,9 +8,9 @@ import {
   childVariables,
   configurationDocument,
   type Embedded,
+  loadSecrets,
   writeConfiguration,
 } from '../../../dev/stack/configuration.ts'
-import { loadSecrets } from '../../../dev/stack/secrets.ts'
 import { readTextFile } from '../../../src/runtime/files.ts'
 
 let folder: string

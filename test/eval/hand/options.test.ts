@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { UsageError } from '../../../dev/command.ts'
 import { readOptions } from '../../../eval/options.ts'
-import { UsageError } from '../../../eval/usage-error.ts'
 
 describe('the options of --hand', () => {
   it.each<[string, object]>([

@@ -1,0 +1,71 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { onStopSignal } from '../src/runtime/process-end.ts'
+
+/** The arguments are wrong. The text says which. */
+export class UsageError extends Error {}
+
+export const TEXT = { type: 'string' } as const
+export const FLAG = { type: 'boolean' } as const
+const HELP = { help: { type: 'boolean', short: 'h' } } as const
+
+type Options = NonNullable<ParseArgsConfig['options']>
+
+/** Parses the arguments of a command. All commands know `--help`. Errors: `UsageError`. */
+export function parseOptions<const O extends Options>(
+  args: string[],
+  options: O,
+  more: { allowPositionals?: boolean; allowNegative?: boolean } = {},
+) {
+  try {
+    return parseArgs({ args, options: { ...options, ...HELP }, ...more })
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : 'wrong arguments')
+  }
+}
+
+/** Reads a whole number from 1 to `max`. Errors: `UsageError` that names the option. */
+export function whole(name: string, given: string | undefined, otherwise: number, max: number): number {
+  if (given === undefined) return otherwise
+  const value = Number(given)
+  if (!Number.isInteger(value) || value < 1 || value > max)
+    throw new UsageError(`--${name} must be a whole number from 1 to ${max}, got '${given}'`)
+  return value
+}
+
+/** Reads a number greater than 0. Errors: `UsageError` that names the option. */
+export function positive(name: string, given: string | undefined): number | null {
+  if (given === undefined) return null
+  const value = Number(given)
+  if (!(value > 0) || !Number.isFinite(value)) throw new UsageError(`--${name} must be greater than 0, got '${given}'`)
+  return value
+}
+
+/**
+ * Runs a command with the arguments of this process and sets the exit code: what `run` answers, 2 for wrong arguments,
+ * 1 for any other error, whose text is printed.
+ * @param name as it is typed, for example `npm run demo`
+ * @param run answers null when only the help is wanted
+ */
+export async function runCommand(
+  name: string,
+  help: string,
+  run: (args: string[]) => Promise<number | null>,
+): Promise<number> {
+  try {
+    const code = await run(process.argv.slice(2))
+    if (code === null) console.log(help)
+    return code ?? 0
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error))
+    if (!(error instanceof UsageError)) return 1
+    console.error(`${name} -- --help lists the options.`)
+    return 2
+  }
+}
+
+/**
+ * Handles SIGINT and SIGTERM, and SIGHUP, which comes when the terminal is closed. The exit code is that of an
+ * interrupted command.
+ */
+export const onInterrupt = (ask: (signal: NodeJS.Signals) => void): void =>
+  onStopSignal(ask, { signals: ['SIGINT', 'SIGTERM', 'SIGHUP'], exitCode: 130 })
