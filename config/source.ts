@@ -16,7 +16,7 @@ export interface Source {
   section<S extends Section>(path: string, schema: S, aliases?: Record<string, string>): Values<S>
   /** The trimmed value of an environment variable; empty when it is not set, or when the name is empty. */
   variable(name: string): string
-  /** Whether the variable is set, be it to an empty text. */
+  /** True when the variable is set, even to an empty text. */
   exists(name: string): boolean
   problem(text: string): void
   readonly problems: readonly string[]
@@ -27,7 +27,7 @@ export interface Values<S extends Section> {
 }
 
 type Mapping = Record<string, unknown>
-/** Whether a value of a YAML document is a mapping: neither null nor a list. */
+/** True for a mapping of a YAML document: neither null nor a list. */
 export const isMapping = (value: unknown): value is Mapping =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 

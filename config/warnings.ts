@@ -1,6 +1,6 @@
 import type { Config, StorageConfig } from './types.ts'
 
-/** What an operator should know although the platform starts. The texts hold no secret. */
+/** Settings with which the platform starts and that an operator should know of. The texts hold no secret. */
 export function configWarnings(config: Config): string[] {
   const warnings: string[] = []
   if (config.oidc.issuer_url === '')
@@ -30,7 +30,7 @@ export function configWarnings(config: Config): string[] {
 }
 
 /**
- * Whether the endpoint is not that of the account in the cloud, for example an emulator. The state backend of the
+ * True when the endpoint is not that of the account in the cloud, for example an emulator. The state backend of the
  * engine takes the name of the account but no address, so it would look for state in the cloud.
  */
 const isEmulator = ({ provider, endpoint_url, account_name }: StorageConfig): boolean =>

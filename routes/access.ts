@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import { type Actor, userActor } from '../src/access/audit/record.ts'
 import { forbidden, sessionNotFound } from '../src/base/errors.ts'
 import type { SessionFacts } from '../src/rounds/session-facts.ts'
 import { findSession } from '../src/sessions/find.ts'
@@ -34,3 +35,6 @@ async function requireSession(c: Context<AppEnv>, uuid: string): Promise<Session
   c.set('log', c.var.log.with({ session_id: session.uuid }))
   return session
 }
+
+/** The caller as the record of who did what names them. Only behind a gate that requires a signed-in caller. */
+export const actorOf = (c: Context<AppEnv>): Actor => userActor(c.var.user, c.var.address)

@@ -50,8 +50,8 @@ export function createApp(context: CoreContext): Hono<AppEnv> {
 
   const api = new Hono<AppEnv>()
   api.use('/v1/*', refuseHead)
-  for (const { route, gates, handler } of ENDPOINTS)
-    api.on(route.method, [route.path.replaceAll(/\{(\w+)\}/g, ':$1')], ...gates, handler)
+  for (const { route, gate, handler } of ENDPOINTS)
+    api.on(route.method, [route.path.replaceAll(/\{(\w+)\}/g, ':$1')], ...(gate ? [gate] : []), handler)
   let description: string | null = null
   api.route(
     '/',

@@ -1,47 +1,68 @@
-import type { RouteConfig, z } from '@hono/zod-openapi'
+import { createRoute, type RouteConfig, type z } from '@hono/zod-openapi'
 import type { Context, MiddlewareHandler } from 'hono'
+import type { StatusCode } from 'hono/utils/http-status'
 import type { AppEnv } from './env.ts'
-import { SMALL_BODY } from './validation/body-limits.ts'
+import { signedIn } from './openapi/answers.ts'
+import { SMALL_BODY } from './validation/read-body.ts'
 import { validate } from './validation/validate.ts'
 
-/** What a handler gets of a part of the request, as the schema in the route describes it. */
-type Part<R, K extends string> = R extends { request: Record<K, infer S extends z.ZodType> } ? z.output<S> : undefined
-type Body<R> = R extends {
-  request: { body: { content: { 'application/json': { schema: infer S extends z.ZodType } } } }
+type Request = RouteConfig['request']
+type Responses = RouteConfig['responses']
+type Part<Q, K extends string> = Q extends Record<K, infer S extends z.ZodType> ? z.output<S> : undefined
+type JsonContent<S> = { content: { 'application/json': { schema: S } } }
+
+/** The parts of the request, as the schemas in the description of the route say. */
+export interface Input<Q> {
+  params: Part<Q, 'params'>
+  query: Part<Q, 'query'>
+  headers: Part<Q, 'headers'>
+  body: Q extends { body: JsonContent<infer S extends z.ZodType> } ? z.output<S> : undefined
 }
-  ? z.output<S>
-  : undefined
-export interface Input<R> {
-  params: Part<R, 'params'>
-  query: Part<R, 'query'>
-  headers: Part<R, 'headers'>
-  body: Body<R>
-}
+
+/** The body of the answer on success, as the schema in the description of the route says. */
+type Answer<S> = S extends
+  | { 200: JsonContent<infer T extends z.ZodType> }
+  | { 201: JsonContent<infer T extends z.ZodType> }
+  | { 202: JsonContent<infer T extends z.ZodType> }
+  ? z.input<T>
+  : never
 
 export interface Endpoint {
   route: RouteConfig
-  gates: MiddlewareHandler<AppEnv>[]
+  /** Absent for a route that asks for no token. */
+  gate: MiddlewareHandler<AppEnv> | undefined
   /** Largest body in bytes. */
   maxBodyBytes: number
   handler: (c: Context<AppEnv>) => Promise<Response>
 }
 
 /**
- * Makes an endpoint of its description, its gates in order, and its handler. The gates run before the request is
- * validated, so that a caller without access gets 401 or 403 and never 422.
+ * Makes an endpoint of its description, its gate and its handler. The gate runs before the request is validated, so
+ * that a caller without access gets 401 or 403 and never 422. What the handler returns is answered as JSON with the
+ * first status of the description, unless it is a response already.
  */
-export function endpoint<const R extends RouteConfig>(definition: {
-  route: R
-  gates: MiddlewareHandler<AppEnv>[]
-  /** Largest body in bytes; default 64 KiB. */
-  maxBodyBytes?: number
-  handle: (c: Context<AppEnv>, input: Input<R>) => Promise<Response>
-}): Endpoint {
-  const { route, gates, handle, maxBodyBytes = SMALL_BODY } = definition
+export function endpoint<const Q extends Request, const S extends Responses>(
+  definition: Omit<RouteConfig, 'request' | 'responses' | 'security'> & {
+    request?: Q
+    responses: S
+    gate?: MiddlewareHandler<AppEnv>
+    /** Largest body in bytes; default 64 KiB. */
+    maxBodyBytes?: number
+    handle: (c: Context<AppEnv>, input: Input<Q>) => Promise<Answer<S> | Response>
+  },
+): Endpoint {
+  const { gate, handle, maxBodyBytes = SMALL_BODY, ...description } = definition
+  const route = createRoute({ ...description, ...(gate && { security: signedIn }) })
+  const [status = ''] = Object.keys(route.responses)
   return {
     route,
-    gates,
+    gate,
     maxBodyBytes,
-    handler: async (c) => handle(c, (await validate(route, c, maxBodyBytes)) as Input<R>),
+    async handler(c) {
+      const answer = await handle(c, (await validate(route, c, maxBodyBytes)) as Input<Q>)
+      if (answer instanceof Response) return answer
+      c.status(Number(status) as StatusCode)
+      return c.json(answer)
+    },
   }
 }

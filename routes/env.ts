@@ -7,10 +7,10 @@ import type { Logger } from '../src/base/log.ts'
 import type { StreamHost } from '../src/events/sse-stream.ts'
 import type { CoreContext } from './context.ts'
 
-/** What the application shares between requests. */
+/** The services that requests share. */
 export interface Platform extends CoreContext {
   authenticate: Authenticate
-  /** Where a request comes from, as `http.trusted_proxies` allows to say. */
+  /** Reads the address of a caller, as `http.trusted_proxies` allows to say. */
   readAddress: AddressReader
   refusals: RefusalCounter
   streams: StreamHost
@@ -28,7 +28,7 @@ export interface AppEnv {
     platform: Platform
     log: Logger
     user: User
-    /** Where the request comes from; null when it is not known. */
+    /** The address of the caller; null when it is not known. */
     address: string | null
   }
 }

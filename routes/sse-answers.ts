@@ -33,7 +33,7 @@ export const serverSentEvent = (data: object) =>
 
 const eventId = (description: string) => optionalInteger({ min: 0, max: Number.MAX_SAFE_INTEGER, description })
 
-/** What a client of a stream of events sends. */
+/** The request of a client of an event stream. */
 export const eventLogRequest = {
   params: z.object({ session_id: uuid().openapi({ description: 'The session.' }) }),
   query: z.object({

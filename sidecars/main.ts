@@ -1,4 +1,4 @@
-/** What a sidecar is, what it listens to first, and how it is started; each configures itself from the environment. */
+/** A sidecar: its summary, its main variables and its entry. Each configures itself from the environment. */
 interface Sidecar {
   summary: string
   /** Variables with their meaning, the most important first. */

@@ -112,7 +112,7 @@ const everyModel = (values: Values): string[] => [
   ...[...ROLES, 'web_search_model' as const].map((role) => values[role]),
 ]
 
-/** Where `gcloud auth application-default login` leaves its file; empty without a home folder. */
+/** The path at which `gcloud auth application-default login` leaves its file; empty without a home folder. */
 function googleCredentialsFile({ variable }: Source): string {
   const home = variable('HOME')
   const folder = variable('CLOUDSDK_CONFIG') || (home === '' ? '' : `${home}/.config/gcloud`)

@@ -53,7 +53,7 @@ export const readOrchestration = (source: Source) => source.section('orchestrati
 export const workerSchema = v.object({
   /** Most rounds that one worker process runs at the same time. */
   concurrency: integer(4, { min: 1 }),
-  /** How often an interrupted round is started again before it fails. */
+  /** Most restarts of an interrupted round before it fails. */
   max_restarts: integer(3, { min: 0 }),
   pin_key_env: text('PLATFORM_PIN_KEY'),
 })
@@ -74,7 +74,7 @@ export function readWorker(source: Source) {
 }
 
 export const auditSchema = v.object({
-  /** How many days entries are kept; 0 keeps them for ever. */
+  /** Days for which entries are kept; 0 keeps them for ever. */
   retention_days: integer(0, { min: 0 }),
 })
 

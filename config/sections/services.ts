@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { baseUrl, decimal, flag, text } from '../fields.ts'
 import type { Source } from '../source.ts'
 
-/** What all sidecars have. */
+/** The settings that all sidecars have. */
 export type ServiceConfig = Omit<OptionalServiceConfig, 'enabled'>
 export type IacServiceConfig = ReturnType<typeof readIac>
 export type OptionalServiceConfig = ReturnType<typeof readOptional>

@@ -30,7 +30,7 @@ export const storageSchema = v.object({
   read_timeout: decimal(10, { above: 0 }),
   max_attempts: integer(3, { min: 1 }),
   presign_expiry_seconds: integer(172800),
-  /** What a job gets: the keys of the store, or temporary ones for the state of its project alone. */
+  /** The credentials of a job: the keys of the store, or temporary ones for the state of its project alone. */
   state_credentials: choice<StateCredentials>('static', { static: 'static', scoped: 'scoped' }, STATE_CREDENTIALS),
   /** ARN of the role that temporary keys are made for; a store that has no roles needs none. */
   state_role_arn: text(''),

@@ -12,7 +12,7 @@ const ADMIN = 'root@example.com'
 const TOKEN = 'Conformance-token-7f3a'
 
 interface Round {
-  /** What is special about this run. */
+  /** Names the run in the output. */
   title: string
   contract: ContractName
   env: Record<string, string>

@@ -92,7 +92,7 @@ export interface Result {
   id: string
   promise: string
   outcome: 'passed' | 'broken' | 'skipped'
-  /** Why the promise was skipped. */
+  /** The reason for which the promise was skipped. */
   reason?: string
   exchanges: number
   findings: Finding[]

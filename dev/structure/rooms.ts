@@ -4,7 +4,7 @@ export interface Room {
   name: string
   /** Folders and files that make the room, when they are not the name itself. */
   paths?: readonly string[]
-  /** What it holds, in one line. */
+  /** Its contents, in one line. */
   holds: string
   /**
    * What it may import beside itself:

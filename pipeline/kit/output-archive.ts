@@ -1,7 +1,7 @@
 import { delay } from '../../src/base/http.ts'
 import type { Masker } from '../../src/base/masking.ts'
 import { cutMiddle } from '../../src/base/text.ts'
-import { storeEngineOutput } from '../../src/reports/engine-outputs.ts'
+import { storeEngineOutput } from '../../src/reports/artifacts.ts'
 import type { EngineResult, IacJobKind } from '../../src/services/iac/contract.ts'
 import { isForPeople } from './follow-output.ts'
 import type { BareRun } from './run.ts'

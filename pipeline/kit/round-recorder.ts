@@ -2,7 +2,7 @@ import type { Json } from '../../src/base/json.ts'
 import type { Logger } from '../../src/base/log.ts'
 import { createMasker, type Masker } from '../../src/base/masking.ts'
 import type { InferenceRequest, LlmClient, Message } from '../../src/llm/inference.ts'
-import type { PlanCounts } from '../../src/plan/plan.ts'
+import { type PlanCounts, toReportCounts } from '../../src/plan/actions.ts'
 import { chainOf, RECORDING_VERSION, type RecordedError, type RecordedRound, sealLine } from './recording.ts'
 
 /** Records the model traffic of rounds. */
@@ -63,7 +63,14 @@ export function createRoundRecorder({ write, log, secrets }: RoundRecorderOption
           const name = `${facts.session}-round-${facts.round}-attempt-${facts.attempt}.jsonl`
           try {
             const first = { kind: 'round', version: RECORDING_VERSION, ...facts }
-            const last = { kind: 'end', calls: tape.entries.length, cut: tape.cut(), statuses, plans, end }
+            const last = {
+              kind: 'end',
+              calls: tape.entries.length,
+              cut: tape.cut(),
+              statuses,
+              plans: plans.map(toReportCounts),
+              end,
+            }
             const lines = await Promise.all(
               [first, ...tape.entries, last].map((entry) => sealLine(maskEntry(entry, maskers))),
             )

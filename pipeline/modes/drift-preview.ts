@@ -1,6 +1,6 @@
 import type { DriftOperation } from '../../src/plan/drift.ts'
 import { storeDrift, storeReport } from '../../src/reports/artifacts.ts'
-import { settleDriftPreview } from '../../src/reports/settle-drift-preview.ts'
+import { settleDriftPreview } from '../../src/reports/settle-drift.ts'
 import { createKit, type Kit } from '../kit/kit.ts'
 import type { Outcome, Run } from '../kit/run.ts'
 import { settleStatusAfter } from '../kit/status.ts'

@@ -10,7 +10,7 @@ export function chooseEncoding(file: ConsoleFile, accepted: string): Encoding | 
   return weightOf(best) > 0 ? best : null
 }
 
-/** Whether `Accept` asks for a page, as browsers do when somebody goes to an address. */
+/** True when `Accept` asks for a page, as browsers do when somebody goes to an address. */
 export const wantsPage = (accept: string): boolean => (readWeights(accept).get('text/html') ?? 0) > 0
 
 /** The entries of a header with weights: `br;q=0.5, gzip`. One without a weight has 1. */

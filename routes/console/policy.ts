@@ -71,7 +71,7 @@ function writePolicy(config: CoreContext['config'], { token, authorization }: Pr
 
 const sources = (...origins: string[]): string => [...new Set(["'self'", ...origins])].filter(Boolean).join(' ')
 
-/** Where browsers read artifacts: the address in presigned URLs. */
+/** The address from which browsers read artifacts, as it stands in presigned URLs. */
 const artifactAddress = ({ storage }: CoreContext['config']): string =>
   storage.provider === 'STORAGE_ACCOUNT' ? storage.endpoint_url : createS3Address(storage).public(storage.bucket, 'a')
 

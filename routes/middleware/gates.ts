@@ -41,5 +41,5 @@ async function identify(c: Context<AppEnv>): Promise<User> {
   return user
 }
 
-/** Why a sign-in was refused, without the words that all texts begin with. */
+/** The reason of a refused sign-in, without the words that all texts begin with. */
 const reasonOf = (error: PlatformError): string => error.message.replace(/^Token validation failed: /, '')

@@ -32,7 +32,7 @@ export function describeApi(endpoints: readonly Endpoint[], version: string): st
     tags: [
       { name: 'Identity', description: 'Signing in, and who the caller is.' },
       { name: 'Rounds', description: 'Starting work and following it.' },
-      { name: 'Sessions', description: 'What was asked and what came of it.' },
+      { name: 'Sessions', description: 'Requests and their results.' },
       { name: 'Repository', description: 'Pull requests, and what is known of a repository before the first request.' },
       { name: 'Administration', description: 'The admin panel: all sessions, the lock, users and their roles.' },
       { name: 'Notifications', description: 'Messages of users to those who run the platform.' },

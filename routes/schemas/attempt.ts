@@ -19,7 +19,7 @@ const Step = z.object({
 
 const Diagnostic = z.object({
   severity: z.enum(['error', 'warning']),
-  step: z.enum(ATTEMPT_STEPS).nullable().openapi({ description: 'What found it; null when no step did.' }),
+  step: z.enum(ATTEMPT_STEPS).nullable().openapi({ description: 'The step that found it; null when none did.' }),
   summary: z.string(),
   detail: z.string().openapi({ description: 'May have several lines; empty when there is none.' }),
   file: z.string().nullable().openapi({ description: 'From the engine root.' }),
@@ -29,11 +29,11 @@ const Diagnostic = z.object({
   rule: z.string().nullable().openapi({ description: 'Id of the rule that found it.' }),
 })
 
-/** What one attempt of a round's generation loops came to. */
+/** The result of one attempt in a generation loop of a round. */
 export const Attempt = z
   .object({
     number: z.number().int().openapi({ description: 'Counted from 1 over all loops and restarts of the round.' }),
-    restart: z.number().int().openapi({ description: 'How often the round had been started again; 0 at first.' }),
+    restart: z.number().int().openapi({ description: 'Number of restarts of the round before; 0 at first.' }),
     task: z.enum(OPERATIONS).openapi({ description: 'The loop that it belongs to.' }),
     started_at: timestamp(),
     ended_at: timestamp().nullable().openapi({ description: 'null while it runs.' }),
@@ -48,7 +48,7 @@ export const Attempt = z
       }),
     steps: z.array(Step).openapi({ description: 'In their order; empty until it has ended.' }),
     diagnostics: z.array(Diagnostic).openapi({ description: 'The first ones that were found, masked and shortened.' }),
-    diagnostics_total: z.number().int().openapi({ description: 'How many were found.' }),
+    diagnostics_total: z.number().int().openapi({ description: 'Number of diagnostics found.' }),
     commit: z.string().nullable().openapi({ description: 'Holds its changes; null when it changed nothing.' }),
     input_tokens: tokens(),
     cached_tokens: tokens(),

@@ -1,7 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import type { Json } from '../../src/base/json.ts'
 import { SEVERITIES } from '../../src/base/vocabulary.ts'
-import { DOCUMENT_ACTIONS, PLAN_DOCUMENT_VERSION, type PlanDocument } from '../../src/plan/document/types.ts'
+import { PLAN_ACTIONS } from '../../src/plan/actions.ts'
+import { PLAN_DOCUMENT_VERSION, type PlanDocument } from '../../src/plan/document/types.ts'
 
 const count = () => z.number().int().min(0)
 const text = () => z.string()
@@ -56,7 +57,7 @@ const Resource = z.object({
   deposed: described(text().nullable(), 'Key of an object that an interrupted replacement left over.'),
   provider: z.object({ source: text(), name: text() }).nullable(),
   action: described(
-    z.enum(DOCUMENT_ACTIONS),
+    z.enum(PLAN_ACTIONS),
     '`import` and `move` when nothing else happens to the object: see `import` and `moved_from`.',
   ),
   action_reason: described(text().nullable(), "The engine's word, for example `replace_because_tainted`."),
@@ -81,14 +82,14 @@ const Resource = z.object({
 const Outside = z.union([
   z.object({
     made: z.literal(true),
-    changes: z.array(z.object({ address: text(), type: text(), action: z.enum(DOCUMENT_ACTIONS) })),
+    changes: z.array(z.object({ address: text(), type: text(), action: z.enum(PLAN_ACTIONS) })),
     changes_left_out: count(),
   }),
   z.object({ made: z.literal(false), reason: text() }),
 ])
 
-const summary = Object.fromEntries(DOCUMENT_ACTIONS.map((action) => [action, count()])) as Record<
-  (typeof DOCUMENT_ACTIONS)[number],
+const summary = Object.fromEntries(PLAN_ACTIONS.map((action) => [action, count()])) as Record<
+  (typeof PLAN_ACTIONS)[number],
   ReturnType<typeof count>
 >
 

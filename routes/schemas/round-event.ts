@@ -4,7 +4,7 @@ const seconds = z.number().openapi({ description: 'Wall clock.' })
 const count = z.number().int()
 const exitCode = count.nullable().openapi({ description: 'Null when the engine ended without one.' })
 
-/** What every event has. */
+/** The fields of every event. */
 const common = {
   id: count.openapi({ description: 'Rises with time; `Last-Event-ID` resumes after it.' }),
   round: count.openapi({ description: 'Number of the round in its session.' }),
@@ -25,7 +25,7 @@ export const Activity = z
     event('attempt.began', {
       attempt: count,
       max_attempts: count,
-      task: z.string().openapi({ description: 'What is attempted: `generate`, `drift` or `import`, or `converge`.' }),
+      task: z.string().openapi({ description: 'The task: `generate`, `drift` or `import`, or `converge`.' }),
       reason: z
         .string()
         .nullable()

@@ -40,7 +40,7 @@ const SessionSummary = z
   .object({
     uuid: z.string().openapi({ format: 'uuid' }),
     username: z.string().nullable().openapi({ description: "The owner's e-mail, else `user-<id>`." }),
-    operation: z.enum(OPERATIONS).openapi({ description: 'What the first round of the session was.' }),
+    operation: z.enum(OPERATIONS).openapi({ description: 'The operation of the first round.' }),
     provider: z.enum(CLOUDS),
     first_query: z.string().nullable().openapi({ description: 'The request that opened the session.' }),
     workspace: z.object({
@@ -144,7 +144,7 @@ const Round = z
           }),
         }),
       )
-      .openapi({ description: 'What an import preview lists: one JSON document; empty for every other round.' }),
+      .openapi({ description: 'The list of an import preview, one JSON document; empty for every other round.' }),
     outputs: z
       .array(
         z.object({
@@ -153,14 +153,14 @@ const Round = z
           exit_code: z.number().int().nullable(),
         }),
       )
-      .openapi({ description: 'What the engine jobs of the round have written, masked.' }),
+      .openapi({ description: 'The masked output of the engine jobs of the round.' }),
     usage: Usage.nullable().openapi({ description: 'null until the round ended.' }),
     pull_requests: z.array(
       z.object({ provider: z.enum(['GITHUB', 'AZURE_DEVOPS', 'GITLAB']), url: z.string(), number: z.number().int() }),
     ),
     attempts: z
       .array(Attempt)
-      .openapi({ description: 'What each attempt at the code came to. An apply round has none.' }),
+      .openapi({ description: 'The result of each attempt at the code. An apply round has none.' }),
     created_at: timestamp(),
   })
   .openapi('Round')

@@ -4,7 +4,7 @@ const SECRET_KEYS = ['repo_uri'] as const
 const SECRET_ADDRESS = /:\/\/[^\s/"@:]*:[^\s/"@]*@/
 const MAX_LENGTH = 4_096
 
-/** What a 422 answer shows of the request: null in place of values with secrets, very long ones and unusual ones. */
+/** The part of the request that a 422 answer shows: null in place of values with secrets, very long ones and unusual ones. */
 export function echo(value: unknown): unknown {
   if (remaining(value, MAX_LENGTH) < 0) return null
   const visible = withoutSecretKeys(value)
@@ -13,7 +13,7 @@ export function echo(value: unknown): unknown {
 }
 
 /**
- * What is left of a number of characters after a value has been written as JSON, or a negative number as soon as that
+ * The rest of a number of characters after a value has been written as JSON, or a negative number as soon as that
  * is certain. So a large value is not written out only to find that it is too long. A level of nesting costs at least
  * one character, which limits the depth as well.
  */

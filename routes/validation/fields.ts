@@ -32,7 +32,7 @@ export const text = (limits: { min?: number; max?: number } = {}) =>
     })
     .openapi({ type: 'string', minLength: limits.min, maxLength: limits.max, pattern: '^[^\\u0000]*$' })
 
-/** How many characters a text has. One that is certainly longer than the limit is not counted. */
+/** The number of characters of a text. One that is certainly longer than the limit is not counted. */
 function characters(value: string, max: number): number {
   if (value.length <= max || value.length > 2 * max) return value.length
   let pairs = 0
@@ -137,7 +137,7 @@ const TRUE = ['true', 't', 'yes', 'y', 'on', '1']
 const FALSE = ['false', 'f', 'no', 'n', 'off', '0']
 const inAnyCase = (word: string) =>
   [...word].map((letter) => (/[a-z]/.test(letter) ? `[${letter}${letter.toUpperCase()}]` : letter)).join('')
-/** How `boolean` is described. */
+/** The description of `boolean`. */
 const SPELLINGS = [
   { type: 'boolean' as const },
   {
@@ -148,7 +148,7 @@ const SPELLINGS = [
   { type: 'integer' as const, enum: [0, 1], description: 'The same as a number.' },
 ]
 export const BOOLEAN = { anyOf: SPELLINGS }
-/** How `boolean` is described where null means the same as an absent key. */
+/** The description of `boolean` where null means the same as an absent key. */
 export const OPTIONAL_BOOLEAN = { anyOf: [...SPELLINGS, { type: 'null' as const }] }
 
 /** A text without line breaks of any kind and without other control characters, as subjects of messages have to be. */

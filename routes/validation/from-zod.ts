@@ -6,7 +6,7 @@ type Issue = z.core.$ZodIssue
 type ProblemText = Pick<Problem, 'type' | 'msg' | 'ctx'>
 export type Source = 'path' | 'query' | 'header' | 'body'
 
-/** What the custom issues of `fields.ts` carry. */
+/** Parameters of the custom issues of `fields.ts`. */
 export interface CustomParams extends Record<string, unknown> {
   type: string
   ctx?: Record<string, unknown>

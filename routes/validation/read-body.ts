@@ -1,8 +1,18 @@
 import { badRequest, PlatformError } from '../../src/base/errors.ts'
 import { readStream } from '../../src/base/http.ts'
 import { JsonTooLarge, parseLimitedJson } from '../../src/base/limited-json.ts'
-import { sizeText } from './body-limits.ts'
 import { InvalidRequest } from './problem.ts'
+
+/** The largest bodies that routes take, in bytes. A route has the smallest one unless its `maxBodyBytes` says more. */
+export const SMALL_BODY = 64 * 1024
+/** A message with links and facts, also where its characters are written as escapes. */
+export const MESSAGE_BODY = 1024 * 1024
+/** A request in plain words, whose length the API does not limit: a whole specification may be pasted into it. */
+export const REQUEST_BODY = 2 * 1024 * 1024
+
+/** A size for people: `64 KiB`, `2 MiB`. */
+export const sizeText = (bytes: number): string =>
+  bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / (1024 * 1024)} MiB`
 
 const tooLarge = (text: string) => new PlatformError('ContentTooLarge', 413, `Request body ${text}.`)
 
@@ -40,7 +50,7 @@ export async function readJson(request: Request, maxBytes: number): Promise<unkn
 const isJson = (contentType: string | null) =>
   /^application\/([\w!#$&^.+-]+\+)?json\s*(;|$)/i.test(contentType?.trim() ?? '')
 
-/** Where the parser stopped, or 0 when the runtime does not say. Its own text is not shown: it may quote the body. */
+/** The position at which the parser stopped, or 0 when the runtime does not say. Its own text is not shown: it may quote the body. */
 function position(error: unknown): number {
   const offset = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined
   return offset ? Number(offset) : 0

@@ -4,7 +4,7 @@ import { parse } from 'yaml'
 export const CLOUDS = ['azure', 'gcp', 'aws', 'oci', 'kubernetes'] as const
 export type Cloud = (typeof CLOUDS)[number]
 
-/** What is known about one repository. Null means unknown; nothing is guessed. */
+/** The facts about one repository. Null means unknown; nothing is guessed. */
 export interface Entry {
   repo_url: string
   engine_provider: Cloud | null

@@ -4,7 +4,7 @@ import type { Channel, Notification } from './message.ts'
 const WINDOW_MS = 30_000
 /** Memory for deliveries that are remembered. */
 const MAX_BYTES = 4 * 1024 * 1024
-/** What one of them takes: a hash, an id, and what holds them. It does not depend on the message. */
+/** Memory that one of them takes: a hash, an id, and what holds them. It does not depend on the message. */
 const ENTRY_BYTES = 512
 
 export interface Deliveries {

@@ -31,7 +31,7 @@ export const Notification = z.strictObject({
 })
 export type Notification = z.output<typeof Notification>
 
-/** Where notifications go. `deliver` resolves when the other side has taken the message; anything else throws. */
+/** A destination of notifications. `deliver` resolves when the other side has taken the message; anything else throws. */
 export interface Channel {
   deliver(notification: Notification, deliveryId: string): Promise<void>
 }

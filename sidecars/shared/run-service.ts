@@ -12,7 +12,7 @@ interface ServerSettings {
   logLevel?: LogLevel
 }
 
-/** What a service serves once it is open. */
+/** A service that is open. */
 export interface OpenService {
   fetch: (request: Request) => Response | Promise<Response>
   /** Further fields of the log line that says that the service is ready. */

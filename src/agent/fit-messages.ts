@@ -42,8 +42,8 @@ const NEW_RESULT = [50_000, 10_000, 2_000, 200] as const
 
 /**
  * Shortens messages until they fit, those of the least value first: old tool results, then earlier turns, old
- * arguments, the data of earlier queries, and at last the newest results and the data of the present query. Markers say where text is missing. The system
- * prompt stays whole, and no message is removed, so that every call keeps its answer.
+ * arguments, the data of earlier queries, and at last the newest results and the data of the present query. Markers say
+ * where text is missing. The system prompt stays whole, and no message is removed, so that every call keeps its answer.
  * @param queries indexes of the chain's queries, in order: earlier turns stand before the first, the calls of the chain
  * after it; the last is the present one, whose data is cut last
  * @param budget.tokens for the messages alone

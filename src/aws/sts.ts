@@ -1,7 +1,6 @@
-import { AwsV4Signer } from 'aws4fetch'
 import { type OutboundResponse, send, TRANSIENT_STATUSES } from '../base/http.ts'
 import { type AwsCredentials, type ChainTools, credentialFault, parseCredentials } from './credentials.ts'
-import { domainOf } from './partition.ts'
+import { signHeaders } from './sign.ts'
 
 type Sts = Pick<ChainTools, 'fetch' | 'region' | 'now' | 'stsUrl'>
 
@@ -46,7 +45,10 @@ async function assume(
   const url = tools.stsUrl ?? `https://sts.${tools.region}.${domainOf(tools.region)}/`
   const body = encodeForm({ Action: action, Version: '2011-06-15', ...fields })
   const plain = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' }
-  const headers = keys ? await signHeaders(tools, url, plain, body, keys) : plain
+  const { region, now } = tools
+  const headers = keys
+    ? await signHeaders({ url, headers: plain, body, service: 'sts', region, now: now() }, keys)
+    : plain
   const response = await send(tools.fetch, {
     url,
     method: 'POST',
@@ -80,32 +82,6 @@ const failWithoutCredentials = (action: string): never => {
   throw credentialFault(`the token service answered ${action} without credentials`)
 }
 
-async function signHeaders(
-  { region, now }: Sts,
-  url: string,
-  headers: Record<string, string>,
-  body: string,
-  keys: AwsCredentials,
-) {
-  const datetime = now()
-    .toISOString()
-    .replaceAll(/[:-]|\.\d{3}/g, '')
-  const { access_key: accessKeyId, secret_key: secretAccessKey, session_token: sessionToken } = keys
-  const request = {
-    method: 'POST',
-    url,
-    headers,
-    body,
-    service: 'sts',
-    region,
-    datetime,
-    accessKeyId,
-    secretAccessKey,
-    sessionToken,
-  }
-  return Object.fromEntries((await new AwsV4Signer(request).sign()).headers)
-}
-
 function parseXml(response: OutboundResponse): AwsCredentials | null {
   const text = response.text()
   const element = (name: string) => new RegExp(`<${name}>([^<]*)</${name}>`).exec(text)?.[1]?.trim()
@@ -116,3 +92,16 @@ function parseXml(response: OutboundResponse): AwsCredentials | null {
     Expiration: element('Expiration'),
   })
 }
+
+const DOMAINS: readonly (readonly [prefix: string, domain: string])[] = [
+  ['cn-', 'amazonaws.com.cn'],
+  ['eusc-', 'amazonaws.eu'],
+  ['us-iso-', 'c2s.ic.gov'],
+  ['us-isob-', 'sc2s.sgov.gov'],
+  ['us-isof-', 'csp.hci.ic.gov'],
+  ['eu-isoe-', 'cloud.adc-e.uk'],
+]
+
+/** The domain of the services of a region, for example `amazonaws.com.cn` for `cn-north-1`. */
+export const domainOf = (region: string): string =>
+  DOMAINS.find(([prefix]) => region.startsWith(prefix))?.[1] ?? 'amazonaws.com'

@@ -1,9 +1,10 @@
 import { type Tool, ToolError } from '../agent/agent-request.ts'
 import type { Cloud } from '../base/vocabulary.ts'
+import { REPORT_ACTIONS } from '../plan/actions.ts'
 import { fence } from '../prompts/fence.ts'
 import { renderLayout } from '../prompts/layout.ts'
 import { MAX_STATEMENTS, readStatements } from '../rules/intent/schema.ts'
-import { ACTIONS, OPERATORS, type Statement } from '../rules/intent/types.ts'
+import { OPERATORS, type Statement } from '../rules/intent/types.ts'
 import { defineChain } from './shared/chain.ts'
 
 export interface IntentValues {
@@ -91,7 +92,7 @@ const statement = {
     type: text('Resource type, for example aws_s3_bucket'),
     name: text('Name of the block, * for any text; of the output for output_exists'),
     address: text('Address of a resource or module that exists'),
-    action: words(ACTIONS, 'resource_count: count only what the plan does this to'),
+    action: words(REPORT_ACTIONS, 'resource_count: count only what the plan does this to'),
     op: words(OPERATORS, 'Comparison; eq, at_least or at_most for resource_count'),
     path: text('attribute: path as in the plan, for example versioning_configuration.status'),
     value: VALUE,

@@ -37,21 +37,17 @@ export function createCollectorExporter(options: CollectorExporterOptions): Span
   const post = async (spans: ReadableSpan[], signal: AbortSignal): Promise<Loss | null> => {
     const body = ProtobufTraceSerializer.serializeRequest(spans)
     if (!body) return { spans: spans.length, reason: 'they could not be encoded' }
-    const request = {
+    const answer = await send(options.fetch, {
+      url: `${options.collector_url}v1/traces`,
+      method: 'POST',
+      headers,
+      body: new Uint8Array(body),
       signal,
       timeoutMs,
       retries: RETRIES,
       retryStatuses: RETRY_STATUSES,
       backoffMs,
       maxBytes: MAX_ANSWER_BYTES,
-    }
-    const url = `${options.collector_url}v1/traces`
-    const answer = await send(options.fetch, {
-      ...request,
-      url,
-      method: 'POST',
-      headers,
-      body: new Uint8Array(body),
     })
     if (answer.status >= 200 && answer.status < 300) return rejectedOf(answer)
     return { spans: spans.length, reason: `the collector answered HTTP ${answer.status}` }

@@ -1,6 +1,6 @@
 /**
- * Whether a text, be it prose or JSON, contains exactly this address. `aws_vpc.main` is not found in `aws_vpc.main2`
- * or in `module.net.aws_vpc.main`, whose addresses merely contain the same characters.
+ * Reports whether a text, be it prose or JSON, contains exactly this address. `aws_vpc.main` is not found in
+ * `aws_vpc.main2` or in `module.net.aws_vpc.main`, whose addresses merely contain the same characters.
  */
 export const namesAddress = (text: string, address: string): boolean =>
   [address, JSON.stringify(address).slice(1, -1)].some((form) => containsWhole(text, form, /[\w.\-\]]/, /[\w\-[]/))

@@ -1,11 +1,11 @@
 import { itemsOf, type Json, memberOf } from '../base/json.ts'
 import type { Masker } from '../base/masking.ts'
-import { actionOf, addressOf } from './changes.ts'
-import type { ChangeAction, Plan, PlanCounts, ResourceChange } from './plan.ts'
+import { isMoved, mainAction, type PlanAction, type PlanCounts, toReportAction } from './actions.ts'
+import { addressOf } from './changes.ts'
+import type { Plan, ResourceChange } from './plan.ts'
 
-export const LISTED_ACTIONS = ['create', 'update', 'delete', 'recreate', 'move', 'import', 'forget'] as const
-/** What a plan does with an object. `move`, `import` and `forget` stand for plans that do nothing else with it. */
-export type ListedAction = (typeof LISTED_ACTIONS)[number]
+/** The actions of a list: everything but reading, which is no change. */
+export type ListedAction = Exclude<PlanAction, 'read' | 'none'>
 
 /** One entry of a plan, in words that may be stored and shown: everything in it is masked. */
 export interface ListedChange {
@@ -23,13 +23,13 @@ export interface ListedChange {
   keeps_old?: true
 }
 
-/** How many objects are moved and imported, whether they are changed as well or not; the others count once. */
+/** Numbers of objects that are moved and imported, whether they are changed as well or not; the others count once. */
 export type ListedCounts = PlanCounts & { move: number; import: number; forget: number }
 
 export interface ChangeList {
   /** The first 500 changes, in the plan's order. */
   entries: ListedChange[]
-  /** How many changes there are in all. */
+  /** Number of all changes. */
   total: number
   /** Counts of all changes. */
   counts: ListedCounts
@@ -46,8 +46,8 @@ const MAX_ID = 300
  */
 export function listChanges(plan: Plan, masker: Pick<Masker, 'text'>): ChangeList {
   const changes = plan.resource_changes.flatMap((resource) => {
-    const action = listedActionOf(resource)
-    return action === 'none' ? [] : [{ resource, action }]
+    const action = mainAction(resource)
+    return action === 'none' || action === 'read' ? [] : [{ resource, action }]
   })
   const count = (action: ListedAction) => changes.filter((change) => change.action === action).length
   return {
@@ -57,26 +57,13 @@ export function listChanges(plan: Plan, masker: Pick<Masker, 'text'>): ChangeLis
       create: count('create'),
       update: count('update'),
       delete: count('delete'),
-      recreate: count('recreate'),
+      replace: count('replace'),
       move: changes.filter(({ resource }) => isMoved(resource)).length,
       import: changes.filter(({ resource }) => resource.change.importing).length,
       forget: count('forget'),
     },
   }
 }
-
-function listedActionOf(resource: ResourceChange): ListedAction | 'none' {
-  const { mode, change } = resource
-  if (mode === 'data') return 'none'
-  const action: ChangeAction = actionOf(change.actions)
-  if (action !== 'none') return action
-  if (change.actions.includes('forget')) return 'forget'
-  if (change.importing) return 'import'
-  return isMoved(resource) ? 'move' : 'none'
-}
-
-const isMoved = ({ previous_address, address }: ResourceChange): boolean =>
-  previous_address !== undefined && previous_address !== address
 
 function describe(resource: ResourceChange, action: ListedAction, masker: Pick<Masker, 'text'>): ListedChange {
   const { change, previous_address, action_reason } = resource
@@ -89,9 +76,9 @@ function describe(resource: ResourceChange, action: ListedAction, masker: Pick<M
     action,
     ...(isMoved(resource) && previous_address && { previous_address: masker.text(previous_address) }),
     ...(change.importing && { import_id: shownId(memberOf(change.importing, 'id'), masker) }),
-    ...(action === 'recreate' && paths.length > 0 && { replace_paths: paths.map((path) => masker.text(path)) }),
-    ...(action === 'recreate' && action_reason && { replace_reason: masker.text(action_reason) }),
-    ...(action === 'recreate' && change.actions.includes('forget') && { keeps_old: true as const }),
+    ...(action === 'replace' && paths.length > 0 && { replace_paths: paths.map((path) => masker.text(path)) }),
+    ...(action === 'replace' && action_reason && { replace_reason: masker.text(action_reason) }),
+    ...(action === 'replace' && change.actions.includes('forget') && { keeps_old: true as const }),
   }
 }
 
@@ -110,3 +97,12 @@ const renderPath = (path: Json): string =>
     })
     .join('')
     .replace(/^\./, '')
+
+/** Writes counts like `1 to create, 0 to update, 0 to delete, 0 to recreate, 2 to move`. */
+export const countsInWords = (counts: ListedCounts): string =>
+  [
+    ...(['create', 'update', 'delete', 'replace'] as const),
+    ...(['move', 'import', 'forget'] as const).filter((action) => counts[action] > 0),
+  ]
+    .map((action) => `${counts[action]} to ${toReportAction(action)}`)
+    .join(', ')

@@ -1,21 +1,9 @@
 import { isJsonObject, type Json } from '../base/json.ts'
-import type { ChangeAction, Plan, PlanCounts, PlannedChange, ResourceChange } from './plan.ts'
-
-/**
- * The one action that a list of engine actions amounts to. `delete` with `create` is a replacement; so is `forget` with
- * `create`, since a new object is made although the old one is only removed from the state.
- */
-export function actionOf(actions: readonly string[]): ChangeAction {
-  const creates = actions.includes('create')
-  const removes = actions.includes('delete') || actions.includes('forget')
-  if (creates && removes) return 'recreate'
-  if (creates) return 'create'
-  if (actions.includes('delete')) return 'delete'
-  return actions.includes('update') ? 'update' : 'none'
-}
+import { actionOf, type ChangeAction, type PlanCounts, type PlannedChange } from './actions.ts'
+import type { Plan, ResourceChange } from './plan.ts'
 
 /** Changes of managed resources, in the plan's order; reading a data source is no change. */
-export function managedChanges(plan: Plan): { resource: ResourceChange; action: Exclude<ChangeAction, 'none'> }[] {
+export function managedChanges(plan: Plan): { resource: ResourceChange; action: ChangeAction }[] {
   return plan.resource_changes.flatMap((resource) => {
     const action = resource.mode === 'data' ? 'none' : actionOf(resource.change.actions)
     return action === 'none' ? [] : [{ resource, action }]
@@ -28,13 +16,13 @@ export function plannedChanges(plan: Plan): PlannedChange[] {
     address: addressOf(resource),
     type: resource.type,
     action,
-    ...(action === 'recreate' && !resource.change.actions.includes('delete') && { keeps_old: true as const }),
+    ...(action === 'replace' && !resource.change.actions.includes('delete') && { keeps_old: true as const }),
   }))
 }
 
-/** How many objects are created, updated, deleted and replaced; a replacement counts once. */
+/** Counts the objects that are created, updated, replaced and deleted; a replacement counts once. */
 export function planCounts(plan: Plan): PlanCounts {
-  const counts: PlanCounts = { create: 0, update: 0, delete: 0, recreate: 0 }
+  const counts: PlanCounts = { create: 0, update: 0, delete: 0, replace: 0 }
   for (const { action } of managedChanges(plan)) counts[action]++
   return counts
 }

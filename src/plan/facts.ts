@@ -1,10 +1,11 @@
-import { type ListedChange, listChanges } from './change-list.ts'
+import { toReportAction } from './actions.ts'
+import { countsInWords, type ListedChange, listChanges } from './change-list.ts'
 import { criticalChanges } from './impact.ts'
 import type { Plan } from './plan.ts'
 import { type BeyondTargets, changesOutsideTargets, describeBeyondTargets } from './targets/targets.ts'
 
 /**
- * What code knows for certain about a plan, as lines for a model that narrates or judges it: the counts, then one line
+ * Returns what is certain about a plan, as lines for a model that narrates or judges it: the counts, then one line
  * a change, with a note where it destroys data or access or where no target names it. Not masked.
  * @param beyond what a plan of the whole root would change in addition; null when that was not asked
  */
@@ -22,17 +23,9 @@ export function planFacts(plan: Plan, targets: readonly string[], beyond: Beyond
     return `${describeChange(change)}${notes.some(Boolean) ? ` (${notes.filter(Boolean).join(', ')})` : ''}`
   })
   const shortened = total > lines.length ? [...lines, `and ${total - lines.length} more`] : lines
-  const { create, update, recreate } = counts
-  const others = (['move', 'import', 'forget'] as const).flatMap((action) =>
-    counts[action] > 0 ? [`${counts[action]} to ${action}`] : [],
-  )
-  const totals = [
-    `${create} to create, ${update} to update, ${counts.delete} to delete, ${recreate} to recreate`,
-    ...others,
-  ].join(', ')
   const rest = beyond ? [`Not part of this plan, for information only: ${describeBeyondTargets(beyond)}`] : []
-  return [totals, ...shortened, ...rest].join('\n')
+  return [countsInWords(counts), ...shortened, ...rest].join('\n')
 }
 
 const describeChange = ({ action, address, previous_address: before }: ListedChange): string =>
-  before === undefined ? `${action} ${address}` : `${action} ${address}, which was ${before}`
+  `${toReportAction(action)} ${address}${before === undefined ? '' : `, which was ${before}`}`

@@ -1,18 +1,19 @@
+import type { PlannedChange } from './actions.ts'
 import { plannedChanges } from './changes.ts'
-import type { Plan, PlannedChange } from './plan.ts'
+import type { Plan } from './plan.ts'
 
 const IMPACT_LEVELS = ['low', 'medium', 'high'] as const
 export type ImpactLevel = (typeof IMPACT_LEVELS)[number]
 
 export interface CriticalChange extends PlannedChange {
-  action: 'delete' | 'recreate'
+  action: 'delete' | 'replace'
   criticality: Criticality
 }
 
 /** Objects that the plan destroys or replaces and that hold data or grant access, in the plan's order. */
 export function criticalChanges(plan: Plan): CriticalChange[] {
   return plannedChanges(plan).flatMap((change) => {
-    if (change.action !== 'delete' && change.action !== 'recreate') return []
+    if (change.action !== 'delete' && change.action !== 'replace') return []
     const criticality = criticalityOf(change.type)
     return criticality ? [{ ...change, action: change.action, criticality }] : []
   })
@@ -25,7 +26,7 @@ export const impactFloor = (plan: Plan): ImpactLevel => (criticalChanges(plan).l
 export const higherImpact = (level: ImpactLevel, floor: ImpactLevel): ImpactLevel =>
   IMPACT_LEVELS.indexOf(floor) > IMPACT_LEVELS.indexOf(level) ? floor : level
 
-/** Why the loss of an object does harm: it holds data, or access to other things depends on it. */
+/** The harm of losing an object: it holds data, or access to other things depends on it. */
 type Criticality = 'data' | 'access'
 
 /**
@@ -120,7 +121,9 @@ const PATTERNS = Object.entries(TABLE).map(([prefix, words]) => ({
   data: toPatterns(words.data),
 }))
 
-/** Why an object of this type is critical; null when it is not, or when the table does not know its provider. */
+/**
+ * Returns why an object of this type is critical; null when it is not, or when the table does not know its provider.
+ */
 export function criticalityOf(type: string): Criticality | null {
   for (const { prefix, access, data } of PATTERNS) {
     if (!type.startsWith(prefix)) continue

@@ -19,7 +19,7 @@ const wholeMark = (marks: Marks): true | undefined => (marks === true ? true : u
 /** Marks that are nested deeper are not read: a part of the value then counts as marked. */
 const MAX_DEPTH = 60
 
-/** Whether a value, or any part of it, is marked. */
+/** Reports whether a value, or any part of it, is marked. */
 export function hasMark(marks: Marks, depth = 0): boolean {
   if (marks === true || depth > MAX_DEPTH) return true
   if (Array.isArray(marks)) return marks.some((item) => hasMark(item, depth + 1))

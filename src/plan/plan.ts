@@ -37,24 +37,6 @@ export interface Plan {
   document: JsonObject
 }
 
-/** What the plan does with an object; `none` stands for no-op, read and forget. */
-export type ChangeAction = 'create' | 'update' | 'delete' | 'recreate' | 'none'
-
-export interface PlannedChange {
-  address: string
-  type: string
-  action: Exclude<ChangeAction, 'none'>
-  /** Of a replacement: the old object is only removed from the state, and stays where it is. */
-  keeps_old?: true
-}
-
-export type PlanCounts = {
-  create: number
-  update: number
-  delete: number
-  recreate: number
-}
-
 const isJson = (value: unknown): value is Json => value !== undefined
 const json = v.pipe(
   v.optional(v.unknown(), null),
@@ -123,8 +105,8 @@ function readDocument(text: string): JsonObject {
 }
 
 /**
- * Whether the document says what the code declares. The document of every known engine does, but the contract does not
- * demand it.
+ * Reports whether the document says what the code declares. The document of every known engine does, but the contract
+ * does not demand it.
  */
 export const describesCode = ({ document }: Plan): boolean => isJsonObject(document.configuration ?? null)
 

@@ -39,7 +39,7 @@ export function withoutStateArguments({ type, change }: Pick<ResourceChange, 'ty
   return { ...change, after: { ...after, ...kept }, after_unknown: without(after_unknown, dropped) }
 }
 
-/** Whether an update changes no object in the cloud and only writes such arguments into the state. */
+/** Reports whether an update changes no object in the cloud and only writes such arguments into the state. */
 export function changesStateAlone(resource: ResourceChange): boolean {
   const { actions, before } = resource.change
   if (actions.length !== 1 || actions[0] !== 'update' || !isJsonObject(before)) return false

@@ -7,5 +7,5 @@ const UTILITY = /^(?:terraform_data|null_resource|(?:random|time)_\w+|local_(?:s
 /** The types of everything that the plan changes, each once. */
 export const changedTypes = (plan: Plan): string[] => [...new Set(plannedChanges(plan).map(({ type }) => type))]
 
-/** Whether one of these types may stand for something in a cloud. */
+/** Reports whether one of these types may stand for something in a cloud. */
 export const touchesCloud = (types: readonly string[]): boolean => types.some((type) => !UTILITY.test(type))

@@ -1,5 +1,5 @@
 import type { Mode, Turn } from '../base/vocabulary.ts'
-import { countsInWords } from './evidence/changes.ts'
+import { countsInWords } from '../plan/change-list.ts'
 import { cut, plainTitle } from './evidence/markdown.ts'
 import type { RoundRow } from './evidence/types.ts'
 

@@ -1,6 +1,6 @@
 import type { Turn } from '../base/vocabulary.ts'
-import type { ChangeList, ListedChange } from '../plan/change-list.ts'
-import { actionInWords, countsInWords } from './evidence/changes.ts'
+import { type ChangeList, countsInWords, type ListedChange } from '../plan/change-list.ts'
+import { actionInWords } from './evidence/changes.ts'
 import type { RoundRow } from './evidence/types.ts'
 
 /** Most changes of a plan that the model sees one by one. */

@@ -58,5 +58,5 @@ function decodeSegment(segment: string): string {
   }
 }
 
-/** Whether a segment is a name. A dot segment or a slash in it would lead to another path of the provider. */
+/** Reports whether a segment is a name. A dot segment or a slash in it would lead to another path of the provider. */
 const isName = (segment: string): boolean => !['', '.', '..'].includes(segment) && !/[/\\]/.test(segment)

@@ -47,11 +47,11 @@ export interface PullRequestHost {
   merge(number: number, options: MergeOptions): Promise<void>
 }
 
-/** What an adapter needs of the platform. */
+/** The parts of the platform that an adapter uses. */
 export interface HostAccess {
   git: GitConfig
   fetch: Fetch
-  /** How many seconds to wait for a pull request to become ready. */
+  /** Seconds to wait for a pull request to become ready. */
   readinessSeconds: number
 }
 

@@ -8,7 +8,7 @@ import { plainTitle } from './evidence/markdown.ts'
 import type { RoundRow } from './evidence/types.ts'
 import { writeOwnText } from './own-text.ts'
 import { recordOfRounds } from './record-of-rounds.ts'
-import { maskFirstRequest } from './shown-request.ts'
+import { maskFirstRequest } from './shown-rounds.ts'
 
 /** For a title of which nothing can be seen. */
 const UNTITLED = 'Platform changes'

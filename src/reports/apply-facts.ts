@@ -1,5 +1,5 @@
+import type { PlannedChange } from '../plan/actions.ts'
 import { withoutIndexes } from '../plan/addresses.ts'
-import type { PlannedChange } from '../plan/plan.ts'
 import type { ApplyResult } from '../rounds/applies.ts'
 import { type ApplyOutput, type Effect, type EngineError, readApplyOutput } from './apply-output.ts'
 import type { ApplyReport } from './schemas.ts'
@@ -14,7 +14,7 @@ const EFFECTS_OF: Record<PlannedChange['action'], readonly Effect[]> = {
   create: ['created'],
   update: ['updated'],
   delete: ['destroyed'],
-  recreate: ['destroyed', 'created'],
+  replace: ['destroyed', 'created'],
 }
 
 const effectsPlanned = ({ action, keeps_old }: PlannedChange): readonly Effect[] =>
@@ -121,7 +121,7 @@ function entriesOf(
  */
 function effectsOf({ address, action }: PlannedChange, { done }: ApplyOutput): ReadonlySet<Effect> {
   const own = done.get(address) ?? new Set<Effect>()
-  if (action !== 'recreate') return own
+  if (action !== 'replace') return own
   const deposed = [...done].some(
     ([name, effects]) => name.startsWith(`${address} (deposed object `) && effects.has('destroyed'),
   )
@@ -139,8 +139,8 @@ function errorOf(change: PlannedChange, planned: readonly PlannedChange[], outpu
 }
 
 /**
- * Whether an error that names only a block concerns a planned change. It does when the block has no other planned
- * change, or when the engine began this one.
+ * Reports whether an error that names only a block concerns a planned change. It does when the block has no other
+ * planned change, or when the engine began this one.
  */
 function isOfBlock(
   change: PlannedChange,

@@ -1,4 +1,4 @@
-/** What an apply does to an object. */
+/** An effect of an apply on an object. */
 export type Effect = 'created' | 'updated' | 'destroyed'
 
 export interface EngineError {
@@ -10,7 +10,7 @@ export interface EngineError {
   text: string
 }
 
-/** What the output of an apply says. OpenTofu and Terraform print the same lines. */
+/** Facts from the output of an apply. OpenTofu and Terraform print the same lines. */
 export interface ApplyOutput {
   /** Effects that were completed, by address. */
   done: Map<string, Set<Effect>>
@@ -19,9 +19,9 @@ export interface ApplyOutput {
   /** Counts in the closing line; null when there is none, as only an apply without errors prints it. */
   counts: { created: number; updated: number; destroyed: number } | null
   errors: EngineError[]
-  /** Whether the engine refused the plan because the state is no longer the one that the plan was made from. */
+  /** True if the engine refused the plan because the state is no longer the one that the plan was made from. */
   isStale: boolean
-  /** Whether the engine could not lock the state. */
+  /** True if the engine could not lock the state. */
   isLocked: boolean
 }
 

@@ -1,8 +1,7 @@
 import type { ReportType } from '../base/vocabulary.ts'
-import type { Sql } from '../data/db/types.ts'
+import type { Query, Sql } from '../data/db/types.ts'
 import { storable } from '../data/db/values.ts'
-import type { ClaimedRound } from '../rounds/round.ts'
-import { assertHeld, heldSessionQuery } from '../rounds/round.ts'
+import { assertHeld, type ClaimedRound, heldSessionQuery } from '../rounds/round.ts'
 
 /** A stored object; `uri` is its key in the artifacts bucket. */
 export interface StoredObject {
@@ -11,23 +10,36 @@ export interface StoredObject {
   file_size_bytes: number
 }
 
+/** The row of a kind of artifact: its table, the columns that only this kind has, and their values. */
+interface KindRow {
+  table: string
+  columns: Query
+  values: Query
+}
+
 /**
- * Each function inserts the row of a stored object and the row that refers to it, or neither of them. This one answers
- * the id of the plan.
+ * Inserts the row of a stored object and the row that refers to it, or neither of them.
+ * @returns the id of the latter
  * Errors: `LeaseLost` when another worker has the session by now.
  */
-export async function insertPlan(
-  sql: Sql,
-  round: ClaimedRound,
-  plan: StoredObject & { targets: readonly string[] },
-): Promise<number> {
-  const targets = plan.targets.map((target) => storable(target))
+async function insertKind(sql: Sql, round: ClaimedRound, object: StoredObject, row: KindRow): Promise<number> {
   const rows = await sql<{ id: number }[]>`
-    WITH artifact AS (${insertedArtifact(sql, round, plan)})
-    INSERT INTO engine_plans (round_id, artifact_id, targets)
-    SELECT ${round.id}, id, ${targets}::text[] FROM artifact RETURNING id`
+    WITH artifact AS (${insertedArtifact(sql, round, object)})
+    INSERT INTO ${sql(row.table)} (round_id, artifact_id, ${row.columns})
+    SELECT ${round.id}, id, ${row.values} FROM artifact RETURNING id`
   assertHeld(rows)
   return rows[0]?.id ?? 0
+}
+
+type Insert<Columns> = (sql: Sql, round: ClaimedRound, row: StoredObject & Columns) => Promise<number>
+
+export const insertPlan: Insert<{ targets: readonly string[] }> = (sql, round, plan) => {
+  const targets = plan.targets.map((target) => storable(target))
+  return insertKind(sql, round, plan, {
+    table: 'engine_plans',
+    columns: sql`targets`,
+    values: sql`${targets}::text[]`,
+  })
 }
 
 /**
@@ -57,64 +69,51 @@ export async function setPlanDocument(
   )
 }
 
-export async function insertReport(
-  sql: Sql,
-  round: ClaimedRound,
-  report: StoredObject & { type: ReportType },
-): Promise<void> {
-  assertHeld(
-    await sql`
-      WITH artifact AS (${insertedArtifact(sql, round, report)})
-      INSERT INTO reports (round_id, artifact_id, type)
-      SELECT ${round.id}, id, ${report.type} FROM artifact RETURNING id`,
-  )
-}
+export const insertReport: Insert<{ type: ReportType }> = (sql, round, report) =>
+  insertKind(sql, round, report, {
+    table: 'reports',
+    columns: sql`type`,
+    values: sql`${report.type}::report_type`,
+  })
 
-export async function insertComplianceCheck(
-  sql: Sql,
-  round: ClaimedRound,
-  check: StoredObject & { passed: boolean },
-): Promise<void> {
-  assertHeld(
-    await sql`
-      WITH artifact AS (${insertedArtifact(sql, round, check)})
-      INSERT INTO compliance_checks (round_id, artifact_id, passed)
-      SELECT ${round.id}, id, ${check.passed} FROM artifact RETURNING id`,
-  )
-}
+export const insertComplianceCheck: Insert<{ passed: boolean }> = (sql, round, check) =>
+  insertKind(sql, round, check, {
+    table: 'compliance_checks',
+    columns: sql`passed`,
+    values: sql`${check.passed}::boolean`,
+  })
 
-/** A file name longer than its column of 254 characters is cut. */
-export async function insertCodeChange(
-  sql: Sql,
-  round: ClaimedRound,
-  change: StoredObject & { file_name: string },
-): Promise<void> {
+/** Cuts a file name that is longer than its column of 254 characters. */
+export const insertCodeChange: Insert<{ file_name: string }> = (sql, round, change) => {
   const fileName = [...storable(change.file_name)].slice(0, 254).join('')
-  assertHeld(
-    await sql`
-      WITH artifact AS (${insertedArtifact(sql, round, change)})
-      INSERT INTO code_changes (round_id, artifact_id, file_name)
-      SELECT ${round.id}, id, ${fileName} FROM artifact RETURNING id`,
-  )
+  return insertKind(sql, round, change, {
+    table: 'code_changes',
+    columns: sql`file_name`,
+    values: sql`${fileName}::varchar`,
+  })
 }
 
-/** @param preview.resource_ids what a later import may choose from the preview */
-export async function insertPreview(
-  sql: Sql,
-  round: ClaimedRound,
-  preview: StoredObject & { counts: Record<string, number>; resource_ids: readonly string[] },
-): Promise<void> {
-  assertHeld(
-    await sql`
-      WITH artifact AS (${insertedArtifact(sql, round, preview)})
-      INSERT INTO previews (round_id, artifact_id, counts, resource_ids)
-      SELECT ${round.id}, id, ${JSON.stringify(preview.counts)}::jsonb, ${[...preview.resource_ids]}::text[]
-      FROM artifact RETURNING id`,
-  )
-}
+/** `resource_ids` are those that a later import may choose from the preview. */
+export const insertPreview: Insert<{ counts: Record<string, number>; resource_ids: readonly string[] }> = (
+  sql,
+  round,
+  { counts, resource_ids, ...object },
+) =>
+  insertKind(sql, round, object, {
+    table: 'previews',
+    columns: sql`counts, resource_ids`,
+    values: sql`${JSON.stringify(counts)}::jsonb, ${[...resource_ids]}::text[]`,
+  })
 
-/** Query that inserts the row of a stored object and answers its id; no row when the session is not held any more. */
-export const insertedArtifact = (sql: Sql, round: ClaimedRound, object: StoredObject) => sql`
+export const insertEngineOutput: Insert<{ step: string; exit_code: number | null }> = (sql, round, output) =>
+  insertKind(sql, round, output, {
+    table: 'engine_outputs',
+    columns: sql`step, exit_code`,
+    values: sql`${output.step}::text, ${output.exit_code}::integer`,
+  })
+
+/** Query that inserts the row of a stored object and returns its id; no row when the session is not held any more. */
+const insertedArtifact = (sql: Sql, round: ClaimedRound, object: StoredObject) => sql`
   INSERT INTO artifacts (uri, content_type, file_size_bytes)
   SELECT ${object.uri}, ${object.content_type}, ${object.file_size_bytes}::integer
   FROM (${heldSessionQuery(sql, round)}) AS held RETURNING id`

@@ -6,22 +6,23 @@ import type { ClaimedRound } from '../rounds/round.ts'
 import {
   insertCodeChange,
   insertComplianceCheck,
+  insertEngineOutput,
   insertPlan,
   insertPreview,
   insertReport,
+  type StoredObject,
   setPlanDocument,
 } from './artifact-rows.ts'
 import type { ComplianceReport, ReportDocuments } from './schemas.ts'
 
 /**
- * What storing an artifact needs. There is one function for each kind of artifact (contract, section 5.3); each uploads
- * an object and inserts its rows. Errors: `PlatformError` of the object store, `LeaseLost` when the round belongs to
- * another worker by now.
+ * What storing an artifact needs. There is one function for each kind of artifact; each uploads an object and inserts
+ * its rows. Errors: `PlatformError` of the object store, `LeaseLost` when the round belongs to another worker by now.
  */
 type Store = Pick<Context, 'storage' | 'sql' | 'log'>
 
 const JSON_TYPE = 'application/json'
-export const TEXT_TYPE = 'text/plain'
+const TEXT_TYPE = 'text/plain'
 
 /** A plan whose text is stored. */
 export interface StoredPlan {
@@ -32,14 +33,12 @@ export interface StoredPlan {
 }
 
 /** Stores the text of a plan as the engine printed it, also that of a plan that failed. */
-export async function storePlanText(
+export const storePlanText = (
   context: Store,
   round: ClaimedRound,
   plan: { text: string; targets: string[] },
   signal?: AbortSignal,
-): Promise<StoredPlan> {
-  return await storePlanKind(context, round, 'plan', plan.text, plan.targets, signal)
-}
+): Promise<StoredPlan> => storePlanKind(context, round, 'plan', plan.text, plan.targets, signal)
 
 /**
  * Stores the document of a plan as JSON beside its text, under the same name. A document that is stored again takes the
@@ -53,14 +52,11 @@ export async function storePlanDocument(
   document: string,
   signal?: AbortSignal,
 ): Promise<void> {
-  const key = plan.uri.replace(/\.txt$/, '.json')
-  const size = await context.storage.put(key, document, {
-    content_type: JSON_TYPE,
-    metadata: { type: 'plan' },
-    signal,
-  })
+  const uri = plan.uri.replace(/\.txt$/, '.json')
+  const options = { content_type: JSON_TYPE, metadata: { type: 'plan' }, signal }
+  const size = await context.storage.put(uri, document, options)
   // The object stays when its row cannot be written: it may be the one of an earlier writing.
-  await setPlanDocument(context.sql, round, plan.id, { uri: key, content_type: JSON_TYPE, file_size_bytes: size })
+  await setPlanDocument(context.sql, round, plan.id, { uri, content_type: JSON_TYPE, file_size_bytes: size })
 }
 
 /** Stores the drift of a plan: its inverted operations as JSON text. */
@@ -81,42 +77,20 @@ async function storePlanKind(
   targets: string[],
   signal?: AbortSignal,
 ): Promise<StoredPlan> {
-  const object = { key: planKey(round), body, content_type: TEXT_TYPE, metadata: { type } }
-  const id = await storeArtifact(
-    context,
-    object,
-    (fileSizeBytes) =>
-      insertPlan(context.sql, round, {
-        uri: object.key,
-        content_type: TEXT_TYPE,
-        file_size_bytes: fileSizeBytes,
-        targets,
-      }),
-    signal,
-  )
-  return { id, uri: object.key }
+  const object = { key: keyOf(round, `plans/${token()}.txt`), body, content_type: TEXT_TYPE, metadata: { type } }
+  const insert = (stored: StoredObject) => insertPlan(context.sql, round, { ...stored, targets })
+  return { id: await storeArtifact(context, object, insert, signal), uri: object.key }
 }
 
 /** Stores the settled report of a round as JSON. */
 export async function storeReport<Type extends ReportType>(
   context: Store,
   round: ClaimedRound,
-  report: { type: Type; document: ReportDocuments[Type] },
+  { type, document }: { type: Type; document: ReportDocuments[Type] },
   signal?: AbortSignal,
 ): Promise<void> {
-  const object = { key: reportKey(round, report.type), body: toJson(report.document), content_type: JSON_TYPE }
-  await storeArtifact(
-    context,
-    object,
-    (fileSizeBytes) =>
-      insertReport(context.sql, round, {
-        uri: object.key,
-        content_type: JSON_TYPE,
-        file_size_bytes: fileSizeBytes,
-        type: report.type,
-      }),
-    signal,
-  )
+  const object = jsonObject(round, `reports/${type}-${token()}.json`, document)
+  await storeArtifact(context, object, (stored) => insertReport(context.sql, round, { ...stored, type }), signal)
 }
 
 /** Stores the findings of a compliance check as JSON. */
@@ -126,19 +100,10 @@ export async function storeComplianceCheck(
   document: ComplianceReport,
   signal?: AbortSignal,
 ): Promise<void> {
-  const object = { key: complianceKey(round), body: toJson(document), content_type: JSON_TYPE }
-  await storeArtifact(
-    context,
-    object,
-    (fileSizeBytes) =>
-      insertComplianceCheck(context.sql, round, {
-        uri: object.key,
-        content_type: JSON_TYPE,
-        file_size_bytes: fileSizeBytes,
-        passed: document.passed,
-      }),
-    signal,
-  )
+  const object = jsonObject(round, `compliance/check-${token()}.json`, document)
+  const { passed } = document
+  const insert = (stored: StoredObject) => insertComplianceCheck(context.sql, round, { ...stored, passed })
+  await storeArtifact(context, object, insert, signal)
 }
 
 /**
@@ -152,72 +117,70 @@ export async function storeCodeChange(
   signal?: AbortSignal,
 ): Promise<void> {
   const object = {
-    key: codeChangeKey(round, change.path),
+    key: keyOf(round, `changes/${token()}-${safeName(change.path)}`),
     body: change.content,
     content_type: TEXT_TYPE,
     metadata: { new_file: String(change.new_file) },
   }
-  await storeArtifact(
-    context,
-    object,
-    (fileSizeBytes) =>
-      insertCodeChange(context.sql, round, {
-        uri: object.key,
-        content_type: TEXT_TYPE,
-        file_size_bytes: fileSizeBytes,
-        file_name: change.path,
-      }),
-    signal,
-  )
+  const insert = (stored: StoredObject) => insertCodeChange(context.sql, round, { ...stored, file_name: change.path })
+  await storeArtifact(context, object, insert, signal)
 }
 
-/** Stores as JSON what an import preview lists. Its unmanaged identifiers are what a later import may choose from. */
+/** Stores the listing of an import preview as JSON. A later import may choose from its unmanaged identifiers. */
 export async function storePreview(
   context: Store,
   round: ClaimedRound,
   document: ScopeInventory,
   signal?: AbortSignal,
 ): Promise<void> {
-  const object = { key: previewKey(round), body: toJson(document), content_type: JSON_TYPE }
-  await storeArtifact(
-    context,
-    object,
-    (fileSizeBytes) =>
-      insertPreview(context.sql, round, {
-        uri: object.key,
-        content_type: JSON_TYPE,
-        file_size_bytes: fileSizeBytes,
-        counts: document.counts,
-        resource_ids: document.unmanaged.map(({ resource_id }) => resource_id),
-      }),
-    signal,
-  )
+  const object = jsonObject(round, `previews/import-${token()}.json`, document)
+  const { counts, unmanaged } = document
+  const resource_ids = unmanaged.map(({ resource_id }) => resource_id)
+  const insert = (stored: StoredObject) => insertPreview(context.sql, round, { ...stored, counts, resource_ids })
+  await storeArtifact(context, object, insert, signal)
+}
+
+/** Stores the output of an engine job. `text` is masked. `exit_code` is null for a job without a result. */
+export async function storeEngineOutput(
+  context: Store,
+  round: ClaimedRound,
+  { text, ...job }: { step: string; exit_code: number | null; text: string },
+  signal?: AbortSignal,
+): Promise<void> {
+  const key = keyOf(round, `outputs/${job.step}-${token()}.txt`)
+  const insert = (stored: StoredObject) => insertEngineOutput(context.sql, round, { ...stored, ...job })
+  await storeArtifact(context, { key, body: text, content_type: TEXT_TYPE }, insert, signal)
 }
 
 const toJson = (value: unknown) => JSON.stringify(value, null, 2)
 
-export interface ArtifactObject {
+interface ArtifactObject {
   key: string
   body: string
   content_type: string
   metadata?: Record<string, string>
 }
 
+const jsonObject = (round: ClaimedRound, name: string, document: unknown): ArtifactObject => ({
+  key: keyOf(round, name),
+  body: toJson(document),
+  content_type: JSON_TYPE,
+})
+
 /**
  * Uploads the object first and inserts its rows second, so that no row refers to a missing object. When the insert
  * fails, it tries to delete the object, and throws the error of the insert.
- * @param insert inserts the rows; gets the size of the body in bytes
  */
-export async function storeArtifact<Row>(
+async function storeArtifact<Row>(
   context: Pick<Context, 'storage' | 'log'>,
   object: ArtifactObject,
-  insert: (fileSizeBytes: number) => Promise<Row>,
+  insert: (stored: StoredObject) => Promise<Row>,
   signal?: AbortSignal,
 ): Promise<Row> {
   const { key, body, content_type, metadata } = object
   const size = await context.storage.put(key, body, { content_type, metadata, signal })
   try {
-    return await insert(size)
+    return await insert({ uri: key, content_type, file_size_bytes: size })
   } catch (error) {
     await context.storage
       .delete(key)
@@ -228,24 +191,8 @@ export async function storeArtifact<Row>(
   }
 }
 
-/**
- * The part of a round that its object keys are made of (contract, section 5.3). A key is
- * `sessions/<session uuid>/rounds/<round>/…` and has a new token for each write, so that nothing is overwritten.
- */
-interface KeyOwner {
-  /** Database key of the round. */
-  id: number
-  session: { uuid: string }
-}
-
-const prefix = (round: KeyOwner) => `sessions/${round.session.uuid}/rounds/${round.id}`
-
-const reportKey = (round: KeyOwner, type: ReportType) => `${prefix(round)}/reports/${type}-${token()}.json`
-const previewKey = (round: KeyOwner) => `${prefix(round)}/previews/import-${token()}.json`
-export const complianceKey = (round: KeyOwner) => `${prefix(round)}/compliance/check-${token()}.json`
-const planKey = (round: KeyOwner) => `${prefix(round)}/plans/${token()}.txt`
-export const outputKey = (round: KeyOwner, step: string) => `${prefix(round)}/outputs/${step}-${token()}.txt`
-const codeChangeKey = (round: KeyOwner, path: string) => `${prefix(round)}/changes/${token()}-${safeName(path)}`
+/** A name has a new token for each write, so that nothing is overwritten. */
+const keyOf = (round: ClaimedRound, name: string): string => `sessions/${round.session.uuid}/rounds/${round.id}/${name}`
 
 /** 8 random hex characters. */
 const token = () => toHex(crypto.getRandomValues(new Uint8Array(4)))

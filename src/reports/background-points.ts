@@ -10,7 +10,7 @@ const TITLES = {
 
 const MAX_CHARS = 4_000
 
-/** Whether an entry is one of these, so that the model's own entry of that title is dropped. */
+/** Reports whether an entry is one of these, so that the model's own entry of that title is dropped. */
 export const isBackgroundTitle = (title: string): boolean =>
   Object.values(TITLES).some((known) => known.toLowerCase() === title.trim().toLowerCase())
 

@@ -1,16 +1,17 @@
 import * as v from 'valibot'
 import { type ReportType, SEVERITIES } from '../base/vocabulary.ts'
+import { REPORT_ACTIONS } from '../plan/actions.ts'
 import { amount, choice, count, currency, list, requiredText, text, textOrNull } from './fields.ts'
 
 /**
- * Report of a generate round as it is stored. Browser clients read its keys, like those below (contract, section 1.4).
+ * Report of a generate round as it is stored. Browser clients read its keys, like those below.
  */
 export const generateReport = v.object({
   summary: v.object({ create: count(), update: count(), delete: count(), recreate: count() }),
   detailed_changes: list(
     v.object({
       name: requiredText(),
-      action: choice(['create', 'update', 'delete', 'recreate']),
+      action: choice(REPORT_ACTIONS),
       notes: text(),
       summary: text(),
       details: text(),
@@ -118,7 +119,7 @@ export type GenerateReport = v.InferOutput<typeof generateReport>
 export type DriftReport = v.InferOutput<typeof driftReport>
 export type ApplyReport = v.InferOutput<typeof applyReport>
 export type ImportReport = v.InferOutput<typeof importReport>
-/** What the auditing model reports. The verdict is not part of it, because code computes that. */
+/** Findings of the auditing model. The verdict is not part of it, because code computes that. */
 export type ComplianceFindings = v.InferOutput<typeof complianceFindings>
 export type ComplianceReport = ComplianceFindings & { passed: boolean }
 

@@ -6,17 +6,17 @@ import { type BeyondTargets, describeBeyondTargets } from '../plan/targets/targe
 import { type DriftReport, reportSchemas } from './schemas.ts'
 import { reportGenerationError } from './settle-generate.ts'
 
-/** What code knows for certain about a drift round. All operations are masked. */
+/** Facts of a drift round. All operations are masked. */
 export interface DriftFacts {
   /** Every address that differed at some time in the round, as it was when it was first read. */
   detected: readonly DriftOperation[]
-  /** What differed in the last reading and is covered by no exception rule. */
+  /** Differences of the last reading that no exception rule covers. */
   remaining: readonly DriftOperation[]
-  /** What differed in the last reading and is covered by an exception rule. */
+  /** Differences of the last reading that an exception rule covers. */
   excepted: readonly DriftOperation[]
-  /** What the exception filter said about the rules. */
+  /** Remarks of the exception filter about the rules. */
   notes: readonly string[]
-  /** Why drift could not be read, at the beginning or at the end of the round; null when it could. */
+  /** Reason why drift could not be read, at the beginning or at the end of the round; null when it could. */
   failure: string | null
   /** Files that the round's commits changed. */
   changedFiles: readonly string[]
@@ -57,7 +57,10 @@ export function settleDriftReport(narration: DriftReport, facts: DriftFacts, mas
   return parsed.output
 }
 
-/** What no longer differs. Without a commit of the round nothing counts, since then it did not remediate anything. */
+/**
+ * Returns what no longer differs. Without a commit of the round nothing counts, since then it did not remediate
+ * anything.
+ */
 function remediatedOperations({ detected, remaining, excepted, changedFiles }: DriftFacts): DriftOperation[] {
   if (changedFiles.length === 0) return []
   const left = new Set([...remaining, ...excepted].map(({ address }) => address))
@@ -156,3 +159,35 @@ const describeChange = ({ attribute, text }: DriftFact): Change => ({
   details: [`Before: ${text}`],
   reason: '',
 })
+
+const DIFFERS = 'Code and infrastructure differ here. This was a preview, so nothing was changed.'
+
+/**
+ * Settles the report of a drift preview. Its lists are those of a drift round in which nothing was remediated; its
+ * status says whether drift could be read, since a preview that finds drift has done what it was asked for.
+ * @param seen all operations are masked
+ * Errors: `ReportGenerationError` `report 'drift' generation error.`
+ */
+export function settleDriftPreview(
+  seen: Pick<DriftFacts, 'remaining' | 'excepted' | 'notes' | 'failure'>,
+  masker: Masker,
+): DriftReport {
+  const { remaining, excepted, failure } = seen
+  const narration: DriftReport = {
+    summary: '',
+    status: 'Failed',
+    remediated_resources: [],
+    unreconciled_drift: remaining.map(({ address }) => ({ resource_address: address, reason: DIFFERS, details: [] })),
+    whitelisted_exceptions: [],
+  }
+  const facts: DriftFacts = { ...seen, detected: [...remaining, ...excepted], changedFiles: [], beyond: null }
+  const settled = settleDriftReport(narration, facts, masker)
+  if (failure !== null) return { ...settled, summary: 'The drift could not be read. Nothing was changed.' }
+  return { ...settled, status: 'Succeeded', summary: previewSummary(remaining.length, excepted.length) }
+}
+
+function previewSummary(remaining: number, excepted: number): string {
+  if (remaining + excepted === 0) return 'No drift was found: the code describes the infrastructure as it is.'
+  const resources = remaining === 1 ? '1 resource differs' : `${remaining} resources differ`
+  return `Preview: ${resources}, and ${excepted} more as the exception rules expect. Nothing was changed.`
+}

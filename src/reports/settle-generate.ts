@@ -1,10 +1,11 @@
 import * as v from 'valibot'
 import { PlatformError } from '../base/errors.ts'
 import type { Masker } from '../base/masking.ts'
+import { type PlannedChange, toReportAction, toReportCounts } from '../plan/actions.ts'
 import { stripBackticks, withoutIndexes } from '../plan/addresses.ts'
 import { planCounts, plannedChanges } from '../plan/changes.ts'
 import { type CriticalChange, criticalChanges, higherImpact, impactFloor } from '../plan/impact.ts'
-import type { Plan, PlannedChange } from '../plan/plan.ts'
+import type { Plan } from '../plan/plan.ts'
 import { BEYOND_TITLE, type BeyondTargets, describeBeyondTargets, isBeyondTitle } from '../plan/targets/targets.ts'
 import { emptyResult, type RoundResult } from '../rounds/round-result.ts'
 import { describeResults, INTENT_TITLE, isIntentTitle } from '../rules/intent/describe.ts'
@@ -43,7 +44,7 @@ export function settleGenerateReport(
   const impact = narration.potential_impact
   const document = {
     ...narration,
-    summary: planCounts(plan),
+    summary: toReportCounts(planCounts(plan)),
     detailed_changes: settleChanges(narration.detailed_changes, plannedChanges(plan)),
     potential_impact: {
       ...impact,
@@ -64,7 +65,7 @@ const HAPPENS: Record<PlannedChange['action'], string> = {
   create: 'Will be created.',
   update: 'Will be changed in place.',
   delete: 'Will be destroyed.',
-  recreate: 'Will be destroyed and created again.',
+  replace: 'Will be destroyed and created again.',
 }
 
 const happens = ({ action, keeps_old }: PlannedChange): string =>
@@ -72,7 +73,8 @@ const happens = ({ action, keeps_old }: PlannedChange): string =>
 
 function settleChanges(narrated: readonly Entry[], changes: readonly PlannedChange[]): Entry[] {
   return changes.map((change) => {
-    const { address, action } = change
+    const { address } = change
+    const action = toReportAction(change.action)
     const entry = findEntry(narrated, address)
     if (!entry) return { name: address, action, notes: '', summary: happens(change), details: '' }
     return { ...entry, name: address, action, summary: entry.summary || happens(change) }

@@ -5,7 +5,7 @@ import type { Excluded } from '../plan/imports/unmanaged.ts'
 import { type ImportReport, reportSchemas } from './schemas.ts'
 import { reportGenerationError } from './settle-generate.ts'
 
-/** What code knows for certain about an import round. */
+/** Facts of an import round. */
 export interface ImportFacts {
   imported: readonly Pair[]
   /** Selected, but not imported. The address is empty when none was proposed. */
@@ -14,7 +14,7 @@ export interface ImportFacts {
   state_alignment: string
   /** Recommendations of code; they are listed before those of the model. */
   recommendations: readonly string[]
-  /** Why nothing was selected; null when something was. */
+  /** Reason why nothing was selected; null when something was. */
   nothing: string | null
 }
 

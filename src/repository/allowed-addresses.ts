@@ -46,8 +46,8 @@ async function resolveInTime(resolver: HostResolver, host: string, signal?: Abor
 }
 
 /**
- * Whether an IP address, given as text, can be reached by everybody on the internet. An IPv6 address that holds an
- * IPv4 address (mapped, NAT64, 6to4) is judged by the latter. A text that is no address is not public.
+ * Reports whether an IP address, given as text, can be reached by everybody on the internet. An IPv6 address that holds
+ * an IPv4 address (mapped, NAT64, 6to4) is judged by the latter. A text that is no address is not public.
  */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.IPv4.isValidFourPartDecimal(text) && !ipaddr.IPv6.isValid(text)) return false
@@ -72,7 +72,9 @@ function embeddedIpv4(bytes: number[]): string | null {
   return null
 }
 
-/** Whether the address has the form `::a.b.c.d`. RFC 4291 has withdrawn it, so no host on the internet has one. */
+/**
+ * Reports whether the address has the form `::a.b.c.d`. RFC 4291 has withdrawn it, so no host on the internet has one.
+ */
 const isCompatible = (bytes: number[]): boolean => bytes.slice(0, 12).every((byte) => byte === 0)
 
 /**

@@ -57,7 +57,7 @@ export async function partAnswer(answer: Uint8Array<ArrayBuffer>, slices: Slices
   return { lines: join([...lines, FLUSH]), pack: answer.subarray(0, length) }
 }
 
-/** Whether a line begins with `ERR `. */
+/** Reports whether a line begins with `ERR `. */
 const startsWithError = (bytes: Uint8Array, start: number, end: number): boolean =>
   new TextDecoder().decode(bytes.subarray(start, Math.min(end, start + 4))) === 'ERR '
 

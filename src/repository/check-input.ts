@@ -23,7 +23,9 @@ export function checkRepositoryUri(value: string): UriCheck {
   return { ok: true, uri }
 }
 
-/** Whether a text holds blanks, control characters or backslashes, which the URL parser would drop or rewrite. */
+/**
+ * Reports whether a text holds blanks, control characters or backslashes, which the URL parser would drop or rewrite.
+ */
 function hasForbiddenCharacter(text: string): boolean {
   for (const character of text) {
     const code = character.codePointAt(0) ?? 0

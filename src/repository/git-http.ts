@@ -73,7 +73,9 @@ async function* toAsyncIterable(bytes: Uint8Array): AsyncIterableIterator<Uint8A
   yield bytes
 }
 
-/** Whether the server can filter objects. Its capabilities stand behind the first reference, after a NUL byte. */
+/**
+ * Reports whether the server can filter objects. Its capabilities stand behind the first reference, after a NUL byte.
+ */
 function advertisesFilter(advertisement: Uint8Array): boolean {
   const start = advertisement.indexOf(0)
   if (start < 0) return false

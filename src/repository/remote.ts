@@ -2,7 +2,7 @@ import type { GitConfig } from '../../config/types.ts'
 import type { Fetch } from '../base/http.ts'
 import type { Logger } from '../base/log.ts'
 
-/** What is needed to talk to a remote repository. A `Context` has all of it. */
+/** The parts of a `Context` that calls of a remote repository use. */
 export interface GitContext {
   config: { git: GitConfig }
   log: Logger
@@ -28,11 +28,11 @@ export function remoteUrl(git: GitConfig, uri: string): URL {
   return url
 }
 
-/** Whether the address is on the configured host, the only one that gets the platform's credentials. */
+/** Reports whether the address is on the configured host, the only one that gets the platform's credentials. */
 export const isConfiguredHost = (git: GitConfig, url: URL): boolean =>
   url.protocol === 'https:' && url.host === git.host.toLowerCase()
 
-/** Whether the configuration names the host: as the configured one or in `git.allow_private_hosts`. */
+/** Reports whether the configuration names the host: as the configured one or in `git.allow_private_hosts`. */
 export const isOperatorsHost = (git: GitConfig, url: URL): boolean =>
   isConfiguredHost(git, url) ||
   git.allow_private_hosts.includes(url.host) ||

@@ -34,8 +34,8 @@ export interface RoundEnd {
  * a client that sees the status and sends the next request at once is accepted. After an apply round, successful or
  * not, the session has no current saved plan, and the next apply of its project may begin. Only a round that
  * completed makes its commit the reviewed one: a declined request may find a commit that somebody else has pushed.
- * A preview leaves both commits as they are, since it has reviewed nothing. The end of an apply is entered in the record
- * of who did what. A round that somebody has cancelled by now ends cancelled, whatever `end` says.
+ * A preview leaves both commits as they are, since it has reviewed nothing. The end of an apply is entered in the
+ * record of who did what. A round that somebody has cancelled by now ends cancelled, whatever `end` says.
  * @returns the end as it was written
  * Errors: `LeaseLost`.
  */

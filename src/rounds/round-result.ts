@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { type ChangeList, LISTED_ACTIONS } from '../plan/change-list.ts'
+import { PLAN_ACTIONS } from '../plan/actions.ts'
+import type { ChangeList, ListedAction } from '../plan/change-list.ts'
 
 /**
  * What a round built, in words that are masked already. Modes and their steps fill it in while the round runs, and it
@@ -22,6 +23,9 @@ export interface RoundResult {
 
 export const emptyResult = (): RoundResult => ({ summary: '', assumptions: [], repairs: [], drift: [], notes: [] })
 
+const isListed = (action: (typeof PLAN_ACTIONS)[number]): action is ListedAction =>
+  action !== 'read' && action !== 'none'
+const LISTED_ACTIONS = PLAN_ACTIONS.filter(isListed)
 const texts = v.fallback(v.array(v.string()), [])
 const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 
@@ -42,7 +46,7 @@ const changeList = v.object({
     create: count,
     update: count,
     delete: count,
-    recreate: count,
+    replace: count,
     move: count,
     import: count,
     forget: count,

@@ -4,7 +4,9 @@ import { textOf } from './view.ts'
 
 // The attributes by which resource types of each cloud say whether they encrypt at rest.
 
-/** Whether a database is no copy. A replica and a restored snapshot take over the encryption of their source. */
+/**
+ * Reports whether a database is no copy. A replica and a restored snapshot take over the encryption of their source.
+ */
 const isOriginal = (_subject: Subject, lacks: Lacks) =>
   [
     'replicate_source_db',
@@ -13,7 +15,7 @@ const isOriginal = (_subject: Subject, lacks: Lacks) =>
     'global_cluster_identifier',
     'global_replication_group_id',
   ].every(lacks)
-/** Whether a volume is no copy of a snapshot, whose encryption it would take over. */
+/** Reports whether a volume is no copy of a snapshot, whose encryption it would take over. */
 const isNotFromSnapshot = (_subject: Subject, lacks: Lacks) => lacks('snapshot_id')
 /** A queue with a key of its own needs no encryption with the key of the service. */
 const hasNoKey = (_subject: Subject, lacks: Lacks) => lacks('kms_master_key_id')

@@ -14,7 +14,7 @@ export interface EncryptionSwitch {
   when?: (subject: Subject, lacks: Lacks) => boolean
 }
 
-/** Whether an argument of a resource has no value. */
+/** True if an argument of a resource has no value. */
 export type Lacks = (key: string) => boolean
 
 const isOff = (view: View, key: string, { off }: EncryptionSwitch) =>
@@ -79,8 +79,8 @@ function isOffAt(subject: Subject, each: EncryptionSwitch): boolean {
 }
 
 /**
- * Whether an attribute is off only because the provider filled in its default: some plan `false` for an argument that
- * the code does not set.
+ * Reports whether an attribute is off only because the provider filled in its default: some plan `false` for an
+ * argument that the code does not set.
  */
 function isDefault({ address }: Subject, path: string, { expressionsOf }: PlanContext): boolean {
   const expressions = expressionsOf(address)
@@ -88,8 +88,8 @@ function isDefault({ address }: Subject, path: string, { expressionsOf }: PlanCo
 }
 
 /**
- * Whether an argument has no value. Providers plan an argument that the code does not set as known after the apply where
- * the cloud answers it as well; what counts then is that the code does not set it.
+ * Reports whether an argument has no value. Providers plan an argument that the code does not set as known after the
+ * apply where the cloud answers it as well; what counts then is that the code does not set it.
  */
 const lacksOf =
   (subject: Subject, { expressionsOf }: PlanContext): Lacks =>

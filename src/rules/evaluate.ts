@@ -1,10 +1,14 @@
 import type { RuleGrades } from '../../config/types.ts'
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import type { Severity } from '../base/vocabulary.ts'
+import { withoutIndexes } from '../plan/addresses.ts'
+import { managedChanges } from '../plan/changes.ts'
 import type { Plan } from '../plan/plan.ts'
+import { changesOutsideTargets } from '../plan/targets/targets.ts'
+import { expressionsByAddress } from './common/expressions.ts'
 import { RULES } from './index.ts'
-import { cloudOf, type GradedRule, gradeRules } from './settings.ts'
-import { beforeOf, planContext, subjectsOf } from './subjects.ts'
-import type { CodeFindings, Finding, PlanContext, ResourceRule, RuleMessage, Subject } from './types.ts'
+import { typedManifest } from './kubernetes/manifest.ts'
+import type { Cloud, CodeFindings, Finding, PlanContext, ResourceRule, Rule, RuleMessage, Subject } from './types.ts'
 
 export interface RuleOptions {
   /** Addresses that the plan was restricted to; none stands for the whole root. */
@@ -72,4 +76,65 @@ function toFindings({ rule, severity }: GradedRule, messages: RuleMessage[]): Fi
   return rest > 0
     ? [...findings, toFinding({ resource: null, message: `${rest} more findings of this rule.` })]
     : findings
+}
+
+/** A rule with the severity that is in force: the operator's or, without one, its own. */
+export interface GradedRule {
+  rule: Rule
+  severity: Severity
+}
+
+/** Applies the operator's grades to rules and leaves out those that are switched off. */
+export function gradeRules(rules: readonly Rule[], grades: RuleGrades): GradedRule[] {
+  return rules.flatMap((rule) => {
+    const grade = Object.hasOwn(grades, rule.id) ? (grades[rule.id] ?? rule.severity) : rule.severity
+    return grade === 'off' ? [] : [{ rule, severity: grade }]
+  })
+}
+
+const PREFIXES: [prefix: string, cloud: Cloud][] = [
+  ['aws_', 'aws'],
+  ['azurerm_', 'azure'],
+  ['google_', 'gcp'],
+  ['oci_', 'oci'],
+  ['kubernetes_', 'kubernetes'],
+  ['kubectl_', 'kubernetes'],
+]
+
+/** The cloud that a resource type belongs to; `common` when only the rules for every type apply. */
+export const cloudOf = (type: string): Cloud => PREFIXES.find(([prefix]) => type.startsWith(prefix))?.[1] ?? 'common'
+
+const RAW_MANIFESTS = new Set(['kubernetes_manifest', 'kubectl_manifest'])
+const objectOf = (value: Json): JsonObject => (isJsonObject(value) ? value : {})
+
+/** The changes of a plan as rules see them, without objects left over from interrupted replacements. */
+export function subjectsOf(plan: Plan): Subject[] {
+  return managedChanges(plan)
+    .filter(({ resource }) => resource.deposed === undefined)
+    .map(({ resource: { address, type, change }, action }) => {
+      const subject: Subject = {
+        address,
+        type,
+        action,
+        values: action === 'delete' ? {} : objectOf(change.after),
+        unknown: change.after_unknown,
+        sensitive: change.after_sensitive,
+        before: objectOf(change.before),
+      }
+      return RAW_MANIFESTS.has(type) ? (typedManifest(subject) ?? subject) : subject
+    })
+}
+
+/** The resource as it was before an update, in the place of the planned values. */
+export const beforeOf = (subject: Subject): Subject => ({ ...subject, values: subject.before, unknown: undefined })
+
+const NOTHING: JsonObject = {}
+
+/** Computes what rules may know of a plan beside the resource that they look at. */
+export function planContext(plan: Plan, targets: readonly string[]): PlanContext {
+  const expressions = expressionsByAddress(plan)
+  return {
+    outside: new Set(changesOutsideTargets(plan, targets).map(({ address }) => address)),
+    expressionsOf: (address) => expressions.get(withoutIndexes(address)) ?? NOTHING,
+  }
 }

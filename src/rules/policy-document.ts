@@ -21,7 +21,7 @@ export interface Allowance {
   actions: string[]
   notActions: string[]
   resources: string[]
-  /** Whether the statement names everyone as the principal. */
+  /** True if the statement names everyone as the principal. */
   anyone: boolean
   /** Keys of its conditions in lower case. */
   conditions: string[]
@@ -46,7 +46,7 @@ export function allowancesIn(policy: Json): Allowance[] {
     }))
 }
 
-/** Whether a principal is everyone: `*`, `{"AWS": "*"}` or a list with `*` in it. */
+/** Reports whether a principal is everyone: `*`, `{"AWS": "*"}` or a list with `*` in it. */
 function isAnyone(principal: Json): boolean {
   if (typeof principal === 'string') return principal === '*'
   return isJsonObject(principal) && Object.values(principal).some((value) => texts(value).includes('*'))
@@ -82,6 +82,6 @@ const NOT_ABOUT_CALLER = new Set([
   'sns:endpoint',
 ])
 
-/** Whether a statement allows everyone to call, because no condition restricts who the caller is. */
+/** Reports whether a statement allows everyone to call, because no condition restricts who the caller is. */
 export const allowsAnyone = ({ anyone, conditions }: Allowance): boolean =>
   anyone && conditions.every((key) => NOT_ABOUT_CALLER.has(key))

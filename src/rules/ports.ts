@@ -1,6 +1,6 @@
 export type Protocol = 'tcp' | 'udp' | 'all' | 'other'
 
-/** What a resource opens to everyone: to whom, by which protocol, and to which ports. */
+/** An opening of a resource to everyone: to whom, by which protocol, and to which ports. */
 export interface Opening {
   /** In words, for example `all IPv4 addresses`. */
   audience: string
@@ -61,7 +61,7 @@ const DATABASE_TCP: Record<number, string> = {
 const DATABASE_UDP: Record<number, string> = { 1434: 'SQL Server', 11211: 'Memcached' }
 const WEB = new Set([80, 443])
 
-/** Whether an opening counts as all ports. A range of at least 65,000 ports leaves out nothing that matters. */
+/** Reports whether an opening counts as all ports. A range of at least 65,000 ports leaves out nothing that matters. */
 export const isEveryPort = ({ protocol, from, to }: Opening): boolean =>
   protocol === 'all' || (protocol !== 'other' && to - from >= 65_000)
 
@@ -70,7 +70,7 @@ export const adminPorts = (opening: Opening): string[] => listServices(opening, 
 /** The database ports in an opening, for example `5432 (PostgreSQL)`. */
 export const databasePorts = (opening: Opening): string[] => listServices(opening, DATABASE_TCP, DATABASE_UDP)
 
-/** Whether an opening is none of these: web, administration, database, all ports. */
+/** Reports whether an opening is none of these: web, administration, database, all ports. */
 export const isOtherPort = (opening: Opening): boolean =>
   (opening.protocol === 'tcp' || opening.protocol === 'udp') &&
   !isEveryPort(opening) &&

@@ -32,7 +32,7 @@ export const audiencesOf = (ranges: readonly string[]): string[] => [
   ...new Set(ranges.map(openTo).filter((audience) => audience !== null)),
 ]
 
-/** How many addresses the IPv4 range from `start` to `end` has; 0 when the two are no such range. */
+/** Counts the addresses of the IPv4 range from `start` to `end`; 0 when the two are no such range. */
 export function ipv4Count(start: string, end: string): number {
   const first = ipv4(start)
   const last = ipv4(end)

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../base/json.ts'
 import type { Severity } from '../base/vocabulary.ts'
-import type { ChangeAction, Plan } from '../plan/plan.ts'
+import type { ChangeAction } from '../plan/actions.ts'
+import type { Plan } from '../plan/plan.ts'
 
 export type Cloud = 'common' | 'aws' | 'azure' | 'gcp' | 'oci' | 'kubernetes'
 
@@ -15,12 +16,12 @@ export interface View {
 export interface Subject extends View {
   address: string
   type: string
-  action: Exclude<ChangeAction, 'none'>
+  action: ChangeAction
   /** Values before the change; empty for a new object. */
   before: JsonObject
 }
 
-/** What a rule may know of the plan beside its subject; computed once for each plan. */
+/** The plan around the subject of a rule; computed once for each plan. */
 export interface PlanContext {
   /** Addresses of changes that no target names. */
   outside: ReadonlySet<string>
@@ -56,7 +57,7 @@ export interface ResourceRule extends RuleText {
   check(subject: Subject, context: PlanContext): string[]
 }
 
-/** What a rule says about one resource, or about the plan as a whole when `resource` is null. */
+/** A finding of a rule about one resource, or about the plan as a whole when `resource` is null. */
 export interface RuleMessage {
   resource: string | null
   message: string

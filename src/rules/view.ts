@@ -53,14 +53,14 @@ export function blocksOf(view: View, key: string): View[] {
 export const blocksAt = (view: View, path: string): View[] =>
   path.split('.').reduce<View[]>((views, key) => views.flatMap((each) => blocksOf(each, key)), [view])
 
-/** Whether an attribute is not set and will not get a value that only the apply knows. */
+/** Reports whether an attribute is not set and will not get a value that only the apply knows. */
 export function isAbsent(view: View, key: string): boolean {
   const value = jsonAt(view, key)
   const empty = value === null || value === '' || (Array.isArray(value) && value.length === 0)
   return empty && !hasMark(memberMarks(view.unknown, key))
 }
 
-/** Whether an attribute, or a part of it, is known only after the apply. */
+/** Reports whether an attribute, or a part of it, is known only after the apply. */
 export const isUnknown = (view: View, key: string): boolean => hasMark(memberMarks(view.unknown, key))
 
 /** A view of values without marks. */

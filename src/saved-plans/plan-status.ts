@@ -38,7 +38,7 @@ export interface SavedPlanStatus extends Pick<SavedPlan, 'plan_sha256' | 'commit
   /** Number of the round that saved it. */
   round: number
   valid: boolean
-  /** Why it is not valid; null when it is. */
+  /** Reason why it is not valid; null when it is. */
   reason: (typeof INVALID_REASONS)[number] | null
   explanation: string | null
   /** True if an encrypted copy of the plan's directory is stored. */

@@ -1,6 +1,6 @@
 import type { Db, Transaction } from '../data/db/types.ts'
 import { storable } from '../data/db/values.ts'
-import type { PlannedChange } from '../plan/plan.ts'
+import type { PlannedChange } from '../plan/actions.ts'
 import type { StateVersion } from '../plan/state/state.ts'
 import type { EngineInfo } from '../services/iac/contract.ts'
 

@@ -1,8 +1,7 @@
 import { conflict } from '../base/errors.ts'
 import type { Context } from '../context.ts'
-import { readManagedState } from '../plan/state/managed-state.ts'
+import { isStateLocked, readManagedState } from '../plan/state/managed-state.ts'
 import { hasMoved, type StateVersion } from '../plan/state/state.ts'
-import { isStateLocked } from '../plan/state/state-lock.ts'
 import { readBranchHead } from '../repository/head.ts'
 import type { EngineInfo } from '../services/iac/contract.ts'
 import {
@@ -73,8 +72,8 @@ const broken = (explanation: string): Finding => ({ outcome: 'broken', explanati
 const unknown = (explanation: string): Finding => ({ outcome: 'unknown', explanation })
 
 /**
- * Asks an outside service in limited time. A failure is `unknown` with the text of `failed`; its own text goes to the log
- * only, because it may name what the caller must not see.
+ * Asks an outside service in limited time. A failure is `unknown` with the text of `failed`; its own text goes to the
+ * log only, because it may name what the caller must not see.
  */
 async function ask(
   { log }: Needs,

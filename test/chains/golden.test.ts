@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CHAINS } from '../../src/chains/index.ts'
 import { createSteps } from '../pipeline/steps/support.ts'
-import { renderRequest, renderSections, type Section } from './form.ts'
+import { renderDefinition, renderRequest, renderSections, type Section } from './form.ts'
 import { PROMPTS, SHARED } from './prompts.ts'
 import { requestsOf } from './requests.ts'
 
@@ -17,6 +17,15 @@ import { requestsOf } from './requests.ts'
  */
 
 const file = (name: string) => join(import.meta.dirname, 'golden', `${name}.txt`)
+
+/** The definitions of the result tools of a chain; variants of a chain may have several. */
+function resultToolsOf(name: string): Section[] {
+  const definitions = CHAINS.flatMap((chain) =>
+    chain.name === name && 'resultTool' in chain ? [chain.resultTool().definition] : [],
+  )
+  const byName = new Map(definitions.map((definition) => [definition.name, definition]))
+  return [...byName.values()].map((definition) => ['result tool', renderDefinition(definition)])
+}
 
 const NAMES = [...new Set(CHAINS.map(({ name }) => name))]
 
@@ -40,7 +49,7 @@ afterAll(async () => {
 
 describe('the prompts of', () => {
   it.each(Object.entries({ ...PROMPTS, ...SHARED }))('%s are as they were', async (name, sections) => {
-    await expect(renderSections(sections)).toMatchFileSnapshot(file(name))
+    await expect(renderSections([...sections, ...resultToolsOf(name)])).toMatchFileSnapshot(file(name))
   })
 })
 

@@ -140,15 +140,12 @@ const DRIFT = {
   diff: BRANCH_DIFF,
 }
 
-const describeResult = (chain: { resultTool(): Tool }, heading = 'result tool'): Section => [
-  heading,
-  renderDefinition(chain.resultTool().definition),
-]
 const generatorSystem = (changes: Partial<GeneratorValues>, bodies: Partial<typeof CODE_BODIES> = {}) =>
   iacGenerator.system({ ...CODE_BODIES, ...bodies }, { ...GENERATOR, ...changes })
 const generatorQuery = (changes: Partial<GeneratorValues>) => iacGenerator.query({ ...GENERATOR, ...changes })
 const compositorQuery = (pass: CompositorValues['pass']) => promptCompositor.query({ request: REQUEST, pass })
 
+/** The prompts of each chain, without its result tool. */
 export const PROMPTS: Record<ChainName, readonly Section[]> = {
   REQUESTS_FILTER: [
     ...OPERATIONS.map(
@@ -165,7 +162,6 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
       'query: with blocks',
       requestsFilter.query({ request: REQUEST, operation: 'generate', blocks: 'main.tf (1 B): resource a.b' }),
     ],
-    describeResult(requestsFilter),
   ],
   INTENT_CHECK: [
     ...CLOUDS.map(
@@ -176,7 +172,6 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
       intentCheck.query({ cloud: 'aws', request: REQUEST, blocks: 'main.tf (1 B): resource a.b' }),
     ],
     ['query: without blocks', intentCheck.query({ cloud: 'aws', request: REQUEST, blocks: '' })],
-    describeResult(intentCheck),
   ],
   PROMPT_COMPOSITOR: [
     ['system', promptCompositor.system(LISTS, { request: REQUEST, pass: { number: 1 } })],
@@ -186,7 +181,6 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
       compositorQuery({ number: 2, templates: ['vpc', 'subnet'], abbreviations: ['- aws_vpc: vpc'] }),
     ],
     ['query: second pass after templates alone', compositorQuery({ number: 2, templates: ['vpc'], abbreviations: [] })],
-    describeResult(promptCompositor),
   ],
   IAC_GENERATOR: [
     ['system: generate', generatorSystem({})],
@@ -226,7 +220,6 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
     ],
     ['query: without schema', generatorQuery({ providerSchema: '' })],
     ['query: with schema', generatorQuery({ providerSchema: 'resource "a_b"' })],
-    describeResult(iacGenerator),
   ],
   TARGET_GENERATOR: [
     ['system: session', sessionTargets.system({}, { diff: '', earlier: null })],
@@ -235,29 +228,24 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
     ['query: session, again', sessionTargets.query({ diff: DIFF, earlier: EARLIER_TARGETS })],
     ['query: session without changes at hand', sessionTargets.query({ diff: null, earlier: null })],
     ['query: drift', driftTargets.query({ request: REQUEST })],
-    describeResult(driftTargets),
   ],
   TASK_SPLITTER: [
     ['system', taskSplitter.system({}, { drift: [] })],
     ['query', taskSplitter.query({ drift: [{ address: 'a.b', action: 'delete resource' }] })],
-    describeResult(taskSplitter),
   ],
   FILTER_RECONCILIATION: [
     ['system', filterReconciliation.system({}, { operations: [], diff: '' })],
     ['query', filterReconciliation.query({ operations: OPERATIONS_LIST, diff: BRANCH_DIFF })],
     ['query: nothing changed', filterReconciliation.query({ operations: OPERATIONS_LIST, diff: '' })],
-    describeResult(filterReconciliation),
   ],
   FILTER_DRIFT_EXCEPTIONS: [
     ['system', filterDriftExceptions.system({ driftExceptions: 'EXCEPTIONS BODY' }, { operations: [] })],
     ['query', filterDriftExceptions.query({ operations: OPERATIONS_LIST })],
-    describeResult(filterDriftExceptions),
   ],
   IMPORT_FILTER: [
     ['system', importFilter.system({}, IMPORT)],
     ['system: empty lists', importFilter.system({}, { ...IMPORT, templates: [], abbreviations: [] })],
     ['query', importFilter.query(IMPORT)],
-    describeResult(importFilter),
   ],
   IMPORT_ADDRESSES: [
     ['system', importAddresses.system({}, { pendingIds: IDS, addresses: [], diff: '' })],
@@ -270,7 +258,6 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
       }),
     ],
     ['query: without addresses', importAddresses.query({ pendingIds: IDS, addresses: [], diff: BRANCH_DIFF })],
-    describeResult(importAddresses),
   ],
   REPORT_GENERATOR: [
     ['system: generate', generateReportWriter.system({ impact: 'IMPACT BODY' }, { ...background(REQUEST), plan: '' })],
@@ -288,10 +275,6 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
       driftReportWriter.query({ ...DRIFT, written: [{ address: 'a.b', action: 'delete resource' }] }),
     ],
     ['query: drift, both', driftReportWriter.query({ ...DRIFT, failure: 'LEFT', exclusions: ['EXPECTED'] })],
-    describeResult(generateReportWriter, 'result tool: generate'),
-    describeResult(driftReportWriter, 'result tool: drift'),
-    describeResult(applyReportWriter, 'result tool: apply'),
-    describeResult(importReportWriter, 'result tool: import'),
   ],
   COMPLIANCE_CHECKER: [
     ['system', complianceChecker.system({ ...CODE_BODIES, engine: 'ENGINE BODY', rules: 'RULES BODY' }, COMPLIANCE)],
@@ -308,12 +291,8 @@ export const PROMPTS: Record<ChainName, readonly Section[]> = {
       'query: with findings of code',
       complianceChecker.query({ ...COMPLIANCE, codeFindings: 'error a_rule a.b: Odd.' }),
     ],
-    describeResult(complianceChecker),
   ],
-  PR_GENERATOR: [
-    ['system', pullRequestText.system({}, { firstRequest: '', record: '' })],
-    describeResult(pullRequestText),
-  ],
+  PR_GENERATOR: [['system', pullRequestText.system({}, { firstRequest: '', record: '' })]],
   STATUS_UPDATE: [
     ['system', statusUpdate.system({}, { text: '' })],
     ['query', statusUpdate.query({ text: 'Checking the request' })],

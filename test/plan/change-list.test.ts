@@ -16,7 +16,7 @@ describe('a real plan', () => {
     expect(listChanges(plan, maskerOf(plan)).entries).toEqual([
       { address: 'terraform_data.added', action: 'create' },
       { address: 'terraform_data.cause', action: 'update' },
-      { address: 'terraform_data.follows', action: 'recreate', replace_reason: 'replace_by_triggers' },
+      { address: 'terraform_data.follows', action: 'replace', replace_reason: 'replace_by_triggers' },
       { address: 'terraform_data.forgotten', action: 'forget' },
       { address: 'terraform_data.found', action: 'import', import_id: 'acme-found' },
       { address: 'terraform_data.found_edit', action: 'update', import_id: null },
@@ -29,20 +29,20 @@ describe('a real plan', () => {
       },
       {
         address: 'terraform_data.new_replace',
-        action: 'recreate',
+        action: 'replace',
         previous_address: 'terraform_data.old_replace',
         replace_paths: ['triggers_replace'],
         replace_reason: 'replace_because_cannot_update',
       },
       { address: 'terraform_data.single[0]', action: 'move', previous_address: 'terraform_data.single' },
-      { address: 'terraform_data.tainted', action: 'recreate', replace_reason: 'replace_because_tainted' },
+      { address: 'terraform_data.tainted', action: 'replace', replace_reason: 'replace_because_tainted' },
     ])
   })
 
   it('counts an object that is moved or imported and changed in both ways, as the engine does', () => {
     expect(listChanges(plan, openly)).toMatchObject({
       total: 12,
-      counts: { create: 1, update: 3, delete: 1, recreate: 3, move: 4, import: 2, forget: 1 },
+      counts: { create: 1, update: 3, delete: 1, replace: 3, move: 4, import: 2, forget: 1 },
     })
   })
 
@@ -63,7 +63,7 @@ it('leaves out what stays as it is, data sources included, and tells a leftover 
 
 it('says that the old object of a replacement stays where it is only forgotten', () => {
   const [entry] = listChanges(planOf([{ address: 'a.b', actions: ['create', 'forget'] }]), openly).entries
-  expect(entry).toEqual({ address: 'a.b', action: 'recreate', keeps_old: true })
+  expect(entry).toEqual({ address: 'a.b', action: 'replace', keeps_old: true })
 })
 
 it('keeps the first 500 changes and counts all', () => {

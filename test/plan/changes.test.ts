@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { actionOf, planCounts, plannedChanges } from '../../src/plan/changes.ts'
+import { actionOf } from '../../src/plan/actions.ts'
+import { planCounts, plannedChanges } from '../../src/plan/changes.ts'
 import { parsePlan } from '../../src/plan/plan.ts'
 import { changesJson, planOf } from './fixtures.ts'
 
@@ -8,9 +9,9 @@ describe('actionOf', () => {
     [['create'], 'create'],
     [['update'], 'update'],
     [['delete'], 'delete'],
-    [['delete', 'create'], 'recreate'],
-    [['create', 'delete'], 'recreate'],
-    [['create', 'forget'], 'recreate'],
+    [['delete', 'create'], 'replace'],
+    [['create', 'delete'], 'replace'],
+    [['create', 'forget'], 'replace'],
     [['no-op'], 'none'],
     [['read'], 'none'],
     [['forget'], 'none'],
@@ -25,7 +26,7 @@ describe('a real plan', () => {
   const plan = parsePlan(changesJson)
 
   it('counts a replacement once, and neither moved, forgotten nor unchanged objects', () => {
-    expect(planCounts(plan)).toEqual({ create: 1, update: 1, delete: 1, recreate: 1 })
+    expect(planCounts(plan)).toEqual({ create: 1, update: 1, delete: 1, replace: 1 })
   })
 
   it('lists what changes', () => {
@@ -33,7 +34,7 @@ describe('a real plan', () => {
       { address: 'terraform_data.added', type: 'terraform_data', action: 'create' },
       { address: 'terraform_data.edit', type: 'terraform_data', action: 'update' },
       { address: 'terraform_data.gone', type: 'terraform_data', action: 'delete' },
-      { address: 'terraform_data.replace', type: 'terraform_data', action: 'recreate' },
+      { address: 'terraform_data.replace', type: 'terraform_data', action: 'replace' },
     ])
   })
 })

@@ -73,7 +73,7 @@ describe('impactFloor', () => {
       {
         address: 'module.db.aws_db_instance.main[0]',
         type: 'aws_db_instance',
-        action: 'recreate',
+        action: 'replace',
         criticality: 'data',
       },
       { address: 'aws_iam_role.ci', type: 'aws_iam_role', action: 'delete', criticality: 'access' },

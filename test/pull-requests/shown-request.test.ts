@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { MASK } from '../../src/base/masking.ts'
-import { maskFirstRequest } from '../../src/pull-requests/shown-request.ts'
+import { maskFirstRequest } from '../../src/pull-requests/shown-rounds.ts'
 
 const QUERY = 'Set hunter2-x as password, hunter2-x again'
 const turn = (user: string) => ({ user, assistant: 'Done.' })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createMasker } from '../../src/base/masking.ts'
-import type { PlannedChange } from '../../src/plan/plan.ts'
+import type { PlannedChange } from '../../src/plan/actions.ts'
 import { applyFacts } from '../../src/reports/apply-facts.ts'
 import { settleApplyReport } from '../../src/reports/settle-apply.ts'
 import type { ApplyResult } from '../../src/rounds/applies.ts'
@@ -48,7 +48,7 @@ EOT
 const PLANNED = [
   change('module.net["eu, west"].aws_subnet.each["a: b"]'),
   change('aws_vpc.main', 'update'),
-  change('aws_instance.web', 'recreate'),
+  change('aws_instance.web', 'replace'),
   change('aws_s3_bucket.old[0]', 'delete'),
 ]
 
@@ -84,7 +84,7 @@ describe('an apply that went through', () => {
   })
 
   it('counts what OpenTofu removed from the state alone as nothing that was destroyed', () => {
-    const planned: PlannedChange[] = [{ ...change('aws_instance.web', 'recreate'), keeps_old: true }]
+    const planned: PlannedChange[] = [{ ...change('aws_instance.web', 'replace'), keeps_old: true }]
     const stdout = [
       'aws_instance.web: Creating...',
       'aws_instance.web: Creation complete after 1s [id=i-2]',
@@ -172,7 +172,7 @@ aws_instance.web: Creating...
     const stdout =
       'aws_instance.web: Creating...\naws_instance.web: Creation complete after 1s [id=i-2]\n' +
       'aws_instance.web (deposed object 0a1b): Destroying... [id=i-1]\n'
-    const planned = [change('aws_instance.web', 'recreate')]
+    const planned = [change('aws_instance.web', 'replace')]
     expect(entries(ran(1, stdout), planned)).toEqual([
       ['aws_instance', 'web', 'no_change', 'failed'],
       ['aws_instance', 'web', 'created', 'success'],

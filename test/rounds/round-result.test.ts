@@ -5,10 +5,10 @@ const CHANGES: NonNullable<RoundResult['changes']> = {
   entries: [
     { address: 'a.new', action: 'move', previous_address: 'a.old' },
     { address: 'a.b', action: 'import', import_id: null },
-    { address: 'a.c', action: 'recreate', replace_paths: ['x'], replace_reason: 'replace_by_request', keeps_old: true },
+    { address: 'a.c', action: 'replace', replace_paths: ['x'], replace_reason: 'replace_by_request', keeps_old: true },
   ],
   total: 3,
-  counts: { create: 0, update: 0, delete: 0, recreate: 1, move: 1, import: 1, forget: 0 },
+  counts: { create: 0, update: 0, delete: 0, replace: 1, move: 1, import: 1, forget: 0 },
 }
 
 it('comes back as it was stored', () => {

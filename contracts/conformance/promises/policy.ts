@@ -1,7 +1,7 @@
 import type { Operation } from '../document.ts'
 import type { Call, Exchange, Tester } from '../types.ts'
 
-/** What a suite knows about an operation in addition to the document. */
+/** Facts about an operation that its contract document does not state. */
 export interface Policy {
   operation: Operation
   /** Statuses which mean that the request itself was understood. The first one is the expected one. */
@@ -12,7 +12,7 @@ export interface Policy {
   prepare(body: unknown): unknown
   /** True when the token is checked before the body. */
   tokenFirst: boolean
-  /** Why the operation cannot be checked completely; null when it can. */
+  /** The reason why the operation cannot be checked completely; null when it can. */
   blocked: string | null
 }
 
@@ -38,7 +38,7 @@ export async function askWith(tester: Tester, policy: Policy, call: Call): Promi
 const offers = new WeakMap<Tester['options'], Map<string, boolean>>()
 
 /**
- * Whether an optional operation is offered. It is found out once in a run, with a body that no implementation can
+ * Reports whether an optional operation is offered. It is found out once in a run, with a body that no implementation can
  * accept, so that nothing happens.
  */
 export async function isOffered(tester: Tester, { id, method, path }: Operation): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { delay } from '../../../src/base/http.ts'
-import { isStateLocked } from '../../../src/plan/state/state-lock.ts'
+import { isStateLocked } from '../../../src/plan/state/managed-state.ts'
 import type { BareKit } from '../../kit/kit.ts'
 
 const LIMIT_MS = 60_000

@@ -1,7 +1,7 @@
 import { LeaseLost } from '../../../src/base/errors.ts'
 import { applyReportWriter, describeApply } from '../../../src/chains/report-writers.ts'
 import { notifyApplyFailure } from '../../../src/notifications/notify.ts'
-import type { PlannedChange } from '../../../src/plan/plan.ts'
+import type { PlannedChange } from '../../../src/plan/actions.ts'
 import { applyFacts } from '../../../src/reports/apply-facts.ts'
 import { storeReport } from '../../../src/reports/artifacts.ts'
 import type { ApplyReport } from '../../../src/reports/schemas.ts'

@@ -1,5 +1,5 @@
 import { importAddresses } from '../../../src/chains/import-addresses.ts'
-import { actionOf } from '../../../src/plan/changes.ts'
+import { actionOf } from '../../../src/plan/actions.ts'
 import { identityOf } from '../../../src/plan/imports/identifiers.ts'
 import {
   checkPairs,

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { distanceWithin, editDistance } from '../../../src/base/edit-distance.ts'
+import { distanceWithin, editDistance } from '../../../src/base/text.ts'
 
 const MAX_NAMED = 5
 /** Letters that a name has to have for longer names that begin with it to count as near. */

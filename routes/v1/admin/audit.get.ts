@@ -1,4 +1,4 @@
-import { createRoute, z } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { toCsv } from '../../../src/access/audit/csv.ts'
 import { type AuditFilter, listAuditRecords, readAuditRecords } from '../../../src/access/audit/list.ts'
@@ -7,7 +7,7 @@ import { sumRefusals } from '../../../src/access/audit/refusals.ts'
 import { endpoint } from '../../endpoint.ts'
 import type { AppEnv } from '../../env.ts'
 import { requirePanel } from '../../middleware/gates.ts'
-import { errors, panelForbidden, signedIn } from '../../openapi/answers.ts'
+import { errors, panelForbidden } from '../../openapi/answers.ts'
 import { toPage } from '../../page.ts'
 import { AuditPage } from '../../schemas/audit.ts'
 import { anyCase, blankIsAbsent, text, uuid } from '../../validation/fields.ts'
@@ -49,30 +49,27 @@ const AuditQuery = z.object({
 })
 
 export const getAudit = endpoint({
-  route: createRoute({
-    method: 'get',
-    path: '/v1/admin/audit',
-    operationId: 'getAudit',
-    tags: ['Administration'],
-    summary: 'Who did what',
-    description:
-      'The record of accepted requests, cancellations, applies, pull requests, merges, locks and roles, newest first, ' +
-      'and the counts of refused sign-ins: of the last 24 hours, or from `after` until `before`, 31 days at most. ' +
-      'Entries are never changed. For panel role viewer or higher.',
-    security: signedIn,
-    request: { query: AuditQuery },
-    responses: {
-      200: {
-        description: 'One page, or a file of CSV.',
-        content: {
-          'application/json': { schema: AuditPage },
-          'text/csv': { schema: z.string(), example: 'id,at,action,actor,user_id,session_id,address,detail\r\n' },
-        },
+  method: 'get',
+  path: '/v1/admin/audit',
+  operationId: 'getAudit',
+  tags: ['Administration'],
+  summary: 'Who did what',
+  description:
+    'The record of accepted requests, cancellations, applies, pull requests, merges, locks and roles, newest first, ' +
+    'and the counts of refused sign-ins: of the last 24 hours, or from `after` until `before`, 31 days at most. ' +
+    'Entries are never changed. For panel role viewer or higher.',
+  request: { query: AuditQuery },
+  responses: {
+    200: {
+      description: 'One page, or a file of CSV.',
+      content: {
+        'application/json': { schema: AuditPage },
+        'text/csv': { schema: z.string(), example: 'id,at,action,actor,user_id,session_id,address,detail\r\n' },
       },
-      ...errors(401, panelForbidden('viewer'), 422),
     },
-  }),
-  gates: [requirePanel('viewer')],
+    ...errors(401, panelForbidden('viewer'), 422),
+  },
+  gate: requirePanel('viewer'),
   handle: async (c, { query }) => {
     const { sql, now } = c.var.platform
     const wantsCsv = query.format === undefined ? prefersCsv(c.req.header('accept')) : query.format === 'csv'
@@ -82,12 +79,11 @@ export const getAudit = endpoint({
       listAuditRecords(sql, query),
       sumRefusals(sql, { after, before, now: now() }),
     ])
-    const answer: z.input<typeof AuditPage> = { ...toPage(found, query), total_is_exact, sign_in_refusals }
-    return c.json(answer)
+    return { ...toPage(found, query), total_is_exact, sign_in_refusals }
   },
 })
 
-/** Whether CSV is the first of the two forms that the header names. A client that takes anything gets JSON. */
+/** True when CSV is the first of the two forms that the header names. A client that takes anything gets JSON. */
 const prefersCsv = (accept = ''): boolean => {
   const named = accept.split(',').map((one) => one.split(';')[0]?.trim().toLowerCase())
   return named.find((type) => type === 'text/csv' || type === 'application/json') === 'text/csv'

@@ -1,4 +1,4 @@
-import { createRoute, z } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
 import type { CoreContext } from '../../context.ts'
 import { endpoint } from '../../endpoint.ts'
 import { errors, json } from '../../openapi/answers.ts'
@@ -9,9 +9,7 @@ export const AuthConfig = z
     client_id: z.string(),
     audience: z.string(),
     scope: z.string(),
-    artifact_metadata_header_prefix: z
-      .string()
-      .openapi({ description: 'What precedes metadata names on presigned URLs.' }),
+    artifact_metadata_header_prefix: z.string().openapi({ description: 'Prefix of metadata names on presigned URLs.' }),
   })
   .openapi('AuthConfig', {
     example: {
@@ -23,25 +21,21 @@ export const AuthConfig = z
     },
   })
 
-/** What a public client needs to sign in. */
+/** The settings with which a public client signs in. */
 export function signInConfig({ config, storage }: Pick<CoreContext, 'config' | 'storage'>): z.input<typeof AuthConfig> {
   const { issuer_url, client_id, audience, scope } = config.oidc
   return { issuer_url, client_id, audience, scope, artifact_metadata_header_prefix: storage.metadataPrefix }
 }
 
 export const getAuthConfig = endpoint({
-  route: createRoute({
-    method: 'get',
-    path: '/v1/auth/config',
-    operationId: 'getAuthConfig',
-    tags: ['Identity'],
-    summary: 'How to sign in',
-    description: 'What a public PKCE client needs. The only route that asks for no token.',
-    responses: { 200: json(AuthConfig, 'The configuration.'), ...errors() },
-  }),
-  gates: [],
+  method: 'get',
+  path: '/v1/auth/config',
+  operationId: 'getAuthConfig',
+  tags: ['Identity'],
+  summary: 'How to sign in',
+  description: 'The settings of a public PKCE client. The only route that requires no token.',
+  responses: { 200: json(AuthConfig, 'The configuration.'), ...errors() },
   handle: async (c) => {
-    const answer = signInConfig(c.var.platform)
-    return c.json(answer)
+    return signInConfig(c.var.platform)
   },
 })

@@ -1,7 +1,5 @@
-import { createRoute } from '@hono/zod-openapi'
 import { endpoint } from '../../endpoint.ts'
 import { requireUser } from '../../middleware/gates.ts'
-import { signedIn } from '../../openapi/answers.ts'
 import { answerEventLog, eventLogRequest, eventLogResponses } from '../../sse-answers.ts'
 
 const EXAMPLE =
@@ -10,22 +8,19 @@ const EXAMPLE =
   '\n\nevent: end\ndata: {"status":"completed"}\n\n'
 
 export const getActivity = endpoint({
-  route: createRoute({
-    method: 'get',
-    path: '/v1/events/activity/{session_id}',
-    operationId: 'getActivity',
-    tags: ['Rounds'],
-    summary: 'What a round does',
-    description:
-      'Server-sent events: the comment `: keepalive` at once and after 15 seconds without a frame; the events of the ' +
-      'newest round so far, then each new one; at the end of the round the event `end` with its status. Names, paths, ' +
-      'counts and outcomes, never contents. A round tells at most 5,000 events or 1 MiB, then the event `cut` and what ' +
-      'is described there. Ends after the configured number of polls too; connect again then, with `Last-Event-ID`. ' +
-      'Events are kept for 30 days. For the owner and for every holder of a panel role.',
-    security: signedIn,
-    request: eventLogRequest,
-    responses: eventLogResponses('Activity', EXAMPLE),
-  }),
-  gates: [requireUser],
+  method: 'get',
+  path: '/v1/events/activity/{session_id}',
+  operationId: 'getActivity',
+  tags: ['Rounds'],
+  summary: 'What a round does',
+  description:
+    'Server-sent events: the comment `: keepalive` at once and after 15 seconds without a frame; the events of the ' +
+    'newest round so far, then each new one; at the end of the round the event `end` with its status. Names, paths, ' +
+    'counts and outcomes, never contents. A round tells at most 5,000 events or 1 MiB, then the event `cut` and what ' +
+    'is described there. Ends after the configured number of polls too; connect again then, with `Last-Event-ID`. ' +
+    'Events are kept for 30 days. For the owner and for every holder of a panel role.',
+  request: eventLogRequest,
+  responses: eventLogResponses('Activity', EXAMPLE),
+  gate: requireUser,
   handle: (c, input) => answerEventLog(c, 'activity', input),
 })

@@ -1,7 +1,5 @@
-import { createRoute } from '@hono/zod-openapi'
 import { endpoint } from '../../endpoint.ts'
 import { requireUser } from '../../middleware/gates.ts'
-import { signedIn } from '../../openapi/answers.ts'
 import { answerEventLog, eventLogRequest, eventLogResponses } from '../../sse-answers.ts'
 
 const EXAMPLE =
@@ -10,20 +8,17 @@ const EXAMPLE =
   '\n\nevent: end\ndata: {"status":"completed"}\n\n'
 
 export const getOutput = endpoint({
-  route: createRoute({
-    method: 'get',
-    path: '/v1/events/output/{session_id}',
-    operationId: 'getOutput',
-    tags: ['Rounds'],
-    summary: 'What the engine prints',
-    description:
-      'Server-sent events as in the activity stream: the lines of the engine jobs as they come, masked, and where each ' +
-      'job began and ended. A round tells at most 20,000 events or 16 MiB of output, then the event `cut` and what is ' +
-      'described there. Events are kept for 30 days. For the owner and for every holder of a panel role.',
-    security: signedIn,
-    request: eventLogRequest,
-    responses: eventLogResponses('Output', EXAMPLE),
-  }),
-  gates: [requireUser],
+  method: 'get',
+  path: '/v1/events/output/{session_id}',
+  operationId: 'getOutput',
+  tags: ['Rounds'],
+  summary: 'What the engine prints',
+  description:
+    'Server-sent events as in the activity stream: the lines of the engine jobs as they come, masked, and where each ' +
+    'job began and ended. A round tells at most 20,000 events or 16 MiB of output, then the event `cut` and what is ' +
+    'described there. Events are kept for 30 days. For the owner and for every holder of a panel role.',
+  request: eventLogRequest,
+  responses: eventLogResponses('Output', EXAMPLE),
+  gate: requireUser,
   handle: (c, input) => answerEventLog(c, 'output', input),
 })

@@ -1,44 +1,41 @@
-import { createRoute, z } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
 import { createStatusStream } from '../../../src/events/status-stream.ts'
 import { requireReadableSession } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireUser } from '../../middleware/gates.ts'
-import { errors, signedIn } from '../../openapi/answers.ts'
+import { errors } from '../../openapi/answers.ts'
 import { EVENT_STREAM_HEADERS, serverSentEvent } from '../../sse-answers.ts'
 import { uuid } from '../../validation/fields.ts'
 
 export const subscribe = endpoint({
-  route: createRoute({
-    method: 'get',
-    path: '/v1/events/subscribe/{session_id}',
-    operationId: 'subscribe',
-    tags: ['Rounds'],
-    summary: 'Progress of a session',
-    description:
-      'Server-sent events: the comment `: keepalive` at once, then one `data:` line for the current status, for each ' +
-      'change, and every five seconds. Ends after a terminal status, or after the configured number of polls; ' +
-      'connect again then. Token and access are checked once, at connect. ' +
-      'For the owner and for every holder of a panel role.',
-    security: signedIn,
-    request: { params: z.object({ session_id: uuid().openapi({ description: 'The session.' }) }) },
-    responses: {
-      200: {
-        description: 'The stream. `status_msg` is the status in upper case.',
-        content: {
-          'text/event-stream': {
-            schema: serverSentEvent({
-              type: 'object',
-              required: ['status_msg', 'detail'],
-              properties: { status_msg: { type: 'string' }, detail: { type: 'object' } },
-            }),
-            example: ': keepalive\n\ndata: {"status_msg":"GENERATING","detail":{"message":"Writing code"}}\n\n',
-          },
+  method: 'get',
+  path: '/v1/events/subscribe/{session_id}',
+  operationId: 'subscribe',
+  tags: ['Rounds'],
+  summary: 'Progress of a session',
+  description:
+    'Server-sent events: the comment `: keepalive` at once, then one `data:` line for the current status, for each ' +
+    'change, and every five seconds. Ends after a terminal status, or after the configured number of polls; ' +
+    'connect again then. Token and access are checked once, at connect. ' +
+    'For the owner and for every holder of a panel role.',
+  request: { params: z.object({ session_id: uuid().openapi({ description: 'The session.' }) }) },
+  responses: {
+    200: {
+      description: 'The stream. `status_msg` is the status in upper case.',
+      content: {
+        'text/event-stream': {
+          schema: serverSentEvent({
+            type: 'object',
+            required: ['status_msg', 'detail'],
+            properties: { status_msg: { type: 'string' }, detail: { type: 'object' } },
+          }),
+          example: ': keepalive\n\ndata: {"status_msg":"GENERATING","detail":{"message":"Writing code"}}\n\n',
         },
       },
-      ...errors(401, 403, 404, 422),
     },
-  }),
-  gates: [requireUser],
+    ...errors(401, 403, 404, 422),
+  },
+  gate: requireUser,
   handle: async (c, { params }) => {
     const session = await requireReadableSession(c, params.session_id)
     const { streams, config } = c.var.platform

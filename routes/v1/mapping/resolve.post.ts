@@ -1,9 +1,9 @@
-import { createRoute, z } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
 import { CLOUDS } from '../../../src/base/vocabulary.ts'
 import { resolveRepository } from '../../../src/services/mapping.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireUser } from '../../middleware/gates.ts'
-import { BODY_ERRORS, errors, json, jsonBody, sidecarErrors, signedIn } from '../../openapi/answers.ts'
+import { BODY_ERRORS, errors, json, jsonBody, sidecarErrors } from '../../openapi/answers.ts'
 import { optional, text } from '../../validation/fields.ts'
 
 export const MappingRequest = z
@@ -29,28 +29,24 @@ export const MappingAnswer = z
   })
 
 export const postResolve = endpoint({
-  route: createRoute({
-    method: 'post',
-    path: '/v1/mapping/resolve',
-    operationId: 'postResolve',
-    tags: ['Repository'],
-    summary: 'Find a repository',
-    description:
-      'Asks the mapping service, 10 seconds at most, for the repository behind an identifier, its cloud and its ' +
-      'scope. While the service is disabled the identifier stands for itself. Keys that are not listed are refused. ' +
-      'For every signed-in user.',
-    security: signedIn,
-    request: { body: jsonBody(MappingRequest) },
-    responses: {
-      200: json(MappingAnswer, 'What is known.'),
-      ...errors(...BODY_ERRORS, 401, ...sidecarErrors('mapping', 10)),
-    },
-  }),
-  gates: [requireUser],
+  method: 'post',
+  path: '/v1/mapping/resolve',
+  operationId: 'postResolve',
+  tags: ['Repository'],
+  summary: 'Find a repository',
+  description:
+    'Asks the mapping service, 10 seconds at most, for the repository behind an identifier, its cloud and its ' +
+    'scope. While the service is disabled the identifier stands for itself. Keys that are not listed are refused. ' +
+    'For every signed-in user.',
+  request: { body: jsonBody(MappingRequest) },
+  responses: {
+    200: json(MappingAnswer, 'What is known.'),
+    ...errors(...BODY_ERRORS, 401, ...sidecarErrors('mapping', 10)),
+  },
+  gate: requireUser,
   handle: async (c, { body }) => {
     const { identifier, engine_provider } = body
     const question = engine_provider === undefined ? { identifier } : { identifier, engine_provider }
-    const answer: z.input<typeof MappingAnswer> = await resolveRepository(c.var.platform, question)
-    return c.json(answer)
+    return await resolveRepository(c.var.platform, question)
   },
 })

@@ -1,11 +1,11 @@
-import { createRoute, z } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
 import { notifyForUser } from '../../../src/notifications/send.ts'
 import { SEVERITIES } from '../../../src/services/notifications.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireUser } from '../../middleware/gates.ts'
-import { BODY_ERRORS, errorAnswer, errors, json, jsonBody, signedIn } from '../../openapi/answers.ts'
-import { MESSAGE_BODY } from '../../validation/body-limits.ts'
+import { BODY_ERRORS, errorAnswer, errors, json, jsonBody } from '../../openapi/answers.ts'
 import { line, listOf, optional, text, webAddress } from '../../validation/fields.ts'
+import { MESSAGE_BODY } from '../../validation/read-body.ts'
 
 const Link = z.strictObject({ label: text({ min: 1, max: 128 }), url: webAddress(2048) })
 export const NotificationRequest = z
@@ -49,41 +49,37 @@ export const Delivery = z
   .openapi('Delivery', { example: { delivery_id: '0b8f3a52-31f6-4f0c-9a0e-6f1f1c3f7a10' } })
 
 export const postNotification = endpoint({
-  route: createRoute({
-    method: 'post',
-    path: '/v1/notifications',
-    operationId: 'postNotification',
-    tags: ['Notifications'],
-    summary: 'Send a message',
-    description:
-      'To everybody with panel role editor or higher, and to the caller. ' +
-      'Keys that are not listed are refused, `audience` too: the recipients are not the caller’s choice. ' +
-      'For every signed-in user.',
-    security: signedIn,
-    request: { body: jsonBody(NotificationRequest) },
-    responses: {
-      202: json(Delivery, 'The message is on its way.'),
-      ...errors(
-        ...BODY_ERRORS,
-        401,
-        errorAnswer(
-          502,
-          'The notifications service did not accept the message, for whatever reason.',
-          'Notification was not delivered.',
-        ),
-        errorAnswer(503, 'The notifications service is disabled.', 'Notifications are disabled.'),
+  method: 'post',
+  path: '/v1/notifications',
+  operationId: 'postNotification',
+  tags: ['Notifications'],
+  summary: 'Send a message',
+  description:
+    'To everybody with panel role editor or higher, and to the caller. ' +
+    'Keys that are not listed are refused, `audience` too: the recipients are not the caller’s choice. ' +
+    'For every signed-in user.',
+  request: { body: jsonBody(NotificationRequest) },
+  responses: {
+    202: json(Delivery, 'The message is on its way.'),
+    ...errors(
+      ...BODY_ERRORS,
+      401,
+      errorAnswer(
+        502,
+        'The notifications service did not accept the message, for whatever reason.',
+        'Notification was not delivered.',
       ),
-    },
-  }),
-  gates: [requireUser],
+      errorAnswer(503, 'The notifications service is disabled.', 'Notifications are disabled.'),
+    ),
+  },
+  gate: requireUser,
   maxBodyBytes: MESSAGE_BODY,
   handle: async (c, { body }) => {
     const { links, context, ...message } = body
     const { platform, user, log } = c.var
     const notification = { ...message, ...(links ? { links } : {}), ...(context ? { context } : {}) }
-    const answer: z.input<typeof Delivery> = {
+    return {
       delivery_id: await notifyForUser({ ...platform, log }, user, notification),
     }
-    return c.json(answer, 202)
   },
 })

@@ -1,8 +1,8 @@
-import { createRoute, z } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
 import { findRootModules } from '../../../src/repository/root-modules.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireOperation } from '../../middleware/gates.ts'
-import { BODY_ERRORS, errorAnswer, errors, json, jsonBody, signedIn, UNREACHABLE } from '../../openapi/answers.ts'
+import { BODY_ERRORS, errorAnswer, errors, json, jsonBody, UNREACHABLE } from '../../openapi/answers.ts'
 import { repositoryUri } from '../../validation/fields.ts'
 
 export const ParseRequest = z
@@ -15,41 +15,37 @@ export const Roots = z
   .openapi('Roots', { example: { roots: ['.', 'live/network'] } })
 
 export const postParse = endpoint({
-  route: createRoute({
-    method: 'post',
-    path: '/v1/repository/parse',
-    operationId: 'postParse',
-    tags: ['Repository'],
-    summary: 'Find engine roots',
-    description: 'The directories of the default branch that look like roots of the engine. Answers within 50 seconds.',
-    security: signedIn,
-    request: { body: jsonBody(ParseRequest) },
-    responses: {
-      200: json(Roots, 'The roots.'),
-      ...errors(
-        ...BODY_ERRORS,
-        UNREACHABLE,
-        401,
-        errorAnswer(403, 'The operation role is too low.', "Requires operation role 'developer' or higher"),
-        errorAnswer(
-          502,
-          'The clone took too long or could not be read.',
-          'Repository is not reachable or access was denied.',
-        ),
-        errorAnswer(
-          503,
-          'Other repositories are being read; `Retry-After` says after how many seconds to ask again.',
-          'Too many repositories are being read at this moment; please try again in 10 seconds.',
-        ),
+  method: 'post',
+  path: '/v1/repository/parse',
+  operationId: 'postParse',
+  tags: ['Repository'],
+  summary: 'Find engine roots',
+  description: 'The directories of the default branch that look like roots of the engine. Answers within 50 seconds.',
+  request: { body: jsonBody(ParseRequest) },
+  responses: {
+    200: json(Roots, 'The roots.'),
+    ...errors(
+      ...BODY_ERRORS,
+      UNREACHABLE,
+      401,
+      errorAnswer(403, 'The operation role is too low.', "Requires operation role 'developer' or higher"),
+      errorAnswer(
+        502,
+        'The clone took too long or could not be read.',
+        'Repository is not reachable or access was denied.',
       ),
-    },
-  }),
-  gates: [requireOperation('developer')],
+      errorAnswer(
+        503,
+        'Other repositories are being read; `Retry-After` says after how many seconds to ask again.',
+        'Too many repositories are being read at this moment; please try again in 10 seconds.',
+      ),
+    ),
+  },
+  gate: requireOperation('developer'),
   handle: async (c, { body }) => {
     const { platform } = c.var
     const { signal } = c.req.raw
     const roots = await platform.repositoryGate.run(() => findRootModules(platform, body.repo_uri, signal), signal)
-    const answer: z.input<typeof Roots> = { roots }
-    return c.json(answer)
+    return { roots }
   },
 })

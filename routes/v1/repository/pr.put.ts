@@ -1,7 +1,6 @@
-import { createRoute, z } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
 import { createPullRequest } from '../../../src/pull-requests/create.ts'
-import { requireOwnSession } from '../../access.ts'
-import { actorOf } from '../../actor.ts'
+import { actorOf, requireOwnSession } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireOperation } from '../../middleware/gates.ts'
 import {
@@ -13,7 +12,6 @@ import {
   jsonBody,
   operationForbidden,
   STORE_ERROR,
-  signedIn,
 } from '../../openapi/answers.ts'
 import { SessionReference } from '../../schemas/session.ts'
 
@@ -28,47 +26,43 @@ export const PullRequest = z
   })
 
 export const putPullRequest = endpoint({
-  route: createRoute({
-    method: 'put',
-    path: '/v1/repository/pr',
-    operationId: 'putPullRequest',
-    tags: ['Repository'],
-    summary: 'Open a pull request',
-    description:
-      'From the branch of the session, with a title, a summary and the evidence that the session stored. ' +
-      'For the owner. The lock is not checked. Answers within 50 seconds; when the model that writes title and ' +
-      'summary takes too long, code writes them.',
-    security: signedIn,
-    request: { body: jsonBody(SessionReference) },
-    responses: {
-      201: json(PullRequest, 'The pull request is open.'),
-      ...errors(
-        ...BODY_ERRORS,
-        ...GIT_HOST_ERRORS,
-        401,
-        operationForbidden('developer'),
-        404,
-        STORE_ERROR,
-        errorAnswer(
-          502,
-          'The git host is not reachable or does not take the credentials, or there are none; or the model failed.',
-          'The git provider is not reachable.',
-          'Git credentials are not configured; pull requests need the account and token of the git provider.',
-          'Inference call to anthropic/small failed: overloaded',
-        ),
-        errorAnswer(
-          504,
-          'The git host did not answer in time, or the server of the model said so.',
-          'PR creation timeout',
-        ),
+  method: 'put',
+  path: '/v1/repository/pr',
+  operationId: 'putPullRequest',
+  tags: ['Repository'],
+  summary: 'Open a pull request',
+  description:
+    'From the branch of the session, with a title, a summary and the evidence that the session stored. ' +
+    'For the owner. The lock is not checked. Answers within 50 seconds; when the model that writes title and ' +
+    'summary takes too long, code writes them.',
+  request: { body: jsonBody(SessionReference) },
+  responses: {
+    201: json(PullRequest, 'The pull request is open.'),
+    ...errors(
+      ...BODY_ERRORS,
+      ...GIT_HOST_ERRORS,
+      401,
+      operationForbidden('developer'),
+      404,
+      STORE_ERROR,
+      errorAnswer(
+        502,
+        'The git host is not reachable or does not take the credentials, or there are none; or the model failed.',
+        'The git provider is not reachable.',
+        'Git credentials are not configured; pull requests need the account and token of the git provider.',
+        'Inference call to anthropic/small failed: overloaded',
       ),
-    },
-  }),
-  gates: [requireOperation('developer')],
+      errorAnswer(
+        504,
+        'The git host did not answer in time, or the server of the model said so.',
+        'PR creation timeout',
+      ),
+    ),
+  },
+  gate: requireOperation('developer'),
   handle: async (c, { body }) => {
     const session = await requireOwnSession(c, body.session_id)
     const { id, url, status } = await createPullRequest(c.var.platform, session.uuid, undefined, actorOf(c))
-    const answer: z.input<typeof PullRequest> = { id, url, status }
-    return c.json(answer, 201)
+    return { id, url, status }
   },
 })

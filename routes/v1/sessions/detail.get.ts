@@ -1,10 +1,10 @@
-import { createRoute, z } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
 import { sessionNotFound } from '../../../src/base/errors.ts'
 import { loadAggregate } from '../../../src/sessions/aggregate.ts'
 import { requireReadableSession } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireUser } from '../../middleware/gates.ts'
-import { errors, json, STORE_ERROR, signedIn } from '../../openapi/answers.ts'
+import { errors, json, STORE_ERROR } from '../../openapi/answers.ts'
 import { toSeal } from '../../schemas/seal.ts'
 import { SessionAggregate } from '../../schemas/session.ts'
 import { BOOLEAN, boolean, uuid } from '../../validation/fields.ts'
@@ -22,24 +22,20 @@ export const DetailQuery = z.object({
 })
 
 export const getSession = endpoint({
-  route: createRoute({
-    method: 'get',
-    path: '/v1/sessions',
-    operationId: 'getSession',
-    tags: ['Sessions'],
-    summary: 'One session',
-    description: 'The session with its rounds and artifacts. For its owner and for every holder of a panel role.',
-    security: signedIn,
-    request: { query: DetailQuery },
-    responses: { 200: json(SessionAggregate, 'The session.'), ...errors(401, 403, 404, 422, STORE_ERROR) },
-  }),
-  gates: [requireUser],
+  method: 'get',
+  path: '/v1/sessions',
+  operationId: 'getSession',
+  tags: ['Sessions'],
+  summary: 'One session',
+  description: 'The session with its rounds and artifacts. For its owner and for every holder of a panel role.',
+  request: { query: DetailQuery },
+  responses: { 200: json(SessionAggregate, 'The session.'), ...errors(401, 403, 404, 422, STORE_ERROR) },
+  gate: requireUser,
   handle: async (c, { query }) => {
     const session = await requireReadableSession(c, query.id)
     const aggregate = await loadAggregate(c.var.platform, session.uuid, { includeHistory: query.include_history })
     if (!aggregate) throw sessionNotFound(session.uuid)
     const { saved_plan, ...detail } = aggregate
-    const answer: z.input<typeof SessionAggregate> = { ...detail, seal: saved_plan && toSeal(saved_plan) }
-    return c.json(answer)
+    return { ...detail, seal: saved_plan && toSeal(saved_plan) }
   },
 })

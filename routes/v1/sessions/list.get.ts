@@ -1,9 +1,9 @@
-import { createRoute, z } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
 import { CLOUDS, MODES, OPERATIONS, STATUSES } from '../../../src/base/vocabulary.ts'
 import { listSessions } from '../../../src/sessions/list.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireUser } from '../../middleware/gates.ts'
-import { errors, json, signedIn } from '../../openapi/answers.ts'
+import { errors, json } from '../../openapi/answers.ts'
 import { toPage } from '../../page.ts'
 import { SessionPage } from '../../schemas/session.ts'
 import {
@@ -55,7 +55,7 @@ export const sessionFilters = {
     maxLength: 2048,
     description: 'The whole address of the repository, in upper or lower case.',
   }),
-  locked: blankIsAbsent(boolean()).openapi({ ...BOOLEAN, description: 'Whether apply and merge are locked.' }),
+  locked: blankIsAbsent(boolean()).openapi({ ...BOOLEAN, description: 'Only sessions with this lock state.' }),
   created_after: blankIsAbsent(timestamp()).openapi({
     type: 'string',
     format: 'date-time',
@@ -83,26 +83,22 @@ export const listQuery = {
   include_cost: blankIsAbsent(boolean()).openapi({
     ...BOOLEAN,
     default: false,
-    description: 'Whether each entry has `cost_usd`.',
+    description: 'True adds `cost_usd` to each entry.',
   }),
 }
 
 export const getSessionList = endpoint({
-  route: createRoute({
-    method: 'get',
-    path: '/v1/sessions/list',
-    operationId: 'getSessionList',
-    tags: ['Sessions'],
-    summary: 'Own sessions',
-    description: "The caller's own sessions, newest first or the last active first.",
-    security: signedIn,
-    request: { query: z.object(listQuery) },
-    responses: { 200: json(SessionPage, 'One page.'), ...errors(401, 422) },
-  }),
-  gates: [requireUser],
+  method: 'get',
+  path: '/v1/sessions/list',
+  operationId: 'getSessionList',
+  tags: ['Sessions'],
+  summary: 'Own sessions',
+  description: "The caller's own sessions, newest first or the last active first.",
+  request: { query: z.object(listQuery) },
+  responses: { 200: json(SessionPage, 'One page.'), ...errors(401, 422) },
+  gate: requireUser,
   handle: async (c, { query }) => {
     const result = await listSessions(c.var.platform.sql, { ...query, owner_id: c.var.user.id })
-    const answer: z.input<typeof SessionPage> = toPage(result, query)
-    return c.json(answer)
+    return toPage(result, query)
   },
 })

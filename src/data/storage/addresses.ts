@@ -1,5 +1,5 @@
 import type { StorageConfig } from '../../../config/types.ts'
-import { domainOf } from '../../aws/partition.ts'
+import { domainOf } from '../../aws/sts.ts'
 
 /**
  * The path of an object below its bucket, encoded segment by segment as signatures require.

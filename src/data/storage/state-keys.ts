@@ -1,7 +1,6 @@
 import type { Config, StorageConfig } from '../../../config/types.ts'
 import { CredentialError } from '../../aws/credentials.ts'
-import { domainOf } from '../../aws/partition.ts'
-import { assumeWithKeys } from '../../aws/sts.ts'
+import { assumeWithKeys, domainOf } from '../../aws/sts.ts'
 import { badGateway, PlatformError, unavailable } from '../../base/errors.ts'
 import { withoutTrailingSlash } from './addresses.ts'
 import { credentialsOf, type StorageDeps } from './create.ts'

@@ -1,15 +1,13 @@
-import { AwsV4Signer } from 'aws4fetch'
 import type { AwsVariables } from '../../../config/types.ts'
 import { cacheCredentials, defaultCredentials } from '../../aws/chain.ts'
-import { CredentialError, type CredentialSource, staticCredentials } from '../../aws/credentials.ts'
-import { domainOf } from '../../aws/partition.ts'
-import { assumeWithKeys } from '../../aws/sts.ts'
-import { CallFailure } from '../failure.ts'
+import { type CredentialSource, staticCredentials } from '../../aws/credentials.ts'
+import { signHeaders } from '../../aws/sign.ts'
+import { assumeWithKeys, domainOf } from '../../aws/sts.ts'
 import { quirksOf } from '../quirks.ts'
 import { converseWire } from '../wire/converse.ts'
 import type { Authorize } from '../wire/wire-fetch.ts'
 import { configuredWire, connectByWire, quirksOfClaude } from './by-wire.ts'
-import { baseUrl, type Connection, type ModelEntry, Unconfigured } from './connection.ts'
+import { baseUrl, type Connection, type ModelEntry, throwCredentialFailure, Unconfigured } from './connection.ts'
 
 const DEFAULT_REGION = 'us-west-2'
 const REGION = /^[a-z]{2,4}(-[a-z]+)+-\d+$/
@@ -84,27 +82,10 @@ function chainVariables({ config: { aws }, param }: ModelEntry): AwsVariables {
 /** Signs each request. `secrets` is updated with the keys in use, so that they are masked in error texts. */
 function createSigner(credentials: CredentialSource, region: string, secrets: string[], now: () => Date): Authorize {
   return async ({ url, body }) => {
-    const { access_key, secret_key, session_token } = await credentials().catch(throwCallFailure)
+    const keys = await credentials().catch(throwCredentialFailure)
+    const { access_key, secret_key, session_token } = keys
     secrets.splice(0, secrets.length, secret_key, access_key, ...(session_token ? [session_token] : []))
-    const signer = new AwsV4Signer({
-      method: 'POST',
-      url,
-      body,
-      headers: { 'content-type': 'application/json' },
-      service: 'bedrock',
-      region,
-      datetime: now()
-        .toISOString()
-        .replaceAll(/[:-]|\.\d{3}/g, ''),
-      accessKeyId: access_key,
-      secretAccessKey: secret_key,
-      sessionToken: session_token,
-    })
-    return Object.fromEntries((await signer.sign()).headers)
+    const headers = { 'content-type': 'application/json' }
+    return signHeaders({ url, headers, body, service: 'bedrock', region, now: now() }, keys)
   }
-}
-
-function throwCallFailure(error: unknown): never {
-  if (!(error instanceof CredentialError)) throw error
-  throw new CallFailure(error.message, 502, { retryable: error.transient, cause: error })
 }

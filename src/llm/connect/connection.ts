@@ -1,6 +1,9 @@
 import type { LlmConfig } from '../../../config/types.ts'
+import { CredentialError } from '../../aws/credentials.ts'
 import type { Fetch } from '../../base/http.ts'
 import type { Logger } from '../../base/log.ts'
+import { CallFailure } from '../failure.ts'
+import { GoogleTokenError } from '../google-credentials.ts'
 import type { Quirks } from '../quirks.ts'
 import type { Wire } from '../wire/wire.ts'
 import type { Authorize, WireOptions } from '../wire/wire-fetch.ts'
@@ -46,6 +49,12 @@ export interface Connection {
 /** A model cannot be called as it is configured. The message is shown behind the name of the model. */
 export class Unconfigured extends Error {
   override readonly name = 'Unconfigured'
+}
+
+/** Turns a failed look-up of credentials into a failed attempt. */
+export function throwCredentialFailure(error: unknown): never {
+  if (!(error instanceof CredentialError || error instanceof GoogleTokenError)) throw error
+  throw new CallFailure(error.message, 502, { retryable: error.transient, cause: error })
 }
 
 /** The address without trailing slashes; `defaultPath` is appended to one that has no path. */

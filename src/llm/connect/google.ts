@@ -1,12 +1,18 @@
-import { CallFailure } from '../failure.ts'
-import { GoogleTokenError, googleTokens } from '../google-credentials.ts'
+import { googleTokens } from '../google-credentials.ts'
 import { quirksOf } from '../quirks.ts'
 import { anthropicWire } from '../wire/anthropic.ts'
 import { chatWire } from '../wire/chat.ts'
 import { geminiWire } from '../wire/gemini.ts'
 import type { Wire } from '../wire/wire.ts'
 import { claudeQuirks, configuredWire, connectByWire } from './by-wire.ts'
-import { baseUrl, type Connection, type ModelEntry, sameHost, Unconfigured } from './connection.ts'
+import {
+  baseUrl,
+  type Connection,
+  type ModelEntry,
+  sameHost,
+  throwCredentialFailure,
+  Unconfigured,
+} from './connection.ts'
 
 const OFFICIAL = 'https://generativelanguage.googleapis.com/v1beta'
 
@@ -109,16 +115,11 @@ function googleAccess(
   }
   const token = googleTokens(sources, entry.tools)
   const authorize = async () => {
-    const value = await token().catch(throwCallFailure)
+    const value = await token().catch(throwCredentialFailure)
     if (!secrets.includes(value)) secrets.splice(0, 1, value)
     return { authorization: `Bearer ${value}` }
   }
   // A gateway gets a token of Google only when the entry has no key for it and credentials were set up on purpose.
   const setUp = sources.access_token !== '' || sources.credentials !== '' || sources.credentials_file !== ''
   return { secrets, authorize, explicit: entry.param('api_key') || !setUp ? {} : { authorize, secrets } }
-}
-
-function throwCallFailure(error: unknown): never {
-  if (!(error instanceof GoogleTokenError)) throw error
-  throw new CallFailure(error.message, 502, { retryable: error.transient, cause: error })
 }

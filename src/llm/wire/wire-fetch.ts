@@ -161,7 +161,9 @@ function retryAfterMs(headers: Headers): number | null {
   return Number.isFinite(wait) && wait >= 0 ? wait : null
 }
 
-/** The text of an error that is in no known form. In place of JSON or of an HTML page of a gateway, the status alone. */
+/**
+ * The text of an error that is in no known form. In place of JSON or of an HTML page of a gateway, the status alone.
+ */
 const shownText = (text: string, value: unknown, status: number): string =>
   value !== undefined || text.trim() === '' || /^\s*</.test(text) ? `HTTP ${status}` : text
 

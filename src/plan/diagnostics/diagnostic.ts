@@ -15,9 +15,9 @@ export interface Diagnostic {
   address: string | null
   /** Lines of code that the engine quotes, each with its number; empty when it quotes none. */
   snippet: string
-  /** What code knows beside the words of the engine, such as names that exist; absent when it knows nothing. */
+  /** Facts beside the words of the engine, such as names that exist; absent when there are none. */
   hint?: string
-  /** How many diagnostics were merged into this one; 1 when it stands for itself. */
+  /** Number of diagnostics that this one stands for, itself included. */
   count: number
 }
 
@@ -77,7 +77,7 @@ export function orderDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic
     .map(({ diagnostic }) => diagnostic)
 }
 
-/** Whether two diagnostics are the same one. An engine prints a diagnostic once in each pass over the code. */
+/** Reports whether two diagnostics are the same one. An engine prints a diagnostic once in each pass over the code. */
 const isRepeated = (a: Diagnostic, b: Diagnostic) =>
   a.line === b.line && a.detail === b.detail && a.address === b.address
 

@@ -1,16 +1,16 @@
-import { distanceWithin } from '../../base/edit-distance.ts'
+import { distanceWithin } from '../../base/text.ts'
 import type { TypeNames } from '../schema/provider-schema.ts'
 import { type Attribute, type Block, modeOf, type NestedBlock, nearNames, type TypeName } from '../schema/read.ts'
 import { blockPathAt, type Declarations } from './declarations.ts'
 import type { Diagnostic } from './diagnostic.ts'
 
-/** What a hint may be made of. Whatever is not at hand is null. */
+/** Sources of a hint; null where there is none. */
 export interface Surroundings {
   /** The whole text of the file that the diagnostic names. */
   text: string | null
-  /** What is declared in the folder of that file. */
+  /** Declarations in the folder of that file. */
   declared(): Promise<Declarations>
-  /** What a module declares that is called in that folder, when its code is in the repository. */
+  /** Declarations of a module that is called in that folder, when its code is in the repository. */
   declaredIn(module: string): Promise<Declarations | null>
   types(): Promise<TypeNames | null>
   block(type: TypeName): Promise<Block | null>

@@ -77,9 +77,9 @@ const hasCredentialFault = (text: string) => matches(PATTERNS.credentials, text)
 const matches = (patterns: readonly RegExp[], text: string) => patterns.some((pattern) => pattern.test(text))
 
 /**
- * Whether a missing provider cannot be avoided by a change of the code. One that the session itself introduced can be
- * removed again, unless it is the provider of the cloud. When the error names no provider, it counts as needed as long
- * as the session left all settings of providers alone.
+ * Reports whether a missing provider cannot be avoided by a change of the code. One that the session itself introduced
+ * can be removed again, unless it is the provider of the cloud. When the error names no provider, it counts as needed
+ * as long as the session left all settings of providers alone.
  */
 function isNeeded(text: string, { blame, cloud }: { blame: Blame; cloud: Cloud }): boolean {
   const provider = /\bprovider ([\w.-]+(?:\/[\w-]+){1,2})\b/.exec(text)?.[1]
@@ -88,8 +88,8 @@ function isNeeded(text: string, { blame, cloud }: { blame: Blame; cloud: Cloud }
 }
 
 /**
- * Whether an error concerns a provider as a whole. When a cloud refuses access to a single resource, the code may be at
- * fault: it may name a resource that belongs to somebody else.
+ * Reports whether an error concerns a provider as a whole. When a cloud refuses access to a single resource, the code
+ * may be at fault: it may name a resource that belongs to somebody else.
  */
 const concernsProvider = ({ address, context }: Diagnostic) =>
   address === null ? (context?.startsWith('provider ') ?? false) : /(^|\.)provider\[/.test(address)
@@ -104,7 +104,7 @@ const quoteError = ({ summary, detail }: Diagnostic) =>
 interface Blame {
   /** The change touches settings of a provider or of a backend. */
   settings: boolean
-  /** Whether the change introduces this provider, for example `hashicorp/random`. */
+  /** True if the change introduces this provider, for example `hashicorp/random`. */
   introduces(provider: string): boolean
 }
 

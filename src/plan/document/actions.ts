@@ -1,39 +1,14 @@
 import { itemsOf, memberOf } from '../../base/json.ts'
-import { actionOf } from '../changes.ts'
-import type { ChangeAction, ResourceChange } from '../plan.ts'
+import { actionOf } from '../actions.ts'
+import type { ResourceChange } from '../plan.ts'
 import { MAX_DEPENDENCIES } from './limits.ts'
 import type { Display } from './shown.ts'
-import type { DocumentAction, DocumentReplacement, DocumentResource, DocumentSummary } from './types.ts'
+import type { DocumentReplacement, DocumentResource, DocumentSummary } from './types.ts'
 
-const ACTIONS: Record<ChangeAction, DocumentAction> = {
-  create: 'create',
-  update: 'update',
-  recreate: 'replace',
-  delete: 'delete',
-  none: 'none',
-}
-
-/** The word of this document for an action of a plan. */
-export const documentAction = (action: ChangeAction): DocumentAction => ACTIONS[action]
-
-/** What a plan does with an object; an import or a move is the action when nothing else happens to it. */
-export function mainAction(resource: ResourceChange): DocumentAction {
-  const { mode, change } = resource
-  if (mode === 'data') return change.actions.includes('read') ? 'read' : 'none'
-  const action = documentAction(actionOf(change.actions))
-  if (action !== 'none') return action
-  if (change.actions.includes('forget')) return 'forget'
-  if (change.importing) return 'import'
-  return isMoved(resource) ? 'move' : 'none'
-}
-
-export const isMoved = ({ previous_address, address }: ResourceChange): boolean =>
-  previous_address !== undefined && previous_address !== address
-
-/** Why and how an object is replaced; null for any other action. */
+/** Returns the reasons and the way of a replacement; null for any other action. */
 export function replacementOf({ mode, change }: ResourceChange, display: Display): DocumentReplacement | null {
   const { actions, replace_paths } = change
-  if (mode === 'data' || actionOf(actions) !== 'recreate') return null
+  if (mode === 'data' || actionOf(actions) !== 'replace') return null
   const keepsOld = actions.includes('forget') && !actions.includes('delete')
   const isStep = (step: unknown) => typeof step === 'string' || typeof step === 'number'
   return {

@@ -33,7 +33,7 @@ export function listAttributes(change: Change, display: Display): ListedAttribut
   return listed
 }
 
-/** Whether an object stays as it is and only leaves the state. */
+/** Reports whether an object stays as it is and only leaves the state. */
 const isForgotten = ({ actions }: Change) => actions.includes('forget') && !actions.includes('create')
 
 const withoutChange = (change: Change): Change => ({

@@ -2,11 +2,9 @@ import { isJsonObject, itemsOf, type Json, type JsonObject, memberOf } from '../
 import { hasMark } from '../marks.ts'
 import type { Change, Plan } from '../plan.ts'
 import type { BeyondTargets } from '../targets/targets.ts'
-import { documentAction } from './actions.ts'
 import { showSides } from './attributes.ts'
-import { clipDepth } from './clip.ts'
 import { compareChange } from './differences.ts'
-import { MAX_BRIEF, MAX_DRIFT_PATHS } from './limits.ts'
+import { clipDepth, MAX_BRIEF, MAX_DRIFT_PATHS } from './limits.ts'
 import type { Display } from './shown.ts'
 import type { DocumentDrift, DocumentOutput, DocumentOutside, DocumentPath } from './types.ts'
 
@@ -88,7 +86,7 @@ export function describeOutside(beyond: BeyondTargets | null | undefined, displa
   const changes = beyond.changes.slice(0, MAX_BRIEF).map(({ address, type, action }) => ({
     address: display.text(address),
     type: display.text(type),
-    action: documentAction(action),
+    action,
   }))
   return { made: true, changes, changes_left_out: beyond.changes.length - changes.length }
 }

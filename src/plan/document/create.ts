@@ -1,4 +1,5 @@
 import { createSlices } from '../../base/slices.ts'
+import type { ResourceChange } from '../plan.ts'
 import { countResource, emptySummary } from './actions.ts'
 import { collectAttachments } from './attached.ts'
 import { listAttributes } from './attributes.ts'
@@ -7,7 +8,6 @@ import { findDependencies } from './dependencies/find.ts'
 import { MAX_DOCUMENT_BYTES } from './limits.ts'
 import { describeResource } from './resource.ts'
 import { createDisplay, type Display } from './shown.ts'
-import { createTargetTest } from './targeted.ts'
 import { type DocumentResource, PLAN_DOCUMENT_VERSION, type PlanDocument, type PlanDocumentFacts } from './types.ts'
 
 interface Limits {
@@ -131,4 +131,30 @@ function describeEngine({ plan, engine }: PlanDocumentFacts, display: Display): 
     name: engine ? display.text(engine.name) : null,
     version: engine ? display.text(engine.version) : typeof version === 'string' ? display.text(version) : null,
   }
+}
+
+/** A target may end before any of these characters of an address: before an index, or behind the name of a module. */
+const CUTS = /\[(?:"(?:\\.|[^"\\])*"|\d+)\]|\./g
+const MODULE_END = /(?:^|\.)module\.[^.[\]]+(?:\[(?:"(?:\\.|[^"\\])*"|\d+)\])?$/
+const MAX_CUTS = 100
+
+/**
+ * Makes a test whether a target names a resource, by its address or by that of its block or of a module around it.
+ * It takes as long for many targets as for one. Without targets everything is named.
+ */
+export function createTargetTest(targets: readonly string[]): (resource: ResourceChange) => boolean {
+  if (targets.length === 0) return () => true
+  const named = new Set(targets)
+  const isNamed = (address: string): boolean => {
+    if (named.has(address)) return true
+    let cuts = 0
+    for (const { 0: text, index } of address.matchAll(CUTS)) {
+      if (++cuts > MAX_CUTS) return false
+      const outer = address.slice(0, index)
+      if (named.has(outer) && (text !== '.' || MODULE_END.test(outer))) return true
+    }
+    return false
+  }
+  return ({ address, previous_address }) =>
+    isNamed(address) || (previous_address !== undefined && isNamed(previous_address))
 }

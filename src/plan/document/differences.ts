@@ -1,9 +1,8 @@
 import { isEqualJson, isJsonObject, memberOf } from '../../base/json.ts'
 import { hasMark, itemMarks, memberMarks } from '../marks.ts'
 import type { Change } from '../plan.ts'
-import { clipDepth } from './clip.ts'
-import { alignLists } from './lists.ts'
-import type { Part } from './parts.ts'
+import { clipDepth } from './limits.ts'
+import { alignLists, type Part } from './lists.ts'
 import type { DocumentAttribute, DocumentPath } from './types.ts'
 
 /** Two values of one attribute of which at least one is no object and no list, or an empty one. */
@@ -27,8 +26,8 @@ const NOTHING: Part = { value: null, sensitive: undefined, unknown: undefined }
 
 /**
  * Compares an object before and after a change, attribute by attribute. Items that two lists have in common, in the
- * same order, are the same wherever they stand, so that an item inserted into a list or a set is one difference. Answers
- * whether parts of the values were nested too deep to be compared.
+ * same order, are the same wherever they stand, so that an item inserted into a list or a set is one difference.
+ * Answers whether parts of the values were nested too deep to be compared.
  */
 export function compareChange(change: Change, found: Comparison): { clipped: boolean } {
   const before = clipDepth(change.before, null)

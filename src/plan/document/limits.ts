@@ -1,3 +1,4 @@
+import { isJsonObject, type Json } from '../../base/json.ts'
 /** Longest text of a value, in UTF-16 units; a longer one is cut. */
 export const MAX_TEXT = 4_000
 /** Longest key in a path, in UTF-16 units. */
@@ -17,3 +18,34 @@ export const MAX_BRIEF = 1_000
 export const MAX_DRIFT_PATHS = 20
 /** Largest document in bytes as far as attributes make it large. */
 export const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024
+
+/** A value whose parts are nested no deeper than `MAX_DEPTH`. */
+export interface Clipped {
+  value: Json
+  /** True if something deeper was taken away. */
+  clipped: boolean
+}
+
+/**
+ * Replaces the parts of a value that are nested too deep, so that it can be walked through without an overflow of the
+ * stack. A value that is not too deep is answered as it is.
+ * @param substitute what stands in the place of such a part
+ */
+export function clipDepth(value: Json, substitute: Json): Clipped {
+  return isDeep(value, 0) ? { value: clip(value, substitute, 0), clipped: true } : { value, clipped: false }
+}
+
+function isDeep(value: Json, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (depth >= MAX_DEPTH) return true
+  const parts = Array.isArray(value) ? value : Object.values(value)
+  return parts.some((part) => isDeep(part, depth + 1))
+}
+
+function clip(value: Json, substitute: Json, depth: number): Json {
+  if (typeof value !== 'object' || value === null) return value
+  if (depth >= MAX_DEPTH) return substitute
+  if (Array.isArray(value)) return value.map((item) => clip(item, substitute, depth + 1))
+  if (!isJsonObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, clip(item, substitute, depth + 1)]))
+}

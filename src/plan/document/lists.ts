@@ -1,6 +1,5 @@
-import { isEqualJson } from '../../base/json.ts'
+import { isEqualJson, type Json } from '../../base/json.ts'
 import { hasMark } from '../marks.ts'
-import type { Part } from './parts.ts'
 
 /** What two lists have in common, and what is left to compare. */
 interface Alignment {
@@ -84,4 +83,11 @@ function pairUp({ pairs }: Alignment, left: readonly Item[], right: readonly Ite
       index: after?.index ?? before?.index ?? at,
     })
   }
+}
+
+/** A value with the marks of its sensitive and of its unknown parts. */
+export interface Part {
+  value: Json
+  sensitive: Json | undefined
+  unknown: Json | undefined
 }

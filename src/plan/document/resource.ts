@@ -1,9 +1,10 @@
 import { type Json, memberOf } from '../../base/json.ts'
+import { isMoved, mainAction } from '../actions.ts'
 import { addressOf } from '../changes.ts'
 import { criticalityOf } from '../impact.ts'
 import { readAddress } from '../own-changes/code-places.ts'
 import type { ResourceChange } from '../plan.ts'
-import { importOf, isMoved, mainAction, replacementOf } from './actions.ts'
+import { importOf, replacementOf } from './actions.ts'
 import type { Display } from './shown.ts'
 import type { DocumentResource } from './types.ts'
 

@@ -1,25 +1,12 @@
 import type { Json } from '../../base/json.ts'
 import type { Severity } from '../../base/vocabulary.ts'
 import type { EngineInfo } from '../../services/iac/contract.ts'
+import type { PlanAction } from '../actions.ts'
 import type { Plan } from '../plan.ts'
 import type { BeyondTargets } from '../targets/targets.ts'
 
 /** Grows when a field changes its meaning or goes away; new fields may come without it. */
 export const PLAN_DOCUMENT_VERSION = 1
-
-export const DOCUMENT_ACTIONS = [
-  'create',
-  'update',
-  'replace',
-  'delete',
-  'read',
-  'import',
-  'move',
-  'forget',
-  'none',
-] as const
-/** What a plan does with an object. `import` and `move` stand for plans that do nothing else with it. */
-export type DocumentAction = (typeof DOCUMENT_ACTIONS)[number]
 
 /** Names of attributes and keys of maps, and indexes of lists from 0, from the outside in. */
 export type DocumentPath = (string | number)[]
@@ -40,7 +27,7 @@ export interface DocumentAttribute {
   cut?: true
 }
 
-/** What a rule says. `resource` is null when it is about the plan as a whole. */
+/** A finding of a rule. `resource` is null when it is about the plan as a whole. */
 export interface DocumentFinding {
   rule_id: string
   severity: Severity
@@ -57,7 +44,7 @@ export interface DocumentStatement {
   finding: string
 }
 
-/** Why and how an object is replaced. */
+/** The reasons and the way of a replacement. */
 export interface DocumentReplacement {
   order: 'delete_first' | 'create_first'
   /** The old object stays where it is, and nobody manages it any more. */
@@ -79,7 +66,7 @@ export interface DocumentResource {
   index: string | number | null
   deposed: string | null
   provider: { source: string; name: string } | null
-  action: DocumentAction
+  action: PlanAction
   /** The engine's word for why, for example `replace_because_tainted`. */
   action_reason: string | null
   replace: DocumentReplacement | null
@@ -87,7 +74,7 @@ export interface DocumentResource {
   import: { id: string | null } | null
   /** The address that the object has in the state until the apply. */
   moved_from: string | null
-  /** Whether a target of the plan names it; true in a plan of the whole root. */
+  /** True if a target of the plan names it; true in a plan of the whole root. */
   is_targeted: boolean
   is_critical: boolean
   /** `data`: it holds data; `access`: it grants access. */
@@ -124,13 +111,13 @@ export interface DocumentDrift {
   paths_left_out: number
 }
 
-/** What a plan of the whole root would do and this plan leaves out; the reason when nobody could find out. */
+/** Changes of a plan of the whole root that this plan leaves out; the reason when nobody could find out. */
 export type DocumentOutside =
-  | { made: true; changes: { address: string; type: string; action: DocumentAction }[]; changes_left_out: number }
+  | { made: true; changes: { address: string; type: string; action: PlanAction }[]; changes_left_out: number }
   | { made: false; reason: string }
 
-/** How many resources the plan creates and so on; those that it imports or moves count there as well. */
-export type DocumentSummary = Record<DocumentAction, number>
+/** Numbers of resources that the plan creates and so on; those that it imports or moves count there as well. */
+export type DocumentSummary = Record<PlanAction, number>
 
 /** A plan as data: what `rounds[].plans[].document_url` answers. All texts in it are masked. */
 export interface PlanDocument {
@@ -152,7 +139,7 @@ export interface PlanDocument {
   statements: DocumentStatement[]
   /** Null for a plan of the whole root, and while it is not known. */
   outside_targets: DocumentOutside | null
-  /** How many resources lost their attributes because the document would have been too large. */
+  /** Number of resources that lost their attributes because the document would have been too large. */
   resources_without_attributes: number
 }
 

@@ -1,3 +1,4 @@
+import { toReportAction } from '../actions.ts'
 import { managedChanges } from '../changes.ts'
 import type { Plan } from '../plan.ts'
 import { changesStateAlone } from '../state-arguments.ts'
@@ -38,7 +39,7 @@ export function stateAlignment(imported: readonly Pair[], plan: Plan | null): Al
   const stateAlone = planned.filter(({ resource }) => addresses.has(resource.address) && changesStateAlone(resource))
   const changes = planned
     .filter((change) => !stateAlone.includes(change))
-    .map(({ resource, action }) => ({ address: resource.address, action }))
+    .map(({ resource, action }) => ({ address: resource.address, action: toReportAction(action) }))
   const missing = imported
     .filter(({ address }) => !state.has(address))
     .map(({ address }) => ({ address, action: 'not in the state' }))

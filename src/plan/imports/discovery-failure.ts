@@ -2,10 +2,10 @@ import { cutMiddle } from '../../base/text.ts'
 import type { Cloud } from '../../base/vocabulary.ts'
 import { DENIED, PATTERNS } from '../diagnostics/environment-patterns.ts'
 
-/** What usually keeps a scope from being listed. */
+/** Usual causes of a scope that cannot be listed. */
 type Cause = 'scope' | 'region' | 'inventory' | 'credentials' | 'permission'
 
-/** How the clouds, the engine and the iac service say it. The first cause that fits counts. */
+/** Words of the clouds, the engine and the iac service for each cause. The first cause that fits counts. */
 const CAUSES: readonly (readonly [Cause, readonly RegExp[]])[] = [
   [
     'scope',
@@ -38,7 +38,7 @@ const CAUSES: readonly (readonly [Cause, readonly RegExp[]])[] = [
   ],
 ]
 
-/** What to set for each cause. `docs/sidecars.md`, "Inventory of a scope", explains all of it. */
+/** Advice for each cause. `docs/sidecars.md`, "Inventory of a scope", explains all of it. */
 const ADVICE: Record<Cloud, Partial<Record<Cause, string>>> = {
   aws: {
     scope: 'Send the number of the account that the credentials of the iac service belong to as scope_id.',
@@ -95,12 +95,12 @@ const HOST_PATH =
   /(?<![\w.:/-])\/(?:app|data|etc|home|mnt|opt|private|root|run|srv|tmp|usr|var|work|Users)(?:\/[\w.@+-]+)+/g
 
 export interface DiscoveryFailure {
-  /** What could not be done, without a period. */
+  /** The action that failed, without a period. */
   attempted: string
-  /** What the cloud or the engine said, masked. */
+  /** The message of the cloud or the engine, masked. */
   words: string
   cloud: Cloud
-  /** Whether the engine said it, before the cloud was asked. */
+  /** True if the engine said it, before the cloud was asked. */
   byEngine: boolean
 }
 

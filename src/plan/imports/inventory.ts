@@ -10,7 +10,7 @@ export interface ListedResource {
   resource_id: string
 }
 
-/** What an import preview lists: each resource of the scope once, by kind and identifier. */
+/** The listing of an import preview: each resource of the scope once, by kind and identifier. */
 export interface ScopeInventory {
   /** The form of this document. */
   version: 1

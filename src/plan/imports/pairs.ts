@@ -16,14 +16,14 @@ export interface Failure extends Pair {
 
 const NO_SUCH_RESOURCE = 'the plan has no such resource'
 
-/** Whether a pair was refused because its address is invented: nothing is wrong with the code then. */
+/** Reports whether a pair was refused because its address is invented: nothing is wrong with the code then. */
 export const isInvented = ({ error }: Failure): boolean => error === NO_SUCH_RESOURCE
 
 const INDEX = String.raw`(?:\[(?:\d+|"(?:\\.|[^"\\])*")\])?`
 const NAME = String.raw`[\p{L}_][\p{L}\p{N}_-]*`
 const ADDRESS = new RegExp(String.raw`^(?:module\.${NAME}${INDEX}\.)*(?!data\.|module\.)${NAME}\.${NAME}${INDEX}$`, 'u')
 
-/** Whether the text has the form of the address of one managed resource. */
+/** Reports whether the text has the form of the address of one managed resource. */
 export const isResourceAddress = (text: string): boolean => isArgument(text) && ADDRESS.test(text)
 
 /**

@@ -35,6 +35,6 @@ export const changesByAddress = (plan: Plan): Map<string, ResourceChange> =>
       .map((one) => [one.address, one]),
   )
 
-/** Whether the plan would create the resource. Only then can the engine import an object to its address. */
+/** Reports whether the plan would create the resource. Only then can the engine import an object to its address. */
 export const isCreated = ({ change }: ResourceChange): boolean =>
   change.importing === undefined && change.actions.length === 1 && change.actions[0] === 'create'

@@ -14,7 +14,7 @@ export interface TypeNames {
  * offer schemas: every answer is null then, and never an error. It is not asked again before the next init.
  */
 export interface ProviderSchema {
-  /** Whether an init has installed the providers, so that there is something to ask. */
+  /** True if an init has installed the providers, so that there is something to ask. */
   installed(): boolean
   names(): Promise<TypeNames | null>
   /** Schemas of those types that exist, in the given order; a type that two providers have comes twice. */

@@ -25,13 +25,13 @@ export function renderTypes(schemas: readonly TypeSchema[], room: SchemaRoom): {
   return { text: parts.join('\n\n'), keys: keys }
 }
 
-/** How much of a type is rendered. A type that is too large is rendered again with less detail. */
+/** Detail with which a type is rendered. A type that is too large is rendered again with less detail. */
 interface Detail {
   /** Longest description of an attribute in characters; 0 leaves descriptions out. */
   description: number
   /** Of blocks at this depth only the names of what they hold are listed. Those below the type itself have depth 1. */
   depth: number
-  /** Whether attributes that code cannot set are listed. */
+  /** True if attributes that code cannot set are listed. */
   computed: boolean
 }
 const LEVELS: readonly Detail[] = [

@@ -63,7 +63,7 @@ function addressOf({ module, type, name }: Resource, { index_key, deposed }: Ins
 const attributesOf = (attributes: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, JSON.stringify(value)]))
 
-/** How the objects of a state differ from an earlier one. Only names are listed, since values may be secret. */
+/** Differences of the objects of a state from an earlier one. Only names are listed, since values may be secret. */
 export interface StateMoves {
   added: string[]
   removed: string[]
@@ -71,8 +71,8 @@ export interface StateMoves {
 }
 
 /**
- * Whether a state is no longer the one of `before`. The lineage is compared only when both are known: a state that does
- * not exist yet has an empty one.
+ * Reports whether a state is no longer the one of `before`. The lineage is compared only when both are known: a state
+ * that does not exist yet has an empty one.
  */
 export function hasMoved(before: StateVersion, now: StateVersion): boolean {
   const another = before.lineage !== '' && now.lineage !== '' && before.lineage !== now.lineage

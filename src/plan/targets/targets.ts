@@ -1,6 +1,7 @@
 import { itemsOf, type Json, memberOf } from '../../base/json.ts'
+import { type PlannedChange, toReportAction } from '../actions.ts'
 import { managedChanges, plannedChanges } from '../changes.ts'
-import { describesCode, type Plan, type PlannedChange } from '../plan.ts'
+import { describesCode, type Plan } from '../plan.ts'
 
 /** Most targets that the iac service takes. When there are more, the whole root is planned instead, without targets. */
 export const MAX_TARGETS = 256
@@ -18,7 +19,9 @@ export function changesOutsideTargets(plan: Plan, targets: readonly string[]): P
   })
 }
 
-/** Whether a target includes an address: the same address, an instance of it or, for a module, anything inside. */
+/**
+ * Reports whether a target includes an address: the same address, an instance of it or, for a module, anything inside.
+ */
 export const covers = (target: string, address: string) =>
   address === target || address.startsWith(`${target}[`) || (isModule(target) && address.startsWith(`${target}.`))
 
@@ -56,15 +59,15 @@ export function describeBeyondTargets(beyond: BeyondTargets): string {
 }
 
 function changeLines(changes: readonly PlannedChange[]): string[] {
-  const lines = changes.slice(0, MAX_LISTED).map(({ address, action }) => `- ${action} ${address}`)
+  const lines = changes.slice(0, MAX_LISTED).map(({ address, action }) => `- ${toReportAction(action)} ${address}`)
   return changes.length > MAX_LISTED ? [...lines, `- and ${changes.length - MAX_LISTED} more`] : lines
 }
 
 /**
- * Whether at least one target matches something that the plan knows: a resource in the code, in the state, or deleted
- * in the cloud. The engine does not complain about a target that matches nothing; it makes an empty plan, which would
- * read as "no drift". Also true without targets, and when the document does not say what the code declares, since then
- * nobody can tell that nothing matches.
+ * Reports whether at least one target matches something that the plan knows: a resource in the code, in the state, or
+ * deleted in the cloud. The engine does not complain about a target that matches nothing; it makes an empty plan, which
+ * would read as "no drift". Also true without targets, and when the document does not say what the code declares, since
+ * then nobody can tell that nothing matches.
  */
 export function hasMatchingTarget(plan: Plan, targets: readonly string[]): boolean {
   if (targets.length === 0 || !describesCode(plan)) return true

@@ -1,4 +1,5 @@
-import type { ChangeList, ListedChange, ListedCounts } from '../../plan/change-list.ts'
+import { fromReportAction, toReportAction } from '../../plan/actions.ts'
+import type { ChangeList, ListedChange } from '../../plan/change-list.ts'
 import type { GenerateReport } from '../../reports/schemas.ts'
 import { code } from './markdown.ts'
 import type { Evidence } from './types.ts'
@@ -24,18 +25,9 @@ export function reviewedChanges({ generate, rounds }: Evidence): ReviewedChanges
 }
 
 function fromReport({ summary, detailed_changes }: GenerateReport): ChangeList {
-  const entries = detailed_changes.map(({ name, action }) => ({ address: name, action }))
-  return { entries, total: entries.length, counts: { ...summary, move: 0, import: 0, forget: 0 } }
-}
-
-/** Counts like `1 to create, 0 to update, 0 to delete, 0 to recreate, 2 to move`. */
-export function countsInWords({ create, update, recreate, move, forget, ...counts }: ListedCounts): string {
-  const rare = [move > 0 && `${move} to move`, counts.import > 0 && `${counts.import} to import`]
-  return [
-    `${create} to create, ${update} to update, ${counts.delete} to delete, ${recreate} to recreate`,
-    ...rare.filter(Boolean),
-    ...(forget > 0 ? [`${forget} to forget`] : []),
-  ].join(', ')
+  const entries = detailed_changes.map(({ name, action }) => ({ address: name, action: fromReportAction(action) }))
+  const { recreate: replace, ...counts } = summary
+  return { entries, total: entries.length, counts: { ...counts, replace, move: 0, import: 0, forget: 0 } }
 }
 
 /** All that happens to an object, for example `move, update`. */
@@ -43,7 +35,7 @@ export const actionInWords = ({ action, previous_address, import_id }: ListedCha
   [
     previous_address !== undefined && action !== 'move' && 'move',
     import_id !== undefined && action !== 'import' && 'import',
-    action,
+    toReportAction(action),
   ]
     .filter(Boolean)
     .join(', ')
@@ -55,7 +47,7 @@ export function describeObject(change: ListedChange): string {
     previous_address === undefined ? code(address) : `${code(previous_address)} → ${code(address)}`,
     import_id && `as ${code(import_id)}`,
     action === 'forget' && 'stays, no longer managed',
-    action === 'recreate' && describeForce(change),
+    action === 'replace' && describeForce(change),
     keeps_old && 'the old object stays, no longer managed',
   ]
     .filter(Boolean)

@@ -5,7 +5,9 @@ import type { EvidenceRows, RoundRow } from './types.ts'
 
 type Head = EvidenceRows['session'] & { id: number }
 
-/** How many stored plans of a round are read. The reviewed one is among the last, before the drift read after it. */
+/**
+ * Number of stored plans of a round that are read. The reviewed one is among the last, before the drift read after it.
+ */
 const LATEST_PLANS = 4
 
 /**

@@ -92,7 +92,7 @@ function* readTree(tree: Uint8Array): Generator<TreeEntry> {
   }
 }
 
-/** Whether a mode is `40000` or `040000`; those of files, links and submodules have another first digit. */
+/** Reports whether a mode is `40000` or `040000`; those of files, links and submodules have another first digit. */
 const isTreeMode = (mode: Uint8Array): boolean => mode.length <= 6 && mode[mode.length - 5] === '4'.charCodeAt(0)
 
 function endsWith(name: Uint8Array, suffix: string): boolean {

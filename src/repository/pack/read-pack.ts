@@ -2,7 +2,6 @@ import { toHex } from '../../base/bytes.ts'
 import type { Slices } from '../../base/slices.ts'
 import { applyDelta, readDeltaHeader } from './delta.ts'
 import { inflate } from './inflate.ts'
-import { PACK_LIMITS, type PackLimits } from './limits.ts'
 
 /** Commits and trees of a pack by their hash, in hexadecimal. The contents of files are not among them. */
 export type PackObjects = ReadonlyMap<string, PackObject>
@@ -23,7 +22,7 @@ interface Waiting {
 /** The base of a delta: the offset of another entry of the pack, or a hash. */
 type BaseName = number | string
 
-/** What has been read so far. */
+/** Progress of reading a pack. */
 interface Reading {
   limits: PackLimits
   slices: Slices
@@ -133,7 +132,10 @@ function readBase(type: number, pack: Uint8Array, offset: number, start: number)
   return { name: offset - distance, next }
 }
 
-/** Whether a delta may be a commit or a tree. One whose base stands in the pack and is neither is a file's contents. */
+/**
+ * Reports whether a delta may be a commit or a tree. One whose base stands in the pack and is neither is a file's
+ * contents.
+ */
 const isWanted = ({ byOffset, undecided }: Reading, base: BaseName): boolean =>
   typeof base === 'string' || byOffset.has(base) || undecided.has(base)
 
@@ -185,4 +187,26 @@ async function hashObject({ kind, contents }: PackObject): Promise<string> {
   bytes.set(header)
   bytes.set(contents, header.length)
   return toHex(new Uint8Array(await crypto.subtle.digest('SHA-1', bytes)))
+}
+
+/**
+ * Limits of a pack. Its sizes are compared with these limits before memory is taken. A repository that is
+ * reached with `filter=blob:none` stays far below all of them.
+ */
+export interface PackLimits {
+  /** Objects of all kinds. */
+  objects: number
+  /** Bytes of one commit, tree or delta, inflated. */
+  objectBytes: number
+  /** Bytes of all commits, trees and deltas together, inflated. */
+  keptBytes: number
+  /** Bytes of all objects together as the pack declares them, with the contents of files, which are skipped. */
+  declaredBytes: number
+}
+
+export const PACK_LIMITS: PackLimits = {
+  objects: 300_000,
+  objectBytes: 16 * 1024 * 1024,
+  keptBytes: 64 * 1024 * 1024,
+  declaredBytes: 2 * 1024 * 1024 * 1024,
 }

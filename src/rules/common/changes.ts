@@ -1,4 +1,5 @@
 import { type Json, ownMember } from '../../base/json.ts'
+import { toReportAction } from '../../plan/actions.ts'
 import { criticalityOf } from '../../plan/impact.ts'
 import type { Rule, Subject } from '../types.ts'
 import { blocksOf, flagOf, isUnknown, viewOf } from '../view.ts'
@@ -44,7 +45,7 @@ export const changeRules: Rule[] = [
     cloud: 'common',
     looksAt: 'change',
     check: ({ type, action }) =>
-      action === 'recreate' && criticalityOf(type) === 'data' ? ['It holds data and is replaced.'] : [],
+      action === 'replace' && criticalityOf(type) === 'data' ? ['It holds data and is replaced.'] : [],
   },
   {
     id: 'common.stateful.access-removed',
@@ -57,7 +58,7 @@ export const changeRules: Rule[] = [
     cloud: 'common',
     looksAt: 'change',
     check: ({ type, action }) =>
-      (action === 'delete' || action === 'recreate') && criticalityOf(type) === 'access'
+      (action === 'delete' || action === 'replace') && criticalityOf(type) === 'access'
         ? [`It carries access and is ${action === 'delete' ? 'deleted' : 'replaced'}.`]
         : [],
   },
@@ -86,7 +87,7 @@ export const changeRules: Rule[] = [
     types: FINAL_SNAPSHOT,
     looksAt: 'change',
     check: (subject) =>
-      (subject.action === 'delete' || subject.action === 'recreate') &&
+      (subject.action === 'delete' || subject.action === 'replace') &&
       flagOf(viewOf(subject.before), 'skip_final_snapshot') === true
         ? ['skip_final_snapshot is true.']
         : [],
@@ -126,6 +127,6 @@ export const changeRules: Rule[] = [
     cloud: 'common',
     looksAt: 'change',
     check: ({ address, action }, { outside }) =>
-      outside.has(address) ? [`It is not among the targets (${action}).`] : [],
+      outside.has(address) ? [`It is not among the targets (${toReportAction(action)}).`] : [],
   },
 ]

@@ -73,7 +73,7 @@ export function literalsOf(expressions: Json | undefined, path = '', depth = 0):
   })
 }
 
-/** Whether an expression refers to anything else: a variable, another resource, a local value. */
+/** Reports whether an expression refers to anything else: a variable, another resource, a local value. */
 export function hasReferences(expression: Json | undefined, depth = 0): boolean {
   if (depth > MAX_DEPTH) return true
   if (Array.isArray(expression)) return expression.some((item) => hasReferences(item, depth + 1))

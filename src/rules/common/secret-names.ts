@@ -28,11 +28,11 @@ const BY_TYPE = new Map<string, readonly string[]>(
 /** Path of the value in a block such as `secret { name = "…", value = "…" }`. */
 const SECRET_BLOCK = /(^|\.)secrets?\.value$/
 
-/** Whether an argument of a resource of this type holds a secret. */
+/** Reports whether an argument of a resource of this type holds a secret. */
 export const carriesSecret = (type: string, argument: string, path = argument): boolean =>
   SECRET_BLOCK.test(path) || (BY_TYPE.get(type)?.includes(argument) ?? false) || isSecretName(argument)
 
-/** Whether a variable or an input of a module holds a secret, by its name alone. */
+/** Reports whether a variable or an input of a module holds a secret, by its name alone. */
 export const isSecretName = (name: string): boolean => ARGUMENT.test(name) && !REQUEST_TOKEN.test(name)
 
 const ENVIRONMENT =
@@ -43,7 +43,7 @@ const MAY_NAME_ONE = /(secrets?|credentials?)$/i
 /** A value that reads like such a name. */
 const PLAIN_NAME = /^[a-z][a-z_-]*$/i
 
-/** Whether an environment variable or a key of a configuration holds a secret. */
+/** Reports whether an environment variable or a key of a configuration holds a secret. */
 export const isSecretVariable = (key: string, value: string): boolean =>
   ENVIRONMENT.test(key) &&
   !/^(public|max|min)/i.test(key) &&
@@ -59,7 +59,7 @@ const REFERENCE = /^(\{\{.*\}\}|\$\(.*\)|\$\{.*\}|<.*>|https?:\/\/[^@\s]*)$/s
 /** Paths in lower case only, since a key in base64 may contain slashes too. */
 const PATH = /^(\/[\w./-]+|[a-z0-9_.-]+(\/[a-z0-9_.-]+)+)$/
 
-/** Whether a text could be a secret itself, and not a reference to one or a placeholder. */
+/** Reports whether a text could be a secret itself, and not a reference to one or a placeholder. */
 export function isLiteralSecret(value: string): boolean {
   const text = value.trim()
   return !WORD.test(text) && !SECRET_ADDRESS.test(text) && !REFERENCE.test(text) && !PATH.test(text)

@@ -75,7 +75,7 @@ const secretLiterals = (expressions: Parameters<typeof literalsOf>[0]): string[]
     .filter(({ argument, value }) => isSecretName(argument) && typeof value === 'string' && isLiteralSecret(value))
     .map(({ path }) => path)
 
-/** Whether the plan creates something in a module. Secrets in other modules were there before this plan. */
+/** Reports whether the plan creates something in a module. Secrets in other modules were there before this plan. */
 const createsIn = (plan: Plan, moduleAddress: string): boolean =>
   managedChanges(plan).some(
     ({ resource, action }) =>

@@ -1,9 +1,10 @@
-import { isJsonObject, type Json, ownMember } from '../../base/json.ts'
-import type { PlanContext, Rule, Subject } from '../types.ts'
-import { environmentOf } from './environments.ts'
+import { isJsonObject, type Json, type JsonObject, ownMember } from '../../base/json.ts'
+import { jsonOf } from '../policy-document.ts'
+import type { PlanContext, Rule, Subject, View } from '../types.ts'
+import { jsonAt } from '../view.ts'
 import { hasReferences, literalsOf, textsIn } from './expressions.ts'
 import { carriesSecret, isLiteralSecret, isSecretVariable } from './secret-names.ts'
-import { stringsOf } from './strings.ts'
+import { type AttributeText, stringsOf } from './strings.ts'
 import { hasUrlPassword, tokensIn } from './token-formats.ts'
 
 const USE_SECRET_STORE =
@@ -104,7 +105,10 @@ function secretVariables(subject: Subject, { expressionsOf }: PlanContext, liter
     .map(({ key }) => key)
 }
 
-/** Whether the code spells out a text: as a literal of the expression, or because the expression has no references. */
+/**
+ * Reports whether the code spells out a text: as a literal of the expression, or because the expression has no
+ * references.
+ */
 function isWrittenInCode(expression: Json | undefined, text: string): boolean {
   if (expression === undefined) return false
   return (
@@ -112,3 +116,38 @@ function isWrittenInCode(expression: Json | undefined, text: string): boolean {
     literalsOf({ expression }).some(({ value }) => textsIn(value).some((each) => each === text))
   )
 }
+
+/** Attributes, of any cloud, that contain environment variables of a process or keys of a configuration. */
+const ATTRIBUTES = new Set([
+  'app_settings',
+  'build_environment_variables',
+  'config',
+  'container',
+  'container_definitions',
+  'data',
+  'default_arguments',
+  'environment',
+  'environment_variables',
+  'metadata',
+  'service_config',
+  'setting',
+  'settings',
+  'source_configuration',
+  'spec',
+  'template',
+])
+/** Types that are meant to contain secrets. Other rules look at them. */
+const SECRET_STORES =
+  /^(kubernetes_secret|vault_|aws_secretsmanager_|google_secret_manager_|azurerm_key_vault_|oci_vault_)/
+
+/** The texts with a key that a process will read: its environment and its configuration. */
+export function environmentOf(type: string, view: View): AttributeText[] {
+  if (SECRET_STORES.test(type)) return []
+  const values: JsonObject = {}
+  for (const key of Object.keys(view.values))
+    if (ATTRIBUTES.has(key)) values[key] = parseDefinitions(key, jsonAt(view, key))
+  return stringsOf({ ...view, values }).filter(({ key }) => !ATTRIBUTES.has(key))
+}
+
+/** ECS writes the definitions of containers as JSON text. */
+const parseDefinitions = (key: string, value: Json): Json => (key === 'container_definitions' ? jsonOf(value) : value)

@@ -38,7 +38,9 @@ export function tokensIn(text: string): string[] {
 const URL_WITH_PASSWORD =
   /[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/?#@"'<>]{0,200}:([^\s/?#@"'<>]{1,200})@(?!sha256:)[A-Za-z0-9[]/gi
 
-/** Whether a text has an address with a password, such as `postgres://user:…@host`; placeholders do not count. */
+/**
+ * Reports whether a text has an address with a password, such as `postgres://user:…@host`; placeholders do not count.
+ */
 export const hasUrlPassword = (text: string): boolean =>
   text
     .slice(0, MAX_SEARCHED)

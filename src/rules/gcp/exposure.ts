@@ -1,6 +1,8 @@
-import { openTo } from '../public-address.ts'
-import type { Rule, View } from '../types.ts'
-import { blocksAt, blocksOf, flagOf, textOf, textsOf } from '../view.ts'
+import { networkRules } from '../network.ts'
+import { EVERY_PORT, type Opening, portRanges, protocolOf } from '../ports.ts'
+import { audiencesOf, openTo } from '../public-address.ts'
+import type { Rule, Subject, View } from '../types.ts'
+import { blocksAt, blocksOf, flagOf, isUnknown, textOf, textsOf } from '../view.ts'
 import { DATASET_GRANTS, grantsOf, isPublic, STORAGE_GRANTS } from './permissions.ts'
 
 const isEveryone = (entity: string | null) => /(^|:)(allUsers|allAuthenticatedUsers)$/.test(entity ?? '')
@@ -138,3 +140,34 @@ export const gcpExposureRules: Rule[] = [
         : [],
   },
 ]
+
+const POLICY_RULES = [
+  'google_compute_firewall_policy_rule',
+  'google_compute_network_firewall_policy_rule',
+  'google_compute_region_network_firewall_policy_rule',
+]
+
+/** Openings of firewalls and of firewall policies. */
+export const gcpNetworkRules: Rule[] = networkRules('gcp', ['google_compute_firewall', ...POLICY_RULES], openings)
+
+function openings(subject: Subject): Opening[] {
+  if (flagOf(subject, 'disabled') === true || (textOf(subject, 'direction') ?? 'INGRESS').toUpperCase() !== 'INGRESS')
+    return []
+  if (subject.type === 'google_compute_firewall')
+    return openingsOf(textsOf(subject, 'source_ranges'), blocksOf(subject, 'allow'), 'protocol')
+  if (textOf(subject, 'action')?.toLowerCase() !== 'allow') return []
+  return blocksOf(subject, 'match').flatMap((match) =>
+    openingsOf(textsOf(match, 'src_ip_ranges'), blocksOf(match, 'layer4_configs'), 'ip_protocol'),
+  )
+}
+
+function openingsOf(sources: string[], allowed: View[], protocolKey: string): Opening[] {
+  return audiencesOf(sources).flatMap((audience) =>
+    allowed.flatMap((rule) => {
+      const protocol = protocolOf(textOf(rule, protocolKey))
+      if (isUnknown(rule, 'ports')) return []
+      const ports = textsOf(rule, 'ports')
+      return (ports.length === 0 ? [EVERY_PORT] : portRanges(ports)).map((range) => ({ audience, protocol, ...range }))
+    }),
+  )
+}

@@ -57,7 +57,7 @@ const OTHERS = forms(
 )
 
 const EVERYONE = new Set(['allUsers', 'allAuthenticatedUsers'])
-/** Whether a grant gives its role to everyone, or to everyone with a Google account. */
+/** Reports whether a grant gives its role to everyone, or to everyone with a Google account. */
 export const isPublic = ({ members }: Grant) => members.some((member) => EVERYONE.has(member))
 const INVOKERS = new Set(['roles/run.invoker', 'roles/cloudfunctions.invoker'])
 

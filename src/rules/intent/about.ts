@@ -37,7 +37,7 @@ function isAbout(statement: Statement, resource: Resource): boolean {
     case 'unchanged':
       return isSelected(statement, resource)
     case 'no_deletions':
-      return action === 'delete' || action === 'recreate'
+      return action === 'delete' || action === 'replace'
     case 'no_changes_outside':
       return (
         action !== 'none' &&

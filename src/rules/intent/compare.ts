@@ -2,10 +2,12 @@ import { isJsonObject, type Json } from '../../base/json.ts'
 import { fits } from './glob.ts'
 import type { Operator, Scalar } from './types.ts'
 
-/** Whether an operator has to hold for every value at a path. The others have to hold for one of them only. */
+/** Reports whether an operator has to hold for every value at a path. The others have to hold for one of them only. */
 export const isNegative = (op: Operator): boolean => op === 'ne' || op === 'not_contains' || op === 'absent'
 
-/** Whether a value is absent or stands for nothing: null, false, an empty text, an empty object, a list of such. */
+/**
+ * Reports whether a value is absent or stands for nothing: null, false, an empty text, an empty object, a list of such.
+ */
 export function isNothing(value: Json, depth = 0): boolean {
   if (value === null || value === false || value === '') return true
   if (Array.isArray(value)) return depth < MAX_DEPTH && value.every((item) => isNothing(item, depth + 1))
@@ -13,7 +15,7 @@ export function isNothing(value: Json, depth = 0): boolean {
 }
 const MAX_DEPTH = 20
 
-/** Whether a planned value is as operator and wanted value say; null when the two cannot be compared. */
+/** Reports whether a planned value is as operator and wanted value say; null when the two cannot be compared. */
 export function compareValue(value: Json, op: Operator, wanted: Scalar | undefined): boolean | null {
   if (op === 'exists') return !isNothing(value)
   if (op === 'absent') return isNothing(value)
@@ -30,8 +32,8 @@ export function compareValue(value: Json, op: Operator, wanted: Scalar | undefin
 }
 
 /**
- * Whether a value equals the wanted one: as a number where both are numbers, else as text in any letter case. A list of
- * one item is compared as that item.
+ * Reports whether a value equals the wanted one: as a number where both are numbers, else as text in any letter case. A
+ * list of one item is compared as that item.
  */
 function equals(value: Json, wanted: Scalar, depth = 0): boolean {
   if (Array.isArray(value)) return listEquals(value, wanted, depth)
@@ -41,7 +43,7 @@ function equals(value: Json, wanted: Scalar, depth = 0): boolean {
   return fold(value) === fold(wanted)
 }
 
-/** Whether a list has exactly the wanted items, in any order. They are written `a, b` or `["a", "b"]`. */
+/** Reports whether a list has exactly the wanted items, in any order. They are written `a, b` or `["a", "b"]`. */
 function listEquals(list: Json[], wanted: Scalar, depth: number): boolean {
   const [only] = list
   if (list.length === 1 && only !== undefined) return depth < MAX_DEPTH && equals(only, wanted, depth + 1)
@@ -54,7 +56,7 @@ function listEquals(list: Json[], wanted: Scalar, depth: number): boolean {
   return JSON.stringify(items.toSorted()) === JSON.stringify(parts.toSorted())
 }
 
-/** Whether the wanted value is part of a text, an item of a list, or a key or a value of an object. */
+/** Reports whether the wanted value is part of a text, an item of a list, or a key or a value of an object. */
 function contains(value: Json, wanted: Scalar, depth = 0): boolean {
   if (Array.isArray(value)) return depth < MAX_DEPTH && value.some((item) => contains(item, wanted, depth + 1))
   if (isJsonObject(value))

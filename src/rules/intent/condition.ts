@@ -4,11 +4,11 @@ import type { Resource } from './resources.ts'
 import type { Condition } from './types.ts'
 import { type PathValues, stepsOf, valuesAt } from './values-at.ts'
 
-/** What the plan says about one condition on one resource. */
+/** Verdict of the plan on one condition on one resource. */
 export interface Judgement {
-  /** Whether the condition holds; null where the plan cannot tell. */
+  /** True if the condition holds; null where the plan cannot tell. */
   holds: boolean | null
-  /** What the plan has at the path, without sensitive values. */
+  /** The value of the plan at the path, without sensitive values. */
   description: string
 }
 
@@ -27,7 +27,7 @@ export function judge(resource: Resource, condition: Condition, steps = stepsOf(
 }
 
 /**
- * Whether the condition holds; null where the plan cannot tell.
+ * Reports whether the condition holds; null where the plan cannot tell.
  * @param isConfigured whether the code sets the attribute
  */
 function holdsFor(stated: PathValues, { op, value }: Condition, isConfigured: boolean): boolean | null {
@@ -48,13 +48,13 @@ function holdsFor(stated: PathValues, { op, value }: Condition, isConfigured: bo
 }
 
 /**
- * Whether the resource has an attribute of this name. Where it has none, the model that wrote the condition guessed the
- * name wrongly, so that the condition says nothing about the plan.
+ * Reports whether the resource has an attribute of this name. Where it has none, the model that wrote the condition
+ * guessed the name wrongly, so that the condition says nothing about the plan.
  */
 const hasAttribute = ({ values, expressions }: Resource, attribute: string): boolean =>
   [values?.value, values?.unknown, expressions].some((holder) => hasKey(holder ?? null, attribute))
 
-/** Whether an object has a key, in any letter case. */
+/** Reports whether an object has a key, in any letter case. */
 function hasKey(holder: unknown, key: string): boolean {
   if (!isJsonObject(holder)) return false
   if (Object.hasOwn(holder, key)) return true

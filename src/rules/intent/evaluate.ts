@@ -1,9 +1,10 @@
+import type { ChangeAction } from '../../plan/actions.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { isNegative } from './compare.ts'
 import { judge } from './condition.ts'
 import { fits } from './glob.ts'
 import { isAt, isSelected, type PlanView, type Resource, viewPlan } from './resources.ts'
-import type { IntentAction, Statement, StatementOf, StatementResult, Verdict } from './types.ts'
+import type { Statement, StatementOf, StatementResult, Verdict } from './types.ts'
 import { stepsOf } from './values-at.ts'
 
 type Result = Pick<StatementResult, 'verdict' | 'finding'>
@@ -46,7 +47,7 @@ function resultOf(statement: Statement, view: PlanView, cumulative: boolean): Re
         view,
         cumulative,
         'what must not be destroyed',
-        ({ action }) => action === 'delete' || action === 'recreate',
+        ({ action }) => action === 'delete' || action === 'replace',
       )
     case 'no_changes_outside': {
       const { types, addresses } = statement
@@ -71,7 +72,7 @@ function resultOf(statement: Statement, view: PlanView, cumulative: boolean): Re
 }
 
 const disturbs = ({ action, forgotten }: Resource) =>
-  forgotten || action === 'update' || action === 'delete' || action === 'recreate'
+  forgotten || action === 'update' || action === 'delete' || action === 'replace'
 
 /**
  * A statement that is met when no resource matches.
@@ -93,11 +94,11 @@ function requireNone(
     : { verdict: 'unmet', finding }
 }
 
-const HAPPENS: Record<IntentAction, string> = {
+const HAPPENS: Record<ChangeAction, string> = {
   create: 'to create',
   update: 'to update',
   delete: 'to delete',
-  recreate: 'to recreate',
+  replace: 'to recreate',
 }
 
 function countResult(statement: StatementOf<'resource_count'>, view: PlanView, cumulative: boolean): Result {
@@ -118,7 +119,7 @@ function countResult(statement: StatementOf<'resource_count'>, view: PlanView, c
   return { verdict, finding }
 }
 
-/** How many resources match for certain, and how many may match once the apply knows all values. */
+/** Counts the resources that match for certain, and those that may match once the apply knows all values. */
 interface Count {
   certain: number
   possible: number

@@ -3,10 +3,10 @@ const MAX_PATTERN = 300
 const MAX_TEXT = 10_000
 
 /**
- * Whether a whole text fits a pattern that a model wrote: `*` stands for any text, `?` for one character, `|` separates
- * alternatives, and letter case does not matter. The time grows with the length of the pattern times that of the text
- * at worst, unlike that of a regular expression. A pattern of more than 300 characters, or a text of more than 10,000,
- * does not fit.
+ * Reports whether a whole text fits a pattern that a model wrote: `*` stands for any text, `?` for one character, `|`
+ * separates alternatives, and letter case does not matter. The time grows with the length of the pattern times that of
+ * the text at worst, unlike that of a regular expression. A pattern of more than 300 characters, or a text of more than
+ * 10,000, does not fit.
  */
 export function fits(pattern: string, text: string): boolean {
   if (pattern.length > MAX_PATTERN || text.length > MAX_TEXT) return false

@@ -1,11 +1,11 @@
 import { isJsonObject, itemsOf, type Json, type JsonObject, memberOf, ownMember } from '../../base/json.ts'
+import { actionOf, type ChangeAction } from '../../plan/actions.ts'
 import { withoutIndexes } from '../../plan/addresses.ts'
-import { actionOf } from '../../plan/changes.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { covers } from '../../plan/targets/targets.ts'
 import { expressionsByAddress, modulesOf } from '../common/expressions.ts'
 import { fits } from './glob.ts'
-import type { IntentAction, Marked, Selector } from './types.ts'
+import type { Marked, Selector } from './types.ts'
 
 /** One instance of a managed resource, in the root module or in one that it calls. */
 export interface Resource {
@@ -14,8 +14,8 @@ export interface Resource {
   previous_address: string | null
   type: string
   name: string
-  action: IntentAction | 'none'
-  /** Whether the plan removes it from the state without destroying it. */
+  action: ChangeAction | 'none'
+  /** True if the plan removes it from the state without destroying it. */
   forgotten: boolean
   /** The planned values; null for a resource that no longer exists afterwards. */
   values: Marked | null
@@ -28,7 +28,7 @@ export interface PlanView {
   resources: Resource[]
   /** Names of the outputs of the root module; null when the plan does not list them. */
   outputs: string[] | null
-  /** Whether a type of this name may occur in the plan: it does occur, or a provider of the plan may have it. */
+  /** True if a type of this name may occur in the plan: it does occur, or a provider of the plan may have it. */
   knowsType(type: string): boolean
 }
 
@@ -118,7 +118,7 @@ function typesOfProviders(plan: Plan, resources: readonly Resource[]): PlanView[
 
 const providerOf = (type: string): string => type.trim().toLowerCase().split('_')[0] ?? ''
 
-/** Whether a selector of a statement includes a resource. */
+/** Reports whether a selector of a statement includes a resource. */
 export function isSelected({ type, name, address }: Selector, resource: Resource): boolean {
   if (type !== undefined && !fits(type, resource.type)) return false
   if (name !== undefined && !fits(name, resource.name)) return false
@@ -126,7 +126,9 @@ export function isSelected({ type, name, address }: Selector, resource: Resource
   return [resource.address, resource.previous_address ?? resource.address].some((own) => isAt(address, own))
 }
 
-/** Whether a statement means an address: it may name it in full, without indexes, by its module, or with `*`. */
+/**
+ * Reports whether a statement means an address: it may name it in full, without indexes, by its module, or with `*`.
+ */
 export const isAt = (wanted: string, address: string): boolean =>
   covers(wanted, address) ||
   covers(wanted, withoutIndexes(address)) ||

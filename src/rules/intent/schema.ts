@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { isJsonObject } from '../../base/json.ts'
-import { ACTIONS, OPERATORS, type Scalar, type Statement } from './types.ts'
+import { fromReportAction, REPORT_ACTIONS } from '../../plan/actions.ts'
+import { OPERATORS, type Scalar, type Statement } from './types.ts'
 
 const MAX_TEXT = 400
 const short = (max = 200) =>
@@ -56,7 +57,7 @@ const statement = v.variant('kind', [
     ...textEntries,
     ...selector,
     type: resourceName,
-    action: v.exactOptional(v.picklist(ACTIONS)),
+    action: v.exactOptional(v.pipe(v.picklist(REPORT_ACTIONS), v.transform(fromReportAction))),
     op: v.picklist(['eq', 'at_least', 'at_most']),
     value: count,
     where: v.optional(v.pipe(v.array(condition), v.maxLength(5, 'must have at most 5 entries')), []),
@@ -93,7 +94,7 @@ export const MAX_STATEMENTS = 20
 
 export interface ReadStatements {
   statements: Statement[]
-  /** What is wrong with the statements that were refused, one line each. */
+  /** Faults of the statements that were refused, one line each. */
   faults: string[]
 }
 

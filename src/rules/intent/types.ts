@@ -1,6 +1,7 @@
 import type { Json } from '../../base/json.ts'
+import type { ChangeAction } from '../../plan/actions.ts'
 
-/** How a planned value is compared with the value in a statement. */
+/** Comparisons of a planned value with the value in a statement. */
 export const OPERATORS = [
   'eq',
   'ne',
@@ -14,9 +15,6 @@ export const OPERATORS = [
 ] as const
 export type Operator = (typeof OPERATORS)[number]
 
-export const ACTIONS = ['create', 'update', 'delete', 'recreate'] as const
-export type IntentAction = (typeof ACTIONS)[number]
-
 export type Scalar = string | number | boolean
 
 /** A comparison of the value at a path of a resource, for example `versioning_configuration.status`. */
@@ -28,8 +26,8 @@ export interface Condition {
 }
 
 /**
- * Which resources a statement is about. The texts are patterns with `*`, `?` and `|` between alternatives; letter case
- * does not matter.
+ * The resources that a statement is about. The texts are patterns with `*`, `?` and `|` between alternatives; letter
+ * case does not matter.
  */
 export interface Selector {
   type?: string
@@ -39,7 +37,7 @@ export interface Selector {
   address?: string
 }
 
-/** What every statement has. */
+/** Fields of every statement. */
 interface StatementText {
   /** Unique in its list, for example `s3`. */
   id: string
@@ -54,7 +52,7 @@ export type Statement = StatementText &
     | ({
         kind: 'resource_count'
         /** Counts the changes of this kind; when absent, the resources that exist after the apply are counted. */
-        action?: IntentAction
+        action?: ChangeAction
         op: 'eq' | 'at_least' | 'at_most'
         value: number
         where: Condition[]
@@ -71,7 +69,7 @@ export type StatementOf<Kind extends StatementKind> = Extract<Statement, { kind:
 /** `unknown` when the plan cannot tell whether a statement is met. */
 export type Verdict = 'met' | 'unmet' | 'unknown'
 
-/** Whether the plan meets a statement. `finding` says what the plan has, without sensitive values. */
+/** True if the plan meets a statement. `finding` says what the plan has, without sensitive values. */
 export interface StatementResult {
   statement: Statement
   verdict: Verdict

@@ -5,9 +5,9 @@ import type { Marked } from './types.ts'
 /** The values that a path leads to. */
 export interface PathValues {
   values: Json[]
-  /** Whether a part of them is known only after the apply. */
+  /** True if a part of them is known only after the apply. */
   unknown: boolean
-  /** Whether a part of them is sensitive: one may say that there is a value, but not which. */
+  /** True if a part of them is sensitive: one may say that there is a value, but not which. */
   sensitive: boolean
 }
 

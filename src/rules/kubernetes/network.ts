@@ -4,7 +4,7 @@ import { type Opening, protocolOf } from '../ports.ts'
 import { audiencesOf, openTo } from '../public-address.ts'
 import type { Rule, Subject, View } from '../types.ts'
 import { blocksAt, blocksOf, isAbsent, isUnknown, jsonAt, numberOf, textOf, textsOf } from '../view.ts'
-import { typesOfKinds } from './resource-types.ts'
+import { typesOfKinds } from './manifest.ts'
 
 const SERVICES = typesOfKinds('service')
 

@@ -1,6 +1,6 @@
 import type { Rule, Subject, View } from '../types.ts'
 import { blocksOf, textOf, textsOf } from '../view.ts'
-import { typesOfKinds } from './resource-types.ts'
+import { typesOfKinds } from './manifest.ts'
 
 const CLUSTER_BINDINGS = typesOfKinds('cluster_role_binding')
 const BINDINGS = [...CLUSTER_BINDINGS, ...typesOfKinds('role_binding')]

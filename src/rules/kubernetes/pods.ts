@@ -1,6 +1,6 @@
 import type { Rule, Subject, View } from '../types.ts'
 import { blocksAt, blocksOf, flagOf, textOf, textsOf } from '../view.ts'
-import { typesOfKinds } from './resource-types.ts'
+import { typesOfKinds } from './manifest.ts'
 
 const PODS = typesOfKinds('pod')
 const CRON_JOBS = typesOfKinds('cron_job')

@@ -69,8 +69,8 @@ export interface IacClient {
   /** Reads name and version of the engine; null when the service lacks `GET /v1/engine`, an optional addition. */
   engine(signal?: AbortSignal): Promise<EngineInfo | null>
   /**
-   * Reports whether the service announces an addition to its requests now: after a restart it may be an older one, which
-   * refuses what it does not know.
+   * Reports whether the service announces an addition to its requests now: after a restart it may be an older one,
+   * which refuses what it does not know.
    */
   offers?(addition: 'plan_sha256', signal?: AbortSignal): Promise<boolean>
   /**

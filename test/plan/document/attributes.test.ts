@@ -167,7 +167,7 @@ describe('attributes of a plan document', () => {
       ],
       statements: [{ ...statement, addresses: ['a.b', 'a.other'] }],
       targets: ['a.b'],
-      beyond: { made: true, changes: [{ address: 'a.c', type: 'a', action: 'recreate' }] },
+      beyond: { made: true, changes: [{ address: 'a.c', type: 'a', action: 'replace' }] },
     })
     expect(document.resources[0]).toMatchObject({ findings: [finding], statements: ['s1'] })
     expect(document.findings.map(({ resource }) => resource)).toEqual([null, 'a.gone'])

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { awsImportId } from '../../../src/plan/imports/aws-import-id.ts'
+import { awsImportId } from '../../../src/plan/imports/aws-import-forms.ts'
 
 const arn = (service: string, resource: string, region = 'eu-central-1') =>
   `arn:aws:${service}:${region}:123456789012:${resource}`

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { providerRegion } from '../../../src/plan/imports/provider-region.ts'
+import { providerRegion } from '../../../src/plan/imports/identifiers.ts'
 import { parsePlan } from '../../../src/plan/plan.ts'
 
 const resource = (address: string, key: string) => ({ address, mode: 'managed', provider_config_key: key })

@@ -94,7 +94,7 @@ export function changeListOf(entries: ListedChange[]): ChangeList {
       create: count('create'),
       update: count('update'),
       delete: count('delete'),
-      recreate: count('recreate'),
+      replace: count('replace'),
       move: entries.filter(({ previous_address }) => previous_address !== undefined).length,
       import: entries.filter(({ import_id }) => import_id !== undefined).length,
       forget: count('forget'),

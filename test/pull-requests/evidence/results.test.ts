@@ -21,9 +21,9 @@ const EVERY = changeListOf([
   { address: 'module.b.aws_db_instance.new', action: 'move', previous_address: 'aws_db_instance.old' },
   { address: 'aws_vpc.one[0]', action: 'move', previous_address: 'aws_vpc.one' },
   { address: 'aws_vpc.new', action: 'update', previous_address: 'aws_vpc.old' },
-  { address: 'aws_subnet.a', action: 'recreate', replace_paths: ['cidr_block', 'tags["a b"]'] },
-  { address: 'aws_subnet.b', action: 'recreate', replace_reason: 'replace_because_tainted' },
-  { address: 'aws_subnet.c', action: 'recreate', replace_reason: 'replace_by_triggers', keeps_old: true },
+  { address: 'aws_subnet.a', action: 'replace', replace_paths: ['cidr_block', 'tags["a b"]'] },
+  { address: 'aws_subnet.b', action: 'replace', replace_reason: 'replace_because_tainted' },
+  { address: 'aws_subnet.c', action: 'replace', replace_reason: 'replace_by_triggers', keeps_old: true },
   { address: 'aws_vpc.kept', action: 'forget' },
 ])
 

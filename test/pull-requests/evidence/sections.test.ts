@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { composeDescription } from '../../../src/pull-requests/evidence/compose.ts'
-import { appliedSection } from '../../../src/pull-requests/evidence/sections/applied.ts'
+import { appliedSection } from '../../../src/pull-requests/evidence/sections/import.ts'
 import type { Evidence } from '../../../src/pull-requests/evidence/types.ts'
 import { check, evidenceOf, generateReport, lost, report, sectionOf, titlesOf, UUID, withoutPlan } from './fixtures.ts'
 

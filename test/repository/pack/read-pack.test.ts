@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createSlices } from '../../../src/base/slices.ts'
-import { PACK_LIMITS } from '../../../src/repository/pack/limits.ts'
 import { listFiles } from '../../../src/repository/pack/list-files.ts'
-import { readPack } from '../../../src/repository/pack/read-pack.ts'
+import { PACK_LIMITS, readPack } from '../../../src/repository/pack/read-pack.ts'
 import { buildPack, commitOf, type DeltaEntry, doublingDelta, hashOf, type PackEntry, treeOf } from './build-pack.ts'
 
 const read = (pack: Uint8Array) => readPack(pack, createSlices())

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { ENDPOINTS } from '../../../routes/endpoints.ts'
-import { sizeText } from '../../../routes/validation/body-limits.ts'
+import { sizeText } from '../../../routes/validation/read-body.ts'
 import { createAuthzApp } from '../../../sidecars/authz/app.ts'
 import { createMappingApp } from '../../../sidecars/mapping/app.ts'
 import { createNotificationsApp } from '../../../sidecars/notifications/app.ts'

@@ -3,7 +3,7 @@ import type { Options, Promised, Tester } from '../../types.ts'
 import { isTerminal, poll, submit, waitUntilFinished } from './jobs.ts'
 import { createWorkspace } from './workspaces.ts'
 
-/** How many jobs are submitted at once, so that some of them still wait when they are cancelled. */
+/** Number of jobs that are submitted at once, so that some of them still wait when they are cancelled. */
 const JOBS = 8
 const EARLY = 'The job was cancelled before it started.'
 

@@ -3,7 +3,7 @@ import type { Options, Promised, Tester } from '../../types.ts'
 import { isTerminal, type Job, poll, submit, timeOf, waitUntilFinished } from './jobs.ts'
 import { createWorkspace, listSpellings } from './workspaces.ts'
 
-/** How many jobs wait in one workspace while one of another is submitted. Quick jobs need more of them. */
+/** Numbers of jobs that wait in one workspace while one of another is submitted. Quick jobs need more of them. */
 const LENGTHS = [4, 8, 16, 32]
 /** One or two quick jobs can end while another is only being accepted, which proves nothing. */
 const QUEUED_AT_LEAST = 3

@@ -1,34 +1,29 @@
-import { createRoute, type z } from '@hono/zod-openapi'
 import { sessionNotFound } from '../../../../src/base/errors.ts'
 import { loadAggregate } from '../../../../src/sessions/aggregate.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requirePanel } from '../../../middleware/gates.ts'
-import { errors, json, panelForbidden, STORE_ERROR, signedIn } from '../../../openapi/answers.ts'
+import { errors, json, panelForbidden, STORE_ERROR } from '../../../openapi/answers.ts'
 import { toSeal } from '../../../schemas/seal.ts'
 import { SessionAggregate } from '../../../schemas/session.ts'
 import { DetailQuery } from '../../sessions/detail.get.ts'
 
 export const getAdminSession = endpoint({
-  route: createRoute({
-    method: 'get',
-    path: '/v1/admin/sessions',
-    operationId: 'getAdminSession',
-    tags: ['Administration'],
-    summary: 'One session of anybody',
-    description: 'The session with its rounds and artifacts. For panel role viewer or higher, whoever owns it.',
-    security: signedIn,
-    request: { query: DetailQuery },
-    responses: {
-      200: json(SessionAggregate, 'The session.'),
-      ...errors(401, panelForbidden('viewer'), 404, 422, STORE_ERROR),
-    },
-  }),
-  gates: [requirePanel('viewer')],
+  method: 'get',
+  path: '/v1/admin/sessions',
+  operationId: 'getAdminSession',
+  tags: ['Administration'],
+  summary: 'One session of anybody',
+  description: 'The session with its rounds and artifacts. For panel role viewer or higher, whoever owns it.',
+  request: { query: DetailQuery },
+  responses: {
+    200: json(SessionAggregate, 'The session.'),
+    ...errors(401, panelForbidden('viewer'), 404, 422, STORE_ERROR),
+  },
+  gate: requirePanel('viewer'),
   handle: async (c, { query }) => {
     const aggregate = await loadAggregate(c.var.platform, query.id, { includeHistory: query.include_history })
     if (!aggregate) throw sessionNotFound(query.id)
     const { saved_plan, ...session } = aggregate
-    const answer: z.input<typeof SessionAggregate> = { ...session, seal: saved_plan && toSeal(saved_plan) }
-    return c.json(answer)
+    return { ...session, seal: saved_plan && toSeal(saved_plan) }
   },
 })

@@ -1,8 +1,8 @@
-import { createRoute, z } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
 import { listSessions } from '../../../../src/sessions/list.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requirePanel } from '../../../middleware/gates.ts'
-import { errors, json, panelForbidden, signedIn } from '../../../openapi/answers.ts'
+import { errors, json, panelForbidden } from '../../../openapi/answers.ts'
 import { toPage } from '../../../page.ts'
 import { SessionPage } from '../../../schemas/session.ts'
 import { blankIsAbsent, text } from '../../../validation/fields.ts'
@@ -19,20 +19,16 @@ export const ownerFilter = {
 const AdminListQuery = z.object({ ...listQuery, ...ownerFilter })
 
 export const getAdminSessionList = endpoint({
-  route: createRoute({
-    method: 'get',
-    path: '/v1/admin/sessions/list',
-    operationId: 'getAdminSessionList',
-    tags: ['Administration'],
-    summary: 'All sessions',
-    description: 'The sessions of all users, newest first or the last active first. For panel role viewer or higher.',
-    security: signedIn,
-    request: { query: AdminListQuery },
-    responses: { 200: json(SessionPage, 'One page.'), ...errors(401, panelForbidden('viewer'), 422) },
-  }),
-  gates: [requirePanel('viewer')],
+  method: 'get',
+  path: '/v1/admin/sessions/list',
+  operationId: 'getAdminSessionList',
+  tags: ['Administration'],
+  summary: 'All sessions',
+  description: 'The sessions of all users, newest first or the last active first. For panel role viewer or higher.',
+  request: { query: AdminListQuery },
+  responses: { 200: json(SessionPage, 'One page.'), ...errors(401, panelForbidden('viewer'), 422) },
+  gate: requirePanel('viewer'),
   handle: async (c, { query }) => {
-    const answer: z.input<typeof SessionPage> = toPage(await listSessions(c.var.platform.sql, query), query)
-    return c.json(answer)
+    return toPage(await listSessions(c.var.platform.sql, query), query)
   },
 })

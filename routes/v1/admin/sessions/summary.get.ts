@@ -1,10 +1,10 @@
-import { createRoute, z } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
 import type { STATUSES } from '../../../../src/base/vocabulary.ts'
 import { countWaiting, sumSpend } from '../../../../src/sessions/lists/spend.ts'
 import { countTotals } from '../../../../src/sessions/lists/totals.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requirePanel } from '../../../middleware/gates.ts'
-import { errors, json, panelForbidden, signedIn } from '../../../openapi/answers.ts'
+import { errors, json, panelForbidden } from '../../../openapi/answers.ts'
 import { sessionFilters } from '../../sessions/list.get.ts'
 import { ownerFilter } from './list.get.ts'
 
@@ -43,7 +43,7 @@ export const SessionTotals = z
         engine_s: z.number(),
         model_s: z.number(),
       })
-      .openapi({ description: 'What the rounds of these sessions took that ended in the last 30 days.' }),
+      .openapi({ description: 'Cost and time of the rounds of these sessions that ended in the last 30 days.' }),
   })
   .openapi('SessionTotals', {
     example: {
@@ -77,20 +77,17 @@ export const SessionTotals = z
   })
 
 export const getAdminSessionSummary = endpoint({
-  route: createRoute({
-    method: 'get',
-    path: '/v1/admin/sessions/summary',
-    operationId: 'getAdminSessionSummary',
-    tags: ['Administration'],
-    summary: 'How many sessions there are in each status',
-    description:
-      'Totals of the sessions of all users, by status, with the filters of the list; what of them waits; and what ' +
-      'their rounds of the last 30 days took. For panel role viewer or higher.',
-    security: signedIn,
-    request: { query: z.object({ ...sessionFilters, ...ownerFilter }) },
-    responses: { 200: json(SessionTotals, 'The totals.'), ...errors(401, panelForbidden('viewer'), 422) },
-  }),
-  gates: [requirePanel('viewer')],
+  method: 'get',
+  path: '/v1/admin/sessions/summary',
+  operationId: 'getAdminSessionSummary',
+  tags: ['Administration'],
+  summary: 'How many sessions there are in each status',
+  description:
+    'Totals of the sessions of all users, by status, with the filters of the list; what of them waits; and what ' +
+    'their rounds of the last 30 days took. For panel role viewer or higher.',
+  request: { query: z.object({ ...sessionFilters, ...ownerFilter }) },
+  responses: { 200: json(SessionTotals, 'The totals.'), ...errors(401, panelForbidden('viewer'), 422) },
+  gate: requirePanel('viewer'),
   handle: async (c, { query }) => {
     const { sql } = c.var.platform
     const [totals, waiting, spend_30_days] = await Promise.all([
@@ -98,7 +95,6 @@ export const getAdminSessionSummary = endpoint({
       countWaiting(sql, query),
       sumSpend(sql, query),
     ])
-    const answer: z.input<typeof SessionTotals> = { ...totals, ...waiting, spend_30_days }
-    return c.json(answer)
+    return { ...totals, ...waiting, spend_30_days }
   },
 })

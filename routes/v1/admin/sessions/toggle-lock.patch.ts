@@ -1,10 +1,10 @@
-import { createRoute, z } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
 import { sessionNotFound } from '../../../../src/base/errors.ts'
 import { setLock } from '../../../../src/rounds/transitions.ts'
-import { actorOf } from '../../../actor.ts'
+import { actorOf } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requirePanel } from '../../../middleware/gates.ts'
-import { BODY_ERRORS, errors, json, jsonBody, panelForbidden, signedIn } from '../../../openapi/answers.ts'
+import { BODY_ERRORS, errors, json, jsonBody, panelForbidden } from '../../../openapi/answers.ts'
 import { boolean, uuid } from '../../../validation/fields.ts'
 
 export const LockRequest = z
@@ -15,32 +15,28 @@ export const LockState = z
   .openapi('LockState', { example: { uuid: '5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11', is_blocked: true } })
 
 export const patchToggleLock = endpoint({
-  route: createRoute({
-    method: 'patch',
-    path: '/v1/admin/sessions/{session_id}/toggle_lock',
-    operationId: 'patchToggleLock',
-    tags: ['Administration'],
-    summary: 'Lock or unlock a session',
-    description:
-      'Sets the lock to the given state, whatever it was; the same call twice changes nothing more. ' +
-      'While a session is locked, apply and merge answer 409. ' +
-      'For panel role editor or higher, whoever owns the session.',
-    security: signedIn,
-    request: {
-      params: z.object({ session_id: uuid().openapi({ description: 'The session.' }) }),
-      body: jsonBody(LockRequest),
-    },
-    responses: {
-      200: json(LockState, 'The state of the lock.'),
-      ...errors(...BODY_ERRORS, 401, panelForbidden('editor'), 404),
-    },
-  }),
-  gates: [requirePanel('editor')],
+  method: 'patch',
+  path: '/v1/admin/sessions/{session_id}/toggle_lock',
+  operationId: 'patchToggleLock',
+  tags: ['Administration'],
+  summary: 'Lock or unlock a session',
+  description:
+    'Sets the lock to the given state, whatever it was; the same call twice changes nothing more. ' +
+    'While a session is locked, apply and merge answer 409. ' +
+    'For panel role editor or higher, whoever owns the session.',
+  request: {
+    params: z.object({ session_id: uuid().openapi({ description: 'The session.' }) }),
+    body: jsonBody(LockRequest),
+  },
+  responses: {
+    200: json(LockState, 'The state of the lock.'),
+    ...errors(...BODY_ERRORS, 401, panelForbidden('editor'), 404),
+  },
+  gate: requirePanel('editor'),
   handle: async (c, { params, body }) => {
     const state = await setLock(c.var.platform, params.session_id, body.locked, actorOf(c))
     if (!state) throw sessionNotFound(params.session_id)
     c.var.log.info('session lock set', { session_id: state.uuid, is_blocked: state.is_blocked })
-    const answer: z.input<typeof LockState> = state
-    return c.json(answer)
+    return state
   },
 })

@@ -1,9 +1,9 @@
-import { createRoute, z } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
 import { assignRoles, OPERATION_ROLES, PANEL_ROLES } from '../../../../src/access/users.ts'
-import { actorOf } from '../../../actor.ts'
+import { actorOf } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requirePanel } from '../../../middleware/gates.ts'
-import { BODY_ERRORS, errorAnswer, errors, json, jsonBody, panelForbidden, signedIn } from '../../../openapi/answers.ts'
+import { BODY_ERRORS, errorAnswer, errors, json, jsonBody, panelForbidden } from '../../../openapi/answers.ts'
 import { AdminUser, toAdminUser } from '../../../schemas/user.ts'
 import { pathInteger } from '../../../validation/fields.ts'
 
@@ -19,36 +19,33 @@ export const RolesRequest = z
   .openapi('RolesRequest', { example: { operation_role: 'devops', panel_role: 'editor' } })
 
 export const putRoles = endpoint({
-  route: createRoute({
-    method: 'put',
-    path: '/v1/admin/users/{user_id}/roles',
-    operationId: 'putRoles',
-    tags: ['Administration'],
-    summary: 'Assign roles',
-    description:
-      'Sets both roles at once; a panel role that is left out is taken away. ' +
-      'In force from the next request of that user. For panel role admin, who cannot take it from themselves.',
-    security: signedIn,
-    request: {
-      params: z.object({ user_id: pathInteger().openapi({ description: 'Key of the user row.' }) }),
-      body: jsonBody(RolesRequest),
-    },
-    responses: {
-      200: json(AdminUser, 'The user with the new roles.'),
-      ...errors(
-        ...BODY_ERRORS,
-        401,
-        panelForbidden('admin'),
-        errorAnswer(404, 'Unknown user.', 'User 7 not found.'),
-        errorAnswer(
-          409,
-          'Admins would lose the panel role admin by their own hand.',
-          'A panel admin cannot remove their own admin role',
-        ),
+  method: 'put',
+  path: '/v1/admin/users/{user_id}/roles',
+  operationId: 'putRoles',
+  tags: ['Administration'],
+  summary: 'Assign roles',
+  description:
+    'Sets both roles at once; a panel role that is left out is taken away. ' +
+    'In force from the next request of that user. For panel role admin, who cannot take it from themselves.',
+  request: {
+    params: z.object({ user_id: pathInteger().openapi({ description: 'Key of the user row.' }) }),
+    body: jsonBody(RolesRequest),
+  },
+  responses: {
+    200: json(AdminUser, 'The user with the new roles.'),
+    ...errors(
+      ...BODY_ERRORS,
+      401,
+      panelForbidden('admin'),
+      errorAnswer(404, 'Unknown user.', 'User 7 not found.'),
+      errorAnswer(
+        409,
+        'Admins would lose the panel role admin by their own hand.',
+        'A panel admin cannot remove their own admin role',
       ),
-    },
-  }),
-  gates: [requirePanel('admin')],
+    ),
+  },
+  gate: requirePanel('admin'),
   handle: async (c, { params, body }) => {
     const user = await assignRoles(c.var.platform.sql, c.var.user.id, params.user_id, body, actorOf(c))
     c.var.log.info('roles assigned', {
@@ -56,7 +53,6 @@ export const putRoles = endpoint({
       operation_role: user.operation_role,
       panel_role: user.panel_role,
     })
-    const answer: z.input<typeof AdminUser> = toAdminUser(user)
-    return c.json(answer)
+    return toAdminUser(user)
   },
 })

@@ -25,7 +25,7 @@ export interface Reference {
   key: string | null
   /** Keys of instances of modules that were named on the way, by the number of calls above them. */
   module_keys: ReadonlyMap<number, string>
-  /** Whether the expression also has the key or number of its own instance, so that equal keys belong together. */
+  /** True if the expression also has the key or number of its own instance, so that equal keys belong together. */
   by_own_key: boolean
 }
 

@@ -1,5 +1,5 @@
-import type { ListedAction, ListedChange } from '../../../plan/change-list.ts'
-import { actionInWords, countsInWords, describeObject, type ReviewedChanges, reviewedChanges } from '../changes.ts'
+import { countsInWords, type ListedAction, type ListedChange } from '../../../plan/change-list.ts'
+import { actionInWords, describeObject, type ReviewedChanges, reviewedChanges } from '../changes.ts'
 import { bulletList, capLines, inline, table } from '../markdown.ts'
 import { blocks, findLaterChange, formatTime, notesOf, type Section, section, unreadableSection } from '../section.ts'
 import type { Evidence } from '../types.ts'
@@ -36,7 +36,7 @@ export function planSection(evidence: Evidence): Section | null {
 }
 
 /** The actions in the order of the table. What is destroyed stands first, what only changes the state last. */
-const ORDER: readonly ListedAction[] = ['delete', 'recreate', 'forget', 'update', 'create', 'import', 'move']
+const ORDER: readonly ListedAction[] = ['delete', 'replace', 'forget', 'update', 'create', 'import', 'move']
 
 function changesTable(changes: ReviewedChanges, max: number, narrated: boolean): string {
   const { entries, total, narrationOf } = changes

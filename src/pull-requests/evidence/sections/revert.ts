@@ -1,3 +1,4 @@
+import { toReportAction } from '../../../plan/actions.ts'
 import type { ListedChange } from '../../../plan/change-list.ts'
 import { criticalityOf } from '../../../plan/impact.ts'
 import type { ReviewedChanges } from '../changes.ts'
@@ -18,7 +19,7 @@ interface Effect {
 export function describeRevert({ entries, total, recorded }: ReviewedChanges, max: number): string {
   const { unsafe, effects } = sortByEffect(entries)
   const parts = [...unsafe, ...effects].filter(({ changes }) => changes.length > 0)
-  const harmless = !entries.some(({ action }) => action === 'delete' || action === 'recreate')
+  const harmless = !entries.some(({ action }) => action === 'delete' || action === 'replace')
   return blocks(
     unsafe.some(({ changes }) => changes.length > 0) && 'Once applied, **a revert alone is not safe**:',
     ...parts.map((part) => renderEffect(part, max)),
@@ -31,7 +32,7 @@ export function describeRevert({ entries, total, recorded }: ReviewedChanges, ma
   )
 }
 
-const isGone = ({ action, keeps_old }: ListedChange) => action === 'delete' || (action === 'recreate' && !keeps_old)
+const isGone = ({ action, keeps_old }: ListedChange) => action === 'delete' || (action === 'replace' && !keeps_old)
 const criticality = ({ address }: ListedChange) => criticalityOf(resourceTypeOf(address))
 
 function sortByEffect(entries: readonly ListedChange[]): { unsafe: Effect[]; effects: Effect[] } {
@@ -47,7 +48,7 @@ function sortByEffect(entries: readonly ListedChange[]): { unsafe: Effect[]; eff
       '**Do not revert `moved` blocks.** The state then has the new addresses, and the reverted code has the old ' +
         'without a `moved` block: its plan destroys these objects and creates them anew. Write a change instead that ' +
         'gives them their old addresses back, with `moved` blocks in the other direction in place of the present ones:',
-      entries.filter((change) => isMoveOfCode(change) && change.action !== 'recreate'),
+      entries.filter((change) => isMoveOfCode(change) && change.action !== 'replace'),
       ({ address, previous_address = '' }) => `from ${code(address)} to ${code(previous_address)}`,
     ),
     effect(
@@ -83,7 +84,7 @@ function sortByEffect(entries: readonly ListedChange[]): { unsafe: Effect[]; eff
   return { unsafe, effects }
 }
 
-const showAction = ({ address, action }: ListedChange): string => `${code(address)} (${action})`
+const showAction = ({ address, action }: ListedChange): string => `${code(address)} (${toReportAction(action)})`
 
 const effect = (lead: string, changes: ListedChange[], show: Effect['show'] = showAction): Effect => ({
   lead,
@@ -91,7 +92,9 @@ const effect = (lead: string, changes: ListedChange[], show: Effect['show'] = sh
   show,
 })
 
-/** Whether a `moved` block made the move. Without one the engine moves between `x` and `x[0]`, back and forth. */
+/**
+ * Reports whether a `moved` block made the move. Without one the engine moves between `x` and `x[0]`, back and forth.
+ */
 const isMoveOfCode = ({ address, previous_address }: ListedChange): boolean =>
   previous_address !== undefined && address.replaceAll('[0]', '') !== previous_address.replaceAll('[0]', '')
 

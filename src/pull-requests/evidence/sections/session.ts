@@ -1,5 +1,6 @@
-import { code } from '../markdown.ts'
-import { blocks, type Section, section } from '../section.ts'
+import { INTENT_TITLE, isIntentTitle } from '../../../rules/intent/describe.ts'
+import { bulletList, capLines, code, inline } from '../markdown.ts'
+import { blocks, type Section, section, unreadableSection } from '../section.ts'
 import type { Evidence } from '../types.ts'
 
 /**
@@ -31,4 +32,20 @@ export function listNotices({ session, rounds, generate }: Evidence): string {
       last.mode !== 'apply' &&
       `> Round ${last.number}, the latest, failed. The branch may hold code that no evidence below is about.`,
   )
+}
+
+/** Says which statements of the request code found in the reviewed plan and which it did not. */
+export function requestSection({ generate }: Evidence): Section | null {
+  if (!generate) return null
+  if (!generate.document) return unreadableSection(INTENT_TITLE, generate)
+  const point = generate.document.potential_impact.bullet_points.findLast(({ title }) => isIntentTitle(title))
+  if (!point)
+    return section(
+      INTENT_TITLE,
+      'Not checked: there are no statements about the request that code could compare with the plan.',
+    )
+  const [lead = '', ...lines] = point.description.split('\n')
+  const statements = lines.map((line) => inline(line.replace(/^- /, ''), 600)).filter((line) => line !== '')
+  const form = (max: number) => blocks(inline(lead, 600), bulletList(capLines(statements, max)))
+  return section(INTENT_TITLE, form(statements.length), form(5))
 }

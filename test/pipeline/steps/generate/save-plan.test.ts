@@ -55,7 +55,7 @@ describe('savePlan', () => {
       plan_sha256: valid.reference.plan_sha256,
       commit: 'commit-0',
       targets: ['a.b', 'weird."quoted",{target}'],
-      changes: [{ address: 'a.b', type: 'a', action: 'recreate' }],
+      changes: [{ address: 'a.b', type: 'a', action: 'replace' }],
       engine: null,
       state: null,
       archive_key: null,
