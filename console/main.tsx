@@ -15,7 +15,7 @@ import { ClockContext } from './ui/time.tsx'
 
 const BASE = '/console'
 
-/** What `config.json` says. Beside the core it is written by the core, elsewhere by whoever put the console there. */
+/** Reads `config.json`. The core writes it for a console that it serves, otherwise an operator does. */
 async function readConfig(): Promise<ConsoleConfig> {
   const response = await fetch(`${BASE}/config.json`)
   if (!response.ok) throw new Error('no configuration')
@@ -50,7 +50,7 @@ const createClient = (platform: Platform) => {
     defaultOptions: {
       queries: {
         staleTime: 5_000,
-        // An answer that is no will stay one; a fault of the network is told by the banner and tried again.
+        // A refusal is final; a fault of the network is shown by the banner and retried.
         retry: (count, error) => !(error instanceof ApiError && error.status < 500) && count < 2,
         networkMode: 'always',
       },
@@ -88,7 +88,7 @@ async function start(): Promise<void> {
   }
   const client = createClient(platform)
   void askAhead(platform, client)
-  // It is made while the answers are on their way. A part that cannot be loaded is told by the router later.
+  // Loads the route while the answers are on their way. The router shows a failure later.
   router.load().catch(() => {})
   page.replaceChildren()
   render(

@@ -9,7 +9,7 @@ const frame = createRoute({ getParentRoute: () => root, id: 'frame', component: 
 
 type Load = () => Promise<{ Screen: unknown }>
 
-/** The type of a screen is not looked at: it depends on its links, and these on the table below. */
+/** The type of a screen is not checked: it depends on its links, and these depend on the table below. */
 const lazyScreen = (load: Load) => lazyRouteComponent(load as () => Promise<{ Screen: ComponentType }>, 'Screen')
 
 /** One screen: its path below `/console`, its module, loaded on first use, and the search parameters that it reads. */

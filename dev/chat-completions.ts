@@ -51,7 +51,7 @@ export type ChatRequest = v.InferOutput<typeof request>
 export type ChatMessage = ChatRequest['messages'][number]
 export type ChatTool = ChatRequest['tools'][number]
 /** A call of a tool. The arguments are a JSON text, as a model writes them. */
-export type ChatCall = v.InferOutput<typeof call>
+type ChatCall = v.InferOutput<typeof call>
 
 /** Reads the body of a request. Errors: `RangeError` that says what is wrong with it. */
 export function readChatRequest(body: unknown): ChatRequest {

@@ -12,7 +12,7 @@ export interface SampleResult {
   /** Number of the sample. The first is 1. */
   sample: number
   passed: boolean
-  /** What was not as expected; empty when the sample passed. */
+  /** Texts about what was not as expected; empty when the sample passed. */
   failures: string[]
   status: string
   session_id: string | null

@@ -73,7 +73,7 @@ export async function runSample(
   }
 }
 
-/** Who is told what happens in a scenario. */
+/** Receives the progress of a scenario. */
 interface Watcher {
   /** Is called with the session's id as soon as there is one. */
   opened?(id: string): void
@@ -167,7 +167,7 @@ async function playRounds(
   return session
 }
 
-/** What is not as expected after a session that has ended, one text each. Nothing of it is asked of a model. */
+/** Finds what is not as expected after a session has ended, one text each. No model takes part. */
 export async function judge(
   stack: EvalStack,
   scenario: Scenario,
@@ -238,5 +238,5 @@ function sumUsage(session: Session | null): Usage {
   return total
 }
 
-/** Whether an error belongs to the sample and not to the harness. */
+/** Reports whether an error belongs to the sample and not to the harness. */
 export const isRefusal = (error: unknown): error is ApiError => error instanceof ApiError

@@ -46,7 +46,7 @@ async function reasonOf(scenario: Scenario, { scripted, env }: SkipOptions, prob
   return null
 }
 
-/** Why an init with the provider fails; null when it works. */
+/** Answers the fault of an init with the provider; null when it works. */
 type Probe = (provider: ProviderName, cloud: Cloud) => Promise<string | null>
 const LIMIT_MS = 180_000
 

@@ -31,7 +31,7 @@ interface EvalStackOptions {
   env: Record<string, string | undefined>
   /** True uses the scripted model, whatever is set. */
   scripted: boolean
-  /** How many samples run at the same time. */
+  /** Samples that run at the same time. */
   concurrency: number
   /** Folder for the model traffic of every round; null when it is not recorded. */
   record_folder: string | null

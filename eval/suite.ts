@@ -26,7 +26,7 @@ export interface SuiteOptions extends Caps {
 interface SuiteEnd {
   /** Results of the selected scenarios, also those of earlier runs. */
   results: SampleResult[]
-  /** Why not all samples were run; null when they were. */
+  /** The reason why not all samples were run; null when they were. */
   stopped: string | null
 }
 

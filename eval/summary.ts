@@ -42,7 +42,7 @@ export interface Summary {
   totals: Totals
   scenarios: ScenarioSummary[]
   skipped: Skipped[]
-  /** Why not all samples were run; null when they were. */
+  /** The reason why not all samples were run; null when they were. */
   stopped: string | null
 }
 

@@ -16,7 +16,7 @@ import type { RecordedRound } from './kit/recording.ts'
 import type { RoundRecording } from './kit/round-recorder.ts'
 import type { BareRun, RoundMode, TokenBudget } from './kit/run.ts'
 
-/** What an attempt at a round ends by, and who takes it down. */
+/** The signals that end an attempt at a round, and its recorders. */
 export interface AttemptFrame {
   /** Fires when the lease is lost or the worker stops. */
   held: AbortSignal
@@ -54,7 +54,7 @@ export async function openRun(context: Context, claim: Claim, mode: RoundMode, f
   return run
 }
 
-/** Tells the log and those who watch the round as soon as somebody wants it to end. */
+/** Records in the log and for those who watch the round that somebody has cancelled it. */
 function announceCancellation({ cancellation, log, eventLog }: BareRun): void {
   const announce = () => {
     const reason: unknown = cancellation?.signal.reason
@@ -70,7 +70,7 @@ function announceCancellation({ cancellation, log, eventLog }: BareRun): void {
 export const openRoundEventLog = ({ sql, log, config }: Context, claim: Claim): EventLog =>
   openEventLog(sql, claim, { log, mask: createMasker(maskedSecretsOf(config)).text })
 
-/** What a recording says first of the round. */
+/** The head of a recording of the round. */
 export function toRecordedRound({ config, now }: Context, claim: Claim): RecordedRound {
   const { session } = claim
   return {

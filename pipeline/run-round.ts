@@ -18,7 +18,7 @@ import type { Workspace } from './workspace/types.ts'
 
 const UNEXPECTED = 'an unexpected error occurred; the log of the worker has the details.'
 
-/** What running a round needs besides the context. The worker injects it. */
+/** The dependencies of a run besides the context. The worker injects them. */
 export interface RoundFrame {
   openWorkspace(round: ClaimedRound, options: { log: Logger; signal: AbortSignal }): Promise<Workspace>
   /** Sends the notification `system.exception.failure`. Never throws. */
@@ -30,8 +30,8 @@ export interface RoundFrame {
 }
 
 /**
- * Runs a waiting round from its claim to its terminal status. Returns when the round is finished, when it is handed
- * back because the worker stops (`signal` fires with the reason `STOPPING`), or when another worker has it. A round
+ * Runs a waiting round from its claim to its terminal status. Returns when the round is finished, when it is released
+ * because the worker stops (`signal` fires with the reason `STOPPING`), or when another worker has it. A round
  * that somebody cancels ends `uncompleted`.
  * Errors: those of the database. The queue offers the round again then.
  */
@@ -80,9 +80,9 @@ async function runClaimed(context: Context, claim: Claim, modes: Modes, frame: C
     }).finally(eventLog.close)
     const end = claim.preview ? endOfPreview(attempted) : attempted
     if (end === 'parked') return log.info('round waits for another one')
-    if (end === 'hand back') {
+    if (end === 'release') {
       await releaseRound(context, claim)
-      return log.info('round handed back')
+      return log.info('round released')
     }
     writtenEnd = end
     writtenEnd = await finishDespiteOutages(context, claim, end, lease.signal)
@@ -100,13 +100,13 @@ async function runClaimed(context: Context, claim: Claim, modes: Modes, frame: C
   }
 }
 
-/** Runs the mode of a round and answers how it ended. Errors: `LeaseLost`; any other error is an end with `failed`. */
+/** Runs the mode of a round and returns its end. Errors: `LeaseLost`; any other error is an end with `failed`. */
 async function attempt(
   context: Context,
   claim: Claim,
   modes: Modes,
   frame: RoundFrame & AttemptFrame,
-): Promise<RoundEnd | 'hand back' | 'parked'> {
+): Promise<RoundEnd | 'release' | 'parked'> {
   const { held } = frame
   const mode = modes[claim.mode]
   const run = await openRun(context, claim, mode, frame)
@@ -120,7 +120,7 @@ async function attempt(
     const message = outcome.status === 'completed' ? claim.session.operation.toUpperCase() : outcome.message
     return { status: outcome.status, message, commit, ...whatIsKept() }
   } catch (error) {
-    if (held.aborted && held.reason === STOPPING) return 'hand back'
+    if (held.aborted && held.reason === STOPPING) return 'release'
     if (error instanceof LeaseLost || held.aborted) throw new LeaseLost()
     const cancelled = mode.workspace && frame.cancelled.aborted ? frame.cancelled.reason : error
     if (cancelled instanceof RoundCancelled) {
@@ -150,7 +150,7 @@ async function endUnstarted(run: BareRun): Promise<void> {
   run.cancellation?.signal.throwIfAborted()
 }
 
-/** Says in the conversation that what the round has told there was given up; an apply has its report there. */
+/** Adds to the last answer of the conversation that the round was cancelled; an apply has its report there. */
 function noteCancellation({ conversation, round }: BareRun, { by }: RoundCancelled): void {
   const last = conversation.length > round.history.length ? conversation.at(-1) : undefined
   if (last && round.mode !== 'apply') last.assistant = `${last.assistant}\n\n${cancelledMessage(by)}`.trim()

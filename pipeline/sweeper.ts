@@ -16,8 +16,8 @@ export interface Sweeper {
 }
 
 /**
- * Removes what finished rounds have left on the disk and in the object store, and events and entries of the record of who
- * did what whose time is over, now and then once an hour. Errors are logged, never thrown.
+ * Removes, at once and then every hour, what finished rounds have left on the disk and in the object store, and events
+ * and audit entries that are past their retention. Errors are logged, never thrown.
  */
 export function startSweeper(context: SweeperContext): Sweeper {
   const stopping = new AbortController()

@@ -1,6 +1,6 @@
 import { residentMegabytes } from './process.ts'
 
-/** How long a piece of work kept the event loop busy at a stretch, and what memory it took. */
+/** The longest time for which a piece of work kept the event loop busy, and the memory that it took. */
 export interface Blocking {
   /** Longest time in ms between two turns of the loop. On a busy machine it has the waits for a processor in it. */
   delay_ms: number

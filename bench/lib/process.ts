@@ -21,5 +21,5 @@ export function processorTime(pid: number): number {
   }
 }
 
-/** Where the repository is checked out. */
+/** Folder of the checkout. */
 export const projectRoot = new URL('../..', import.meta.url).pathname

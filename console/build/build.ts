@@ -63,7 +63,7 @@ export async function buildConsole({ outdir = DIST, minify = true }: Options = {
   }
 }
 
-/** What shares no file with the application. */
+/** Files without code of the application. */
 const ALONE = [
   { in: 'silent.ts', out: 'silent' },
   { in: 'styles/main.css', out: 'styles' },

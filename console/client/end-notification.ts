@@ -4,10 +4,10 @@ import type { Session, Status } from './api/schemas.ts'
 import { usePlatform, useStore } from './platform.ts'
 import { refreshSession } from './sessions/use-session.ts'
 
-/** A hidden page follows no stream, so it asks now and then; browsers let it do so once a minute at the latest. */
+/** A hidden page follows no stream, so it polls; browsers allow that at least once a minute. */
 const ASK_EVERY_MS = 10_000
 
-/** Tells by the browser when the round of the watched session ends while nobody looks at the page. */
+/** Shows a browser notification when the round of the open session ends while the page is hidden. */
 export function useEndNotification(session: Session | undefined): void {
   const client = useQueryClient()
   const { notify } = useStore(usePlatform().settings)
@@ -40,7 +40,7 @@ function show(session: Session): void {
   }
 }
 
-/** What the browser says about notifications; `unsupported` also where the page was not loaded over https. */
+/** The permission for notifications; `unsupported` also when the page was not loaded over https. */
 export type Permission = 'granted' | 'denied' | 'default' | 'unsupported'
 
 export const readPermission = (): Permission =>
@@ -55,7 +55,7 @@ const ENDS: Partial<Record<Status, string>> = {
 }
 const LONGEST = 160
 
-/** What the browser tells about a round that has ended: no word of a plan, because others may see the screen. */
+/** Returns the text of a notification. It has nothing of the plan, because others may see the screen. */
 export function endText({ current_status, rounds, first_query, is_blocked }: EndedSession) {
   const query = rounds.at(-1)?.query ?? first_query ?? ''
   const title = `${ENDS[current_status] ?? 'Round ended'}${is_blocked ? ', session locked' : ''}`

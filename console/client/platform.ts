@@ -22,11 +22,11 @@ export interface ConsoleConfig {
   /** Address of the API up to its version, for example `https://platform.example.com/api/v1`. */
   api_url: string
   examples: Example[]
-  /** How to sign in. The core writes it, which saves asking; elsewhere it is asked for. */
+  /** The sign-in configuration. Without it, the API is asked. */
   auth?: AuthConfig
 }
 
-/** What every part of the console gets from the page that started it. */
+/** Shared objects of every part of the console. */
 export interface Platform {
   api: Api
   auth: AuthConfig

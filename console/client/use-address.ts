@@ -1,4 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useCallback } from 'preact/hooks'
 
 /** A search parameter as the router reads it from the address: `7` is a number and `true` a boolean. */
 type SearchValue = string | number | boolean
@@ -44,8 +45,16 @@ export function useAddress(): Address {
 /** Returns a function that changes search parameters and leaves the page where it was scrolled to. */
 export function useSearchChange() {
   const navigate = useNavigate()
-  return (changes: AnySearch, replace = true): void =>
-    void navigate({ to: '.', search: (before: AnySearch) => ({ ...before, ...changes }), replace, resetScroll: false })
+  return useCallback(
+    (changes: AnySearch, replace = true): void =>
+      void navigate({
+        to: '.',
+        search: (before: AnySearch) => ({ ...before, ...changes }),
+        replace,
+        resetScroll: false,
+      }),
+    [navigate],
+  )
 }
 
 /** Keeps the address readable: the router puts a text that reads as JSON into quotes. */

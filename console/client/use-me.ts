@@ -4,7 +4,7 @@ import type { Api } from './api/client.ts'
 import type { User } from './api/schemas.ts'
 import { usePlatform } from './platform.ts'
 
-/** Who is signed in. It changes rarely, so it is asked for once a visit. */
+/** Returns the signed-in user, who is read once per visit. */
 export function useMe() {
   const { api } = usePlatform()
   return useQuery(meQuery(api))
@@ -19,6 +19,6 @@ export const meQuery = (api: Api) => ({
 type PanelRole = NonNullable<User['panel_role']>
 const RANKS: readonly PanelRole[] = ['viewer', 'editor', 'admin']
 
-/** Whether a user has at least this role in the panel. */
+/** Returns true when a user has at least this role in the panel. */
 export const hasPanelRole = (user: User | undefined, role: PanelRole): boolean =>
   user?.panel_role != null && RANKS.indexOf(user.panel_role) >= RANKS.indexOf(role)

@@ -78,15 +78,15 @@ export const SEVERITY_TONES: Record<Severity, Tone> = {
   info: 'neutral',
 }
 
-/** Where a statement comes from. Readers trust a count differently from a sentence of a model. */
+/** The origin of a statement. Readers trust a computed fact differently from a sentence of a model. */
 export function Origin({ by }: { by: 'code' | 'model' }) {
   return by === 'code' ? (
     <span class="origin origin-code" title="Computed from the plan by code">
-      counted by code
+      computed by code
     </span>
   ) : (
     <span class="origin origin-model" title="Written by a language model">
-      said by a model
+      written by a model
     </span>
   )
 }

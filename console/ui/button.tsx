@@ -25,7 +25,7 @@ export function Button({ kind = 'plain', small, busy, children, onClick, type = 
   )
 }
 
-/** Puts a text on the clipboard and says that it did. */
+/** Copies a text to the clipboard and confirms it. */
 export function Copy({ text, label = 'Copy' }: { text: string; label?: string }) {
   const [copied, setCopied] = useState(false)
   useEffect(() => {

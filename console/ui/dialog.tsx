@@ -44,13 +44,13 @@ interface ConfirmProps {
   /** The word on the button that does it. */
   action: string
   danger?: boolean
-  /** What the platform refused comes as an error and is shown; the dialog then stays open. */
+  /** An error is shown in the dialog, which then stays open. */
   onConfirm: () => Promise<unknown>
   onClose: () => void
   children: ComponentChildren
 }
 
-/** Asks before something is done, and says when it could not be. */
+/** Asks for confirmation, and shows an error of the action. */
 export function Confirm({ open, title, action, danger, onConfirm, onClose, children }: ConfirmProps) {
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>(null)
@@ -85,7 +85,7 @@ export function Confirm({ open, title, action, danger, onConfirm, onClose, child
       }
     >
       {children}
-      {error !== null && <ErrorNotice error={error} title="This was not done" />}
+      {error !== null && <ErrorNotice error={error} title="This failed" />}
     </Dialog>
   )
 }

@@ -4,10 +4,10 @@ interface FieldProps {
   id: string
   label: ComponentChildren
   hint?: ComponentChildren
-  /** Why the platform refused what stands in the field. */
+  /** The reason why the platform refused the value. */
   error?: string
   optional?: boolean
-  /** Gets what ties the control to label, hint and error. */
+  /** Receives the attributes that link the control to label, hint and error. */
   children: (control: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }) => ComponentChildren
 }
 

@@ -1,4 +1,4 @@
-/** When it is looked again: what is loaded meanwhile, and the router, may have moved the page. */
+/** Delays of further checks: later content and the router may move the page. */
 const AGAIN_MS = [100, 300, 700, 1_500]
 const HANDS = ['wheel', 'touchstart', 'pointerdown', 'keydown'] as const
 /** Height of the bar at the top, which covers what is below it. */
@@ -7,7 +7,7 @@ const BAR_PX = 64
 /**
  * Brings an element that the address names into sight, and again while the page settles, until somebody scrolls or
  * types. What is in sight already stays where it is.
- * Answers a function that ends it.
+ * Returns a function that stops it.
  */
 export function keepInSight(element: Element, block: ScrollLogicalPosition): () => void {
   const show = () => {

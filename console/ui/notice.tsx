@@ -21,7 +21,7 @@ export function Notice({ tone = 'neutral', title, children, actions }: NoticePro
   )
 }
 
-/** What could not be loaded or done, with the way to try again. */
+/** A failed load or action, with a button to retry. */
 export function ErrorNotice({ error, title, retry }: { error: unknown; title: string; retry?: () => void }) {
   return (
     <Notice tone="bad" title={title} actions={retry && <Button onClick={retry}>Try again</Button>}>
@@ -30,7 +30,7 @@ export function ErrorNotice({ error, title, retry }: { error: unknown; title: st
   )
 }
 
-/** Nothing is here: why, and what to do. */
+/** An empty list: the reason, and what to do. */
 export function Empty({ title, children, actions }: Omit<NoticeProps, 'tone'>) {
   return (
     <div class="empty">

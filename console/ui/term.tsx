@@ -2,16 +2,16 @@ import { useId } from 'preact/hooks'
 
 /** The words of the product and what they mean. */
 export const MEANINGS = {
-  round: 'One request and everything the platform does for it, from reading the repository to the report.',
+  round: 'One request and all work on it, from reading the repository to the report.',
   session: 'A conversation about one folder of one repository. Its requests build on each other, on one branch.',
-  plan: 'What the engine would do to the cloud with the code as it is now: computed by the engine, not by a model.',
-  seal: 'A fingerprint of the reviewed plan. Apply carries out exactly this plan, or nothing.',
-  scope: 'What the work is limited to in the cloud: a subscription, project, account or compartment.',
-  drift: 'What differs between the code and the cloud because somebody changed one of them alone.',
-  attempt: 'One try at the code. When the engine or a check refuses it, the next one mends what was found.',
-  lock: 'Apply and merge are refused until somebody with a role in the panel has looked.',
-  targets: 'The resources that the request is about. Everything outside of them should stay as it is.',
-  impact: 'How much the plan could break. Code counts it from the plan; it decides whether the session is locked.',
+  plan: 'The changes that the engine would make to the cloud for the present code. The engine computes it, not a model.',
+  'saved plan': 'The reviewed plan as the engine stored it. Apply carries out exactly this plan, or nothing.',
+  scope: 'The part of the cloud that a session works on: a subscription, project, account or compartment.',
+  drift: 'A difference between the code and the cloud.',
+  attempt: 'One try at the code. When the engine or a check refuses it, the next attempt fixes the findings.',
+  lock: 'Apply and merge are refused until a panel editor unlocks the session.',
+  targets: 'The resources that the request is about. Everything else should stay unchanged.',
+  impact: 'How much damage the plan could do, computed by code. It decides whether the session is locked.',
   compliance: 'Rules that code checks in the plan, such as encryption and public access.',
 } as const
 

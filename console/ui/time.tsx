@@ -14,7 +14,7 @@ export function useNow(everyMs: number): number {
   return now
 }
 
-/** How long ago something was; the exact time is in its title. */
+/** The age of a moment, with the exact time in its title. */
 export function Ago({ at }: { at: string }) {
   const now = useNow(30_000)
   return (
@@ -31,5 +31,5 @@ export function Elapsed({ since, until }: { since: string; until: string | null 
   return <span class="number">{formatSeconds((end - Date.parse(since)) / 1_000)}</span>
 }
 
-/** Answers the present time in milliseconds. The console gives the platform's, so that a wrong clock here tells no lies. */
+/** Returns the present time of the platform in milliseconds: the clock of this machine may be wrong. */
 export const ClockContext = createContext<() => number>(Date.now)

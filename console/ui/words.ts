@@ -110,5 +110,5 @@ export const CLOUDS: Record<Cloud, string> = {
   kubernetes: 'Kubernetes',
 }
 
-/** What a round does, by the API's word for it. */
+/** The names of modes, by the API's word. */
 export const MODES: Record<Mode, string> = { generate: 'Generate', drift: 'Drift', import: 'Import', apply: 'Apply' }

@@ -1,5 +1,5 @@
 import { readOptions, USAGE } from './options.ts'
-import { humanReport } from './report/human.ts'
+import { humanReport } from './report.ts'
 import { runConformance } from './run.ts'
 import { UsageError } from './types.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { startBundled, startReceiver } from './bundled.ts'
 import { type ContractName, readContract } from './document.ts'
 import { DEFAULTS } from './options.ts'
-import { humanReport } from './report/human.ts'
+import { humanReport } from './report.ts'
 import { type Outcome, runConformance } from './run.ts'
 import type { Options } from './types.ts'
 

@@ -6,7 +6,7 @@ export interface Artifact {
   url: string
   file_size_bytes: number | null
 }
-/** How much of a scope an import preview found in which state. */
+/** Resources of a scope by the state in which an import preview found them. */
 export interface PreviewCounts {
   managed: number
   unmanaged: number
@@ -21,7 +21,7 @@ export interface Round {
   code_changes: (Artifact & { file_name: string })[]
   previews: (Artifact & { counts: PreviewCounts })[]
   attempts?: AttemptDetail[]
-  /** What the platform measured. Null while the round runs. */
+  /** Measurements of the platform. Null while the round runs. */
   usage: {
     engine_s: number
     model_s: number

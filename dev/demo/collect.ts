@@ -2,7 +2,7 @@ import type { PlanDocument } from '../../src/plan/document/types.ts'
 import type { ReportDocuments } from '../../src/reports/schemas.ts'
 import { type Artifact, type Downloaded, download, type PreviewCounts, type Round, type Session } from './api.ts'
 
-/** Everything that the session has left behind, downloaded. */
+/** The downloaded artifacts of a session. */
 export interface Collected {
   artifacts: Downloaded[]
   /** The last report of each type. */
@@ -18,7 +18,7 @@ export interface Collected {
   document: PlanDocument | null
   /** Addresses of the resources in the first drift that was read. */
   drift: string[]
-  /** What the last import preview lists; null when there was none. */
+  /** The list of the last import preview; null when there was none. */
   preview: Preview | null
 }
 

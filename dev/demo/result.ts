@@ -10,8 +10,7 @@ export interface DemoResult {
   status: string
   statuses: string[]
   /**
-   * What the reviewed plan changes. After an apply it is what was changed; without a reviewed plan it is what the last
-   * plan still wants to change.
+   * Changes of the reviewed plan. After an apply those that were made; without a reviewed plan those of the last plan.
    */
   plan: { create: number; update: number; delete: number; replace: number }
   targets: string[]
@@ -31,7 +30,7 @@ export interface DemoResult {
   locked: boolean
   /** Present with `--trace` only. */
   trace?: TraceTotals
-  /** What the demo has checked, and with which result. */
+  /** The checks of the demo with their results. */
   checks: Check[]
   ok: boolean
 }

@@ -16,7 +16,7 @@ export interface TraceTotals {
 }
 
 const MODEL = 'Async Inference'
-/** How long to wait for spans. Processes send theirs every five seconds. */
+/** Longest wait for spans. Processes send theirs every five seconds. */
 const PATIENCE_MS = 8_000
 const PAUSE_MS = 250
 

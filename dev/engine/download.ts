@@ -5,7 +5,6 @@ import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { unzip } from '../../sidecars/iac/zip.ts'
 import type { Release, Target } from './release.ts'
-import { verifySignature } from './signature.ts'
 import { fetchFile, type Progress, type Transfer } from './transfer.ts'
 
 const MAX_LIST = 1024 * 1024
@@ -82,7 +81,7 @@ async function fetchArchive(download: Download): Promise<Buffer> {
   return archive
 }
 
-/** What a list in the form of `sha256sum` says about a file. */
+/** Finds the checksum of a file in a list in the form of `sha256sum`; null when it is not listed. */
 function checksumOf(list: string, name: string): string | null {
   for (const line of list.split('\n')) {
     const [, checksum = '', file] = /^([0-9a-f]{64}) [ *](\S+)\s*$/.exec(line) ?? []
@@ -91,7 +90,7 @@ function checksumOf(list: string, name: string): string | null {
   return null
 }
 
-/** Another process may have been faster; what it has put there is as good when it is whole. */
+/** Moves the engine to its place. A whole engine that another process has put there meanwhile is kept. */
 async function putInPlace(incoming: string, download: Download): Promise<string> {
   const folder = folderOf(download)
   for (let attempt = 1; ; attempt++) {
@@ -106,7 +105,7 @@ async function putInPlace(incoming: string, download: Download): Promise<string>
   }
 }
 
-/** What processes that were killed have left. */
+/** Removes the folders that killed processes have left. */
 async function removeLeftovers(cache: string): Promise<void> {
   for (const name of await readdir(cache)) {
     if (!name.startsWith(INCOMING)) continue
@@ -122,4 +121,25 @@ async function sha256OfFile(path: string): Promise<string> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(path), hash)
   return hash.digest('hex')
+}
+
+/**
+ * Checks that a key has signed a document.
+ * @param signature detached, in binary form
+ * @param publicKey in its text form
+ * @throws Error with the reason, also for a signature or a key that cannot be read
+ */
+export async function verifySignature(
+  document: Uint8Array<ArrayBuffer>,
+  signature: Uint8Array<ArrayBuffer>,
+  publicKey: string,
+): Promise<void> {
+  // Loaded here, because only a machine without an engine needs it.
+  const openpgp = await import('openpgp')
+  await openpgp.verify({
+    message: await openpgp.createMessage({ binary: document }),
+    signature: await openpgp.readSignature({ binarySignature: signature }),
+    verificationKeys: await openpgp.readKey({ armoredKey: publicKey }),
+    expectSigned: true,
+  })
 }

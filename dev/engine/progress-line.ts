@@ -4,8 +4,8 @@ const WIDTH = 30
 const AGAIN_MS = 100
 const MEBIBYTE = 1024 * 1024
 
-/** A line that fills up while a file comes; outside of a terminal a plain line at the beginning. */
-export interface ProgressLine {
+/** A line that shows the progress of a download; outside of a terminal a plain line at its beginning. */
+interface ProgressLine {
   update: Progress
   /** Leaves the line as it is, for good. */
   end(): void

@@ -13,9 +13,9 @@ export class NoEngine extends Error {
   override name = 'NoEngine'
 }
 
-export interface Wanted {
+interface EngineRequest {
   env: Readonly<Record<string, string | undefined>>
-  /** Where the line of progress goes. */
+  /** Receives the line of progress. */
   output: Pick<NodeJS.WriteStream, 'write'> & { isTTY?: boolean }
   signal?: AbortSignal
   platform?: NodeJS.Platform
@@ -34,10 +34,10 @@ const INSTALL = 'install OpenTofu (tofu) or Terraform (terraform) on PATH, or na
  * an engine is on PATH already.
  * @throws NoEngine where none can be had, or `IAC_DOWNLOAD=false` forbids to fetch one
  */
-export async function provideEngine(wanted: Wanted): Promise<string | null> {
+export async function provideEngine(wanted: EngineRequest): Promise<string | null> {
   const { env, output, signal, platform = process.platform, architecture = process.arch } = wanted
   if (await findInstalledEngine(env.PATH ?? '', platform)) return null
-  // Whatever else somebody has written there was hardly meant as a permission.
+  // Any other value is not taken for a permission.
   const permission = env.IAC_DOWNLOAD?.trim().toLowerCase() || 'true'
   if (permission !== 'true')
     throw new NoEngine(`No engine is on PATH and IAC_DOWNLOAD=${permission} forbids to fetch one: ${INSTALL}.`)
@@ -59,7 +59,11 @@ export async function provideEngine(wanted: Wanted): Promise<string | null> {
   return (await keptEngine(download)) ?? (await fetchEngine(download, env, output))
 }
 
-async function fetchEngine(download: Download, env: Wanted['env'], output: Wanted['output']): Promise<string> {
+async function fetchEngine(
+  download: Download,
+  env: EngineRequest['env'],
+  output: EngineRequest['output'],
+): Promise<string> {
   const { version, baseUrl } = download.release
   const line = createProgressLine(output, `No engine is on PATH: fetching OpenTofu ${version} from ${hostOf(baseUrl)}`)
   const withoutProxy = useProxy(env)
@@ -89,8 +93,8 @@ export async function addEngineForStack(signal?: AbortSignal): Promise<void> {
   if (!process.env.IAC_BINARY?.trim()) await addEngineToPath(signal)
 }
 
-/** Where the user's programs keep what they can fetch again. */
-function cacheFolder(env: Wanted['env'], platform: NodeJS.Platform): string {
+/** Folder in which the user's programs keep what can be fetched again. */
+function cacheFolder(env: EngineRequest['env'], platform: NodeJS.Platform): string {
   const home = env.HOME || env.USERPROFILE || homedir()
   if (env.XDG_CACHE_HOME) return join(env.XDG_CACHE_HOME, 'platform-engine')
   if (platform === 'darwin') return join(home, 'Library', 'Caches', 'platform-engine')
@@ -99,7 +103,7 @@ function cacheFolder(env: Wanted['env'], platform: NodeJS.Platform): string {
 }
 
 /** For this download alone: what else this process calls is on this machine. */
-function useProxy(env: Wanted['env']): () => void {
+function useProxy(env: EngineRequest['env']): () => void {
   const { http_proxy, https_proxy, no_proxy, HTTP_PROXY, HTTPS_PROXY, NO_PROXY } = env
   if (!(http_proxy || https_proxy || HTTP_PROXY || HTTPS_PROXY)) return () => {}
   return setGlobalProxyFromEnv({ http_proxy, https_proxy, no_proxy, HTTP_PROXY, HTTPS_PROXY, NO_PROXY })

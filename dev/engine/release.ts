@@ -1,7 +1,7 @@
 /** The release that is fetched where no engine is installed, and that `.ci/build-engine` and `npm run world` build. */
 export const OPENTOFU = '1.12.6'
 
-/** Where the project publishes its releases; `IAC_DOWNLOAD_URL` names a mirror with the same layout. */
+/** Address below which the project publishes its releases; `IAC_DOWNLOAD_URL` names a mirror with the same layout. */
 export const RELEASES = 'https://github.com/opentofu/opentofu/releases/download'
 
 /** A release in the layout of the project, and the key that signs its list of checksums. */
@@ -12,7 +12,7 @@ export interface Release {
   publicKey: string
 }
 
-/** What is published for a machine. */
+/** The published archive for a machine. */
 export interface Target {
   /** `<os>_<architecture>`, as the names of the archives have it. */
   name: string

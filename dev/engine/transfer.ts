@@ -1,6 +1,6 @@
 import { type Fetch, send, TRANSIENT_STATUSES } from '../../src/base/http.ts'
 
-/** How much of a file is there; `total` is null where the server does not say it. In bytes. */
+/** Receives the bytes of a file so far and in total; null where the server does not say the total. */
 export type Progress = (done: number, total: number | null) => void
 
 export interface Transfer {
@@ -14,7 +14,7 @@ const ATTEMPT_MS = 30 * 60_000
 const RETRIES = 2
 
 /**
- * Fetches a file. What is cut off or stands still is fetched again, twice.
+ * Fetches a file. A transfer that is cut off or stalls is tried again, twice.
  * @param maxBytes largest size that is accepted
  * @throws Error with a reason that completes "could not be fetched"
  */
@@ -40,7 +40,7 @@ export async function fetchFile(
   return response.body
 }
 
-/** The deepest cause that says something: `getaddrinfo ENOTFOUND github.com` and not `fetch failed`. */
+/** Returns the deepest cause that has a text: `getaddrinfo ENOTFOUND github.com` and not `fetch failed`. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error
@@ -53,7 +53,7 @@ class Stalled extends Error {
   override name = 'Stalled'
 }
 
-/** A `fetch` whose answers tell how much of them has come, and which gives up those that stand still. */
+/** Wraps `fetch`: reports the progress of answers and gives up those that stall. */
 function watched(fetch: Fetch, stallMs: number, progress: Progress | undefined): Fetch {
   return async (input, init) => {
     const stall = new AbortController()

@@ -44,7 +44,7 @@ const invalid = (error: Record<string, string>) =>
   new HostError(422, 'Validation Failed', [{ resource: 'PullRequest', ...error }])
 
 /** The pull requests of the host. Each is a JSON file beside the objects of its repository. */
-export interface Pulls {
+interface Pulls {
   list(repository: Repository): Promise<Pull[]>
   get(repository: Repository, number: number): Promise<Pull | null>
   /** Opens a pull request. Errors: `HostError` 422, with the reasons that GitHub gives. */

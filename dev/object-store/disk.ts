@@ -132,7 +132,7 @@ async function loadBuckets(root: string): Promise<Map<string, { created: string;
   return buckets
 }
 
-/** How much of a file is read for its first line. S3 allows 2 kB of metadata and 1 kB of key, so it is shorter. */
+/** Bytes of a file that are read for its first line. S3 allows 2 kB of metadata and 1 kB of key, so it is shorter. */
 const HEAD_LIMIT = 65_536
 
 async function loadObject(file: string): Promise<Indexed> {

@@ -100,7 +100,7 @@ function assertReadable(headers: Call['headers'], object: StoredObject): void {
   if (isChanged) throw preconditionFailed()
 }
 
-/** Whether the reader has the object as it is now, so that 304 is enough. */
+/** Reports whether the reader has the current object, so that 304 is enough. */
 function isUnchanged(headers: Call['headers'], object: StoredObject): boolean {
   const { 'if-none-match': none, 'if-modified-since': since } = headers
   if (none !== undefined) return matchesTag(none, object)

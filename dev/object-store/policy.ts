@@ -38,7 +38,7 @@ export function parsePolicy(text: string): Policy {
   return statements.map(parseStatement)
 }
 
-/** Whether a policy allows a request: some statement allows it and none denies it. */
+/** Reports whether a policy allows a request: some statement allows it and none denies it. */
 export function allows(policy: Policy, access: Access): boolean {
   const applying = policy.filter((statement) => applies(statement, access))
   return applying.length > 0 && applying.every(({ isAllow }) => isAllow)
@@ -137,8 +137,8 @@ export function assertAllowed(policy: Policy, call: Call): void {
 }
 
 /**
- * Whether somebody with this policy may learn that an object is missing. As with S3, that takes the permission to list
- * it; everybody else is denied, whether it exists or not.
+ * Reports whether a signer with this policy may learn that an object is missing. As with S3, that takes the permission to list
+ * it; any other signer is denied, whether it exists or not.
  */
 export const mayLearnAbsence = (policy: Policy, { bucket, key }: Call): boolean => allows(policy, listing(bucket, key))
 

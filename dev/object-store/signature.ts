@@ -15,7 +15,7 @@ export interface Credentials {
   region?: string
 }
 
-/** What the check of the body needs from the accepted signature. */
+/** Facts of an accepted signature that the check of the body needs. */
 export interface Accepted {
   payloadHash: string
   signature: string

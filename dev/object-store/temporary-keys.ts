@@ -4,9 +4,9 @@ import { type Policy, parsePolicy } from './policy.ts'
 import { denied, S3Error } from './s3.ts'
 import { type Credentials, hmac, parseQuery, type SignedRequest, same } from './signature.ts'
 
-/** Who signed a request: the owner of the store, or somebody with temporary keys and what these allow. */
+/** The signer of a request: the owner of the store, or a holder of temporary keys with their policy. */
 export interface Signer extends Credentials {
-  /** Whether these are the lasting keys of the owner. Temporary ones cannot make further ones. */
+  /** True for the lasting keys of the owner. Temporary ones cannot make further ones. */
   isOwner: boolean
   /** Null for whoever may do everything. */
   policy: Policy | null

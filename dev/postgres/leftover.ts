@@ -2,7 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Whether the process exists. It may belong to another user. */
+/** Reports whether the process exists. It may belong to another user. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)

@@ -28,7 +28,7 @@ export async function findServerUser(): Promise<SystemUser | null> {
   throw new Error('PostgreSQL cannot run as root, and there is no user "postgres" or "nobody" to run it as.')
 }
 
-/** Whether every existing folder on the way to `path`, itself included, can be entered by other users. */
+/** Reports whether every existing folder on the way to `path`, itself included, can be entered by other users. */
 export async function canOthersEnter(path: string): Promise<boolean> {
   for (let folder = resolve(path); ; folder = dirname(folder)) {
     const info = await stat(folder).catch(() => null)

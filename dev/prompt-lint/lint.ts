@@ -7,11 +7,11 @@ import { neededPrompts } from './markdown.ts'
 import type { ProviderSchema } from './schema.ts'
 import { type Complaint, textComplaints } from './text-rules.ts'
 
-export interface LintFinding extends Complaint {
+interface LintFinding extends Complaint {
   /** Qualified name of the prompt. The prompt itself may be missing. */
   prompt: string
 }
-export interface LintOptions {
+interface LintOptions {
   /** Names that have to exist in addition to those that rounds ask for. */
   required?: readonly string[]
   schema?: ProviderSchema | null

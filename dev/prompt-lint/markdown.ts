@@ -1,6 +1,6 @@
 import { CLOUDS, type Cloud } from '../../src/base/vocabulary.ts'
 
-export interface CodeExample {
+interface CodeExample {
   language: string
   code: string
   /** Line of the text in which the code begins. The first line is 1. */

@@ -48,7 +48,7 @@ export function readProviderSchema(document: unknown): ProviderSchema {
   return { resource: types('resource_schemas'), data: types('data_source_schemas') }
 }
 
-export interface UnknownArgument {
+interface UnknownArgument {
   /** Path of the argument, for example `google_storage_bucket.website.error_page`. */
   path: string
   line: number
@@ -121,6 +121,6 @@ function problems(known: Block, name: string, asBlock: boolean): string[] {
   return attribute.deprecated ? ['is deprecated'] : []
 }
 
-/** Whether an attribute is a list of objects. Such an attribute may be written as blocks too. */
+/** Reports whether an attribute is a list of objects. Such an attribute may be written as blocks too. */
 const isListOfObjects = ({ type }: Attribute): boolean =>
   Array.isArray(type) && (type[0] === 'list' || type[0] === 'set') && Array.isArray(type[1]) && type[1][0] === 'object'

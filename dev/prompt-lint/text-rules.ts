@@ -1,7 +1,7 @@
 import { hasUrlPassword, tokensIn } from '../../src/rules/common/token-formats.ts'
 import { splitMarkdown, withoutCode, wordsIn } from './markdown.ts'
 
-/** What is wrong, and in which line of the body. The first line is 1; null stands for the text as a whole. */
+/** A fault of a prompt. `line` counts in its body from 1; null stands for the text as a whole. */
 export interface Complaint {
   rule: string
   line: number | null

@@ -40,7 +40,7 @@ export interface EngineRootRequest {
 }
 
 /** The engine of the iac sidecar of a running stack. */
-export interface StackEngineAccess {
+interface StackEngineAccess {
   config: Config
   iac: IacClient
   /** Makes a folder that the sidecar can read. */
@@ -105,31 +105,29 @@ async function loadStackConfiguration(folder: string): Promise<Config> {
 function commandsIn(root: { config: Config; iac: IacClient; path: string; scope_id: string; cloud: Cloud }) {
   const { config, iac, path: workspace_path, scope_id, cloud } = root
   const plan_file = config.paths.session_plan_filename
-  const run = (kind: 'init' | 'plan' | 'show' | 'apply' | 'import', signal?: AbortSignal, more: object = {}) =>
-    runUntilSuccess(kind, () =>
-      iac.run(kind, { workspace_path, scope_id, engine_provider: cloud, ...more }, signal ? { signal } : {}),
-    )
+  const scoped = { workspace_path, scope_id, engine_provider: cloud }
   let initialised = false
   const init = async (signal?: AbortSignal) => {
-    if (!initialised) await run('init', signal)
+    if (!initialised) await runUntilSuccess('init', () => iac.run('init', scoped, { signal }))
     initialised = true
   }
   const plan = async (signal?: AbortSignal) => {
     await init(signal)
-    await run('plan', signal, { plan_file })
+    await runUntilSuccess('plan', () => iac.run('plan', { ...scoped, plan_file }, { signal }))
   }
   return {
     plan: async (signal?: AbortSignal) => {
       await plan(signal)
-      return (await run('show', signal, { plan_file })).stdout
+      return (await runUntilSuccess('show', () => iac.run('show', { workspace_path, plan_file }, { signal }))).stdout
     },
     apply: async (signal?: AbortSignal) => {
       await plan(signal)
-      await run('apply', signal, { plan_file })
+      await runUntilSuccess('apply', () => iac.run('apply', { ...scoped, plan_file }, { signal }))
     },
     importCommented: async (signal?: AbortSignal) => {
       await init(signal)
-      for (const pair of await findCommentedBlocks(workspace_path)) await run('import', signal, pair)
+      for (const pair of await findCommentedBlocks(workspace_path))
+        await runUntilSuccess('import', () => iac.run('import', { ...scoped, ...pair }, { signal }))
     },
   }
 }

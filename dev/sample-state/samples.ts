@@ -1,7 +1,7 @@
 import { EXAMPLES, type ExampleName } from '../scripted-model/examples.ts'
 import type { ManualChange } from './state-objects.ts'
 
-/** What happened to a sample root before a request works on it. */
+/** The history of a sample root before a request works on it. */
 type Past =
   /** It was never applied. */
   | { kind: 'none' }

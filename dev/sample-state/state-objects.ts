@@ -2,7 +2,7 @@ import { AwsClient } from 'aws4fetch'
 import type { StorageConfig } from '../../config/types.ts'
 
 /** State documents of the engine in the embedded object store. */
-export interface StateObjects {
+interface StateObjects {
   /** Reads a state document; null when there is none. */
   read(projectId: string): Promise<StateDocument | null>
   write(projectId: string, state: StateDocument): Promise<void>

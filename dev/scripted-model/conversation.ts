@@ -10,7 +10,7 @@ export interface WireMessage {
   tool_call_id?: string
 }
 
-/** What the model answers. */
+/** The answer of the model. */
 export interface Reply {
   text?: string
   calls?: { name: string; args: Record<string, unknown> }[]
@@ -139,4 +139,9 @@ export const resultOf = (steps: readonly Step[], name: string, file?: string): s
 export const call = (name: string, args: Record<string, unknown>): { name: string; args: Record<string, unknown> } => ({
   name,
   args,
+})
+
+/** The call that ends a task. */
+export const complete = (status: 'done' | 'not done', summary: string): Reply => ({
+  calls: [call('task_complete', { status, summary })],
 })

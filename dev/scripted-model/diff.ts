@@ -11,7 +11,7 @@ export function diffText(result: string): string {
 }
 
 /** A changed line and its block. `address` is null outside of resource and module blocks. */
-export interface ChangedLine {
+interface ChangedLine {
   file: string
   address: string | null
   sign: '+' | '-'
@@ -55,9 +55,28 @@ export function changedAddresses(diff: string): string[] | null {
 
 const VALUE = /^"?[\w-]+"? *=/
 
-/** Whether the diff shows the block of this address. */
+/** Reports whether the diff shows the block of this address. */
 export function touches(diff: string, address: string): boolean {
   const [, type = '', name = ''] = /^(?:module\.[^.]+\.)*([a-z0-9_]+)\.([A-Za-z0-9_-]+)/.exec(address) ?? []
   const addresses = changedAddresses(diff)
   return addresses === null || addresses.includes(`${type}.${name}`)
+}
+
+const HEAD = /^--- (.+) \((new file, whole|changed|renamed|deleted)\) ---$/
+
+/**
+ * A diff as a query shows it, in the form that `changedLines` reads: headers of files, and signs also before the lines
+ * of new files. Empty when the session has changed nothing.
+ */
+export function shownDiff(shown: string | undefined): string {
+  let isNew = false
+  return (shown ?? '')
+    .split('\n')
+    .flatMap((line) => {
+      const [, path, kind] = HEAD.exec(line) ?? []
+      if (path === undefined) return [isNew ? `+${line}` : line]
+      isNew = kind === 'new file, whole'
+      return ['diff', `+++ ${path}`]
+    })
+    .join('\n')
 }

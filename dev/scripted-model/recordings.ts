@@ -14,7 +14,7 @@ const recordingSchema = v.strictObject({
   unless: v.optional(v.string()),
   /** Names of the files that are read before anything is written. */
   reads: v.array(v.string()),
-  /** What files must hold, and what the model answers otherwise. */
+  /** Conditions on files, and the answer of the model when one is not met. */
   requires: v.optional(
     v.array(v.strictObject({ file: v.string(), pattern: v.string(), otherwise: v.optional(v.string()) })),
     [],
@@ -23,12 +23,12 @@ const recordingSchema = v.strictObject({
   summary: v.string(),
   /** Title of the pull request; by default the first sentence of the summary. */
   title: v.optional(v.string()),
-  /** What the plan must show for the request, as arguments of `report_intent_statements`. */
+  /** Conditions on the plan, as arguments of `report_intent_statements`. */
   statements: v.optional(v.array(v.record(v.string(), v.unknown())), []),
 })
 
 /** A recorded piece of work. */
-export type Recording = v.InferOutput<typeof recordingSchema>
+type Recording = v.InferOutput<typeof recordingSchema>
 /** The files that the model has read in this chain, by name. A missing file is undefined. */
 export type Files = Readonly<Record<string, string | undefined>>
 /** A file to write, or a part of a file to replace. */

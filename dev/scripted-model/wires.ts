@@ -7,7 +7,7 @@ const tokens = (value: unknown): number => Math.ceil(JSON.stringify(value ?? '')
 
 /** An interface in which the scripted model can be asked. It reads requests and writes answers. */
 interface Dialect {
-  /** Whether requests to this path use this interface. */
+  /** Reports whether requests to this path use this interface. */
   matches(path: string): boolean
   read(body: Loose): ChatRequest
   answer(request: ChatRequest, reply: Reply, model: string): object
@@ -119,7 +119,7 @@ function fromBlocks(role: string, content: string | Block[]): WireMessage[] {
   ]
 }
 
-/** What a turn says and calls, as one message; none when it does neither. */
+/** Makes one message of the text and calls of a turn; none when it has neither. */
 const said = (role: string, text: string, calls: NonNullable<WireMessage['tool_calls']>): WireMessage[] =>
   text || calls.length > 0 ? [{ role, content: text || null, ...(calls.length > 0 && { tool_calls: calls }) }] : []
 

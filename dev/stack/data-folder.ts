@@ -40,9 +40,9 @@ export interface ReadyStack {
   git_host: { url: string; repositories: string[] } | null
   model: { name: string; scripted: boolean }
   engine: StackEngine
-  /** Whether the embedded store holds the engine state of the samples. */
+  /** True when the embedded store holds the engine state of the samples. */
   sample_state: boolean
-  /** Whether imports list the resources of the sample account. */
+  /** True when imports list the resources of the sample account. */
   sample_account: boolean
   /** Address at which the spans of rounds can be read. Null when the operator's own collector has them. */
   collector_url: string | null

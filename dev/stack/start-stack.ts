@@ -31,14 +31,14 @@ export interface StackOptions {
   embedded?: EmbeddedOnly
   /** One raw line of a child process, or of the launcher under the name `stack`. */
   onLine?: (name: string, line: string) => void
-  /** What the core needs before it starts, for example the built console. It must not reject. */
+  /** Work that must end before the core starts, for example the built console. It must not reject. */
   before_core?: Promise<unknown>
   /** Gives up the start; what runs by then is stopped. */
   signal?: AbortSignal
 }
 
 export interface Stack extends ReadyStack {
-  /** What is embedded and where it listens. */
+  /** Addresses of the embedded services. */
   addresses: Embedded
   choices: Choices
   gitCredentials: { user: string; token: string } | null

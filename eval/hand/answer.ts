@@ -69,6 +69,6 @@ function objectIn(text: string): boolean {
 /** Estimates tokens by the usual rule of thumb: four characters make one token. */
 export const tokensOf = (chars: number): number => Math.ceil(chars / 4)
 
-/** How many characters a model would have written for an answer. */
+/** Counts the characters that a model would have written for an answer. */
 export const outputChars = ({ text, calls }: HandAnswer): number =>
   text.length + calls.reduce((sum, call) => sum + call.name.length + call.arguments.length, 0)

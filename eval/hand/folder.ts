@@ -6,7 +6,7 @@ import { readWhole } from './readable.ts'
 import { type HandRequest, readRequest } from './request.ts'
 import type { CallRecord } from './statistics.ts'
 
-/** What is known of the endpoint that uses a folder. */
+/** The endpoint that uses a folder. */
 interface EndpointRecord {
   url: string
   pid: number
@@ -41,7 +41,7 @@ export interface HandFolder {
   waiting(): Promise<number[]>
   /** The request of a call; null when there is no such call. Errors: `RangeError` for a request that is broken. */
   request(call: number): Promise<HandRequest | null>
-  /** What is shown of a call; null when there is no such call. Errors: as `request`. */
+  /** Renders a call as text; null when there is no such call. Errors: as `request`. */
   show(call: number, options: { whole: boolean }): Promise<string | null>
   records(): Promise<CallRecord[]>
   setEndpoint(record: EndpointRecord): Promise<void>

@@ -12,7 +12,7 @@ export type HelperTask = Exclude<HandTask, { kind: 'play' | 'serve' }>
 /** The exit code of `--next` when no call came in time. */
 const NOTHING_YET = 3
 const POLL_MS = 150
-/** How long a new endpoint may take to replace the one that has ended. */
+/** Time that a new endpoint may take to replace the one that has ended. */
 const GRACE_MS = 20_000
 
 /**
@@ -56,7 +56,7 @@ async function printNext(folder: HandFolder, { waitS, whole }: HelperTask & { ki
   }
 }
 
-/** Whether the endpoint of the folder is gone. Before one has started there is none that could be. */
+/** Reports whether the endpoint of the folder has ended. Before one has started this is false. */
 async function hasEnded(folder: HandFolder): Promise<boolean> {
   const endpoint = await folder.endpoint()
   return endpoint !== null && !(endpoint.open && isAlive(endpoint.pid))
@@ -78,8 +78,8 @@ async function giveAnswer(folder: HandFolder, { call, file }: HelperTask & { kin
     const what = calls.map(({ name }) => name).join(', ') || 'a text'
     return print(`Call ${call} is answered with ${what}.\n`)
   } catch (error) {
-    const told = error instanceof AnswerFault || (error as NodeJS.ErrnoException).code === 'ENOENT'
-    if (!told) throw error
+    const explained = error instanceof AnswerFault || (error as NodeJS.ErrnoException).code === 'ENOENT'
+    if (!explained) throw error
     return print(null, (error as Error).message)
   }
 }

@@ -1,7 +1,7 @@
 import { FLAG, TEXT, UsageError, whole } from '../../dev/command.ts'
 import { dataFolder } from '../../dev/stack/data-folder.ts'
 
-/** What `--hand` does: play scenarios, only serve, or one of the helpers for whoever answers. */
+/** The tasks of `--hand`: play scenarios, only serve, or one of the helpers for whoever answers. */
 export type HandTask =
   | { kind: 'play' | 'serve' | 'stats' }
   | { kind: 'next'; waitS: number | null; whole: boolean }

@@ -48,7 +48,7 @@ export function createPrefixes() {
   }
 }
 
-/** How many characters two texts have in common at their beginning. */
+/** Counts the characters that two texts have in common at their beginning. */
 function commonLength(a: string, b: string): number {
   const limit = Math.min(a.length, b.length)
   let length = 0

@@ -15,7 +15,7 @@ export interface HandOptions {
   folder: string
   /** Port on the loopback address; by default a free one. */
   port?: number
-  /** Whether calls without tools are answered at once. */
+  /** True when calls without tools are answered at once. */
   autoStatus: boolean
   /** Milliseconds between two looks for an answer. */
   pollMs?: number
@@ -83,7 +83,7 @@ async function endForgotten(folder: HandFolder): Promise<void> {
   }
 }
 
-/** What the endpoint remembers from call to call. */
+/** Makes the state that the endpoint keeps from call to call. */
 function createPlay(options: HandOptions, folder: HandFolder, first: number) {
   const prefixes = createPrefixes()
   const reader = createReader()

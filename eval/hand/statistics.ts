@@ -2,10 +2,10 @@ import { alignColumns } from '../summary.ts'
 import { tokensOf } from './answer.ts'
 import { STATUS_TEXT } from './request.ts'
 
-/** What is counted of a call. */
+/** The record of a call. */
 export interface CallRecord {
   call: number
-  /** What the call belongs to, for example `builtin/queue #1, round 2`. */
+  /** Scenario, sample and round of the call, for example `builtin/queue #1, round 2`. */
   round: string
   chain: string
   model: string
@@ -42,7 +42,7 @@ interface HandStatistics {
   rounds: (Sums & { round: string })[]
   /** Status texts are a chain of their own here. */
   chains: (Sums & { chain: string })[]
-  /** How often the answers called each tool. */
+  /** Calls of each tool in the answers. */
   called: Record<string, number>
   calls: CallRecord[]
 }

@@ -10,7 +10,7 @@ const LIMIT_MS = 60_000
 
 let lookup: Promise<boolean> | null = null
 
-/** Whether `opa` is on PATH. It is looked up once. */
+/** Reports whether `opa` is on PATH. It is looked up once. */
 export function hasOpa(): Promise<boolean> {
   lookup ??= run('opa', ['version'], { timeout: LIMIT_MS }).then(
     () => true,

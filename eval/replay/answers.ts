@@ -5,9 +5,9 @@ import type { Inference, LlmClient, Message } from '../../src/llm/inference.ts'
 
 interface ReplayStatistics {
   calls: number
-  /** How many calls had other messages than the recorded ones. They got the next answer of their chain. */
+  /** Calls with other messages than the recorded ones. They got the next answer of their chain. */
   byPosition: number
-  /** How many recorded answers were not used. */
+  /** Recorded answers that were not used. */
   unused: number
   /** The texts of the errors for calls that are not in the recording. */
   missed: string[]

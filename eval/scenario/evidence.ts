@@ -5,9 +5,9 @@ import type { Turn } from '../../src/base/vocabulary.ts'
 import type { EvalStack } from '../stack.ts'
 import type { Expectations } from './scenario.ts'
 
-/** What a session has left behind beside artifacts and code. Parts that no expectation needs are empty. */
+/** Results of a session beside artifacts and code. Parts that no expectation needs are empty. */
 export interface Evidence {
-  /** What the conversation keeps as the answer to the last request; null when there is no conversation. */
+  /** The answer to the last request that the conversation keeps; null when there is no conversation. */
   turn: string | null
   /** Rule ids of the last compliance check. */
   findings: string[]

@@ -9,7 +9,7 @@ import type { Evidence } from './evidence.ts'
 import { needsPlan, planFailures } from './plan-expectations.ts'
 import type { Expectations, Words } from './scenario.ts'
 
-/** What a sample has left behind. */
+/** The results of a sample. */
 export interface Outcome {
   session: Pick<Session, 'current_status' | 'is_blocked' | 'rounds'>
   collected: Pick<Collected, 'drift' | 'reports'>

@@ -4,7 +4,7 @@ import { evaluateStatements } from '../../src/rules/intent/evaluate.ts'
 import { fits } from '../../src/rules/intent/glob.ts'
 import type { Expectations } from './scenario.ts'
 
-/** Whether these expectations need a plan. */
+/** Reports whether these expectations need a plan. */
 export const needsPlan = ({ plan, plan_empty, moved }: Expectations): boolean =>
   plan.length > 0 || moved.length > 0 || plan_empty !== undefined
 

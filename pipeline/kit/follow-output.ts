@@ -4,7 +4,7 @@ import { silentEventLog } from '../../src/events/event-log.ts'
 import type { EngineResult, IacJobKind } from '../../src/services/iac/contract.ts'
 import type { BareRun } from './run.ts'
 
-/** Tells those who watch a round about one engine job. No method throws or waits. */
+/** Records one engine job for those who watch its round. No method throws or waits. */
 export interface JobWatch {
   /** The service has accepted the job. A second call is for the job that replaces a lost one. */
   began(jobId: string): void
@@ -19,7 +19,7 @@ type WatchedRun = Pick<BareRun, 'context' | 'eventLog' | 'log'>
 const FOR_PEOPLE: readonly IacJobKind[] = ['init', 'validate', 'plan', 'apply', 'import']
 export const isForPeople = (kind: IacJobKind): boolean => FOR_PEOPLE.includes(kind)
 
-/** Time that the service may hold its answer while the engine writes nothing. */
+/** Seconds for which the service may hold its answer while the engine writes nothing. */
 const WAIT_S = 10
 const PAUSE_MS = 1_000
 /** After as many failures in a row the output is not read along any more, and comes whole at the end. */

@@ -36,7 +36,7 @@ export interface IacSettings {
   maxWorkspaceBytes: number
   /** `auto` uses a sandbox where it works, `required` also demands a network of its own for it. */
   sandbox: SandboxChoice
-  /** What engines in a sandbox may reach beside public addresses. */
+  /** Targets that engines in a sandbox may reach beside public addresses. */
   egressAllow: EgressEntry[]
   /** Memory of one engine command with everything that it starts, in bytes. */
   maxMemoryBytes: number

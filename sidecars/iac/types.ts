@@ -18,7 +18,7 @@ export type JobKind = (typeof JOB_KINDS)[number]
 export const ENGINE_PROVIDERS = ['azure', 'gcp', 'aws', 'oci', 'kubernetes'] as const
 export type EngineProvider = (typeof ENGINE_PROVIDERS)[number]
 
-/** What a job runs on. Fields that its kind does not have are absent; `workspace_path` holds no links. */
+/** The input of a job. Fields that its kind does not have are absent; `workspace_path` holds no links. */
 export interface JobRequest {
   workspace_path: string
   scope_id?: string

@@ -45,7 +45,7 @@ const LOCAL_DEVELOPER: Identity = {
 /**
  * Reads from the claims of a verified token who the user is. An issuer with and without a slash at its end is the
  * same issuer, so the same user.
- * @param rootEmail `admin.default_root_email`; blank elevates nobody
+ * @param rootEmail `admin.default_root_email`; no user is elevated when it is blank
  */
 export const toIdentity = (claims: JWTPayload & { iss: string; sub: string }, rootEmail: string): Identity => ({
   issuer: claims.iss.replace(/\/+$/, ''),

@@ -17,7 +17,7 @@ export interface Decision {
 
 /**
  * Asks the authorization sidecar whether the caller may operate on a project in a cloud. While the sidecar is
- * disabled in the configuration, everybody may and nothing is asked.
+ * disabled in the configuration, every caller may, and no request is sent.
  * Errors: those of the sidecar's client.
  */
 export async function authorize(
@@ -36,7 +36,7 @@ export async function authorize(
 }
 
 /**
- * Makes sure that the caller may begin a round there. Asks nobody unless `services.authz.enforce` is true.
+ * Makes sure that the caller may begin a round there. Sends no request unless `services.authz.enforce` is true.
  * Errors: 403 with the sidecar's text; those of the sidecar's client, so that nothing begins when it cannot be asked.
  */
 export async function requireAuthorization(

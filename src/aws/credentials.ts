@@ -40,7 +40,7 @@ export interface ChainTools {
 export interface ProfileDelegates {
   /** Runs the command of `credential_process`. */
   process: (profile: string, command: string) => Promise<AwsCredentials>
-  /** Reads the session that somebody has signed in to. */
+  /** Reads the session of a user who has signed in. */
   singleSignOn: (profile: string) => Promise<AwsCredentials>
 }
 

@@ -15,7 +15,7 @@ const CONTAINER_ORIGIN = 'http://169.254.170.2'
 /** Loopback and link-local hosts: plain HTTP to them does not leave the machine or its link. */
 const PLAIN_HOSTS = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|169\.254\.170\.2|169\.254\.170\.23|\[fd00:ec2::23\])$/
 
-/** The role of the container, which its platform (ECS or EKS) hands out over HTTP. */
+/** The role of the container, which its platform (ECS or EKS) serves over HTTP. */
 export const fromContainer: ChainLink = async (tools) => {
   const url = containerAddress(tools.aws)
   if (url === null) return null

@@ -39,7 +39,7 @@ export const sessionNotFound = (uuid: string) => notFound(`Session ${uuid} not f
 export const REPOSITORY_UNREACHABLE = 'Repository is not reachable or access was denied.'
 export const repositoryUnreachable = (cause?: unknown) => badRequest(REPOSITORY_UNREACHABLE, cause)
 
-/** Somebody wants the round to end. The run that gets this error stops, and its round ends `uncompleted`. */
+/** Thrown when a user cancelled the round. The run stops, and its round ends `uncompleted`. */
 export class RoundCancelled extends Error {
   /** The e-mail or the name of who cancelled the round. */
   readonly by: string
@@ -50,7 +50,7 @@ export class RoundCancelled extends Error {
   }
 }
 
-/** Another worker has taken over the round. The run that gets this error stops at once and writes nothing. */
+/** Thrown when another worker has taken over the round. The run stops at once and writes nothing. */
 export class LeaseLost extends Error {
   constructor() {
     super('the lease of this round was taken by another worker')

@@ -14,7 +14,7 @@ export interface Gate {
  * @param options.atOnce pieces of work that run at the same time
  * @param options.waiting callers that may wait for their turn
  * @param options.waitMs longest wait
- * @param options.busy text of the error for who cannot have a turn
+ * @param options.busy text of the error for callers that get no turn
  */
 export function createGate(options: { atOnce: number; waiting: number; waitMs: number; busy: string }): Gate {
   const { atOnce, waiting, waitMs, busy } = options
@@ -53,7 +53,7 @@ export function createGate(options: { atOnce: number; waiting: number; waitMs: n
         return await work()
       } finally {
         const next = queue.shift()
-        // The place is handed over, so that nobody who comes in between takes it.
+        // The place passes to the next caller directly, so that no other call can take it in between.
         if (next) next()
         else running--
       }

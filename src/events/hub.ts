@@ -27,7 +27,7 @@ interface SessionKey {
   uuid: string
 }
 
-/** Tells the streams of a process what is new in their sessions, over one LISTEN connection. */
+/** Notifies the streams of a process of changes of their sessions, over one LISTEN connection. */
 export interface EventHub {
   /**
    * Answers the current state of a session and calls `onChange` with each later one.
@@ -51,7 +51,7 @@ export interface EventHub {
    * @param isLast the reading must begin now, because the events are complete since a moment ago
    */
   page(request: PageRequest, isLast: boolean): Promise<readonly Frame[]>
-  /** How a round ended; null while it has not. */
+  /** Reads the status with which a round ended; null while it has not. */
   roundEnd(sessionId: number, round: number): Promise<TerminalStatus | null>
   /** Ends every stream, so that its client connects again, to another process. */
   close(): Promise<void>
@@ -118,7 +118,7 @@ export async function startEventHub(sql: Sql, log: Logger, options: { resyncMs?:
     follow(session, channel, head, onNews) {
       const key = `${channel}:${session.uuid}`
       const { topic, isNew, close } = feeds.add(key, () => createFeed(key, session.id, channel, head), onNews)
-      // Nobody heard the notifications between the reading of `head` and now.
+      // There was no listener for notifications between the reading of `head` and now.
       if (isNew) feeds.notify(key)
       return { feed: topic, close }
     },

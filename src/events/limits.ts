@@ -11,7 +11,7 @@ export const CHANNEL_LIMITS: Record<EventChannel, ChannelLimit> = {
   output: { rows: 20_000, bytes: 16 * 1024 * 1024 },
 }
 
-/** What comes through after the limit, so that readers still see where the round is. */
+/** Events that are recorded after the limit, so that readers still see the progress of the round. */
 const RESERVE: ChannelLimit = { rows: 500, bytes: 128 * 1024 }
 const RESERVED: readonly RoundEvent['type'][] = [
   'attempt.began',
@@ -22,14 +22,14 @@ const RESERVED: readonly RoundEvent['type'][] = [
   'step.ended',
 ]
 
-/** What an event counts beside its texts. */
+/** Bytes that each event counts beside its texts. */
 const BASE_BYTES = 100
 
 /** Decides which events of a channel are still recorded. */
 export interface Limiter {
-  /** Returns what is to be stored: the event, nothing, or the event that the limit is reached. */
+  /** Returns the events to store: this one, none, or the one that says that the limit is reached. */
   filter<Event extends RoundEvent>(event: Event): (Event | LimitReached)[]
-  /** Counts what an earlier attempt of the round has stored. */
+  /** Adds the events that an earlier attempt of the round has stored. */
   count(stored: ChannelLimit): void
 }
 
@@ -37,7 +37,7 @@ export interface Limiter {
 export function createLimiter(limit: ChannelLimit): Limiter {
   const used: ChannelLimit = { rows: 0, bytes: 0 }
   const reserved: ChannelLimit = { rows: 0, bytes: 0 }
-  let isCut = false
+  let isReached = false
   const add = (to: ChannelLimit, what: ChannelLimit) => {
     to.rows += what.rows
     to.bytes += what.bytes
@@ -47,12 +47,12 @@ export function createLimiter(limit: ChannelLimit): Limiter {
     filter: (event) => {
       const size = sizeOf(event)
       const over = used.rows + size.rows > limit.rows ? 'rows' : used.bytes + size.bytes > limit.bytes ? 'bytes' : null
-      if (!isCut && over === null) {
+      if (!isReached && over === null) {
         add(used, size)
         return [event]
       }
-      const cut: LimitReached[] = isCut ? [] : [{ type: 'cut', limit: over ?? 'rows' }]
-      isCut = true
+      const cut: LimitReached[] = isReached ? [] : [{ type: 'cut', limit: over ?? 'rows' }]
+      isReached = true
       if (!RESERVED.includes(event.type)) return cut
       if (reserved.rows >= RESERVE.rows || reserved.bytes + size.bytes > RESERVE.bytes) return cut
       add(reserved, size)
@@ -63,7 +63,7 @@ export function createLimiter(limit: ChannelLimit): Limiter {
 
 const encoder = new TextEncoder()
 
-/** What an event will take. Long lines and long texts are shortened later, so that this may be too much, never less. */
+/** The size of an event. Long lines and long texts are shortened later, so that this may be too much, never less. */
 function sizeOf(event: RoundEvent): ChannelLimit {
   if (event.type === 'lines') {
     const bytes = encoder.encode(event.text).byteLength

@@ -72,7 +72,7 @@ export async function readBeginning(
   return row ?? null
 }
 
-/** How a round ended; null while it has not. */
+/** Reads the status with which a round ended; null while it has not. */
 export async function readRoundEnd(sql: Sql, sessionId: number, round: number): Promise<TerminalStatus | null> {
   const [row] = await sql<{ status: TerminalStatus }[]>`
     SELECT s.status FROM rounds r JOIN statuses s ON s.round_id = r.id
@@ -146,7 +146,7 @@ const EVENT_DAYS = 30
 const DELETED_AT_ONCE = 5_000
 
 /**
- * Deletes the events that are too old, in batches, and answers how many there were.
+ * Deletes the events that are too old, in batches, and returns their number.
  * @param signal stops it between two batches
  */
 export async function deleteOldEvents(

@@ -7,7 +7,7 @@ import type { EventChannel } from './round-event.ts'
 import { type Chunk, createSseStream, KEEP_ALIVE, type OpenStream, type StreamHost } from './sse-stream.ts'
 import { isFinal } from './status-stream.ts'
 
-/** What a reader of events wants to see. */
+/** The events that a reader asks for. */
 export interface LogView {
   session: { id: number; uuid: string }
   channel: EventChannel
@@ -25,7 +25,7 @@ const MAX_QUEUED = 64 * 1024
 const QUIET_POLLS = 3
 
 /**
- * The body of one stream of events: those after the cursor, then each new one, and at last how the round ended. It ends
+ * The body of one stream of events: those after the cursor, then each new one, and at last the status with which the round ended. It ends
  * also when the database cannot be read.
  */
 export function createLogStream(
@@ -37,7 +37,7 @@ export function createLogStream(
   const { session, channel, round } = view
   let { cursor } = view
   let feed: Feed | null = null
-  /** How the round ended; null while it has not. */
+  /** The status with which the round ended; null while it has not. */
   let status: TerminalStatus | null = null
   let isReading = false
   let quietPolls = 0
@@ -62,7 +62,7 @@ export function createLogStream(
     }
     advance(stream)
   }
-  /** Sends what the reader has room for, from the feed where it has the events, else from the database. */
+  /** Sends events while the reader has room, from the feed where it has the events, else from the database. */
   const advance = (stream: OpenStream) => {
     while (feed && !stream.isDone() && !isReading && stream.hasRoom()) {
       const next = feed.after(cursor)

@@ -1,5 +1,5 @@
 /**
- * What a round does, as its watchers see it. Names, paths, counts and outcomes, never contents: neither the arguments
+ * An action of a round, as its watchers see it. Names, paths, counts and outcomes, never contents: neither the arguments
  * of a tool nor the words of a model.
  */
 export type Activity =

@@ -6,7 +6,7 @@ export type Chunk = Uint8Array<ArrayBuffer>
 const encoder = new TextEncoder()
 export const KEEP_ALIVE: Chunk = encoder.encode(': keepalive\n\n')
 
-/** What all streams of one process share. */
+/** The parts that all streams of one process share. */
 export interface StreamHost {
   hub: EventHub
   polls: PollWheel
@@ -27,7 +27,7 @@ export interface StreamOptions {
   sessionUuid: string
   maxPolls: number
   log: Logger
-  /** How much waits for a reader at most. */
+  /** The limit of what waits for a reader. */
   queue: QueuingStrategy<Chunk>
 }
 
@@ -46,9 +46,9 @@ export interface OpenStream {
   onEnd(close: () => void): void
 }
 
-/** What fills a stream. */
+/** The source of what a stream sends. */
 export interface StreamContent {
-  /** Subscribes to what is sent. From its end on, `onPoll` is called once in each period. */
+  /** Subscribes. From its end on, `onPoll` is called once in each period. */
   begin(stream: OpenStream): Promise<void>
   onPoll(stream: OpenStream): void
   /** The reader has room again. */

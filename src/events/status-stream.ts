@@ -3,7 +3,7 @@ import { type Status, TERMINAL_STATUSES } from '../base/vocabulary.ts'
 import type { SessionState } from './hub.ts'
 import { type Chunk, createSseStream, type OpenStream, type StreamHost } from './sse-stream.ts'
 
-/** How many frames are kept for a slow reader. When they are not read, only the latest state is sent after them. */
+/** Frames that are kept for a slow reader. When they are not read, only the latest state is sent after them. */
 const MAX_QUEUED = 8
 
 /**

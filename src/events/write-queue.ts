@@ -4,7 +4,7 @@ import { endsWithin } from '../base/time.ts'
 
 /** Most entries of one write. */
 const BATCH = 200
-/** How long the end of a round waits for its last entries. */
+/** Milliseconds for which the end of a round waits for its last entries. */
 const CLOSE_MS = 1_000
 
 /** Entries that wait to be stored. */
@@ -82,6 +82,6 @@ export function createQueue<Entry>(
   return { first, add, close }
 }
 
-/** Whether the server refused the values themselves (classes 22 and 23 of SQLSTATE). */
+/** True when the server refused the values themselves (classes 22 and 23 of SQLSTATE). */
 const isRefusedData = (error: unknown) =>
   error instanceof Error && 'severity' in error && 'code' in error && /^2[23]/.test(String(error.code))

@@ -31,7 +31,7 @@ export interface OpenSpan {
 
 export interface SpanRecorder {
   open(options: SpanOptions): OpenSpan
-  /** Hands the spans that have ended to the exporters and stops. Rejects when an exporter fails. */
+  /** Passes the ended spans to the exporters and stops. Rejects when an exporter fails. */
   close(): Promise<void>
 }
 

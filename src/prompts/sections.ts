@@ -4,10 +4,10 @@ const CODE_ONLY = /\(code only\)$/i
 /** Sections of resource templates about code and its history. Their headings are the same in every shipped template. */
 const OF_TEMPLATES = new Set(['dependencies', 'common mistakes', 'import and drift'])
 
-/** A prompt body for somebody who sees a plan and no code: without the sections whose heading ends in `(code only)`. */
+/** Returns a prompt body for a reader of plans: without the sections whose heading ends in `(code only)`. */
 export const withoutCodeSections = (body: string): string => withoutSections(body, (title) => CODE_ONLY.test(title))
 
-/** A prompt body for somebody who writes code: whole, but headings do not say whom they are for. */
+/** Returns a prompt body for a writer of code: whole, without the marks in its headings. */
 export const withoutMarks = (body: string): string =>
   body.replaceAll(/^(#{1,6}[ \t].*?)[ \t]*\(code only\)[ \t]*$/gim, '$1')
 

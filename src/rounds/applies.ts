@@ -4,19 +4,19 @@ import { storable } from '../data/db/values.ts'
 import { assertHeld, type ClaimedRound, heldSessionQuery } from './round.ts'
 import { assertNotCancelled } from './transitions.ts'
 
-/** How an apply ended. Sensitive values are masked in all texts. */
+/** The result of an apply. Sensitive values are masked in all texts. */
 export type ApplyResult =
   /** The engine ran to its end, successfully or not. */
   | { kind: 'ran'; exit_code: number; stdout: string; stderr: string }
   /**
-   * No job was submitted, so nothing changed. `reason` says why and `advice` says what to do, both in sentences; `cause`
+   * No job was submitted, so nothing changed. `reason` and `advice` are sentences; `cause`
    * is there when the plan no longer fits.
    */
   | { kind: 'refused'; reason: string; advice: string; cause?: 'engine_changed' | 'state_moved' }
   /** The round's job was submitted, or may have been, and nobody knows how it ended. */
   | { kind: 'unknown'; reason: string }
 
-/** How far earlier attempts of an apply round came. */
+/** The progress of earlier attempts of an apply round. */
 export interface ApplyProgress {
   /** Seconds since the round began to wait for another apply of its project; null when it does not wait. */
   waited_s: number | null
@@ -26,7 +26,7 @@ export interface ApplyProgress {
   result: ApplyResult | null
 }
 
-/** Reads how far earlier attempts of an apply round came; the first attempt finds nothing done. */
+/** Reads the progress of earlier attempts of an apply round; the first attempt finds nothing done. */
 export async function readApplyProgress(sql: Sql, roundId: number): Promise<ApplyProgress> {
   const [row] = await sql<ApplyProgress[]>`
     SELECT extract(epoch FROM clock_timestamp() - waiting_since)::float8 AS waited_s,
@@ -88,7 +88,7 @@ export async function recordApplyJob(sql: Sql, roundId: number, jobId: string): 
 }
 
 /**
- * Records how an apply ended, so that a later attempt of the round reports the same result.
+ * Records the result of an apply, so that a later attempt of the round reports the same result.
  * Errors: `LeaseLost`.
  */
 export async function recordApplyResult(

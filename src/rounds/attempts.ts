@@ -14,7 +14,7 @@ export const STEP_OUTCOMES = ['ok', 'failed', 'skipped'] as const
 export type StepOutcome = (typeof STEP_OUTCOMES)[number]
 
 /**
- * How an attempt ended. `accepted`: the round went on with its code. `refused`: the engine or a check did not accept
+ * The outcome of an attempt. `accepted`: the round went on with its code. `refused`: the engine or a check did not accept
  * its code. `failed`: it could not be carried to its end, for example because a model did not answer. `cancelled`: somebody
  * ended the round. `interrupted`: its worker stopped or died.
  */
@@ -31,7 +31,7 @@ export interface AttemptStep {
   runs: number
 }
 
-/** What the engine or a check found. All texts are masked and shortened. */
+/** A finding of the engine or of a check. All texts are masked and shortened. */
 export interface AttemptDiagnostic {
   severity: 'error' | 'warning'
   /** The step that found it; null when no step did, for example when a model did not answer. */
@@ -49,7 +49,7 @@ export interface AttemptDiagnostic {
   rule: string | null
 }
 
-/** What the model calls during an attempt used. */
+/** Tokens and costs of the model calls during an attempt. */
 export interface AttemptSpending {
   input_tokens: number
   cached_tokens: number
@@ -58,7 +58,7 @@ export interface AttemptSpending {
   cost_usd: number | null
 }
 
-/** What is recorded when an attempt ends. */
+/** The record of the end of an attempt. */
 export interface AttemptEnd extends AttemptSpending {
   outcome: AttemptOutcome
   commit: string | null
@@ -68,7 +68,7 @@ export interface AttemptEnd extends AttemptSpending {
   diagnostics_total: number
 }
 
-/** What is recorded when an attempt begins. */
+/** The record of the begin of an attempt. */
 export interface AttemptBegin {
   /** The loop that it belongs to. */
   task: Operation
@@ -80,7 +80,7 @@ export interface AttemptBegin {
 export interface AttemptDetail {
   /** Counted from 1 over all loops and restarts of the round. */
   number: number
-  /** How often the round had been started again by then; 0 in its first run. */
+  /** Number of restarts of the round by then; 0 in its first run. */
   restart: number
   task: Operation
   started_at: string
@@ -115,7 +115,7 @@ export async function recordAttemptBegin(sql: Db, round: ClaimedRound, begin: At
   return rows[0]?.number ?? 0
 }
 
-/** Records how an attempt ended. Errors: `LeaseLost`. */
+/** Records the end of an attempt. Errors: `LeaseLost`. */
 export async function recordAttemptEnd(sql: Db, round: ClaimedRound, number: number, end: AttemptEnd): Promise<void> {
   const rows = await sql`
     WITH session AS (${heldSessionQuery(sql, round)})

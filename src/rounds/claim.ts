@@ -6,7 +6,7 @@ import { readFacts, type SessionFacts } from './session-facts.ts'
 import { appendStatus, takeRound } from './transitions.ts'
 
 export interface Claim extends ClaimedRound {
-  /** How many earlier attempts ended without handing the round back, for example because their worker died. */
+  /** Number of earlier attempts that ended without a release of the round, for example because their worker died. */
   interruptions: number
   /** Who cancelled the round before it was claimed; null when nobody did. */
   cancelled_by: string | null

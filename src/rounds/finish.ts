@@ -21,9 +21,9 @@ export interface RoundEnd {
   history: readonly Turn[] | null
   /** Head of the session branch. Null keeps the head of the round before. */
   commit: string | null
-  /** What the run's meter counted, as plain JSON. Null stores nothing. */
+  /** Figures of the run's meter, as plain JSON. Null stores nothing. */
   usage: object | null
-  /** What the round built; absent or without any words, nothing is stored. */
+  /** Absent or without any words, nothing is stored. */
   result?: RoundResult
   /** Set by an apply that was cancelled before it submitted anything: the plan stays for another apply. */
   keeps_plan?: boolean

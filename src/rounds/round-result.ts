@@ -3,21 +3,21 @@ import { PLAN_ACTIONS } from '../plan/actions.ts'
 import type { ChangeList, ListedAction } from '../plan/change-list.ts'
 
 /**
- * What a round built, in words that are masked already. Modes and their steps fill it in while the round runs, and it
+ * The result of a round, in words that are masked already. Modes and their steps fill it in while the round runs, and it
  * is stored with the round, for the pull request and for later rounds.
  */
 export interface RoundResult {
-  /** What was built, by the generator, composed over all attempts; empty when nothing was. */
+  /** Summary of the generator, composed over all attempts; empty when nothing was built. */
   summary: string
-  /** What the generator assumed, because the request left it open. */
+  /** Assumptions of the generator, where the request left something open. */
   assumptions: string[]
-  /** What later attempts corrected, one remark each. */
+  /** Corrections of later attempts, one remark each. */
   repairs: string[]
   /** Changes that others made to the infrastructure and that the round wrote into the code before the review. */
   drift: string[]
   /** Remarks of code for people who review, for example targets that were dropped and files that no plan covers. */
   notes: string[]
-  /** What the reviewed plan does, by code; absent when the round reviewed none. */
+  /** Changes of the reviewed plan, by code; absent when the round reviewed none. */
   changes?: ChangeList
 }
 

@@ -1,7 +1,7 @@
 import type { Cloud, Operation, Status } from '../base/vocabulary.ts'
 import type { Db, Query } from '../data/db/types.ts'
 
-/** What a run needs to know about its session. Only `is_blocked` may change while the run lasts. */
+/** The facts of a session that a run needs. Only `is_blocked` may change while the run lasts. */
 export interface SessionFacts {
   id: number
   uuid: string

@@ -1,7 +1,7 @@
-/** The states of a round, as its columns tell them. The description of each stands in `docs/rounds.md`. */
+/** The states of a round, with their meaning for `docs/rounds.md`. They follow from its columns. */
 export const ROUND_STATES = {
   none: 'The session does not exist yet.',
-  queued: 'No worker holds the round: it was just accepted, or a worker that stopped handed it back.',
+  queued: 'No worker holds the round: it was just accepted, or a worker that stopped has released it.',
   running: 'A worker holds the lease.',
   interrupted: 'The lease has run out: the worker died or cannot reach the database. Any worker may claim the round.',
   saving: 'A worker holds the lease and saves the plan of the round.',
@@ -14,20 +14,20 @@ export const ROUND_STATES = {
 } as const
 export type RoundState = keyof typeof ROUND_STATES
 
-/** What a change of status or lock does, for the page and for the test that tries it in every state. */
+/** Describes a change of status or lock, for the page and for the test that tries it in every state. */
 export interface TransitionRow {
   /** The state after it, or the possible ones, for each state in which it happens. In any other it changes nothing. */
   moves: Partial<Record<RoundState, RoundState | readonly RoundState[]>>
   /**
-   * What it does with the fence of the session, which rises by one whenever the round changes hands: `checked` refuses
-   * a worker that claimed the round before somebody else did, `raised` refuses the earlier worker from now on.
+   * Its use of the session's fence, which rises by one whenever another worker may claim the round: `checked` refuses a
+   * worker whose claim is not the last one, `raised` refuses the earlier worker from now on.
    */
   fence?: 'checked' | 'raised' | 'checked, raised'
   /** The status that it writes. */
   status?: string
-  /** What it does with the lock of the session or of the project. */
+  /** Its effect on the lock of the session or of the project. */
   lock?: string
-  /** What its SQL demands beside the state and the fence. */
+  /** The condition of its SQL beside the state and the fence. */
   guard?: string
   /** Who calls it, and when. */
   caller: string

@@ -17,7 +17,7 @@ import { transition } from './state-machine.ts'
  * Every transaction locks the session before the round, so that no two of these can deadlock.
  */
 
-/** How long a claim stays valid when its worker does not extend it. After that another worker may claim the round. */
+/** Seconds for which a claim stays valid when its worker does not extend it. Then another worker may claim the round. */
 export const LEASE_SECONDS = 6
 
 /** Channel of PostgreSQL's NOTIFY. The payload is the uuid of the session whose status changed. */
@@ -183,7 +183,7 @@ async function giveUpFence(tx: Transaction, round: ClaimedRound): Promise<void> 
 }
 
 /**
- * Hands a round back from a worker that stops. It does not count as an interruption, and the round is queued for the
+ * Releases the round of a worker that stops. It does not count as an interruption, and the round is queued for the
  * other workers at once.
  * Errors: `LeaseLost`.
  */
@@ -242,7 +242,7 @@ export const takeProject = transition(
 )
 
 /**
- * Hands a round back until the apply that holds its project ends, so that a waiting round does not keep a worker busy.
+ * Releases a round until the apply that holds its project ends, so that a waiting round does not keep a worker busy.
  * A worker claims it again at that end, at the latest `limitS` seconds after it began to wait. Answers false, and
  * changes nothing, when the project has become free in the meantime.
  * Errors: `LeaseLost`; `RoundCancelled`.

@@ -20,7 +20,7 @@ export function stopOnSignal(log: Logger, phases: readonly StopPhase[]): void {
   })
 }
 
-/** Writes an error that nobody handled to the log, which masks secrets, and ends the process with exit code 1. */
+/** Writes an unhandled error to the log, which masks secrets, and ends the process with exit code 1. */
 export function exitOnFault(log: Logger): void {
   const fail = (error: unknown) => {
     log.error('unexpected fault, the process ends', { error })

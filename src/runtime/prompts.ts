@@ -17,7 +17,7 @@ import type { HostResolver } from '../repository/remote.ts'
 export interface PromptDeps {
   fetch: Fetch
   log: Logger
-  /** Keeps other cores from writing prompts while the work is done. Default: nobody else is there. */
+  /** Keeps other cores from writing prompts while the work is done. By default no other core is expected. */
   alone?: <T>(work: () => Promise<T>) => Promise<T>
   /** Waits between two attempts to reach the registry; tests replace it. */
   pause?: (ms: number) => Promise<void>
@@ -75,7 +75,7 @@ export async function readSeedPrompts(folder: string = SEED_FOLDER): Promise<Map
 
 /**
  * The configuration without a collector when its address is the default one and that host does not exist. The default
- * names the collector of the compose deployment, so elsewhere nobody configured one: the built-in prompts are used and
+ * names the collector of the compose deployment, so elsewhere none was configured: the built-in prompts are used and
  * no spans are sent. An address that was configured must answer.
  */
 export async function withoutMissingCollector(config: Config, resolve: HostResolver, log: Logger): Promise<Config> {

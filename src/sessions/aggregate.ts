@@ -61,7 +61,7 @@ const isFinished = (session: SessionAggregate): boolean =>
   !session.in_flight && TERMINAL_STATUSES.some((status) => status === session.current_status)
 
 /**
- * Whether a cached entry is still the state of the database. Every change of a session also changes its
+ * Reports whether a cached entry is still the state of the database. Every change of a session also changes its
  * `updated_at`. The comparison is needed because a change is committed a moment before its entry is removed, and
  * because the removal fails while the cache cannot be reached.
  */

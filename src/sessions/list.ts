@@ -13,7 +13,7 @@ export interface SessionFilter extends SessionSelection {
   page_size: number
   /** By default `created`. */
   sort?: Sort
-  /** Whether each entry has `cost_usd`. By default false. */
+  /** True for entries with `cost_usd`. By default false. */
   include_cost?: boolean
 }
 

@@ -29,7 +29,7 @@ export interface PullRequest {
   number: number
   url: string
 }
-/** What a finished round used, as the worker measured it. Seconds are those of the wall clock. */
+/** The usage of a finished round, as the worker measured it. Seconds are those of the wall clock. */
 export interface RoundUsage extends AttemptSpending {
   /** Time during which the round waited for at least one engine job. */
   engine_s: number
@@ -38,7 +38,7 @@ export interface RoundUsage extends AttemptSpending {
   /** Attempts of all generation loops of the round. */
   validation_attempts: number
 }
-/** What an import preview lists, as an artifact, and how much of it is managed, not managed and left out. */
+/** The list of an import preview, as an artifact, and its numbers of managed, unmanaged and omitted resources. */
 export interface PreviewEntry extends ArtifactEntry {
   counts: { managed: number; unmanaged: number; left_out: number }
 }
@@ -54,10 +54,10 @@ export interface RoundDetail {
   /** `document_url`: the plan as data, presigned too; null where there is none. */
   plans: (ArtifactEntry & { targets: string[]; document_url: string | null })[]
   code_changes: (ArtifactEntry & { file_name: string })[]
-  /** What the engine jobs of the round have written. */
+  /** Outputs of the engine jobs of the round. */
   outputs: (ArtifactEntry & { step: string; exit_code: number | null })[]
   pull_requests: PullRequest[]
-  /** What each attempt of the round's generation loops came to. */
+  /** The attempts of the round's generation loops. */
   attempts: AttemptDetail[]
   /** Null until the round has ended. */
   usage: RoundUsage | null

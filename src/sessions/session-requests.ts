@@ -3,7 +3,7 @@ import type { Db } from '../data/db/types.ts'
 import type { ClaimedRound } from '../rounds/round.ts'
 import { readRoundResult } from '../rounds/round-result.ts'
 
-/** What became of a request: `present` is the one that the round works on, `applied` stands in the infrastructure. */
+/** The fate of a request: `present` is the one that the round works on, `applied` stands in the infrastructure. */
 export type RequestFate = 'present' | 'built' | 'applied' | 'declined'
 
 /** One request of a session, in the user's own words. */
@@ -12,14 +12,14 @@ export interface SessionRequest {
   number: number
   text: string
   fate: RequestFate
-  /** What the user was told to be assumed for it, masked, as long as it is not applied; the round itself has its own. */
+  /** The assumptions that the user was shown for it, masked, until it is applied; those of the present round are not here. */
   assumptions?: string[]
 }
 
 type Row = { number: number; mode: Mode; query: string; status: Status | null; result: unknown }
 
 /**
- * Reads what the session was asked for up to this round, the oldest request first: the first request always, each later
+ * Reads the requests of a session up to this round, the oldest first: the first request always, each later
  * one that was carried out, and last the present one. Applies and previews are no requests. A request that was declined,
  * or only answered, is left out unless it is the first.
  */

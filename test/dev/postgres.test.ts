@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isAlive } from '../../dev/postgres/leftover.ts'
 import { type RunningPostgres, startPostgres } from '../../dev/postgres.ts'
+import { listen } from '../../dev/server.ts'
 import { connect } from '../../src/data/db/pool.ts'
 
 let folder: string
@@ -75,12 +76,9 @@ describe('startPostgres', () => {
   })
 
   it('says that a port is busy', async () => {
-    const busy = createServer()
-    await new Promise<void>((resolve) => busy.listen(0, '127.0.0.1', resolve))
-    const address = busy.address()
-    const port = typeof address === 'object' && address ? address.port : 0
+    const { port, close } = await listen(createServer())
     await expect(start({ port })).rejects.toThrow(`port ${port} is in use`)
-    busy.close()
+    await close()
     expect((await start({ port })).port).toBe(port)
   })
 

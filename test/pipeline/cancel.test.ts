@@ -58,12 +58,12 @@ const cancelled =
 
 describe('a round that is cancelled', () => {
   it.each([
-    ['hears it by the bell', true],
-    ['hears it by its lease when the bell is lost', false],
-  ])('%s, and ends uncompleted with what there is', async (_, hasBell) => {
+    ['is notified', true],
+    ['reads it at the extension of its lease when the notification is lost', false],
+  ])('%s, and ends uncompleted with what there is', async (_, isNotified) => {
     const reasons: unknown[] = []
     const { fake, session } = await run(allModes(cancelled((given) => reasons.push(given.signal.reason))), {
-      frame: hasBell ? { cancellations } : {},
+      frame: isNotified ? { cancellations } : {},
     })
     expect(reasons).toEqual([new RoundCancelled('ada@example.org')])
     expect(session).toMatchObject({
@@ -93,7 +93,7 @@ describe('a round that is cancelled', () => {
     expect(order).toEqual(['job ended', 'disposed'])
   })
 
-  it('ends cancelled although its work was done or failed when the wish came', async () => {
+  it('ends cancelled although its work was done or failed when it was cancelled', async () => {
     for (const work of ['completes', 'fails']) {
       const { session, fake } = await run(
         allModes(async ({ round }) => {

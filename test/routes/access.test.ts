@@ -140,43 +140,16 @@ describe('without an issuer', () => {
 })
 
 describe('sessions of others', () => {
-  const reading: [string, () => string][] = [
-    ['detail', () => `/api/v1/sessions?id=${uuid}`],
-    ['history', () => `/api/v1/sessions?id=${uuid}&include_history=true`],
-    ['events', () => `/api/v1/events/subscribe/${uuid}`],
-    ['activity', () => `/api/v1/events/activity/${uuid}`],
-    ['output', () => `/api/v1/events/output/${uuid}`],
-  ]
-  describe.each(reading)('%s', (_, path) => {
-    it.each(['owner', 'viewer', 'editor', 'admin'])('may be read by %s', async (subject) => {
-      const answer = await as(subject, 'GET', path())
-      expect(answer.status).toBe(200)
-      await answer.body?.cancel()
-    })
-
-    it('are refused to a stranger, devops or not', async () => {
-      const answer = await as('stranger', 'GET', path())
-      expect([answer.status, await answer.json()]).toEqual([403, { detail: 'Not the session owner' }])
-    })
-
-    it('are 404 for everybody when unknown', async () => {
-      const unknown = crypto.randomUUID()
-      for (const subject of ['owner', 'stranger', 'admin']) {
-        const answer = await as(subject, 'GET', path().replace(uuid, unknown))
-        expect([answer.status, await answer.json()]).toEqual([404, { detail: `Session ${unknown} not found.` }])
-      }
-    })
-  })
-
   it.each([
-    ['POST', '/api/v1/iac/generate'],
-    ['PUT', '/api/v1/repository/pr'],
-  ])('%s %s acts for the owner alone', async (method, path) => {
-    for (const subject of ['stranger', 'viewer', 'editor', 'admin']) {
-      const answer = await as(subject, method, path, { session_id: uuid, q: 'x' })
-      expect([answer.status, await answer.json()]).toEqual([403, { detail: 'Not the session owner' }])
-      const unknown = await as(subject, method, path, { session_id: crypto.randomUUID(), q: 'x' })
-      expect(unknown.status).toBe(404)
+    ['detail', '/api/v1/sessions?id='],
+    ['events', '/api/v1/events/subscribe/'],
+    ['activity', '/api/v1/events/activity/'],
+    ['output', '/api/v1/events/output/'],
+  ])('%s: 404 when unknown, whoever asks', async (_, path) => {
+    const unknown = crypto.randomUUID()
+    for (const subject of ['owner', 'stranger', 'admin']) {
+      const answer = await as(subject, 'GET', `${path}${unknown}`)
+      expect([answer.status, await answer.json()]).toEqual([404, { detail: `Session ${unknown} not found.` }])
     }
   })
 

@@ -74,13 +74,6 @@ describe.each(['drift', 'import'])('preview of %s', (mode) => {
   ])('refuses %s', async (_, preview, text) => {
     expect(await problems(mode, { ...FIRST, preview })).toEqual([['body.preview', text]])
   })
-
-  it('is for the owner of the session alone', async () => {
-    const other = await createUser(core.database.sql, `preview-${mode}`)
-    const uuid = await openSession(core.context, other.id)
-    const refused = await post(mode, { session_id: uuid, q: 'x', preview: true })
-    expect([refused.status, await refused.json()]).toEqual([403, { detail: 'Not the session owner' }])
-  })
 })
 
 it('is no part of generate, which goes on to ignore the key', async () => {

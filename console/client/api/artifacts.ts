@@ -6,7 +6,7 @@ export interface Artifact {
   metadata: Record<string, string>
 }
 
-/** The link is not valid any more, or the store refuses it for another reason. */
+/** The link is no longer valid, or the store refuses it for another reason. */
 export class LinkExpired extends Error {
   constructor() {
     super('The link to this document has expired.')

@@ -1,7 +1,7 @@
 import type { Api, Query } from './client.ts'
 import type { Components, GenerateBody, NotificationBody, RoundBody } from './schemas.ts'
 
-interface Given<Body> {
+interface CallOptions<Body> {
   query?: Query
   body?: Body
   /** Values for the `{names}` of the path. */
@@ -11,7 +11,7 @@ interface Given<Body> {
 
 /** A route of the API that can be called. `answer` names the component that describes its answer; null: it has none. */
 export interface Call<Answer, Body> {
-  (api: Api, given?: Given<Body>): Promise<Answer>
+  (api: Api, options?: CallOptions<Body>): Promise<Answer>
   readonly method: string
   /** As in the API's description, below `/v1`. */
   readonly path: string
@@ -25,11 +25,11 @@ function call<Name extends keyof Components, Body = undefined>(
 ): Call<Components[Name], Body>
 function call<Body = undefined>(method: string, path: string, answer: null): Call<null, Body>
 function call(method: string, path: string, answer: keyof Components | null): Call<unknown, unknown> {
-  const run = (api: Api, { params = {}, ...given }: Given<unknown> = {}) =>
+  const run = (api: Api, { params = {}, ...options }: CallOptions<unknown> = {}) =>
     api.json({
       method,
       path: path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name] ?? ''))),
-      ...given,
+      ...options,
     })
   return Object.assign(run, { method, path, answer })
 }
@@ -81,7 +81,7 @@ export const calls = {
   listAudit: call('GET', '/admin/audit', 'AuditPage'),
 }
 
-/** The event streams of a session, by what they tell. */
+/** The event streams of a session. */
 export const STREAMS = {
   status: '/events/subscribe/{session_id}',
   activity: '/events/activity/{session_id}',

@@ -1,7 +1,7 @@
 import { type ConnectionWatch, watchConnection } from './connection.ts'
 import { ApiError, toApiError, Unreachable } from './errors.ts'
 
-/** What the client needs of the sign-in. */
+/** The tokens of the sign-in. */
 export interface Tokens {
   /** The bearer token; null when authentication is disabled. Renews one that is about to expire. */
   token(): Promise<string | null>
@@ -101,12 +101,12 @@ export function createApi(options: { base: string; tokens: Tokens; fetch?: typeo
   return { base, connection, now: () => Date.now() + ahead, send, json }
 }
 
-/** What answers in the place of the platform, for example the sign-in page of a network, writes no JSON. */
+/** Parses an answer. One of an intermediary, such as the sign-in page of a network, is no JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new ApiError(502, 'Something between this page and the platform answered in its place.')
+    throw new ApiError(502, 'An intermediary answered instead of the platform.')
   }
 }
 

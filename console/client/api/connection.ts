@@ -1,13 +1,13 @@
 import { createStore, type Store } from '../observable.ts'
 
-/** Whether the platform answers. `since` is when it stopped to, in milliseconds of the epoch. */
+/** The state of the connection. `since` is the time of its loss in milliseconds of the epoch. */
 type Connection = { online: true } | { online: false; since: number }
 
 export interface ConnectionWatch {
   state: Store<Connection>
-  /** A request got no answer: everybody is told, and the platform is asked until it answers again. */
+  /** Records a request without an answer: listeners are notified, and the platform is polled until it answers. */
   lost(): void
-  /** A request got an answer, whatever it says. */
+  /** Records a request with an answer. */
   found(): void
   /** Waits until the platform answers again, or until `signal` is aborted. */
   back(signal: AbortSignal): Promise<void>

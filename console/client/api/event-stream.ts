@@ -6,10 +6,10 @@ export type StreamState = 'connecting' | 'open' | 'waiting' | 'ended'
 interface StreamOptions {
   path: string
   query?: Record<string, string | number | undefined>
-  /** Ends the stream, for example because nobody watches any more. */
+  /** Ends the stream. */
   signal: AbortSignal
   onFrame(frame: Frame): void
-  /** Whether this frame is the last one, so that the end of the connection is no interruption. */
+  /** Returns true for the last frame, after which the connection may end. */
   isLast(frame: Frame): boolean
   onState?(state: StreamState): void
 }
@@ -47,7 +47,7 @@ export async function followStream(api: Api, options: StreamOptions): Promise<vo
   }
 }
 
-/** Whether the last frame of the stream came. */
+/** Reads one connection; returns true when the last frame of the stream arrived. */
 async function followConnection(
   api: Api,
   { path, query, signal, onState, isLast }: StreamOptions,
@@ -106,7 +106,7 @@ export interface Frame {
 const LINE_END = /\r\n|\r|\n/
 
 /**
- * Answers a function that takes text as it arrives, cut anywhere, and answers the frames that are complete. Comments
+ * Returns a function that takes text as it arrives, cut anywhere, and returns the complete frames. Comments
  * are left out. Lines end as the standard allows: LF, CR LF or CR.
  */
 export function createFrameReader(): (text: string) => Frame[] {

@@ -56,7 +56,7 @@ export type Action = PlannedResource['action']
 export type Finding = PlannedResource['findings'][number]
 export type Severity = Finding['severity']
 
-/** What a request for a round may say; `is_partial`, `preview` and `resource_ids` belong to drift and import. */
+/** The body of a request for a round; `is_partial`, `preview` and `resource_ids` belong to drift and import. */
 export type GenerateBody = z.input<typeof GenerateRequest>
 export type RoundBody = z.input<typeof ImportRequest>
 export type NotificationBody = z.input<typeof NotificationRequest>

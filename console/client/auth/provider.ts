@@ -9,7 +9,7 @@ const RENEW_BEFORE_S = 60
  * that is wrong, from asking the identity provider at every request.
  */
 const RENEW_EVERY_MS = 20_000
-/** How long the identity provider may take for one answer. */
+/** The timeout of the identity provider, in seconds. */
 const TIMEOUT_S = 10
 
 /**
@@ -93,11 +93,11 @@ async function renewOnce(manager: UserManager): Promise<string | null> {
   return user?.access_token ?? null
 }
 
-/** Why a sign-in failed. What the provider writes itself is the text of somebody else, and is shown as that. */
+/** Returns why a sign-in failed. A text of the provider is quoted. */
 function describe(error: unknown): string {
   if (error instanceof ErrorTimeout) return 'The identity provider did not answer in time.'
   if (!(error instanceof ErrorResponse))
-    return 'This answer of the identity provider belongs to no sign-in that was begun in this tab, or it came too late.'
+    return 'This answer of the identity provider belongs to no sign-in of this tab, or it came too late.'
   const reason =
     error.error === 'access_denied'
       ? 'The identity provider refused: access was denied.'

@@ -3,12 +3,12 @@ import { messageOf } from '../api/errors.ts'
 import type { Components } from '../api/schemas.ts'
 import { createStore, type Store } from '../observable.ts'
 
-/** `open`: authentication is disabled. `out`: nobody is signed in. `ended`: somebody was, and has to sign in again. */
+/** `open`: authentication is disabled. `out`: no user is signed in. `ended`: the sign-in has expired. */
 type SignInState = 'open' | 'in' | 'out' | 'ended'
 
 export interface SignIn {
   state: Store<SignInState>
-  /** Why the last attempt to sign in did not begin; null when there is nothing to tell. */
+  /** The reason why the last sign-in did not start; null when it did. */
   problem: Store<string | null>
   tokens: Tokens
   /** Leads to the identity provider, and back to the present address. Sets `problem` when it cannot. */
@@ -24,9 +24,9 @@ export interface SignIn {
 
 export type AuthConfig = Components['AuthConfig']
 
-/** What the browser's part of OpenID Connect offers. It is loaded only where an issuer is configured. */
+/** The client of OpenID Connect, loaded only when an issuer is configured. */
 export interface Provider {
-  /** Whether somebody is signed in; a token that has expired is renewed first. */
+  /** Returns true when a user is signed in. Renews an expired token first. */
   begin(): Promise<boolean>
   /** The present access token; renews one that is about to expire. Null: there is none. */
   token(): Promise<string | null>
@@ -40,9 +40,9 @@ export interface Provider {
 }
 
 const RETURN = '/console/signed-in'
-/** Where somebody wanted to be when the sign-in began, for a second try after one that failed. */
+/** The storage key of the address at which the sign-in started, for a retry after a failure. */
 const WANTED = 'platform.wanted'
-/** After the identity provider said no it is not asked again at every request. */
+/** The identity provider is not asked again at every request after a refusal. */
 const ASK_AGAIN_MS = 10_000
 
 /** @param load loads the provider of a configuration with an issuer */
@@ -115,7 +115,7 @@ export function ownAddress(given: string): string {
   return isOwn ? url.pathname + url.search + url.hash : '/console/'
 }
 
-/** Who signs out leaves nothing of what was typed to whoever uses this tab next. */
+/** Removes all drafts, so that the next user of this tab does not see them. */
 function forgetWhatWasTyped(): void {
   for (const key of Object.keys(sessionStorage)) if (key.startsWith('platform.')) sessionStorage.removeItem(key)
 }

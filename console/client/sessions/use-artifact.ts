@@ -69,7 +69,7 @@ function findLink(value: unknown, object: string): string | null {
   return null
 }
 
-/** Whether a round has a plan that can be read as data. */
+/** Returns true for a round with a plan that can be read as data. */
 export const hasDocument = (round: Round): boolean => round.plans.some(({ document_url }) => document_url !== null)
 
 const lastDocument = (round: Round | null | undefined): string | null =>

@@ -25,7 +25,7 @@ export function useSession(id: string) {
   const client = useQueryClient()
   return useQuery({
     ...sessionQuery(api, client, id),
-    // Somebody else may ask for the next round; while one runs, its stream tells every change.
+    // Somebody else may request the next round; while one runs, its stream reports every change.
     refetchInterval: ({ state }: { state: { data?: ReadSession } }) =>
       state.data?.session.in_flight ? false : IDLE_MS,
   })
@@ -47,7 +47,7 @@ async function readSession(api: Api, client: QueryClient, id: string, signal: Ab
   }
 }
 
-/** Answers a function that reads a session again, for example after something was asked of it. */
+/** Returns a function that reads a session again. */
 export function useRefreshSession(): (id: string) => Promise<void> {
   const client = useQueryClient()
   return (id) => refreshSession(client, id)
@@ -66,13 +66,13 @@ const isTerminal = (status: Status): boolean => TERMINAL.includes(status)
 /** The status that a round has now, null before it has any. */
 export const lastStatus = (round: Round) => round.statuses.at(-1) ?? null
 
-/** Whether the round is over. */
+/** Returns true for a round that has ended. */
 export const hasEnded = (round: Round): boolean => {
   const last = lastStatus(round)
   return last !== null && isTerminal(last.status)
 }
 
-/** How many sessions are looked at for the repositories that somebody used lately. */
+/** The number of recent sessions that are read for repository suggestions. */
 const LOOKED_AT = 50
 const WHILE_ONE_RUNS_MS = 5_000
 
@@ -115,10 +115,10 @@ export function useRoundRequest(sessionId: string) {
 
 const lastNumber = (read: ReadSession | undefined): number => read?.session.rounds.at(-1)?.number ?? 0
 
-/** Why no further round can be asked for; null when one can. */
+/** Returns why no further round can be requested; null when one can. */
 export function whyNoRound({ session, is_own }: ReadSession): string | null {
-  if (!is_own) return 'Only the owner of this session can ask for more.'
+  if (!is_own) return 'Only the owner of this session can request rounds.'
   if (session.current_status === 'failed') return 'The last round failed, which ends this session. Open a new one.'
-  if (session.in_flight) return 'A round runs in this session. Wait for its end, or stop it.'
+  if (session.in_flight) return 'A round of this session is running. Wait for it to end, or stop it.'
   return null
 }

@@ -13,7 +13,7 @@ export interface RoundEvents<Event> {
   stream: StreamState
   /** The status with which the round ended; null while it runs. */
   end: string | null
-  /** Why the stream cannot be read. */
+  /** The reason why the stream cannot be read. */
   error: string | null
 }
 
@@ -24,11 +24,11 @@ interface Options {
   enabled?: boolean
 }
 
-/** What happened in a round, and what happens while it runs. */
+/** Returns the activity events of a round, and follows them while it runs. */
 export const useActivity = (id: string, options: Options): RoundEvents<ActivityEvent> =>
   useEvents('activity', id, options)
 
-/** What the engine printed in a round, and what it prints while that runs. */
+/** Returns the engine output of a round, and follows it while it runs. */
 export const useOutput = (id: string, options: Options): RoundEvents<OutputEvent> => useEvents('output', id, options)
 
 const NOTHING = { events: [], stream: 'ended', end: null, error: null } as const
@@ -90,7 +90,7 @@ function oncePerFrame(run: () => void): () => void {
   }
 }
 
-/** What the status stream said last. */
+/** The last event of the status stream. */
 export interface LiveStatus {
   status: Status
   message: string
@@ -144,7 +144,7 @@ function readStatus(data: string): { status_msg: string; detail?: { message?: st
   }
 }
 
-/** Whether somebody can see this page. Hidden ones are told late, so that a short look elsewhere costs no connection. */
+/** Returns false when the page has been hidden for a while, so that a short switch of tabs costs no connection. */
 const HIDDEN_AFTER_MS = 15_000
 
 function useVisible(): boolean {

@@ -32,12 +32,12 @@ interface PagerProps {
   total: number
   /** False: more match than are counted. */
   isExact?: boolean
-  /** What is listed, in the singular and in the plural. */
+  /** The noun of the entries, singular and plural. */
   what: readonly [one: string, many: string]
   go: (page: number) => void
 }
 
-/** How much there is, and the way through its pages. */
+/** The number of entries, and buttons for the pages. */
 export const Pager = ({ page, pages, total, isExact = true, what, go }: PagerProps) => (
   <nav class="admin-pager" aria-label="Pages">
     {pages > 1 && (

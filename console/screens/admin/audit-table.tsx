@@ -1,4 +1,5 @@
 import type { Components } from '../../client/api/schemas.ts'
+import { Table } from '../../ui/table.tsx'
 import { formatMoment, formatNumber, plural, shorten, visibleText } from '../../ui/words.ts'
 import { SessionLink } from '../session/session-link.tsx'
 
@@ -7,22 +8,11 @@ const shown = (text: string) => visibleText(shorten(text, LONGEST))
 
 export const AuditTable = ({ records, isOld }: { records: readonly AuditRecord[]; isOld: boolean }) => (
   <div class="admin-table scroll-x" aria-busy={isOld}>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">When</th>
-          <th scope="col">Who</th>
-          <th scope="col">What</th>
-          <th scope="col">Session</th>
-          <th scope="col">Details</th>
-        </tr>
-      </thead>
-      <tbody>
-        {records.map((record) => (
-          <Entry key={record.id} record={record} />
-        ))}
-      </tbody>
-    </table>
+    <Table head={['When', 'Who', 'What', 'Session', 'Details']}>
+      {records.map((record) => (
+        <Entry key={record.id} record={record} />
+      ))}
+    </Table>
   </div>
 )
 
@@ -63,15 +53,15 @@ const Entry = ({ record }: { record: AuditRecord }) => (
 
 type AuditRecord = Components['AuditPage']['items'][number]
 
-/** What was done, in words. */
+/** The actions of the audit, in words. */
 export const ACTIONS: Record<AuditRecord['action'], string> = {
-  round_accepted: 'Asked for a round',
+  round_accepted: 'Requested a round',
   round_cancelled: 'Stopped a round',
-  apply_accepted: 'Asked for an apply',
+  apply_accepted: 'Requested an apply',
   apply_ended: 'Apply ended',
   pull_request_opened: 'Opened a pull request',
   pull_request_updated: 'Updated a pull request',
-  merge_begun: 'Began a merge',
+  merge_begun: 'Started a merge',
   merge_completed: 'Merged',
   session_locked: 'Locked a session',
   session_unlocked: 'Unlocked a session',
@@ -113,7 +103,7 @@ export function Refusals({ refusals }: { refusals: RefusalSums }) {
         {title} <span class="quiet small">{`${formatMoment(from)} to ${formatMoment(until)}`}</span>
       </summary>
       {total === 0 ? (
-        <p class="small quiet">Requests that were answered with 401 would be counted here, by reason and network.</p>
+        <p class="small quiet">Requests answered with 401 are counted here, by reason and network.</p>
       ) : (
         <div class="admin-figures">
           <Sums title="Reason" rows={reasons.map(({ reason, refusals: count }) => [reason, count])} />

@@ -15,12 +15,12 @@ import { ACTIONS, AuditTable, Refusals } from './audit-table.tsx'
 const PAGE_SIZE = 50
 const FILTERS = ['action', 'user_email', 'session_id', 'after', 'before'] as const
 
-/** Who did what. */
+/** The audit. */
 export const Screen = () => (
   <Page
     wide
     title="Audit"
-    lead="Who did what, the newest first. Entries are written with what they tell of, and never change."
+    lead="Who did what, the newest first. An entry is written together with its action and never changes."
   >
     <AdminTabs />
     <PanelGate needs="viewer" purpose="see the audit">
@@ -56,7 +56,7 @@ function Audit() {
     <>
       <Filters address={address} clear={isFiltered ? clear : null} filters={filters} />
       {audit.error && audit.data && (
-        <ErrorNotice error={audit.error} title="The list is not up to date" retry={() => void audit.refetch()} />
+        <ErrorNotice error={audit.error} title="The list is out of date" retry={() => void audit.refetch()} />
       )}
       {!audit.data ? (
         audit.error ? (
@@ -69,7 +69,7 @@ function Audit() {
           <Refusals refusals={audit.data.sign_in_refusals} />
           {audit.data.items.length === 0 ? (
             <Empty title="No entry" actions={isFiltered && <Button onClick={clear}>Clear filters</Button>}>
-              {isFiltered ? 'Nothing was done that matches.' : 'Nothing was done yet.'}
+              {isFiltered ? 'No entry matches.' : 'There are no entries yet.'}
             </Empty>
           ) : (
             <AuditTable records={audit.data.items} isOld={audit.isPlaceholderData} />
@@ -93,16 +93,16 @@ function Audit() {
 
 const Older = ({ last, total, address }: { last: string | undefined; total: number; address: Address }) => (
   <Notice
-    title="More entries match than are counted"
+    title="Too many entries to count"
     actions={
       last && (
         <Button small onClick={() => address.change({ before: last, page: '' })}>
-          Only what is older than this page
+          Only entries older than this page
         </Button>
       )
     }
   >
-    Pages reach the newest {total}. Choose a time, or download all of them as CSV.
+    The pages show the newest {total}. Select a time, or download all entries as CSV.
   </Notice>
 )
 

@@ -8,6 +8,7 @@ import { StatusBadge } from '../../ui/badge.tsx'
 import { ErrorNotice, Skeleton } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
 import { PanelGate, Unreadable } from '../../ui/shell/errors.tsx'
+import { Table } from '../../ui/table.tsx'
 import { Term } from '../../ui/term.tsx'
 import { Elapsed } from '../../ui/time.tsx'
 import { formatMoney, formatNumber, formatSeconds, plural } from '../../ui/words.ts'
@@ -43,11 +44,7 @@ function Overview() {
   return (
     <>
       {totals.error && (
-        <ErrorNotice
-          error={totals.error}
-          title="These figures are not up to date"
-          retry={() => void totals.refetch()}
-        />
+        <ErrorNotice error={totals.error} title="These figures are out of date" retry={() => void totals.refetch()} />
       )}
       <Queue totals={totals.data} />
       <Spend totals={totals.data} />
@@ -96,14 +93,14 @@ const Queue = ({ totals }: { totals: Totals }) => (
             the oldest for <Elapsed since={totals.oldest_waiting_at} until={null} />
           </>
         ) : (
-          'nothing waits'
+          'none waiting'
         )}
       </Figure>
       <Figure name="Failed sessions" value={formatNumber(totals.statuses.failed)}>
         <ListLink filter={{ status: 'failed' }}>Show them</ListLink>
       </Figure>
       <Figure name="Locked sessions" value={formatNumber(totals.locked)}>
-        <Link to="/locked">Look at them</Link>
+        <Link to="/locked">Review them</Link>
       </Figure>
     </div>
   </section>
@@ -126,14 +123,14 @@ function Spend({ totals }: { totals: Totals }) {
           {formatNumber(spend.cached_tokens)} of them from a cache
         </Figure>
         <Figure name="Tokens written" value={formatNumber(spend.output_tokens)} />
-        <Figure name="Engine at work" value={formatSeconds(spend.engine_s)}>
+        <Figure name="Engine time" value={formatSeconds(spend.engine_s)}>
           models {formatSeconds(spend.model_s)}
         </Figure>
       </div>
       {spend.rounds_of_unknown_cost > 0 && (
         <p class="small quiet">
-          The cost of a round is unknown when a model was asked whose price is not in the configuration (llm.prices),
-          and when the round was interrupted too often.
+          The cost of a round is unknown when the configuration has no price for a model (llm.prices), or when the round
+          was interrupted too often.
         </p>
       )}
     </section>
@@ -144,39 +141,26 @@ const Statuses = ({ totals }: { totals: Totals }) => (
   <section class="admin-part" aria-labelledby="statuses">
     <h2 id="statuses">Sessions by status</h2>
     <div class="scroll-x">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Status</th>
-            <th scope="col" class="number">
-              Sessions
+      <Table head={['Status', { number: 'Sessions' }, { unseen: 'Share' }]}>
+        {Object.entries(totals.statuses).map(([status, count]) => (
+          <tr key={status}>
+            <th scope="row">
+              <StatusBadge status={status as Status} />
             </th>
-            <th scope="col">
-              <span class="unseen">Share</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {Object.entries(totals.statuses).map(([status, count]) => (
-            <tr key={status}>
-              <th scope="row">
-                <StatusBadge status={status as Status} />
-              </th>
-              <td class="number">{count > 0 ? <ListLink filter={{ status }}>{formatNumber(count)}</ListLink> : 0}</td>
-              <td style={{ width: '50%' }}>
-                {count > 0 && <span class="admin-share" style={{ width: `${(100 * count) / totals.total}%` }} />}
-              </td>
-            </tr>
-          ))}
-          <tr>
-            <th scope="row">All</th>
-            <td class="number">
-              <ListLink filter={{}}>{formatNumber(totals.total)}</ListLink>
+            <td class="number">{count > 0 ? <ListLink filter={{ status }}>{formatNumber(count)}</ListLink> : 0}</td>
+            <td style={{ width: '50%' }}>
+              {count > 0 && <span class="admin-share" style={{ width: `${(100 * count) / totals.total}%` }} />}
             </td>
-            <td />
           </tr>
-        </tbody>
-      </table>
+        ))}
+        <tr>
+          <th scope="row">All</th>
+          <td class="number">
+            <ListLink filter={{}}>{formatNumber(totals.total)}</ListLink>
+          </td>
+          <td />
+        </tr>
+      </Table>
     </div>
   </section>
 )

@@ -7,19 +7,21 @@ import { useAddress } from '../../client/use-address.ts'
 import { useMe } from '../../client/use-me.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
+import { Field } from '../../ui/field.tsx'
 import { TextFilter } from '../../ui/filters.tsx'
-import { Empty, ErrorNotice, Skeleton } from '../../ui/notice.tsx'
+import { Empty, ErrorNotice, Notice, Skeleton } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
 import { PanelGate, Unreadable } from '../../ui/shell/errors.tsx'
+import { Table } from '../../ui/table.tsx'
 import { formatMoment, shorten, visibleText } from '../../ui/words.ts'
 import { AdminTabs, Pager } from './admin-parts.tsx'
-import { RolesDialog } from './roles-dialog.tsx'
 
 type AdminUser = Components['AdminUser']
 
 const PAGE_SIZE = 20
 
-/** Everybody who ever signed in, and what they may do. */
+/** All users and their roles. */
 export const Screen = () => (
   <Page wide title="Users and roles">
     <AdminTabs />
@@ -56,7 +58,7 @@ function Users() {
         {done}
       </p>
       {users.error && users.data && (
-        <ErrorNotice error={users.error} title="The list is not up to date" retry={() => void users.refetch()} />
+        <ErrorNotice error={users.error} title="The list is out of date" retry={() => void users.refetch()} />
       )}
       {!users.data ? (
         users.error ? (
@@ -69,7 +71,7 @@ function Users() {
           title="No user matches"
           actions={<Button onClick={() => address.change({ search: '', page: '' })}>Show all users</Button>}
         >
-          A user is known to the platform from the first sign-in on.
+          A user appears here after the first sign-in.
         </Empty>
       ) : (
         <>
@@ -109,39 +111,92 @@ interface TableProps {
 
 const UserTable = ({ users, me, isOld, choose }: TableProps) => (
   <div class="admin-table scroll-x" aria-busy={isOld}>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">User</th>
-          <th scope="col">Operation role</th>
-          <th scope="col">Panel role</th>
-          <th scope="col">Known since</th>
-          <th scope="col">
-            <span class="unseen">Change</span>
-          </th>
+    <Table head={['User', 'Operation role', 'Panel role', 'Known since', { unseen: 'Change' }]}>
+      {users.map((user) => (
+        <tr key={user.id}>
+          <td>
+            <b>{nameOf(user)}</b> {user.id === me && <Badge>you</Badge>}
+            <br />
+            <span class="small quiet" title={shown(`${user.issuer} ${user.subject}`)}>
+              {shown(user.email ?? user.subject)}
+            </span>
+          </td>
+          <td>{user.operation_role}</td>
+          <td>{user.panel_role ?? <span class="quiet">no role in the panel</span>}</td>
+          <td class="quiet">{formatMoment(user.created_at)}</td>
+          <td>
+            <Button small onClick={() => choose(user)}>
+              Change roles…<span class="unseen"> of {nameOf(user)}</span>
+            </Button>
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {users.map((user) => (
-          <tr key={user.id}>
-            <td>
-              <b>{nameOf(user)}</b> {user.id === me && <Badge>you</Badge>}
-              <br />
-              <span class="small quiet" title={shown(`${user.issuer} ${user.subject}`)}>
-                {shown(user.email ?? user.subject)}
-              </span>
-            </td>
-            <td>{user.operation_role}</td>
-            <td>{user.panel_role ?? <span class="quiet">no role in the panel</span>}</td>
-            <td class="quiet">{formatMoment(user.created_at)}</td>
-            <td>
-              <Button small onClick={() => choose(user)}>
-                Change roles…<span class="unseen"> of {nameOf(user)}</span>
-              </Button>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </Table>
   </div>
 )
+
+const OPERATION_ROLES: readonly [AdminUser['operation_role'], string][] = [
+  ['developer', 'Developer: requests changes and reviews them'],
+  ['devops', 'Devops: may also use the operations reserved for this role'],
+]
+const PANEL_ROLES: readonly [NonNullable<AdminUser['panel_role']> | '', string][] = [
+  ['', 'None: sees own sessions only'],
+  ['viewer', 'Viewer: reads all sessions and the audit'],
+  ['editor', 'Editor: also locks and unlocks'],
+  ['admin', 'Admin: also assigns roles'],
+]
+
+interface RolesProps {
+  user: AdminUser
+  name: string
+  isSelf: boolean
+  onClose: () => void
+  onAssigned: (user: AdminUser) => Promise<void>
+}
+
+/** Both roles of a user. The API always sets both at once. */
+export function RolesDialog({ user, name, isSelf, onClose, onAssigned }: RolesProps) {
+  const { api } = usePlatform()
+  const [operation, setOperation] = useState<string>(user.operation_role)
+  const [panel, setPanel] = useState<string>(user.panel_role ?? '')
+  const assign = async () =>
+    onAssigned(
+      await calls.setRoles(api, {
+        params: { user_id: user.id },
+        body: { operation_role: operation, ...(panel !== '' && { panel_role: panel }) },
+      }),
+    )
+  return (
+    <Confirm open title={`Roles of ${name}`} action="Assign these roles" onClose={onClose} onConfirm={assign}>
+      {isSelf && (
+        <Notice tone="warn" title="These are your own roles">
+          Only another admin can restore a role that you remove from yourself. You cannot remove your own panel role
+          admin.
+        </Notice>
+      )}
+      <Field id="operation-role" label="Operation role">
+        {(control) => (
+          <select {...control} value={operation} onChange={({ currentTarget }) => setOperation(currentTarget.value)}>
+            {OPERATION_ROLES.map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <Field id="panel-role" label="Panel role">
+        {(control) => (
+          <select {...control} value={panel} onChange={({ currentTarget }) => setPanel(currentTarget.value)}>
+            {PANEL_ROLES.map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <p class="small quiet">Effective from the next request of this user, and recorded in the audit.</p>
+    </Confirm>
+  )
+}

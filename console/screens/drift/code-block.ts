@@ -41,7 +41,7 @@ function readLines(diff: string): Line[] {
   return lines
 }
 
-/** The words with which the block may begin, the likeliest first. */
+/** The possible headers of the block, the likeliest first. */
 function headersOf(address: string): string[] {
   const names = address.replaceAll(/\[(?:"(?:[^"\\]|\\.)*"|\d+)\]/g, '').split('.')
   const modules: string[] = []

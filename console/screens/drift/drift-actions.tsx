@@ -55,14 +55,14 @@ export function Actions({ draft, hasReport }: { draft: DriftDraft; hasReport: bo
               {hasReport ? 'Check again' : 'Check for drift'}
             </Button>
             <Button busy={isAsking(request, 'all')} onClick={() => void ask(ALL)}>
-              Reconcile everything
+              Remediate everything
             </Button>
           </div>
           <p class="small quiet">
-            A check changes nothing. To reconcile changes the code on the branch of this session.
+            A check changes nothing. To remediate changes the code on the branch of this session.
           </p>
           {hasReport && ticked.length === 0 && (
-            <p class="small quiet">Select resources that differ to reconcile only these.</p>
+            <p class="small quiet">Select resources that differ to remediate only these.</p>
           )}
           {hasReport && ticked.length > 0 && (
             <div class="drift-ticked">
@@ -71,7 +71,7 @@ export function Actions({ draft, hasReport }: { draft: DriftDraft; hasReport: bo
                 busy={isAsking(request, 'ticked')}
                 onClick={() => void ask({ mode: 'drift', kind: 'ticked', is_partial: true, q })}
               >
-                Reconcile the {plural(ticked.length, 'selected resource')}
+                Remediate the {plural(ticked.length, 'selected resource')}
               </Button>
               <Button kind="quiet" onClick={() => draft.change({ ticked: [] })}>
                 Clear the selection
@@ -82,9 +82,9 @@ export function Actions({ draft, hasReport }: { draft: DriftDraft; hasReport: bo
           <SentenceForm
             class="drift-named"
             request={request}
-            label="Reconcile only what a sentence names"
+            label="Remediate only what a sentence names"
             hint="For example: Bring the flow logs in line with what really runs."
-            action="Reconcile what is named"
+            action="Remediate what is named"
             sentence={sentence}
             change={(next) => draft.change({ sentence: next })}
             ask={(named) => void ask({ mode: 'drift', kind: 'named', is_partial: true, q: named })}

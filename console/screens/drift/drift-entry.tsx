@@ -8,11 +8,11 @@ import { formatNumber, shorten, visibleText } from '../../ui/words.ts'
 import { useOpenSession } from '../session/session-context.ts'
 import { blockOf } from './code-block.ts'
 import type { DriftDraft } from './drift-actions.tsx'
-import { type Difference, type Entry, type Fate, MAX_DIFFERENCES, type Said } from './drift-report.ts'
+import { type Difference, type Entry, type Fate, MAX_DIFFERENCES, type Remark } from './drift-report.ts'
 
 const FATES: Record<Fate, [sign: string, name: string, tone: Tone]> = {
   left: ['≠', 'differs', 'warn'],
-  mended: ['✓', 'mended', 'good'],
+  remediated: ['✓', 'remediated', 'good'],
   excepted: ['~', 'expected', 'neutral'],
 }
 const KINDS = {
@@ -29,7 +29,7 @@ export function EntryCard({ entry, round, draft }: { entry: Entry; round: Round;
   const { ticked } = draft.value
   const { address, fate, file, kind, differences } = entry
   const [sign, fateName, tone] = FATES[fate]
-  const name = address === '' ? 'The reading as a whole' : shorten(visibleText(address), 500)
+  const name = address === '' ? 'The drift check as a whole' : shorten(visibleText(address), 500)
   const explained = KINDS[kind]
   return (
     <article class="card drift-entry" aria-labelledby={id}>
@@ -37,7 +37,7 @@ export function EntryCard({ entry, round, draft }: { entry: Entry; round: Round;
         {fate === 'left' && address !== '' && is_own && (
           <input
             type="checkbox"
-            aria-label={`Mend ${name}`}
+            aria-label={`Remediate ${name}`}
             checked={ticked.includes(address)}
             onChange={({ currentTarget }) => {
               const others = ticked.filter((other) => other !== address)
@@ -55,16 +55,16 @@ export function EntryCard({ entry, round, draft }: { entry: Entry; round: Round;
         {file !== '' && <span class="small quiet mono">{visibleText(file)}</span>}
       </header>
       {explained && <p>{explained}</p>}
-      <div class={fate === 'mended' ? 'drift-sides' : undefined}>
-        {differences.length > 0 && <Differences differences={differences} isMended={fate === 'mended'} />}
-        {fate === 'mended' && <CodeSide entry={entry} round={round} />}
+      <div class={fate === 'remediated' ? 'drift-sides' : undefined}>
+        {differences.length > 0 && <Differences differences={differences} isRemediated={fate === 'remediated'} />}
+        {fate === 'remediated' && <CodeSide entry={entry} round={round} />}
       </div>
       <Words entry={entry} isPreview={round.preview} />
     </article>
   )
 }
 
-function Differences({ differences, isMended }: { differences: Difference[]; isMended: boolean }) {
+function Differences({ differences, isRemediated }: { differences: Difference[]; isRemediated: boolean }) {
   const hidden = differences.length - MAX_DIFFERENCES
   return (
     <div class="scroll-x">
@@ -72,7 +72,7 @@ function Differences({ differences, isMended }: { differences: Difference[]; isM
         <thead>
           <tr>
             <th scope="col">What</th>
-            <th scope="col">{isMended ? 'Code, before' : 'Code'}</th>
+            <th scope="col">{isRemediated ? 'Code, before' : 'Code'}</th>
             <th scope="col">Cloud</th>
           </tr>
         </thead>
@@ -88,21 +88,21 @@ function Differences({ differences, isMended }: { differences: Difference[]; isM
           ))}
         </tbody>
       </table>
-      {hidden > 0 && <p class="small quiet">and {formatNumber(hidden)} more, in the reading below</p>}
+      {hidden > 0 && <p class="small quiet">and {formatNumber(hidden)} more, in the drift check below</p>}
     </div>
   )
 }
 
 const Value = ({ of }: { of: string | null }) => (
-  <td class={of === null ? 'quiet' : 'mono'}>{of === null ? 'not there' : visibleText(shorten(of, MAX_VALUE))}</td>
+  <td class={of === null ? 'quiet' : 'mono'}>{of === null ? 'absent' : visibleText(shorten(of, MAX_VALUE))}</td>
 )
 
-/** What the platform itself writes where a model gave no reason. */
+/** Reasons that the platform writes, not a model. */
 const CODE_SAYS = /^(The last plan still shows this difference|It could not be read again)/
 
-/** What was said beside the values. Where the engine's own list is known, the same list in words is left out. */
+/** The remarks beside the values. A list in words is hidden when the differences are known. */
 function Words({ entry, isPreview }: { entry: Entry; isPreview: boolean }) {
-  const { address, fate, reason, rule, said, details, differences } = entry
+  const { address, fate, reason, rule, remarks, details, differences } = entry
   // A preview asks no model for words: its reason says the same about every resource.
   const hasReason = reason !== '' && !(isPreview && differences.length > 0 && fate === 'left')
   const isModels = !isPreview && address !== '' && !CODE_SAYS.test(reason)
@@ -127,15 +127,15 @@ function Words({ entry, isPreview }: { entry: Entry; isPreview: boolean }) {
           {isModels && <Origin by="model" />} Rule: {visibleText(shorten(rule, 4_000))}
         </p>
       )}
-      {said.length > 0 && <SaidList said={said} />}
+      {remarks.length > 0 && <Remarks remarks={remarks} />}
     </>
   )
 }
 
-function SaidList({ said }: { said: Said[] }) {
+function Remarks({ remarks }: { remarks: Remark[] }) {
   return (
     <ul class="drift-lines small">
-      {said.slice(0, MAX_DIFFERENCES).map(({ attribute, text, reason, details }, index) => (
+      {remarks.slice(0, MAX_DIFFERENCES).map(({ attribute, text, reason, details }, index) => (
         <li key={index}>
           <Origin by="model" /> {attribute !== '' && <code>{visibleText(shorten(attribute, 500))}</code>}{' '}
           {visibleText(shorten([text, ...details, reason].filter(Boolean).join(' · '), 4_000))}
@@ -145,7 +145,7 @@ function SaidList({ said }: { said: Said[] }) {
   )
 }
 
-/** So many files are searched for the code of a resource whose file is not known. */
+/** The number of files that are searched for a resource without a known file. */
 const MAX_SEARCHED = 8
 
 type Change = Round['code_changes'][number]
@@ -170,14 +170,14 @@ function ChangedCode({ change, address, isKnown }: { change: Change; address: st
   const { data, error, refetch } = useArtifact(session.uuid, change.url)
   const name = change.file_name
   if (error) return <ErrorNotice error={error} title="The code could not be read" retry={() => void refetch()} />
-  if (!data) return <Skeleton lines={4} label="The code is being read" />
+  if (!data) return <Skeleton lines={4} label="Loading the code" />
   const isDiff = /^@@ -/m.test(data.text)
   const block = isDiff ? blockOf(data.text, address) : null
   if (block !== null) return <CodeDiff diff={block} name={name} layout="unified" />
   if (!isKnown) return null
   return (
     <details>
-      <summary class="small">Everything that changed in this file</summary>
+      <summary class="small">All changes of this file</summary>
       {isDiff ? <CodeDiff diff={data.text} name={name} layout="unified" /> : <CodeFile text={data.text} name={name} />}
     </details>
   )

@@ -1,9 +1,9 @@
 import { type Fields, listOf, objectOf, parseJson, textOf, textsOf } from '../../client/json.ts'
 export type DriftStatus = 'Succeeded' | 'Partial' | 'Failed'
-export type Fate = 'left' | 'mended' | 'excepted'
+export type Fate = 'left' | 'remediated' | 'excepted'
 
-/** What a model said about one attribute that was mended. */
-export interface Said {
+/** The remark of a model about one remediated attribute. */
+export interface Remark {
   attribute: string
   text: string
   reason: string
@@ -15,11 +15,11 @@ export interface Entry {
   fate: Fate
   /** Empty for what is about no resource, such as a plan that could not be made. */
   address: string
-  /** Where the code stands; empty when that is not known. */
+  /** The file of the code; empty when unknown. */
   file: string
   reason: string
   details: string[]
-  said: Said[]
+  remarks: Remark[]
   /** The exception rule that covers it. */
   rule: string
   kind: Reading['kind']
@@ -35,7 +35,7 @@ export interface DriftReport {
 /**
  * Reads a drift report, and puts to each resource what the engine had found about it. Null when it is no such report.
  * @param readings of the round, the first one first; where several tell of a resource, the first one counts, because
- *   later ones no longer show what was mended
+ *   later ones no longer show what was remediated
  */
 export function readReport(document: unknown, readings: readonly Reading[]): DriftReport | null {
   const fields = objectOf(document)
@@ -51,7 +51,7 @@ export function readReport(document: unknown, readings: readonly Reading[]): Dri
       file: textOf(of.file_path),
       reason: textOf(of.reason ?? of.change),
       details: textsOf(of.details),
-      said: listOf(of.changes).map(objectOf).map(toSaid),
+      remarks: listOf(of.changes).map(objectOf).map(toRemark),
       rule: textOf(of.rule),
     }
   }
@@ -64,7 +64,7 @@ export function readReport(document: unknown, readings: readonly Reading[]): Dri
         .map((of) => entry('left', of)),
       ...listOf(fields.remediated_resources)
         .map(objectOf)
-        .map((of) => entry('mended', of)),
+        .map((of) => entry('remediated', of)),
       ...listOf(fields.whitelisted_exceptions)
         .map(objectOf)
         .map((of) => entry('excepted', of)),
@@ -72,7 +72,7 @@ export function readReport(document: unknown, readings: readonly Reading[]): Dri
   }
 }
 
-const toSaid = ({ attribute_modified, change_description, reason, details }: Fields): Said => ({
+const toRemark = ({ attribute_modified, change_description, reason, details }: Fields): Remark => ({
   attribute: textOf(attribute_modified),
   text: textOf(change_description),
   reason: textOf(reason),
@@ -80,21 +80,20 @@ const toSaid = ({ attribute_modified, change_description, reason, details }: Fie
 })
 
 export const countFates = (entries: readonly Entry[]): Record<Fate, number> => {
-  const counts = { left: 0, mended: 0, excepted: 0 }
+  const counts = { left: 0, remediated: 0, excepted: 0 }
   for (const { fate, address } of entries) if (address !== '') counts[fate] += 1
   return counts
 }
 
-/** What the status of a report means, in a sentence. */
+/** Returns the meaning of the status in a sentence. */
 export function explainStatus(status: DriftStatus, isPreview: boolean, counts: Record<Fate, number>): string {
-  if (isPreview && status === 'Failed')
-    return 'What differs could not be read; the reason is below. Nothing was changed.'
-  if (isPreview) return 'This round only looked. Neither the code nor the cloud was changed.'
-  if (status === 'Partial') return 'Some of the code was mended, and some differences are left.'
-  if (status === 'Failed') return 'Nothing was mended: what differed still does, or it could not be read.'
-  return counts.mended > 0
-    ? 'The code now says what really runs. Nothing is left that is not expected to differ.'
-    : 'Nothing differs that is not expected to.'
+  if (isPreview && status === 'Failed') return 'The drift check failed; the reason is below. Nothing was changed.'
+  if (isPreview) return 'This was a preview. Neither the code nor the cloud was changed.'
+  if (status === 'Partial') return 'Part of the drift was remediated, and some differences remain.'
+  if (status === 'Failed') return 'Nothing was remediated: the differences remain, or the drift check failed.'
+  return counts.remediated > 0
+    ? 'The code now matches what really runs. Only expected differences remain.'
+    : 'There are no unexpected differences.'
 }
 
 /** The request for a round that mends only these resources. */
@@ -108,14 +107,14 @@ export interface Difference {
   cloud: string | null
 }
 
-/** What the engine found about one resource. */
+/** The findings of the engine about one resource. */
 export interface Reading {
   address: string
   kind: 'differs' | 'only-code' | 'only-cloud'
   differences: Difference[]
 }
 
-/** So many attributes of one resource are listed; the rest is counted. */
+/** The number of listed attributes of a resource. */
 export const MAX_DIFFERENCES = 200
 
 /**

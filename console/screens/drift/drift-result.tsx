@@ -2,9 +2,9 @@ import { useMemo, useState } from 'preact/hooks'
 import type { Round } from '../../client/api/schemas.ts'
 import { useArtifact, useJsonArtifact } from '../../client/sessions/use-artifact.ts'
 import { Badge, Origin, type Tone } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
 import { Markdown } from '../../ui/markdown.tsx'
 import { ErrorNotice, Notice, Skeleton } from '../../ui/notice.tsx'
+import { FirstOf } from '../../ui/table.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { formatNumber, plural, shorten, visibleText } from '../../ui/words.ts'
 import { useOpenSession } from '../session/session-context.ts'
@@ -24,7 +24,7 @@ import {
 
 const TONES: Record<DriftStatus, Tone> = { Succeeded: 'good', Partial: 'warn', Failed: 'bad' }
 
-/** What one round found and did. */
+/** The result of a drift round. */
 export function Result({ round, draft }: { round: Round; draft: DriftDraft }) {
   const { session } = useOpenSession()
   const url = round.reports.findLast(({ type }) => type === 'drift')?.url ?? null
@@ -38,9 +38,8 @@ export function Result({ round, draft }: { round: Round; draft: DriftDraft }) {
     return (
       <ErrorNotice error={document.error} title="The report could not be read" retry={() => void document.refetch()} />
     )
-  if (!document.isSuccess || readings.isPending) return <Skeleton lines={8} label="The report is being read" />
-  if (report === null)
-    return <Notice tone="warn">The report of this round has a form that this console does not know.</Notice>
+  if (!document.isSuccess || readings.isPending) return <Skeleton lines={8} label="Loading the report" />
+  if (report === null) return <Notice tone="warn">The format of the report of this round is unknown.</Notice>
   return (
     <>
       <Summary report={report} round={round} />
@@ -48,7 +47,7 @@ export function Result({ round, draft }: { round: Round; draft: DriftDraft }) {
       {round.code_changes.length > 0 && (
         <p>
           <SessionLink id={session.uuid} part="review" search={{ part: 'code', round: round.number }}>
-            All code that this round changed
+            All code changes of this round
           </SessionLink>
         </p>
       )}
@@ -57,7 +56,7 @@ export function Result({ round, draft }: { round: Round; draft: DriftDraft }) {
   )
 }
 
-/** What the engine found, in the words of the platform: the first and the last reading of the round. */
+/** Returns the first and the last drift check of the round. */
 function useReadings(sessionId: string, { plans }: Round) {
   const drift = plans.filter(({ document_url }) => document_url === null)
   const first = useArtifact(sessionId, drift[0]?.url ?? null)
@@ -74,7 +73,7 @@ function Summary({ report, round }: { report: DriftReport; round: Round }) {
     <section class="card drift-summary" aria-label="Result">
       <p class="drift-status">
         <Badge tone={round.preview && !isMissed ? 'neutral' : TONES[report.status]}>
-          {round.preview && !isMissed ? 'Only looked' : report.status}
+          {round.preview && !isMissed ? 'Preview' : report.status}
         </Badge>
         <span>{explainStatus(report.status, round.preview, counts)}</span>
         <span class="quiet small">
@@ -82,13 +81,15 @@ function Summary({ report, round }: { report: DriftReport; round: Round }) {
         </span>
       </p>
       <dl class="drift-counts">
-        {!round.preview && <Count name="mended" value={counts.mended} meaning="the code says now what really runs" />}
+        {!round.preview && (
+          <Count name="remediated" value={counts.remediated} meaning="the code now matches what really runs" />
+        )}
         <Count
-          name={round.preview ? 'differ' : 'left'}
+          name={round.preview ? 'differ' : 'remaining'}
           value={counts.left}
-          meaning={round.preview ? 'nobody has mended them yet' : 'they still differ'}
+          meaning={round.preview ? 'not remediated yet' : 'they still differ'}
         />
-        <Count name="expected" value={counts.excepted} meaning="a rule of exceptions covers them" />
+        <Count name="expected" value={counts.excepted} meaning="covered by an exception rule" />
       </dl>
       <p class="small">
         <Origin by="code" /> <span class="quiet">status, counts and the values on both sides</span>
@@ -96,7 +97,7 @@ function Summary({ report, round }: { report: DriftReport; round: Round }) {
       {report.summary !== '' && <Markdown text={report.summary} />}
       {report.summary !== '' && !round.preview && (
         <p class="small">
-          <Origin by="model" /> <span class="quiet">what follows the counts in this text</span>
+          <Origin by="model" /> <span class="quiet">the text after the counts</span>
         </p>
       )}
     </section>
@@ -113,10 +114,9 @@ const Count = ({ name, value, meaning }: { name: string; value: number; meaning:
   </div>
 )
 
-const PAGE = 50
-const ORDER: Fate[] = ['left', 'mended', 'excepted']
+const ORDER: Fate[] = ['left', 'remediated', 'excepted']
 const titleOf = (fate: Fate, isPreview: boolean): string =>
-  ({ left: isPreview ? 'Differs' : 'Left', mended: 'Mended', excepted: 'Expected to differ' })[fate]
+  ({ left: isPreview ? 'Differs' : 'Remaining', remediated: 'Remediated', excepted: 'Expected to differ' })[fate]
 
 /** The resources by what became of them. */
 export function Entries({ report, round, draft }: { report: DriftReport; round: Round; draft: DriftDraft }) {
@@ -156,21 +156,19 @@ interface GroupProps {
 }
 
 function Group({ title, entries, round, draft }: GroupProps) {
-  const [limit, setLimit] = useState(PAGE)
   if (entries.length === 0) return null
   return (
     <section class="drift-group">
       <h3>
         {title} <span class="number quiet">{formatNumber(entries.length)}</span>
       </h3>
-      {entries.slice(0, limit).map((entry, index) => (
-        <EntryCard key={`${index} ${entry.address}`} entry={entry} round={round} draft={draft} />
-      ))}
-      {entries.length > limit && (
-        <Button onClick={() => setLimit(limit + PAGE)}>
-          Show more ({formatNumber(entries.length - limit)} hidden)
-        </Button>
-      )}
+      <FirstOf items={entries}>
+        {(shown) =>
+          shown.map((entry, index) => (
+            <EntryCard key={`${index} ${entry.address}`} entry={entry} round={round} draft={draft} />
+          ))
+        }
+      </FirstOf>
     </section>
   )
 }
@@ -181,17 +179,17 @@ const MAX_SHOWN = 200_000
 function Raw({ round }: { round: Round }) {
   const plans = round.plans.map(({ url, targets, document_url }, index) => ({
     url,
-    name: `${document_url === null ? 'Drift reading' : 'Plan'} ${index + 1}`,
+    name: `${document_url === null ? 'Drift check' : 'Plan'} ${index + 1}`,
     about: targets.length > 0 ? plural(targets.length, 'target') : 'the whole root',
   }))
   const outputs = round.outputs
     .filter(({ step }) => step === 'plan')
-    .map(({ url }, index) => ({ url, name: `Words of the engine ${index + 1}`, about: 'plan' }))
+    .map(({ url }, index) => ({ url, name: `Engine output ${index + 1}`, about: 'plan' }))
   const documents = [...plans, ...outputs]
   if (documents.length === 0) return null
   return (
     <details class="card">
-      <summary>What the engine said, as it was stored</summary>
+      <summary>Stored engine output</summary>
       {documents.map((document) => (
         <Document key={document.url} {...document} />
       ))}

@@ -10,7 +10,7 @@ import { Result } from './drift-result.tsx'
 
 const isDrift = ({ reports }: Round) => reports.some(({ type }) => type === 'drift')
 
-/** The differences between code and cloud, and how to reconcile the code. */
+/** The differences between code and cloud, and how to remediate the code. */
 export function Screen() {
   const { session } = useOpenSession()
   const selected = useSelectedRound(isDrift)
@@ -23,9 +23,9 @@ export function Screen() {
         <RoundPicker {...selected} />
       </header>
       <p class="drift-lead quiet">
-        <Term name="drift">Drift</Term> is any difference between the code and the cloud. To reconcile it, the platform
+        <Term name="drift">Drift</Term> is any difference between the code and the cloud. To remediate it, the platform
         changes the code until it describes what really runs, on the branch{' '}
-        <code>{visibleText(session.workspace.branch)}</code>. Neither a check nor a reconciliation changes the cloud.
+        <code>{visibleText(session.workspace.branch)}</code>. Neither a check nor a remediation changes the cloud.
       </p>
       {round ? (
         <Result key={round.id} round={round} draft={draft} />
@@ -33,7 +33,7 @@ export function Screen() {
         <Empty title="No drift check in this session yet">
           {session.rounds.some((last) => !hasEnded(last))
             ? 'A round is running. If it checks for drift, its report appears here.'
-            : 'Check for drift, which changes nothing, or reconcile the code.'}
+            : 'Check for drift, which changes nothing, or remediate the code.'}
         </Empty>
       )}
       <Actions draft={draft} hasReport={round !== null} />

@@ -1,7 +1,7 @@
-import { useState } from 'preact/hooks'
 import type { PlannedResource } from '../../client/api/schemas.ts'
 import { ActionBadge, Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
+import { FirstOf } from '../../ui/table.tsx'
 import { formatNumber, plural } from '../../ui/words.ts'
 import { SessionLink } from '../session/session-link.tsx'
 import { byUrgency, changes, type Graph, isCriticalLoss, keyOf, shownAddress } from './graph-model.ts'
@@ -26,7 +26,7 @@ export function Chosen({ graph, index, blast, choose, sessionId, round }: Props)
         <h3 id="graph-chosen" class="mono">
           {shownAddress(resource)}
         </h3>
-        <Button kind="quiet" small aria-label="Choose nothing" onClick={() => choose(null)}>
+        <Button kind="quiet" small aria-label="Clear the selection" onClick={() => choose(null)}>
           ×
         </Button>
       </header>
@@ -41,16 +41,16 @@ export function Chosen({ graph, index, blast, choose, sessionId, round }: Props)
       </p>
       <p>
         <SessionLink id={sessionId} part="review" search={{ round, part: 'plan', resource: keyOf(resource) }}>
-          What changes in it
+          See its changes
         </SessionLink>
       </p>
       <h4>Blast radius</h4>
       <p>{describeBlast(graph, blast)}</p>
       <Names graph={graph} indexes={byUrgency(graph, [...blast])} choose={choose} />
-      <h4>Needs</h4>
+      <h4>Depends on</h4>
       {needs.length === 0 && elsewhere === 0 && <p>Nothing.</p>}
       <Names graph={graph} indexes={needs} choose={choose} />
-      {elsewhere > 0 && <p class="quiet small">and {plural(elsewhere, 'resource')} outside of this plan</p>}
+      {elsewhere > 0 && <p class="quiet small">and {plural(elsewhere, 'resource')} outside this plan</p>}
     </section>
   )
 }
@@ -62,38 +62,32 @@ function describeBlast(graph: Graph, blast: ReadonlySet<number>): string {
   const lost = hit.filter(isCriticalLoss).length
   const depend = blast.size === 1 ? '1 resource depends' : `${plural(blast.size, 'resource')} depend`
   return [
-    `${depend} on it, directly or through others.`,
+    `${depend} on it, directly or indirectly.`,
     changed === 0 ? 'None of them changes in this plan.' : `This plan changes ${formatNumber(changed)} of them.`,
     lost > 0 ? `${plural(lost, 'critical resource')} among them would be destroyed or replaced.` : '',
   ].join(' ')
 }
 
-const FIRST = 8
-const MORE = 100
-
 function Names({ graph, indexes, choose }: Pick<Props, 'graph' | 'choose'> & { indexes: readonly number[] }) {
-  const [count, setCount] = useState(FIRST)
-  if (indexes.length === 0) return null
   return (
-    <>
-      <ul class="graph-names">
-        {indexes.slice(0, count).map((index) => {
-          const resource = graph.resources[index] as PlannedResource
-          return (
-            <li key={index}>
-              <ActionBadge action={resource.action} />
-              <button type="button" class="graph-link mono" onClick={() => choose(index)}>
-                {shownAddress(resource)}
-              </button>
-            </li>
-          )
-        })}
-      </ul>
-      {indexes.length > count && (
-        <Button kind="quiet" small onClick={() => setCount((before) => before + MORE)}>
-          {plural(indexes.length - count, 'more', 'more')}
-        </Button>
-      )}
-    </>
+    <FirstOf items={indexes} count={8}>
+      {(shown) =>
+        shown.length > 0 && (
+          <ul class="graph-names">
+            {shown.map((index) => {
+              const resource = graph.resources[index] as PlannedResource
+              return (
+                <li key={index}>
+                  <ActionBadge action={resource.action} />
+                  <button type="button" class="graph-link mono" onClick={() => choose(index)}>
+                    {shownAddress(resource)}
+                  </button>
+                </li>
+              )
+            })}
+          </ul>
+        )
+      }
+    </FirstOf>
   )
 }

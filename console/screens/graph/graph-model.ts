@@ -14,13 +14,13 @@ export interface Graph {
   byKey: ReadonlyMap<string, number>
 }
 
-/** What names a resource: its address, and for an object that an interrupted replacement left over its key as well. */
+/** Returns the unique name of a resource: its address, with the key of a deposed object. */
 export const keyOf = ({ address, deposed }: PlannedResource): string =>
   deposed === null ? address : `${address} (deposed ${deposed})`
 
 const NONE: number[] = []
 
-/** Ties resources together by `depends_on`. It bears cycles, addresses that nobody has and addresses that two have. */
+/** Builds the graph from `depends_on`. Tolerates cycles, and unknown and duplicate addresses. */
 export function buildGraph(resources: readonly PlannedResource[]): Graph {
   const byKey = new Map<string, number>()
   for (const [index, resource] of resources.entries()) byKey.set(keyOf(resource), index)
@@ -41,7 +41,7 @@ export function buildGraph(resources: readonly PlannedResource[]): Graph {
   return { resources, needs, neededBy, elsewhere, byKey }
 }
 
-/** Everything that needs this resource, by whatever detour, without itself. */
+/** Returns the direct and indirect dependents of a resource, without itself. */
 export function dependentsOf({ neededBy }: Graph, start: number): ReadonlySet<number> {
   const reached = new Set<number>()
   const waiting = [start]
@@ -96,7 +96,7 @@ function withNeighbours({ resources, needs, neededBy }: Graph): Set<number> {
 
 const URGENCY: readonly Action[] = ['delete', 'replace', 'update', 'create', 'import', 'move', 'forget', 'read', 'none']
 
-/** What deserves to be looked at first comes first: critical losses, then by action, then what most others need. */
+/** Sorts by urgency: critical losses, then by action, then by number of dependents. */
 export function byUrgency(graph: Graph, indexes: readonly number[]): number[] {
   const rank = (index: number) => {
     const resource = graph.resources[index] as PlannedResource
@@ -118,7 +118,7 @@ export function countActions(resources: readonly PlannedResource[]): [Action, nu
 
 const LONGEST = 300
 
-/** The address as text that may be shown, and what tells a left-over object from the one that has its address. */
+/** Returns the address for display, with the key of a deposed object. */
 export const shownAddress = ({ address, deposed }: PlannedResource): string =>
   shorten(visibleText(address), LONGEST) +
   (deposed === null ? '' : ` (left over, ${shorten(visibleText(deposed), 20)})`)

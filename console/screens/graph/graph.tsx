@@ -1,17 +1,24 @@
-import { useMemo } from 'preact/hooks'
+import { lazy, Suspense } from 'preact/compat'
+import { useCallback, useMemo, useState } from 'preact/hooks'
 import type { Round } from '../../client/api/schemas.ts'
 import { hasDocument, usePlanDocument } from '../../client/sessions/use-artifact.ts'
-import { Origin } from '../../ui/badge.tsx'
+import { ActionBadge, Origin } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
 import { Empty, Notice, Skeleton } from '../../ui/notice.tsx'
 import { Unreadable } from '../../ui/shell/errors.tsx'
 import { Term } from '../../ui/term.tsx'
+import { useMedia } from '../../ui/use-media.ts'
+import { formatNumber, plural } from '../../ui/words.ts'
 import { RoundPicker, useSelectedRound } from '../session/selected-round.tsx'
 import { useOpenSession } from '../session/session-context.ts'
 import { SessionLink } from '../session/session-link.tsx'
-import { Explorer } from './explorer.tsx'
-import { buildGraph } from './graph-model.ts'
+import { Chosen } from './chosen.tsx'
+import { draw, MOST_BOXES } from './drawing/grouping.ts'
+import { buildGraph, countActions, dependentsOf, type Graph, select } from './graph-model.ts'
+import { ResourceTable } from './resource-table.tsx'
+import { useView, type View } from './use-view.ts'
 
-/** What a plan changes, and what depends on it. */
+/** The changes of a plan and their dependents. */
 export function Screen() {
   const { session } = useOpenSession()
   const selected = useSelectedRound(hasDocument)
@@ -20,10 +27,10 @@ export function Screen() {
     <section class="graph" aria-labelledby="graph-title">
       <header class="page-head">
         <div class="page-heading">
-          <h2 id="graph-title">What depends on what</h2>
+          <h2 id="graph-title">Dependencies</h2>
           <p class="quiet">
-            The resources of the <Term name="plan" />, and what needs what. Choose one to see everything that a change
-            of it can reach. <Origin by="code" />
+            The resources of the <Term name="plan" /> and their dependencies. Select one to see its blast radius.{' '}
+            <Origin by="code" />
           </p>
         </div>
         <RoundPicker {...selected} />
@@ -31,13 +38,10 @@ export function Screen() {
       {round ? (
         <Plan key={round.id} sessionId={session.uuid} round={round} />
       ) : (
-        <Empty
-          title="There is no plan to draw yet"
-          actions={<SessionLink id={session.uuid}>See the rounds</SessionLink>}
-        >
+        <Empty title="There is no plan yet" actions={<SessionLink id={session.uuid}>See the rounds</SessionLink>}>
           {session.in_flight
             ? 'It appears here as soon as the engine has made one.'
-            : 'No round of this session made a plan that can be read. Ask for a change, or see how the last one ended.'}
+            : 'No round of this session made a readable plan. Request a change, or see how the last round ended.'}
         </Empty>
       )}
     </section>
@@ -49,14 +53,151 @@ function Plan({ sessionId, round }: { sessionId: string; round: Round }) {
   const resources = plan.data?.resources
   const graph = useMemo(() => (Array.isArray(resources) ? buildGraph(resources) : null), [resources])
   if (plan.error) return <Unreadable error={plan.error} what="plan" retry={() => void plan.refetch()} />
-  if (plan.isPending) return <Skeleton lines={12} label="The plan is being read" />
+  if (plan.isPending) return <Skeleton lines={12} label="Loading the plan" />
   if (!graph)
     return (
       <Notice tone="bad" title="This plan cannot be read">
-        Its document is damaged. The plan as text stands under Review.
+        Its document is damaged. Review shows the plan as text.
       </Notice>
     )
-  if (graph.resources.length === 0)
-    return <Empty title="This plan has no resources">Nothing would change, so there is nothing to draw.</Empty>
+  if (graph.resources.length === 0) return <Empty title="This plan has no resources">Nothing would change.</Empty>
   return <Explorer graph={graph} sessionId={sessionId} round={round.number} />
+}
+
+const Canvas = lazy(async () => ({ default: (await import('./drawing/canvas.tsx')).Canvas }))
+const NOTHING: ReadonlySet<number> = new Set()
+
+interface Props {
+  graph: Graph
+  sessionId: string
+  round: number
+}
+
+/** The drawing of a plan and the table beside it. On a phone the table comes first, the drawing when it is wanted. */
+export function Explorer({ graph, sessionId, round }: Props) {
+  const view = useView(graph)
+  const narrow = useMedia('(max-width: 48rem)')
+  const { chosen, action, changesOnly, choose } = view
+  const blast = useMemo(() => (chosen === null ? NOTHING : dependentsOf(graph, chosen)), [graph, chosen])
+  const shown = useMemo(() => select(graph, { search: '', action, changesOnly }), [graph, action, changesOnly])
+  const table = <ResourceTable graph={graph} shown={shown} view={view} blast={blast} />
+  const drawing = <Drawn graph={graph} shown={shown} chosen={chosen} blast={blast} choose={choose} />
+  return (
+    <>
+      <Toolbar graph={graph} view={view} shown={shown.length} />
+      {narrow && table}
+      <div class={chosen === null ? 'graph-stage' : 'graph-stage graph-stage-split'}>
+        {narrow ? <OnDemand>{drawing}</OnDemand> : drawing}
+        <div aria-live="polite">
+          {chosen !== null && (
+            <Chosen graph={graph} index={chosen} blast={blast} choose={choose} sessionId={sessionId} round={round} />
+          )}
+        </div>
+      </div>
+      {!narrow && table}
+    </>
+  )
+}
+
+function OnDemand({ children }: { children: preact.ComponentChildren }) {
+  const [open, setOpen] = useState(false)
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary class="graph-summary">Show the graph</summary>
+      {open && children}
+    </details>
+  )
+}
+
+interface DrawnProps {
+  graph: Graph
+  shown: readonly number[]
+  chosen: number | null
+  blast: ReadonlySet<number>
+  choose: (index: number) => void
+}
+
+function Drawn({ graph, shown, chosen, blast, choose }: DrawnProps) {
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
+  const isMissing = chosen !== null && !shown.includes(chosen)
+  const isLarge = shown.length > MOST_BOXES
+  // Where each resource has a box of its own, a choice draws nothing anew.
+  const apart = isLarge || isMissing ? chosen : null
+  const drawing = useMemo(
+    () => draw(graph, apart !== null && !shown.includes(apart) ? [...shown, apart] : shown, { open, apart }),
+    [graph, shown, apart, open],
+  )
+  const onOpen = useCallback((group: string) => setOpen((before) => new Set([...before, group])), [])
+  return (
+    <section class="graph-drawing" aria-label="Drawing">
+      {shown.length === 0 && chosen === null ? (
+        <p class="graph-nothing quiet">No resource of this plan matches the filter.</p>
+      ) : (
+        <Suspense fallback={<Skeleton lines={10} label="Loading the graph" />}>
+          <Canvas graph={graph} drawing={drawing} chosen={chosen} blast={blast} onChoose={choose} onOpen={onOpen} />
+        </Suspense>
+      )}
+      {(isLarge || drawing.tiesLeftOut > 0) && (
+        <p class="graph-note small quiet">
+          {isLarge && `${plural(shown.length, 'resource')} are grouped by module: select a group to open it. `}
+          {drawing.tiesLeftOut > 0 && `${plural(drawing.tiesLeftOut, 'line')} not drawn: see the table. `}
+          {open.size > 0 && (
+            <Button small kind="quiet" onClick={() => setOpen(new Set())}>
+              Close all
+            </Button>
+          )}
+        </p>
+      )}
+    </section>
+  )
+}
+
+/** The filters, which are the legend as well. */
+function Toolbar({ graph, view, shown }: { graph: Graph; view: View; shown: number }) {
+  const { action, changesOnly } = view
+  return (
+    <div class="graph-tools">
+      <fieldset class="graph-actions">
+        <legend class="unseen">Filter by action</legend>
+        {countActions(graph.resources).map(([name, count]) => (
+          <button
+            key={name}
+            type="button"
+            class="graph-action"
+            aria-pressed={action === name}
+            onClick={() => view.filter(action === name ? null : name)}
+          >
+            <ActionBadge action={name} /> <span class="number">{formatNumber(count)}</span>
+          </button>
+        ))}
+      </fieldset>
+      <label class="graph-check">
+        <input
+          type="checkbox"
+          checked={changesOnly}
+          onChange={({ currentTarget }) => view.showChangesOnly(currentTarget.checked)}
+        />
+        Only changes and their neighbours
+      </label>
+      <p class="small quiet" role="status">
+        {shown === graph.resources.length
+          ? `All ${plural(shown, 'resource')}`
+          : `${formatNumber(shown)} of ${plural(graph.resources.length, 'resource')}`}
+      </p>
+      <ul class="graph-legend small quiet">
+        <li>
+          <span aria-hidden="true">→</span> from a dependency to its dependents
+        </li>
+        <li>
+          <span class="graph-swatch graph-loss" aria-hidden="true" /> critical, and destroyed or replaced
+        </li>
+        <li>
+          <span aria-hidden="true" class="graph-hit-mark">
+            ◎
+          </span>{' '}
+          in the blast radius of the selected resource
+        </li>
+      </ul>
+    </div>
+  )
 }

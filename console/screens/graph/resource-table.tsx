@@ -1,27 +1,23 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { PlannedResource } from '../../client/api/schemas.ts'
 import { ActionBadge, Badge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
+import { FirstOf, Table } from '../../ui/table.tsx'
 import { formatNumber, plural, shorten, visibleText } from '../../ui/words.ts'
 import { byUrgency, type Graph, isCriticalLoss, keyOf, shownAddress } from './graph-model.ts'
 import type { View } from './use-view.ts'
 
 interface Props {
   graph: Graph
-  /** What the filters let through. */
+  /** The filtered resources. */
   shown: readonly number[]
   view: View
   blast: ReadonlySet<number>
 }
 
-const PAGE = 50
-const MORE = 200
-
 /** The drawing as a table. Its search finds a resource, and Enter chooses the first one that was found. */
 export function ResourceTable({ graph, shown, view, blast }: Props) {
   const [search, setSearch] = useState('')
   const [onlyBlast, setOnlyBlast] = useState(false)
-  const [count, setCount] = useState(PAGE)
   const { chosen, choose } = view
   const sorted = useMemo(() => byUrgency(graph, shown), [graph, shown])
   const found = useMemo(() => {
@@ -45,7 +41,7 @@ export function ResourceTable({ graph, shown, view, blast }: Props) {
             id="graph-search"
             type="search"
             value={search}
-            placeholder="A part of its address, then Enter"
+            placeholder="Part of its address, then Enter"
             onInput={({ currentTarget }) => setSearch(currentTarget.value)}
           />
           {chosen !== null && (
@@ -59,36 +55,22 @@ export function ResourceTable({ graph, shown, view, blast }: Props) {
             </label>
           )}
           <span class="small quiet" role="status">
-            {found.length === 0 ? 'No resource has this in its address.' : `${plural(found.length, 'resource')} listed`}
+            {found.length === 0 ? 'No resource matches.' : `${plural(found.length, 'resource')} listed`}
           </span>
         </form>
       </search>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by the keyboard */}
       <section class="scroll-x" tabIndex={0} aria-label="Table of the resources">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Resource</th>
-              <th scope="col">Action</th>
-              <th scope="col">Depends on</th>
-              <th scope="col" class="number">
-                Needed by
-              </th>
-              <th scope="col">In the blast radius</th>
-            </tr>
-          </thead>
-          <tbody>
-            {found.slice(0, count).map((index) => (
-              <Row key={index} graph={graph} index={index} chosen={chosen} isHit={blast.has(index)} choose={choose} />
-            ))}
-          </tbody>
-        </table>
+        <FirstOf items={found}>
+          {(rows) => (
+            <Table head={['Resource', 'Action', 'Depends on', { number: 'Dependents' }, 'In the blast radius']}>
+              {rows.map((index) => (
+                <Row key={index} graph={graph} index={index} chosen={chosen} isHit={blast.has(index)} choose={choose} />
+              ))}
+            </Table>
+          )}
+        </FirstOf>
       </section>
-      {found.length > count && (
-        <Button onClick={() => setCount((before) => before + MORE)}>
-          Show more ({formatNumber(found.length - count)} left)
-        </Button>
-      )}
     </section>
   )
 }
@@ -121,7 +103,15 @@ function Row({ graph, index, chosen, isHit, choose }: RowProps) {
       <td class="mono graph-needs">{describeNeeds(graph, index)}</td>
       <td class="number">{formatNumber(graph.neededBy[index]?.length ?? 0)}</td>
       <td class="graph-cell">
-        {chosen === null ? <span class="quiet">choose one</span> : index === chosen ? 'chosen' : isHit ? '◎ yes' : 'no'}
+        {chosen === null ? (
+          <span class="quiet">select one</span>
+        ) : index === chosen ? (
+          'selected'
+        ) : isHit ? (
+          '◎ yes'
+        ) : (
+          'no'
+        )}
       </td>
     </tr>
   )
@@ -138,6 +128,6 @@ function describeNeeds(graph: Graph, index: number): string {
   const rest = needs.length - names.length
   const elsewhere = graph.elsewhere[index] ?? 0
   if (rest > 0) names.push(`${formatNumber(rest)} more`)
-  if (elsewhere > 0) names.push(`${formatNumber(elsewhere)} outside of this plan`)
+  if (elsewhere > 0) names.push(`${formatNumber(elsewhere)} outside this plan`)
   return names.length === 0 ? '–' : names.join(', ')
 }

@@ -1,12 +1,12 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback, useMemo } from 'preact/hooks'
 import type { Action } from '../../client/api/schemas.ts'
+import { useAnySearch, useSearchChange } from '../../client/use-address.ts'
 import { type Graph, keyOf } from './graph-model.ts'
 
 /** A plan with more resources than this begins with what changes. */
 const LARGE = 60
 
-/** What the reader looks at, as the address says it, so that it can be sent to somebody. */
+/** The state of the graph, which is its address, so that it can be shared. */
 export interface View {
   chosen: number | null
   action: Action | null
@@ -17,18 +17,8 @@ export interface View {
 }
 
 export function useView(graph: Graph): View {
-  const search = useSearch({ strict: false }) as { resource?: unknown; action?: unknown; show?: unknown }
-  const navigate = useNavigate()
-  const set = useCallback(
-    (change: Record<string, string | undefined>) =>
-      void navigate({
-        to: '.',
-        search: (before: object) => ({ ...before, ...change }),
-        replace: true,
-        resetScroll: false,
-      }),
-    [navigate],
-  )
+  const search = useAnySearch()
+  const set = useSearchChange()
   const choose = useCallback(
     (index: number | null) => {
       const resource = index === null ? undefined : graph.resources[index]

@@ -1,16 +1,17 @@
 import { usePlatform } from '../../client/platform.ts'
 import { Page } from '../../ui/page.tsx'
+import { Table } from '../../ui/table.tsx'
 import { MEANINGS } from '../../ui/term.tsx'
 import { Question } from './question.tsx'
 
-/** What the platform is, in plain words, and the way to the people in charge. */
+/** The help screen: facts, words, keys, and a question form. */
 export const Screen = () => (
   <Page title="Help" lead="Models propose, code decides, you review.">
     <nav aria-label="On this page" class="help-contents">
       <a href="#help-may">What it may do</a>
       <a href="#help-words">Words</a>
       <a href="#help-keys">Keys</a>
-      <a href="#help-ask">Ask the people in charge</a>
+      <a href="#help-ask">Contact an administrator</a>
     </nav>
     <Facts />
     <section class="card help-part" aria-labelledby="help-words">
@@ -33,39 +34,38 @@ export const Screen = () => (
 
 const MAY = [
   'Reads the repository that you name, and writes code on a branch of its own for each session.',
-  'Has a real engine (OpenTofu or Terraform) validate and plan that code, and tries again with what the engine says.',
-  'Counts from the plan what would be created, changed and destroyed, checks it against rules, and reports it.',
-  'Opens a pull request, and merges it when you ask for that and only what was reviewed is on the branch.',
-  'Applies the plan that was reviewed, once, when you ask for it.',
-  'Writes drift into the code, and takes what nobody manages into code and state. Both can only look, too.',
+  'Validates and plans that code with a real engine (OpenTofu or Terraform), and retries with its diagnostics.',
+  'Computes from the plan what would be created, changed and destroyed, checks it against rules, and reports it.',
+  'Opens a pull request, and merges it on request if the branch contains only reviewed code.',
+  'Applies the reviewed plan, once, on request.',
+  'Reconciles drift in the code, and imports unmanaged resources into code and state. Both have a preview.',
 ]
 const MAY_NOT = [
-  'Nothing is applied by itself: a request ends with a plan to review.',
+  'Nothing is applied automatically: a request ends with a plan to review.',
   'A model never changes a status, a lock, a branch or the cloud. It calls tools; code checks, counts and refuses.',
-  'Apply never makes a new plan. When the state has moved since the review, it changes nothing and says so.',
+  'Apply never makes a new plan. When the state has changed since the review, it changes nothing and says so.',
   'In a locked session nothing is applied or merged until a later request passes, or a panel editor unlocks it.',
-  'Sensitive values of a plan are masked before a model, a document or a pull request gets them.',
-  'The record of who did what holds names, numbers and addresses, never the text of a request.',
+  'Sensitive values of a plan are masked before they reach a model, a document or a pull request.',
+  'The audit contains names, numbers and addresses, never the text of a request.',
 ]
 const REMAINS = [
-  'An import writes code and state while it runs: look first when you are not sure what it would take in.',
+  'An import writes code and state while it runs: use a preview first when you are not sure what it would import.',
   'Code runs in the engine before anybody has reviewed it, at init and plan, with the credentials of its cloud.',
-  'What a model writes may be wrong or incomplete. Facts are marked as counted by code or as said by a model.',
-  'Masking knows encodings, not computations: a secret that is reversed or split into characters passes.',
+  'Texts of a model may be wrong or incomplete. Facts are marked as computed by code or as written by a model.',
+  'Masking recognises encodings, not computations: a reversed secret, or one split into characters, is not masked.',
 ]
 
-/** What the platform does, what it never does, and what remains to be careful about. */
+/** The capabilities, guarantees and risks of the platform. */
 export function Facts() {
   const { config } = usePlatform()
   return (
     <section class="card help-part" aria-labelledby="help-may">
-      <h2 id="help-may">What the platform may do, and what not</h2>
+      <h2 id="help-may">What the platform does, and what it never does</h2>
       <List title="It does" items={MAY} />
-      <List title="What always holds" items={MAY_NOT} />
+      <List title="Guarantees" items={MAY_NOT} />
       <List title="Be careful" items={REMAINS} />
       <p class="small quiet">
-        All that the console shows comes from the <a href={docsOf(config.api_url)}>API</a>, which other programs can use
-        as well.
+        The console uses only the <a href={docsOf(config.api_url)}>API</a>, which other programs can use as well.
       </p>
     </section>
   )
@@ -97,29 +97,21 @@ const KEYS: [keys: string[], does: string][] = [
   [['Esc'], 'Close a dialog, a list or the meaning of a word.'],
 ]
 
-/** What works from the keyboard. */
+/** The keyboard shortcuts. */
 export const Keys = () => (
   <section class="card help-part" aria-labelledby="help-keys">
     <h2 id="help-keys">Keys</h2>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Keys</th>
-          <th scope="col">What they do</th>
+    <Table head={['Keys', 'What they do']}>
+      {KEYS.map(([keys, does]) => (
+        <tr key={does}>
+          <th scope="row" class="help-keys">
+            {keys.map((key) => (
+              <kbd key={key}>{key}</kbd>
+            ))}
+          </th>
+          <td>{does}</td>
         </tr>
-      </thead>
-      <tbody>
-        {KEYS.map(([keys, does]) => (
-          <tr key={does}>
-            <th scope="row" class="help-keys">
-              {keys.map((key) => (
-                <kbd key={key}>{key}</kbd>
-              ))}
-            </th>
-            <td>{does}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </Table>
   </section>
 )

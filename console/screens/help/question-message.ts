@@ -16,8 +16,8 @@ export const SEVERITIES: readonly [Question['severity'], string][] = [
   ['critical', 'Something is breaking now'],
 ]
 
-interface Asked {
-  /** Where the console is, for the link to the session. */
+interface Sender {
+  /** The origin of the console, for the link to the session. */
   origin: string
   /** Whom to answer: the message itself does not say who sent it. */
   from: string | null
@@ -26,7 +26,7 @@ interface Asked {
 /** The message as the API takes it. */
 export const toMessage = (
   { subject, body, severity, session_id }: Question,
-  { origin, from }: Asked,
+  { origin, from }: Sender,
 ): NotificationBody => ({
   kind: 'support.user_question',
   severity,
@@ -38,10 +38,10 @@ export const toMessage = (
   context: { ...(from && { from }), ...(session_id && { session_id }) },
 })
 
-/** What is wrong with the fields of a question, by field. */
+/** Returns the errors of a question by field. */
 export function findFaults({ subject, body }: Question): Record<string, string> {
   const faults: Record<string, string> = {}
-  if (subject.trim() === '') faults.subject = 'Say in a few words what it is about.'
+  if (subject.trim() === '') faults.subject = 'Enter a subject.'
   if (body.trim() === '') faults.body = 'Write your question.'
   return faults
 }

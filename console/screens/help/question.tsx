@@ -1,28 +1,31 @@
-import { useSearch } from '@tanstack/react-router'
 import { useRef, useState } from 'preact/hooks'
 import { calls } from '../../client/api/calls.ts'
 import { useDraft } from '../../client/drafts.ts'
 import { usePlatform } from '../../client/platform.ts'
+import { useRecentSessions } from '../../client/sessions/use-session.ts'
+import { useAnySearch } from '../../client/use-address.ts'
 import { useMe } from '../../client/use-me.ts'
 import { Button, Copy } from '../../ui/button.tsx'
+import { Field } from '../../ui/field.tsx'
 import { ErrorNotice, Notice } from '../../ui/notice.tsx'
-import { QuestionFields } from './question-fields.tsx'
-import { findFaults, type Question as Message, readFailure, toMessage } from './question-message.ts'
+import { repositoryName, shorten, visibleText } from '../../ui/words.ts'
+import { findFaults, type Question as Message, readFailure, SEVERITIES, toMessage } from './question-message.ts'
 
 type Outcome = { kind: 'sent'; delivery: string } | { kind: 'disabled' } | { kind: 'other'; error: unknown } | null
 
-/** A question to everybody who has panel role editor or higher. `?session=<id>` says what it is about. */
+/** A question to all users with at least the panel role editor. `?session=<id>` preselects the session. */
 export function Question() {
-  const { session } = useSearch({ strict: false }) as { session?: unknown }
+  const { session } = useAnySearch()
   const about = typeof session === 'string' ? session : ''
   const { value, change, clear } = useDraft<Message>('question', EMPTY)
   const question = { ...value, session_id: value.session_id ?? about }
   const { send, sending, faults, outcome } = useSending(question, clear)
   return (
     <section class="card help-part" aria-labelledby="help-ask">
-      <h2 id="help-ask">Ask the people in charge</h2>
+      <h2 id="help-ask">Contact an administrator</h2>
       <p class="quiet">
-        Your question goes to everybody who has at least the panel role editor, and to you. Your e-mail goes with it.
+        Your question is sent to all users with at least the panel role editor, and to you. It includes your e-mail
+        address.
       </p>
       <form
         class="help-form"
@@ -34,7 +37,7 @@ export function Question() {
         }}
       >
         <QuestionFields question={question} change={change} faults={faults} />
-        <div role="status">{outcome && <Told outcome={outcome} question={question} />}</div>
+        <div role="status">{outcome && <SendResult outcome={outcome} question={question} />}</div>
         <p>
           <Button kind="primary" type="submit" busy={sending}>
             {sending ? 'Sending' : 'Send question'}
@@ -83,23 +86,108 @@ function useSending(question: Message, clear: () => void) {
   return { send, sending, faults, outcome }
 }
 
-function Told({ outcome, question }: { outcome: NonNullable<Outcome>; question: Message }) {
+function SendResult({ outcome, question }: { outcome: NonNullable<Outcome>; question: Message }) {
   if (outcome.kind === 'sent')
     return (
-      <Notice tone="good" title="Your question is on its way">
-        The answer comes to you outside of the console. Delivery <code>{outcome.delivery}</code>.
+      <Notice tone="good" title="Your question was sent">
+        You will be answered outside the console. Delivery <code>{outcome.delivery}</code>.
       </Notice>
     )
   if (outcome.kind === 'disabled')
     return (
       <Notice
         tone="warn"
-        title="Messages are switched off here"
+        title="Messages are disabled"
         actions={<Copy text={`${question.subject}\n\n${question.body}`} label="Copy the question" />}
       >
-        The operator of this platform has not set up the service that delivers them. Copy your question and ask an
-        administrator the way you usually do. It is kept here.
+        The operator has not configured the service that delivers them. Copy your question and contact an administrator
+        in another way. It is kept here.
       </Notice>
     )
   return <ErrorNotice error={outcome.error} title="Your question was not sent. It is kept here." />
+}
+
+interface QuestionFieldsProps {
+  question: Message
+  change: (part: Partial<Message>) => void
+  faults: Record<string, string>
+}
+
+export function QuestionFields({ question, change, faults }: QuestionFieldsProps) {
+  return (
+    <>
+      <Field id="help-subject" label="Subject" error={faults.subject}>
+        {(control) => (
+          <input
+            {...control}
+            dir="auto"
+            aria-required
+            placeholder="Why was my session locked?"
+            value={question.subject}
+            onInput={({ currentTarget }) => change({ subject: currentTarget.value })}
+          />
+        )}
+      </Field>
+      <Field id="help-body" label="Your question" error={faults.body} hint="Do not include passwords or keys.">
+        {(control) => (
+          <textarea
+            {...control}
+            dir="auto"
+            rows={5}
+            aria-required
+            value={question.body}
+            onInput={({ currentTarget }) => change({ body: currentTarget.value })}
+          />
+        )}
+      </Field>
+      <div class="help-pair">
+        <Field id="help-severity" label="Urgency" error={faults.severity}>
+          {(control) => (
+            <select
+              {...control}
+              value={question.severity}
+              onChange={({ currentTarget }) => change({ severity: currentTarget.value as Message['severity'] })}
+            >
+              {SEVERITIES.map(([severity, name]) => (
+                <option key={severity} value={severity}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <About question={question} change={change} />
+      </div>
+    </>
+  )
+}
+
+const LONGEST_NAME = 60
+const OFFERED = 20
+
+function About({ question, change }: Pick<QuestionFieldsProps, 'question' | 'change'>) {
+  const sessions = useRecentSessions().data?.slice(0, OFFERED) ?? []
+  const isListed = sessions.some(({ uuid }) => uuid === question.session_id)
+  return (
+    <Field id="help-session" label="Session" optional hint="The question includes a link to it.">
+      {(control) => (
+        <select
+          {...control}
+          value={question.session_id ?? ''}
+          onChange={({ currentTarget }) => change({ session_id: currentTarget.value })}
+        >
+          <option value="">None</option>
+          {question.session_id && !isListed && (
+            <option value={question.session_id}>{shorten(visibleText(question.session_id), LONGEST_NAME)}</option>
+          )}
+          {sessions.map(({ uuid, first_query, workspace }) => (
+            <option key={uuid} value={uuid}>
+              {shorten(visibleText(first_query ?? 'Session'), LONGEST_NAME)} (
+              {visibleText(repositoryName(workspace.uri))})
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
 }

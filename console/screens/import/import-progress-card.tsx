@@ -11,7 +11,7 @@ import { type Import, isImport, readImports, totalOf } from './import-progress.t
 const ROW_PX = 40
 const MAX_HEIGHT_PX = 400
 
-/** What the round that runs has imported so far, one resource after the other. */
+/** The progress of the running import round. */
 export function Progress({ round }: { round: Round }) {
   const { session, live } = useOpenSession()
   const activity = useActivity(session.uuid, { round: round.number })
@@ -24,12 +24,12 @@ export function Progress({ round }: { round: Round }) {
   return (
     <section class="card import-progress" aria-labelledby="import-progress">
       <header class="import-line">
-        <h3 id="import-progress">{isOurs && !round.preview ? 'Import under way' : 'A round runs'}</h3>
+        <h3 id="import-progress">{isOurs && !round.preview ? 'Import running' : 'A round is running'}</h3>
         <SessionLink class="small" id={session.uuid} search={{ round: round.number }}>
           Watch round {round.number}, or stop it
         </SessionLink>
       </header>
-      <p role="status">{visibleText(shorten(message, 500)) || 'Waiting for its turn.'}</p>
+      <p role="status">{visibleText(shorten(message, 500)) || 'Waiting for a worker.'}</p>
       {imports.length > 0 && (
         <>
           <progress aria-label="Imported" value={done} max={Math.max(total, imports.length)} />
@@ -64,7 +64,7 @@ function ImportRow({ item: { address, id, state, error } }: { item: Import }) {
     <div class="import-row">
       <Badge tone={tone}>{name}</Badge>
       <span class="import-item">
-        <span class="mono">{shorten(visibleText(id || address), 500) || 'The engine begins'}</span>
+        <span class="mono">{shorten(visibleText(id || address), 500) || 'Starting'}</span>
         {error !== '' && <span class="small">{shorten(visibleText(error), 1_000)}</span>}
       </span>
     </div>

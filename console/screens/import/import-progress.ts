@@ -1,6 +1,6 @@
 import type { ActivityEvent, OutputEvent } from '../../client/api/schemas.ts'
 
-/** How far the import of one resource is. */
+/** The progress of the import of one resource. */
 export interface Import {
   /** Of the engine's job. */
   job: string
@@ -9,7 +9,7 @@ export interface Import {
   /** The identifier with which it is imported. */
   id: string
   state: 'runs' | 'imported' | 'failed'
-  /** What the engine said against it. */
+  /** The error of the engine. */
   error: string
 }
 
@@ -54,7 +54,7 @@ const BEGINNING = /^(.+?): Importing from ID ("(?:[^"\\]|\\.)*")\.\.\.\s*$/m
 function toImport(job: string, { said, against, exit }: Job): Import {
   const [, address = '', quoted = ''] = BEGINNING.exec(withoutColours(said)) ?? []
   const state = exit === undefined ? 'runs' : exit === 0 ? 'imported' : 'failed'
-  const error = state === 'failed' ? errorOf(against) || errorOf(said) || 'The engine ended without saying why.' : ''
+  const error = state === 'failed' ? errorOf(against) || errorOf(said) || 'The engine gave no reason.' : ''
   return { job, address: address.trim(), id: unquote(quoted), state, error }
 }
 
@@ -78,7 +78,7 @@ function errorOf(text: string): string {
 
 const OWN_STEPS = ['import', 'scope_resource_ids']
 
-/** Whether what a round does shows that it imports, or looks what could be imported. */
+/** Returns true when the events show that a round imports, or lists what can be imported. */
 export const isImport = (events: readonly ActivityEvent[]): boolean =>
   events.some(
     (event) =>
@@ -86,7 +86,7 @@ export const isImport = (events: readonly ActivityEvent[]): boolean =>
       (event.type === 'engine.began' && OWN_STEPS.includes(event.step)),
   )
 
-/** How many resources the round imports, as its messages say; null as long as none does. */
+/** Returns the number of resources that the round imports, from its messages; null while unknown. */
 export function totalOf(messages: readonly (string | null)[]): number | null {
   for (const message of messages.toReversed()) {
     const [, total] = /^Imported \d+ of (\d+) resources\.$/.exec(message ?? '') ?? []

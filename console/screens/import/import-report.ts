@@ -2,10 +2,10 @@ import type { PlanDocument } from '../../client/api/schemas.ts'
 import { listOf, objectOf, textOf, textsOf } from '../../client/json.ts'
 
 /** One resource that a round was to import. */
-export interface Imported {
+export interface ImportedResource {
   id: string
   address: string
-  /** Why it was not imported; null when it was. */
+  /** The reason why it was not imported; null when it was. */
   error: string | null
   details: string
 }
@@ -14,8 +14,8 @@ export interface ImportReport {
   status: 'Succeeded' | 'Partial' | 'Failed'
   summary: string
   alignment: string
-  imported: Imported[]
-  refused: Imported[]
+  imported: ImportedResource[]
+  refused: ImportedResource[]
   excluded: { id: string; details: string }[]
   recommendations: string[]
 }
@@ -50,15 +50,15 @@ export function readImportReport(document: unknown): ImportReport | null {
   }
 }
 
-/** What happens to objects; data sources that are read and objects that stay are no change. */
+/** The actions that change objects. */
 const CHANGES = ['create', 'update', 'replace', 'delete', 'import', 'move', 'forget'] as const
 
-/** How many resources and outputs a plan would change. */
+/** Returns the number of resources and outputs that a plan would change. */
 export function countChanges({ summary, outputs }: Pick<PlanDocument, 'summary' | 'outputs'>): number {
   return CHANGES.reduce((sum, action) => sum + (summary[action] ?? 0), 0) + (outputs?.length ?? 0)
 }
 
-/** Whether the words of an engine say that a plan is empty; null when they say neither. */
+/** Returns true when engine output says that a plan is empty; null when it does not say. */
 export function saysNoChanges(text: string): boolean | null {
   if (/^No changes\. /m.test(text)) return true
   return /^Plan: \d+ to (?:import|add)/m.test(text) || /^Changes to Outputs:/m.test(text) ? false : null

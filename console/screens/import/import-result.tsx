@@ -1,19 +1,25 @@
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import type { PlanDocument, Round } from '../../client/api/schemas.ts'
 import { useArtifact, useJsonArtifact } from '../../client/sessions/use-artifact.ts'
 import { Badge, Origin, type Tone } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
 import { Markdown } from '../../ui/markdown.tsx'
 import { ErrorNotice, Notice, Skeleton } from '../../ui/notice.tsx'
+import { FirstOf, Table } from '../../ui/table.tsx'
 import { formatNumber, plural, shorten, visibleText } from '../../ui/words.ts'
 import { RoundPicker, type SelectedRound } from '../session/selected-round.tsx'
 import { useOpenSession } from '../session/session-context.ts'
 import { SessionLink } from '../session/session-link.tsx'
-import { countChanges, type Imported, type ImportReport, readImportReport, saysNoChanges } from './import-report.ts'
+import {
+  countChanges,
+  type ImportedResource,
+  type ImportReport,
+  readImportReport,
+  saysNoChanges,
+} from './import-report.ts'
 
 const TONES: Record<ImportReport['status'], Tone> = { Succeeded: 'good', Partial: 'warn', Failed: 'bad' }
 
-/** What an import round came to. */
+/** The result of an import round. */
 export function Result({ round, ...selected }: SelectedRound & { round: Round }) {
   const { session } = useOpenSession()
   const url = round.reports.findLast(({ type }) => type === 'import')?.url ?? null
@@ -35,17 +41,17 @@ export function Result({ round, ...selected }: SelectedRound & { round: Round })
           retry={() => void document.refetch()}
         />
       ) : !document.isSuccess ? (
-        <Skeleton lines={6} label="The report is being read" />
+        <Skeleton lines={6} label="Loading the report" />
       ) : report === null ? (
-        <Notice tone="warn">The report of this round has a form that this console does not know.</Notice>
+        <Notice tone="warn">The format of the report of this round is unknown.</Notice>
       ) : (
-        <Told report={report} round={round} />
+        <ReportBody report={report} round={round} />
       )}
     </section>
   )
 }
 
-function Told({ report, round }: { report: ImportReport; round: Round }) {
+function ReportBody({ report, round }: { report: ImportReport; round: Round }) {
   const { session } = useOpenSession()
   const { imported, refused, excluded } = report
   return (
@@ -76,7 +82,7 @@ function Told({ report, round }: { report: ImportReport; round: Round }) {
       {round.code_changes.length > 0 && (
         <p>
           <SessionLink id={session.uuid} part="review" search={{ part: 'code', round: round.number }}>
-            The code that was written
+            Code changes
           </SessionLink>
         </p>
       )}
@@ -88,7 +94,7 @@ const MAX_EXCLUDED = 200
 
 const Excluded = ({ excluded }: { excluded: ImportReport['excluded'] }) => (
   <details>
-    <summary>{plural(excluded.length, 'resource was', 'resources were')} not part of it</summary>
+    <summary>{plural(excluded.length, 'resource was', 'resources were')} excluded</summary>
     <ul class="import-lines small">
       {excluded.slice(0, MAX_EXCLUDED).map(({ id, details }, index) => (
         <li key={index}>
@@ -101,48 +107,36 @@ const Excluded = ({ excluded }: { excluded: ImportReport['excluded'] }) => (
   </details>
 )
 
-const PAGE = 100
-
 /** Resources of a round, each with its place in the code or with the reason why it was refused. */
-function ResultTable({ title, entries }: { title: string; entries: readonly Imported[] }) {
-  const [limit, setLimit] = useState(PAGE)
+function ResultTable({ title, entries }: { title: string; entries: readonly ImportedResource[] }) {
   const hasWords = entries.some(({ error, details }) => error !== null || details !== '')
+  const words = title === 'Refused' ? 'Reason' : 'Details'
   return (
     <section class="import-table">
       <h4>
         {title} <span class="number quiet">{formatNumber(entries.length)}</span>
       </h4>
-      <div class="scroll-x">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Resource</th>
-              <th scope="col">In the code</th>
-              {hasWords && <th scope="col">{title === 'Refused' ? 'Why' : 'About'}</th>}
-            </tr>
-          </thead>
-          <tbody>
-            {entries.slice(0, limit).map(({ id, address, error, details }, index) => (
-              <tr key={index}>
-                <th scope="row" class="mono">
-                  {shorten(visibleText(id), 500)}
-                </th>
-                <td class="mono">{shorten(visibleText(address), 500) || 'not written'}</td>
-                {hasWords && (
-                  <td class="import-words">
-                    {shorten(visibleText([error, details].filter(Boolean).join('\n')), 4_000)}
-                  </td>
-                )}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {entries.length > limit && (
-        <Button onClick={() => setLimit(limit + PAGE)}>
-          Show more ({formatNumber(entries.length - limit)} hidden)
-        </Button>
-      )}
+      <FirstOf items={entries} count={100}>
+        {(shown) => (
+          <div class="scroll-x">
+            <Table head={['Resource', 'In the code', ...(hasWords ? [words] : [])]}>
+              {shown.map(({ id, address, error, details }, index) => (
+                <tr key={index}>
+                  <th scope="row" class="mono">
+                    {shorten(visibleText(id), 500)}
+                  </th>
+                  <td class="mono">{shorten(visibleText(address), 500) || 'not written'}</td>
+                  {hasWords && (
+                    <td class="import-words">
+                      {shorten(visibleText([error, details].filter(Boolean).join('\n')), 4_000)}
+                    </td>
+                  )}
+                </tr>
+              ))}
+            </Table>
+          </div>
+        )}
+      </FirstOf>
     </section>
   )
 }
@@ -153,20 +147,20 @@ export function Proof({ round, alignment }: { round: Round; alignment: string })
   const last = round.plans.at(-1) ?? null
   const document = useJsonArtifact<PlanDocument>(session.uuid, last?.document_url ?? null)
   const text = useArtifact(session.uuid, last && last.document_url === null ? last.url : null)
-  if (document.isLoading || text.isLoading) return <Skeleton lines={2} label="The last plan is being read" />
+  if (document.isLoading || text.isLoading) return <Skeleton lines={2} label="Loading the last plan" />
   const changes = document.data?.summary ? countChanges(document.data) : null
   const isEmpty = changes === null ? saysNoChanges(text.data?.text ?? '') : changes === 0
   const [tone, title] =
     last === null
       ? (['neutral', 'No plan was made'] as const)
       : isEmpty === null
-        ? (['warn', 'Whether the last plan is empty could not be read'] as const)
+        ? (['warn', 'The last plan could not be read'] as const)
         : isEmpty
           ? (['good', 'Proof: the last plan is empty'] as const)
           : (['warn', `The last plan is not empty: ${plural(changes ?? 0, 'change')}`] as const)
   return (
     <Notice tone={tone} title={title}>
-      {isEmpty && <p>With the code as it is now, the engine would change nothing that was imported.</p>}
+      {isEmpty && <p>With the present code, the engine would change none of the imported resources.</p>}
       {alignment !== '' && <p>{visibleText(alignment)}</p>}
       <Origin by="code" />
     </Notice>

@@ -10,7 +10,7 @@ import { useChoice } from './use-choice.ts'
 
 const isResult = ({ reports, preview }: Round) => !preview && reports.some(({ type }) => type === 'import')
 
-/** What exists in the scope and nobody manages, and how it comes under management. */
+/** The import screen: unmanaged resources of the scope, and their import. */
 export function Screen() {
   const { session } = useOpenSession()
   const choice = useChoice(session.uuid)
@@ -22,9 +22,9 @@ export function Screen() {
     <section class="import">
       <h2>Import</h2>
       <p class="import-lead quiet">
-        To import means that code is written for what already exists in the <Term name="scope">scope</Term>, and that
-        the engine manages it from then on. Nothing in the cloud is changed; an empty <Term name="plan">plan</Term>{' '}
-        afterwards proves that the code says what is there.
+        An import writes code for resources that already exist in the <Term name="scope">scope</Term>, and the engine
+        manages them from then on. Nothing in the cloud is changed; an empty <Term name="plan">plan</Term> afterwards
+        proves that the code matches the resources.
       </p>
       {running && <Progress key={running.id} round={running} />}
       {round && <Result key={`result ${round.id}`} {...selected} round={round} />}

@@ -22,12 +22,12 @@ import {
 import type { Choice } from './use-choice.ts'
 
 const PART_NAMES: Record<Part, [name: string, empty: string]> = {
-  unmanaged: ['Not managed', 'Everything in the scope is managed already, or left out.'],
-  managed: ['Managed already', 'The engine manages nothing in this scope yet.'],
-  left_out: ['Left out', 'Nothing is left out.'],
+  unmanaged: ['Unmanaged', 'Everything in the scope is managed or excluded.'],
+  managed: ['Managed', 'The engine manages nothing in this scope yet.'],
+  left_out: ['Excluded', 'Nothing is excluded.'],
 }
 
-/** What the newest look into the scope has found. */
+/** The newest inventory of the scope. */
 export function InventoryOf({ round, choice }: { round: Round; choice: Choice }) {
   const { session } = useOpenSession()
   const document = useJsonArtifact<unknown>(session.uuid, round.previews.at(-1)?.url ?? null)
@@ -39,15 +39,15 @@ export function InventoryOf({ round, choice }: { round: Round; choice: Choice })
   return (
     <section class="card import-inventory" aria-labelledby="import-inventory">
       <header class="import-line">
-        <h3 id="import-inventory">What the scope holds</h3>
+        <h3 id="import-inventory">Inventory of the scope</h3>
         <span class="small quiet">
           as of <Ago at={round.created_at} />, round {round.number}
         </span>
       </header>
       {isOld && (
         <Notice tone="warn">
-          A round has worked in this session since. What it imported is still listed here as not managed: look again
-          before you choose.
+          A later round may have imported some of these: they are still listed as unmanaged. List again before you
+          select.
         </Notice>
       )}
       {document.error ? (
@@ -57,9 +57,9 @@ export function InventoryOf({ round, choice }: { round: Round; choice: Choice })
           retry={() => void document.refetch()}
         />
       ) : !document.isSuccess ? (
-        <Skeleton lines={8} label="The inventory is being read" />
+        <Skeleton lines={8} label="Loading the inventory" />
       ) : inventory === null ? (
-        <Notice tone="warn">The inventory has a form that this console does not know. Look again.</Notice>
+        <Notice tone="warn">The format of the inventory is unknown. List again.</Notice>
       ) : (
         <Lists inventory={inventory} choice={choice} />
       )}
@@ -98,17 +98,17 @@ function Lists({ inventory, choice }: { inventory: Inventory; choice: Choice }) 
         </p>
         {canTick && count > 0 && (
           <Button small onClick={() => choice.add(itemsOf(rows))}>
-            Tick all shown
+            Select all shown
           </Button>
         )}
         {canTick && choice.chosen.size > 0 && (
           <Button small kind="quiet" onClick={() => choice.drop([...choice.chosen])}>
-            Untick all
+            Deselect all
           </Button>
         )}
       </div>
       {count === 0 ? (
-        <p class="quiet">{search.trim() === '' ? PART_NAMES[part][1] : 'Nothing here is found by this search.'}</p>
+        <p class="quiet">{search.trim() === '' ? PART_NAMES[part][1] : 'Nothing matches this search.'}</p>
       ) : (
         <Rows key={part} rows={rows} label={PART_NAMES[part][0]} choice={canTick ? choice : null} />
       )}
@@ -117,7 +117,7 @@ function Lists({ inventory, choice }: { inventory: Inventory; choice: Choice }) 
   )
 }
 
-/** What is chosen beyond what can be: too many, or such that the list does not have any more. */
+/** Warnings about the selection: too many resources, or resources that are no longer listed. */
 function Gone({ inventory, choice }: { inventory: Inventory; choice: Choice }) {
   const gone = useMemo(() => {
     const listed = new Set(inventory.unmanaged.map(({ id }) => id))
@@ -127,16 +127,16 @@ function Gone({ inventory, choice }: { inventory: Inventory; choice: Choice }) {
     <>
       {choice.left > 0 && (
         <Notice tone="warn" title={`One request takes ${formatNumber(MAX_CHOSEN)} resources at most`}>
-          {formatNumber(choice.left)} more are not ticked. Import these first, or import everything.
+          {formatNumber(choice.left)} more are not selected. Import these first, or import everything.
         </Notice>
       )}
       {gone.length > 0 && (
         <Notice
           tone="warn"
-          title={`${plural(gone.length, 'ticked resource is', 'ticked resources are')} not in this list any more`}
-          actions={<Button onClick={() => choice.drop(gone)}>Untick them</Button>}
+          title={`${plural(gone.length, 'selected resource is', 'selected resources are')} no longer in this list`}
+          actions={<Button onClick={() => choice.drop(gone)}>Deselect them</Button>}
         >
-          An import would be refused because of them.
+          They would make the import fail.
         </Notice>
       )}
     </>
@@ -191,7 +191,7 @@ function move(event: KeyboardEvent) {
   next?.focus()
 }
 
-const kindName = (kind: string) => (kind === '' ? 'Kind not known' : shorten(visibleText(kind), MAX_TEXT))
+const kindName = (kind: string) => (kind === '' ? 'Unknown kind' : shorten(visibleText(kind), MAX_TEXT))
 
 function KindRow({ row: { kind, items }, choice }: { row: Row & { type: 'kind' }; choice: Choice | null }) {
   const box = useRef<HTMLInputElement>(null)

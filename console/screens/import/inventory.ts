@@ -13,7 +13,7 @@ export interface Item {
   id: string
   /** In the words of the cloud; empty where the identifier does not tell it. */
   kind: string
-  /** Why it is left out; empty for the others. */
+  /** The reason of an exclusion; empty for the others. */
   reason: string
 }
 
@@ -51,7 +51,7 @@ export function toRows(items: readonly Item[], search: string): Row[] {
 
 export const itemsOf = (rows: readonly Row[]): Item[] => rows.flatMap((row) => (row.type === 'item' ? [row.item] : []))
 
-/** Whether all, some or none of these are chosen. */
+/** Returns how many of these are selected. */
 export function shareOf(items: readonly Item[], chosen: ReadonlySet<string>): 'all' | 'some' | 'none' {
   const count = items.filter(({ id }) => chosen.has(id)).length
   return count === 0 ? 'none' : count === items.length ? 'all' : 'some'
@@ -76,7 +76,7 @@ export function unchoose(chosen: ReadonlySet<string>, ids: Iterable<string>): Re
   return new Set([...chosen].filter((id) => !gone.has(id)))
 }
 
-/** Why the platform refused single resources, by their identifiers. */
+/** Returns the reasons why single resources were refused, by identifier. */
 export function refusedIds(
   problems: readonly { loc: readonly (string | number)[]; msg: string }[],
   asked: readonly string[],

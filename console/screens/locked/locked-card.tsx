@@ -1,16 +1,20 @@
-import { useQueryClient } from '@tanstack/preact-query'
+import { useQuery, useQueryClient } from '@tanstack/preact-query'
 import { useState } from 'preact/hooks'
 import { calls } from '../../client/api/calls.ts'
-import type { SessionSummary } from '../../client/api/schemas.ts'
+import type { Session, SessionSummary } from '../../client/api/schemas.ts'
 import { usePlatform } from '../../client/platform.ts'
-import { refreshSession } from '../../client/sessions/use-session.ts'
-import { StatusBadge } from '../../ui/badge.tsx'
+import { useJsonArtifact } from '../../client/sessions/use-artifact.ts'
+import { refreshSession, useSession } from '../../client/sessions/use-session.ts'
+import { Badge, Origin, SEVERITY_TONES, StatusBadge, type Tone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
+import { ErrorNotice, Skeleton } from '../../ui/notice.tsx'
+import { Term } from '../../ui/term.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { CLOUDS, repositoryName, shorten, visibleText } from '../../ui/words.ts'
+import { CLOUDS, plural, repositoryName, shorten, visibleText } from '../../ui/words.ts'
+import { readImpact, reviewedRound } from '../review/lock-reasons.ts'
+import { readCompliance } from '../review/report/compliance.ts'
 import { SessionLink } from '../session/session-link.tsx'
-import { WhyLocked } from './why-locked.tsx'
 
 const line = (text: string | null) => visibleText(shorten(text ?? '', 200).replaceAll(/\s+/g, ' '))
 
@@ -72,14 +76,14 @@ export function LockedCard({ session, mayUnlock, onUnlocked }: CardProps) {
 
 const UnlockMeans = () => (
   <ul class="locked-means">
-    <li>Whoever may apply in this session can then carry out its sealed plan, and merge its pull request.</li>
-    <li>Nothing is applied or merged by itself, and the findings stay in the review.</li>
-    <li>The next request of the session is reviewed again, and may lock it again.</li>
-    <li>That you unlocked it is kept in the audit.</li>
+    <li>The owner can then apply the saved plan and merge the pull request.</li>
+    <li>Nothing is applied or merged automatically, and the findings stay in the review.</li>
+    <li>The next request is reviewed again, and may lock the session again.</li>
+    <li>The audit records that you unlocked it.</li>
   </ul>
 )
 
-/** Answers a function that locks or unlocks a session. Its errors are those of the call. */
+/** Returns a function that locks or unlocks a session. Errors: as the call. */
 export function useSetLock(): (id: string, locked: boolean) => Promise<void> {
   const { api } = usePlatform()
   const client = useQueryClient()
@@ -87,4 +91,90 @@ export function useSetLock(): (id: string, locked: boolean) => Promise<void> {
     await calls.setLock(api, { params: { session_id: id }, body: { locked } })
     await refreshSession(client, id)
   }
+}
+
+const SHOWN = 4
+const LONGEST = 600
+const LEVELS: Record<string, Tone> = { high: 'bad', medium: 'warn', low: 'good' }
+const shown = (text: string) => visibleText(shorten(text, LONGEST))
+
+/** The actor of a lock, and the findings of the latest review. */
+export function WhyLocked({ id }: { id: string }) {
+  const read = useSession(id)
+  return (
+    <div class="locked-why">
+      <LockedBy id={id} />
+      {read.data ? (
+        <Findings session={read.data.session} />
+      ) : read.error ? (
+        <ErrorNotice error={read.error} title="The reasons could not be read" retry={() => void read.refetch()} />
+      ) : (
+        <Skeleton lines={2} />
+      )}
+    </div>
+  )
+}
+
+/** The record of who did what knows it. */
+function LockedBy({ id }: { id: string }) {
+  const { api } = usePlatform()
+  const { data } = useQuery({
+    queryKey: ['sessions', 'lock', id],
+    queryFn: ({ signal }) =>
+      calls.listAudit(api, { query: { session_id: id, action: 'session_locked', page_size: 1 }, signal }),
+  })
+  const entry = data?.items[0]
+  if (!entry) return null
+  const { round } = entry.detail as { round?: unknown }
+  return (
+    <p class="small quiet">
+      {entry.actor === 'platform'
+        ? `Locked by the review of the platform${typeof round === 'number' ? ` of round ${round}` : ''}`
+        : `Locked by ${shown(entry.actor)}`}
+      , <Ago at={entry.at} />
+    </p>
+  )
+}
+
+function Findings({ session }: { session: Session }) {
+  const round = reviewedRound(session)
+  const report = useJsonArtifact(session.uuid, round?.reports.at(-1)?.url ?? null)
+  const audit = useJsonArtifact(session.uuid, round?.compliance_checks.at(-1)?.url ?? null)
+  if (report.isLoading || audit.isLoading) return <Skeleton lines={2} />
+  const banner = readImpact(report.data)
+  const findings = readCompliance(audit.data, undefined)?.findings ?? []
+  const isUnread = report.error !== null || audit.error !== null
+  return (
+    <>
+      {banner && (
+        <p>
+          <Badge tone={LEVELS[banner.level] ?? 'neutral'}>{shown(banner.level)} impact</Badge>{' '}
+          <b>{shown(banner.title)}</b> {shown(banner.description)} <Origin by="model" />
+        </p>
+      )}
+      {findings.length > 0 && (
+        <ul class="locked-violations" aria-label="Findings of the compliance check">
+          {findings.slice(0, SHOWN).map(({ rule, severity, resource, message }, index) => (
+            <li key={index}>
+              <Badge tone={SEVERITY_TONES[severity]}>{severity}</Badge> {shown(message)}{' '}
+              <span class="small quiet mono">
+                {shown(rule)}
+                {resource && ` · ${shown(resource)}`}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {findings.length > SHOWN && (
+        <p class="small quiet">and {plural(findings.length - SHOWN, 'more finding')} in the review</p>
+      )}
+      {audit.data !== undefined && findings.length === 0 && (
+        <p class="small quiet">
+          The <Term name="compliance">compliance check</Term> found nothing.
+        </p>
+      )}
+      {isUnread && <p class="small quiet">Its report cannot be read now; see the review.</p>}
+      {round === null && <p class="small quiet">No round of this session was reviewed, so a person locked it.</p>}
+    </>
+  )
 }

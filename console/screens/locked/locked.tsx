@@ -1,29 +1,33 @@
 import { useInfiniteQuery } from '@tanstack/preact-query'
-import { useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { calls } from '../../client/api/calls.ts'
+import { messageOf } from '../../client/api/errors.ts'
+import type { Session } from '../../client/api/schemas.ts'
 import { usePlatform } from '../../client/platform.ts'
 import { useAddress } from '../../client/use-address.ts'
 import { hasPanelRole, useMe } from '../../client/use-me.ts'
 import { Button } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
+import { Field } from '../../ui/field.tsx'
 import { Empty, Notice, Skeleton } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
 import { PanelGate, Unreadable } from '../../ui/shell/errors.tsx'
 import { Term } from '../../ui/term.tsx'
-import { plural } from '../../ui/words.ts'
-import { LockOne } from './lock-one.tsx'
-import { LockedCard } from './locked-card.tsx'
+import { plural, repositoryName, shorten, visibleText } from '../../ui/words.ts'
+import { LockedCard, useSetLock } from './locked-card.tsx'
 
 const PAGE_SIZE = 10
 const REFRESH_MS = 20_000
 
-/** The inbox of whoever looks after others: sessions that wait until somebody has looked. */
+/** The inbox of locked sessions. */
 export function Screen() {
   return (
     <Page
       title="Locked sessions"
       lead={
         <>
-          Under a <Term name="lock" />, apply and merge are refused. Look at what was found, then unlock or leave it.
+          Under a <Term name="lock" />, apply and merge are refused. Review the findings, then unlock the session or
+          leave it locked.
         </>
       }
     >
@@ -69,7 +73,7 @@ function Inbox() {
         {done}
       </p>
       {!mayLock && me.data && (
-        <Notice title="You can look, and not unlock">
+        <Notice title="You can read locked sessions, not unlock them">
           Locking and unlocking need the panel role editor; yours is {me.data.panel_role}.
         </Notice>
       )}
@@ -80,7 +84,7 @@ function Inbox() {
         <Skeleton lines={10} />
       ) : sessions.length === 0 ? (
         <Empty title="Nothing is locked">
-          A session is locked by its impact, by the compliance audit, or by an editor. It then waits here.
+          A session is locked because of its impact, by the compliance check, or by an editor. It is then listed here.
         </Empty>
       ) : (
         <>
@@ -103,5 +107,96 @@ function Inbox() {
         </>
       )}
     </>
+  )
+}
+
+const ID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/i
+
+interface LockOneProps {
+  /** The session that the address names, blank for none. */
+  given: string
+  onLocked: (title: string) => void
+}
+
+/** Locks a session of anybody: its id or the address of its page is enough. */
+export function LockOne({ given, onLocked }: LockOneProps) {
+  const { api } = usePlatform()
+  const setLock = useSetLock()
+  const [text, setText] = useState(given)
+  const [session, setSession] = useState<Session | null>(null)
+  const [error, setError] = useState('')
+  const [busy, setBusy] = useState(false)
+  const find = async (value: string) => {
+    const id = ID.exec(value)?.[0]
+    if (!id) return setError('No session id found. Paste the id, or the address of the page.')
+    setBusy(true)
+    setError('')
+    try {
+      const found = await calls.getAnySession(api, { query: { id } })
+      if (found.is_blocked) setError('This session is already locked.')
+      else setSession(found)
+    } catch (thrown) {
+      setError(messageOf(thrown))
+    } finally {
+      setBusy(false)
+    }
+  }
+  useEffect(() => {
+    if (given !== '') void find(given)
+  }, [given])
+  const title = session ? visibleText(shorten(session.first_query ?? 'Without a request', 200)) : ''
+  const lock = async () => {
+    await setLock(session?.uuid ?? '', true)
+    setText('')
+    onLocked(title)
+  }
+  return (
+    <details class="card" open={given !== '' || undefined}>
+      <summary>Lock a session</summary>
+      <form
+        class="locked-form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void find(text)
+        }}
+      >
+        <Field id="lock-session" label="Session" hint="Its id, or the address of its page" error={error || undefined}>
+          {(control) => (
+            <input
+              {...control}
+              value={text}
+              maxLength={500}
+              autocomplete="off"
+              onInput={({ currentTarget }) => setText(currentTarget.value)}
+            />
+          )}
+        </Field>
+        <Button type="submit" busy={busy}>
+          Lock…
+        </Button>
+      </form>
+      <Confirm
+        open={session !== null}
+        title="Lock this session?"
+        action="Lock"
+        danger
+        onClose={() => setSession(null)}
+        onConfirm={lock}
+      >
+        <p>
+          <b>{title}</b>
+          <br />
+          {session && (
+            <span class="quiet">
+              {visibleText(repositoryName(session.workspace.uri))} · {visibleText(session.username ?? '')}
+            </span>
+          )}
+        </p>
+        <p>
+          Apply and merge are then refused, until an editor unlocks it or a later generate round passes its review. A
+          running round continues.
+        </p>
+      </Confirm>
+    </details>
   )
 }

@@ -5,14 +5,14 @@ import type { Refusal } from '../seal/apply-readiness.ts'
 export type PullRequest = Round['pull_requests'][number]
 
 /** A pull request of the session, and the round after which it was opened. */
-export interface Opened {
+export interface OpenedPullRequest {
   pull_request: PullRequest
   round: number
 }
 
 /** The pull requests of a session, each once, the newest first. */
-export function listPullRequests({ rounds }: Session): Opened[] {
-  const seen = new Map<string, Opened>()
+export function listPullRequests({ rounds }: Session): OpenedPullRequest[] {
+  const seen = new Map<string, OpenedPullRequest>()
   for (const { number, pull_requests } of rounds)
     for (const pull_request of pull_requests) {
       const key = `${pull_request.provider} ${pull_request.number}`
@@ -23,54 +23,54 @@ export function listPullRequests({ rounds }: Session): Opened[] {
 }
 
 /** Rounds that ended after the newest pull request was opened, whose commits the branch got since. */
-export const roundsSince = ({ rounds }: Session, opened: Opened): number =>
+export const roundsSince = ({ rounds }: Session, opened: OpenedPullRequest): number =>
   rounds.filter(({ number, preview }) => number > opened.round && !preview).length
 
-/** The first reason why a merge would be refused, as far as the session tells; null when nothing stands in its way. */
+/** Returns the first reason why a merge would be refused; null when none is known. */
 export function findMergeRefusal(session: Session, isOwn: boolean): Refusal | null {
   if (!isOwn)
-    return { reason: 'This is the session of somebody else.', advice: 'Only its owner may merge.', remedy: null }
+    return { reason: 'This session belongs to somebody else.', advice: 'Only its owner may merge.', remedy: null }
   if (session.is_blocked)
     return {
       reason: 'This session is locked.',
-      advice: 'Somebody with the panel role editor has to unlock it, or a further round has to pass the checks.',
+      advice: 'A user with the panel role editor has to unlock it, or a further round has to pass the checks.',
       remedy: 'locked',
     }
   if (session.in_flight)
     return {
-      reason: 'A round of this session runs.',
-      advice: 'What it writes was not reviewed yet. Wait for its end.',
+      reason: 'A round of this session is running.',
+      advice: 'Its changes are not reviewed yet. Wait for it to end.',
       remedy: 'rounds',
     }
   if (session.current_status === 'failed')
     return {
       reason: 'The last round failed.',
-      advice: 'The branch may hold code that nobody reviewed. Open a new session.',
+      advice: 'The branch may contain unreviewed code. Open a new session.',
       remedy: 'start',
     }
   if (!session.rounds.some((round) => lastStatus(round)?.status === 'completed' && !round.preview))
     return {
       reason: 'No round has completed yet.',
-      advice: 'Only reviewed code is merged. Ask for a further round that completes.',
+      advice: 'Only reviewed code is merged. Request a further round that completes.',
       remedy: 'rounds',
     }
   return null
 }
 
-/** What to do about a refusal of the platform or of the git host, by its status. */
+/** Returns advice about a refusal of the platform or the git host, by its status. */
 export function adviseOnMerge(status: number, message: string): string {
-  if (status === 404 && /is (merged|closed|completed)/i.test(message)) return 'There is nothing left to do here.'
+  if (status === 404 && /is (merged|closed|completed)/i.test(message)) return 'Nothing is left to do.'
   if (status === 404) return 'Open a pull request first.'
   if (status === 409 && /not reviewed/.test(message))
     return (
-      'Somebody pushed to the branch. Ask for a further round, which reviews what is there; or, if the platform ' +
+      'Somebody pushed to the branch. Request a further round, which reviews what is there; or, if the platform ' +
       'itself pushed just now, merge again in a moment.'
     )
-  if (status === 409) return 'Nothing was merged. Mend what it names, then merge again.'
+  if (status === 409) return 'Nothing was merged. Fix the cause, then merge again.'
   if (status === 400)
-    return 'The git host refuses it, for example because of a conflict or a missing approval: look there.'
-  if (status === 504) return 'It may still have been merged: look at the git host before you try again.'
-  return 'Look at the git host whether it was merged, and try again.'
+    return 'The git host refused it, for example because of a conflict or a missing approval. Check there.'
+  if (status === 504) return 'It may have been merged all the same: check the git host before you try again.'
+  return 'Check the git host, then try again.'
 }
 
 const HOSTS: Record<PullRequest['provider'], string> = {

@@ -10,19 +10,19 @@ import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { visibleText } from '../../ui/words.ts'
-import { Refused } from '../session/refusal.tsx'
+import { Refused } from '../session/session-link.tsx'
 import {
   adviseOnMerge,
   findMergeRefusal,
   hostName,
-  type Opened,
+  type OpenedPullRequest,
   type PullRequest,
   safeLink,
 } from './merge-readiness.ts'
 
 interface Props {
   session: Session
-  opened: Opened
+  opened: OpenedPullRequest
   isOwn: boolean
 }
 
@@ -49,13 +49,11 @@ export function Merge({ session, opened, isOwn }: Props) {
         <PullRequestLink pull_request={pull_request} />
       </h3>
       <p class="quiet">
-        Opened after round {round}. Whether it is approved, closed or merged there, the git host knows: the platform
-        only knows what was done here.
+        Opened after round {round}. Only the git host knows whether it was approved, closed or merged there.
       </p>
       {merged && (
         <Notice tone="good" title="Merged">
-          The code is in the default branch. What the plan changes in the cloud is a step of its own: see Seal and
-          apply.
+          The code is in the default branch. The cloud is changed by a separate apply: see Saved plan.
         </Notice>
       )}
       {!merged && refusal && <Refused refusal={refusal} sessionId={session.uuid} title="It cannot be merged now" />}
@@ -67,7 +65,7 @@ export function Merge({ session, opened, isOwn }: Props) {
         </div>
       )}
       <p role="status" class={merge.isPending ? undefined : 'unseen'}>
-        {merge.isPending && 'The git host is asked to merge. This takes up to 50 seconds.'}
+        {merge.isPending && 'Merging takes up to 50 seconds.'}
       </p>
       {merge.error && !merged && <MergeFailed error={merge.error} />}
       <Confirm

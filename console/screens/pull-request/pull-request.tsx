@@ -1,11 +1,19 @@
+import { useMutation } from '@tanstack/preact-query'
+import { calls } from '../../client/api/calls.ts'
+import { ApiError } from '../../client/api/errors.ts'
+import type { Session } from '../../client/api/schemas.ts'
+import { usePlatform } from '../../client/platform.ts'
+import { hasEnded, useRefreshSession } from '../../client/sessions/use-session.ts'
 import { Badge, Origin } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { ErrorNotice, Notice } from '../../ui/notice.tsx'
 import { Term } from '../../ui/term.tsx'
+import { Elapsed } from '../../ui/time.tsx'
 import { visibleText } from '../../ui/words.ts'
 import { useOpenSession } from '../session/session-context.ts'
 import { SessionLink } from '../session/session-link.tsx'
 import { Merge, PullRequestLink } from './merge.tsx'
-import { listPullRequests, type Opened } from './merge-readiness.ts'
-import { Open } from './open.tsx'
+import { listPullRequests, type OpenedPullRequest, roundsSince } from './merge-readiness.ts'
 
 /** The way of the code from the branch of the session into the repository. */
 export function Screen() {
@@ -17,8 +25,8 @@ export function Screen() {
       <header>
         <h2 id="pull-request-title">Pull request</h2>
         <p class="quiet">
-          Brings the code from the branch <code>{visibleText(session.workspace.branch)}</code> into the default branch
-          of the repository. Only code that a round has reviewed is merged.
+          Merges the code of branch <code>{visibleText(session.workspace.branch)}</code> into the default branch of the
+          repository. Only reviewed code is merged.
         </p>
       </header>
       {newest && <Merge key={newest.pull_request.url} session={session} opened={newest} isOwn={is_own} />}
@@ -29,7 +37,7 @@ export function Screen() {
   )
 }
 
-const Older = ({ opened, sessionId }: { opened: readonly Opened[]; sessionId: string }) => (
+const Older = ({ opened, sessionId }: { opened: readonly OpenedPullRequest[]; sessionId: string }) => (
   <section class="card">
     <h3>Opened before</h3>
     <ul class="pull-request-list">
@@ -47,19 +55,19 @@ const Older = ({ opened, sessionId }: { opened: readonly Opened[]; sessionId: st
   </section>
 )
 
-/** What the description of a pull request will contain, before there is one. */
+/** The contents of a pull request description. */
 const Description = ({ hasPlan }: { hasPlan: boolean }) => (
   <section class="card seal-card" aria-labelledby="pull-request-contents">
-    <h3 id="pull-request-contents">What its description contains</h3>
+    <h3 id="pull-request-contents">Contents of the description</h3>
     <ul class="pull-request-contents">
       <li>
         Title and summary <Origin by="model" />
         <span class="quiet small seal-block">
-          Code writes both from the requests when the model takes longer than 20 seconds, and the summary says so.
+          Code derives both from the requests when the model takes longer than 20 seconds, and the summary says so.
         </span>
       </li>
       <li>
-        What the <Term name="plan" /> changes, with moves, imports and forgotten objects <Origin by="code" />
+        Changes of the <Term name="plan" />, with moves, imports and forgotten objects <Origin by="code" />
         {!hasPlan && <span class="quiet small seal-block">There is no plan in this session yet.</span>}
       </li>
       <li>
@@ -69,18 +77,86 @@ const Description = ({ hasPlan }: { hasPlan: boolean }) => (
         Assumptions <Origin by="model" />
       </li>
       <li>
-        What would change outside the <Term name="targets" />, and drift that was found <Origin by="code" />
+        Changes outside the <Term name="targets" />, and drift <Origin by="code" />
       </li>
       <li>
         How to roll back each kind of change, before and after the plan is applied <Origin by="code" />
       </li>
       <li>
-        Which session it came from <Origin by="code" />
+        The session <Origin by="code" />
       </li>
     </ul>
     <p class="quiet">
-      Text from requests, plans and models is put in as plain text: no link, mention or command in it works. A part that
-      cannot be read is named as missing.
+      Text from requests, plans and models is inserted as plain text: links, mentions and commands in it have no effect.
+      A part that cannot be read is listed as missing.
     </p>
   </section>
 )
+
+interface Props {
+  session: Session
+  newest: OpenedPullRequest | null
+  isOwn: boolean
+}
+
+/** Opens a pull request, or says why there is none to open. */
+export function Open({ session, newest, isOwn }: Props) {
+  const { api } = usePlatform()
+  const refresh = useRefreshSession()
+  const open = useMutation({
+    mutationFn: () => calls.openPullRequest(api, { body: { session_id: session.uuid } }),
+    onSettled: () => refresh(session.uuid),
+  })
+  const hasCode = session.rounds.some(({ code_changes }) => code_changes.length > 0)
+  const isRunning = session.in_flight || !session.rounds.some(hasEnded)
+  return (
+    <section class="card seal-card" aria-labelledby="pull-request-open">
+      <h3 id="pull-request-open">{newest ? 'Open another pull request' : 'Open a pull request'}</h3>
+      <p>{describe(session, newest)}</p>
+      {!hasCode && (
+        <Notice tone="warn">No round of this session changed code, so the branch may contain nothing new.</Notice>
+      )}
+      {isRunning && isOwn && (
+        <Notice>A round is running. A pull request opened now would not contain its later changes.</Notice>
+      )}
+      {isOwn ? (
+        <div class="notice-actions">
+          <Button kind={newest ? 'plain' : 'primary'} busy={open.isPending} onClick={() => open.mutate()}>
+            {open.isPending ? 'Opening…' : 'Open a pull request'}
+          </Button>
+        </div>
+      ) : (
+        <p class="quiet">This session belongs to somebody else: only its owner may open a pull request.</p>
+      )}
+      <div role="status">
+        {open.isPending && (
+          <p>
+            A model writes title and summary. This takes up to 50 seconds;{' '}
+            <Elapsed since={new Date(open.submittedAt).toISOString()} until={null} /> so far. You can leave this page.
+          </p>
+        )}
+        {open.data && (
+          <p>
+            Pull request {open.data.id} is {String(open.data.status).slice(0, 40)}.
+          </p>
+        )}
+      </div>
+      {open.error && (
+        <>
+          <ErrorNotice error={open.error} title="The pull request was not opened" retry={() => open.mutate()} />
+          {!(open.error instanceof ApiError && open.error.status < 500) && (
+            <p class="quiet">It may have been opened all the same: check the git host before you try again.</p>
+          )}
+        </>
+      )}
+    </section>
+  )
+}
+
+function describe(session: Session, newest: OpenedPullRequest | null): string {
+  if (!newest)
+    return 'From the branch of this session into the default branch, with a description of what was reviewed.'
+  return roundsSince(session, newest) > 0
+    ? 'Further rounds followed the newest one. Its branch already has their code; its description does not.'
+    : 'The newest one is up to date. Open another one only if it was closed.'
+}

@@ -1,20 +1,26 @@
-import { useParams, useSearch } from '@tanstack/react-router'
-import { useMemo } from 'preact/hooks'
+import { useParams } from '@tanstack/react-router'
+import { useEffect, useMemo } from 'preact/hooks'
 import type { ActivityEvent, Round } from '../../client/api/schemas.ts'
 import { hasEnded } from '../../client/sessions/use-session.ts'
 import { useActivity } from '../../client/sessions/use-streams.ts'
+import { useAnySearch } from '../../client/use-address.ts'
+import { Button, Copy } from '../../ui/button.tsx'
 import { Empty, Notice, Skeleton } from '../../ui/notice.tsx'
-import { isTold } from '../../ui/round/fold-activity.ts'
+import { withStatuses } from '../../ui/round/activity-lines.ts'
+import { ActivityStream } from '../../ui/round/activity-stream.tsx'
+import { foldActivity, isShown } from '../../ui/round/fold-activity.ts'
+import { Lanes } from '../../ui/round/lanes.tsx'
+import { mergeAttempts } from '../../ui/round/merge-attempts.ts'
 import { Term } from '../../ui/term.tsx'
-import { shorten, visibleText } from '../../ui/words.ts'
+import { formatNumber, formatSeconds, shorten, visibleText } from '../../ui/words.ts'
 import { useOpenSession } from '../session/session-context.ts'
 import { SessionLink } from '../session/session-link.tsx'
-import { Stage } from './stage.tsx'
+import { createTimeline, type Player, SPEEDS, type Timeline, usePlayer } from './use-player.ts'
 
-/** A round that is over, played back from what it told while it ran. */
+/** The replay of a round that has ended, from its events. */
 export function Screen() {
   const { session } = useOpenSession()
-  const { round: named } = useParams({ strict: false }) as { round: string }
+  const { round: named = '' } = useParams({ strict: false })
   const round = session.rounds.find(({ number }) => String(number) === named)
   return (
     <section class="replay">
@@ -24,13 +30,13 @@ export function Screen() {
         {round && hasEnded(round) && <Back id={session.uuid} round={round.number} />}
       </header>
       {!round && (
-        <Empty title="There is no such round" actions={<ToRounds id={session.uuid} />}>
-          The session has {session.rounds.length} of them.
+        <Empty title="This round does not exist" actions={<ToRounds id={session.uuid} />}>
+          The session has {session.rounds.length}.
         </Empty>
       )}
       {round && !hasEnded(round) && (
-        <Notice title="This round still runs" actions={<ToRounds id={session.uuid} round={round.number} watch />}>
-          It can be played back when it has ended. Until then you can watch it live.
+        <Notice title="This round is still running" actions={<ToRounds id={session.uuid} round={round.number} watch />}>
+          It can be replayed after it has ended. Until then you can watch it live.
         </Notice>
       )}
       {round && hasEnded(round) && <Recorded key={round.number} round={round} />}
@@ -52,28 +58,171 @@ const ToRounds = ({ id, round, watch }: { id: string; round?: number; watch?: bo
 
 function Recorded({ round }: { round: Round }) {
   const { session } = useOpenSession()
-  const { at } = useSearch({ strict: false }) as { at?: unknown }
+  const { at } = useAnySearch()
   const { events, end, error } = useActivity(session.uuid, { round: round.number })
-  const told = useMemo(() => events.filter(isTold), [events])
+  const shown = useMemo(() => events.filter(isShown), [events])
   if (error !== null)
     return (
-      <Notice tone="bad" title="The round cannot be played back" actions={<ToRounds id={session.uuid} />}>
+      <Notice tone="bad" title="The round cannot be replayed" actions={<ToRounds id={session.uuid} />}>
         {error}
       </Notice>
     )
-  if (end === null || (events.length > 0 && told.length === 0))
-    return <Skeleton lines={8} label="Reading what happened" />
-  if (told.length === 0)
+  if (end === null || (events.length > 0 && shown.length === 0))
+    return <Skeleton lines={8} label="Loading the events" />
+  if (shown.length === 0)
     return (
-      <Empty title="Nothing is left of this round" actions={<ToRounds id={session.uuid} round={round.number} />}>
-        What happens in a <Term name="round">round</Term> is kept for 30 days. What came of it stays.
+      <Empty title="The events of this round are gone" actions={<ToRounds id={session.uuid} round={round.number} />}>
+        Events of a <Term name="round">round</Term> are kept for 30 days. Its results stay.
       </Empty>
     )
-  return <Stage round={round} events={told} start={placeOf(told, at)} />
+  return <Stage round={round} events={shown} start={placeOf(shown, at)} />
 }
 
-/** How many events stand before the moment that an address names, and it itself. */
+/** Returns the number of events up to the moment that an address names. */
 const placeOf = (events: readonly ActivityEvent[], at: unknown): number => {
   const id = Number(at)
   return at === undefined || Number.isNaN(id) ? 0 : events.filter((event) => event.id <= id).length
+}
+
+interface StageProps {
+  round: Round
+  events: readonly ActivityEvent[]
+  /** The number of events that are shown first. */
+  start: number
+}
+
+/** The round as it was at a moment: the same lanes and lines as live. */
+export function Stage({ round, events, start }: StageProps) {
+  const timeline = useMemo(() => createTimeline(events.map(({ at }) => at)), [events])
+  const player = usePlayer(timeline, start)
+  const { count } = player
+  useKeys(player)
+  const now = useMemo(() => shownAt(round, events, count), [round, events, count])
+  return (
+    <>
+      <Controls player={player} events={events} timeline={timeline} round={round} />
+      {timeline.left_out > 0 && (
+        <p class="small quiet">
+          Pauses of more than two seconds are shortened: {formatSeconds(timeline.left_out / 1_000)} were skipped.
+        </p>
+      )}
+      <p class="replay-message" aria-live="off">
+        {now.message === null ? 'The round was accepted.' : shorten(visibleText(now.message), 400)}
+      </p>
+      <div class="rounds-work">
+        <section>
+          <h3>
+            <Term name="attempt">Attempts</Term>
+          </h3>
+          {now.lanes.length === 0 ? (
+            <p class="quiet">Nothing has happened yet. Play, or step to the first event.</p>
+          ) : (
+            <Lanes lanes={now.lanes} running={!now.over} />
+          )}
+        </section>
+        <section class="rounds-beside">
+          <h3>Line by line</h3>
+          <ActivityStream lines={now.lines} follow />
+        </section>
+      </div>
+    </>
+  )
+}
+
+function shownAt(round: Round, events: readonly ActivityEvent[], count: number) {
+  const over = count >= events.length
+  const last = events[count - 1]
+  const folded = foldActivity(events.slice(0, count), over)
+  const statuses = over ? round.statuses : round.statuses.filter(({ created_at }) => last && created_at <= last.at)
+  // What was recorded of an attempt belongs to its end.
+  const attempts = round.attempts.filter(
+    ({ ended_at }) => over || (last !== undefined && ended_at !== null && ended_at <= last.at),
+  )
+  return {
+    over,
+    lanes: count === 0 ? [] : mergeAttempts(folded.lanes, attempts),
+    lines: withStatuses(folded.lines, count === 0 ? [] : statuses),
+    message: statuses.findLast(({ message }) => message !== null)?.message ?? null,
+  }
+}
+
+/** Space plays and pauses, and arrows step; not while something else wants these keys. */
+function useKeys({ toggle, step }: ReturnType<typeof usePlayer>): void {
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      const target = event.target as Element
+      if (event.ctrlKey || event.altKey || event.metaKey || target.closest('input, textarea, select, dialog')) return
+      const isWidget = target.closest('button, a, summary, [tabindex="0"]') !== null
+      if (event.key === ' ' && !isWidget) toggle()
+      else if (event.key === 'ArrowRight') step(1)
+      else if (event.key === 'ArrowLeft') step(-1)
+      else return
+      event.preventDefault()
+    }
+    document.addEventListener('keydown', press)
+    return () => document.removeEventListener('keydown', press)
+  })
+}
+
+interface ControlsProps {
+  player: Player
+  events: readonly ActivityEvent[]
+  timeline: Timeline
+  round: Round
+}
+
+/** Play, step, speed, and the place in the round. */
+export function Controls({ player, events, round }: ControlsProps) {
+  const { session } = useOpenSession()
+  const { count, playing, speed, goTo, step, toggle, setSpeed } = player
+  const all = events.length
+  const seconds = formatSeconds(secondsAt(round, events, count))
+  const place = `event ${formatNumber(count)} of ${formatNumber(all)}, ${seconds}`
+  const address = new URL(location.href)
+  address.search = count === 0 ? '' : `?at=${events[count - 1]?.id}`
+  return (
+    <section class="card replay-controls" aria-label="Replay">
+      <div class="replay-buttons">
+        <Button kind="primary" onClick={toggle}>
+          {playing ? 'Pause' : count >= all ? 'Play again' : 'Play'}
+        </Button>
+        <Button aria-label="Previous event" onClick={() => step(-1)} disabled={count === 0}>
+          ←
+        </Button>
+        <Button aria-label="Next event" onClick={() => step(1)} disabled={count >= all}>
+          →
+        </Button>
+        <fieldset aria-label="Speed" class="replay-speeds">
+          {SPEEDS.map((choice) => (
+            <Button key={choice} small aria-pressed={speed === choice} onClick={() => setSpeed(choice)}>
+              {choice}×
+            </Button>
+          ))}
+          <Button small onClick={() => goTo(all)}>
+            All
+          </Button>
+        </fieldset>
+        <Copy text={address.href} label="Copy address at this moment" />
+      </div>
+      <input
+        type="range"
+        class="replay-range"
+        aria-label={`Moment of round ${round.number} of ${session.rounds.length}`}
+        aria-valuetext={place}
+        min={0}
+        max={all}
+        value={count}
+        onInput={({ currentTarget }) => goTo(Number(currentTarget.value))}
+      />
+      <p class="small quiet number">
+        {place}. <span class="replay-keys">Space plays and pauses, ← and → step.</span>
+      </p>
+    </section>
+  )
+}
+
+/** Seconds of the round itself, not of the replay. */
+function secondsAt(round: Round, events: readonly ActivityEvent[], count: number): number {
+  const at = events[count - 1]?.at
+  return at === undefined ? 0 : Math.max(0, (Date.parse(at) - Date.parse(round.created_at)) / 1_000)
 }

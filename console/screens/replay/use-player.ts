@@ -4,7 +4,7 @@ export const SPEEDS = [1, 4, 16] as const
 export type Speed = (typeof SPEEDS)[number]
 
 export interface Player {
-  /** How many events are shown. */
+  /** The number of shown events. */
   count: number
   playing: boolean
   speed: Speed
@@ -74,9 +74,9 @@ export function usePlayer({ offsets }: Timeline, start: number): Player {
 export const LONGEST_WAIT_MS = 2_000
 
 export interface Timeline {
-  /** When each event comes in the replay, in milliseconds from its beginning. */
+  /** The time of each event in the replay, in milliseconds from its start. */
   offsets: number[]
-  /** How much waiting was left out, in milliseconds. */
+  /** The skipped time in milliseconds. */
   left_out: number
 }
 
@@ -97,7 +97,7 @@ export function createTimeline(times: readonly string[]): Timeline {
   return { offsets, left_out }
 }
 
-/** How many events have come at a moment of the replay. */
+/** Returns the number of events before a moment of the replay. */
 export function countAt(offsets: readonly number[], moment: number): number {
   let low = 0
   let high = offsets.length

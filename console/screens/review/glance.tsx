@@ -10,20 +10,20 @@ import { countFindings, FILTER_ACTIONS } from './plan/plan-filter.ts'
 import { useChosenPlan } from './plan/use-chosen-plan.ts'
 import { FilterLink } from './review-links.tsx'
 
-/** What matters for the decision, before anything is opened. */
+/** The facts for a decision at a glance. */
 export function Glance({ session, round }: { session: Session; round: Round }) {
   const { plan, read, document } = useChosenPlan(session, round)
   return (
     <section class="card review-glance" aria-labelledby="review-glance">
       <h2 id="review-glance">At a glance</h2>
       {plan !== null && read.isPending ? (
-        <Skeleton lines={6} label="Reading the plan" />
+        <Skeleton lines={6} label="Loading the plan" />
       ) : (
         <dl class="review-facts">
           {document && <PlanFacts document={document} />}
           {document === null && plan === null && (
             <Fact name={<Term name="plan">Plan</Term>}>
-              {round.plans.length > 0 ? 'Only its text is there.' : 'This round has none.'}
+              {round.plans.length > 0 ? 'Available as text only.' : 'This round has no plan.'}
             </Fact>
           )}
           <LockFact session={session} round={round} />
@@ -35,7 +35,7 @@ export function Glance({ session, round }: { session: Session; round: Round }) {
 
 interface FactProps {
   name: ComponentChildren
-  /** False: nobody looked, so there is nothing that was counted. */
+  /** False: not checked, so that nothing was computed. */
   known?: boolean
   children: ComponentChildren
 }
@@ -59,14 +59,14 @@ function PlanFacts({ document }: { document: PlanDocument }) {
       </Fact>
       <Fact name="Critical">
         {critical.length === 0 ? (
-          'Nothing that holds data or grants access is touched.'
+          'Nothing that holds data or grants access changes.'
         ) : (
           <>
             <Badge tone={lost > 0 ? 'bad' : 'warn'}>
               {lost > 0 ? `${formatNumber(lost)} destroyed or replaced` : 'none is lost'}
             </Badge>{' '}
             <FilterLink filter={{ critical: true }}>
-              {plural(critical.length, 'change')} of what holds data or grants access
+              {plural(critical.length, 'change')} of resources that hold data or grant access
             </FilterLink>
           </>
         )}
@@ -102,8 +102,8 @@ function ActionCounts({ document: { summary } }: { document: PlanDocument }) {
 
 function FindingCounts({ document }: { document: PlanDocument }) {
   const counts = countFindings(document)
-  if (!document.checked.rules) return <>This plan was not held against the rules.</>
-  if (counts.length === 0) return <>No rule found anything.</>
+  if (!document.checked.rules) return <>This plan was not checked against the rules.</>
+  if (counts.length === 0) return <>No findings.</>
   return (
     <>
       {counts.map(([severity, count]) => (
@@ -117,8 +117,8 @@ function FindingCounts({ document }: { document: PlanDocument }) {
 }
 
 function StatementCounts({ document: { statements, checked } }: { document: PlanDocument }) {
-  if (!checked.request) return <>This plan was not held against the request.</>
-  if (statements.length === 0) return <>The request says nothing that code can check.</>
+  if (!checked.request) return <>This plan was not checked against the request.</>
+  if (statements.length === 0) return <>The request states nothing that code can check.</>
   const count = (verdict: string) => statements.filter((statement) => statement.verdict === verdict).length
   const [unmet, unknown] = [count('unmet'), count('unknown')]
   return (
@@ -136,9 +136,9 @@ const sawOutside = ({ outside_targets, targets, checked }: PlanDocument): boolea
   targets.length === 0 || (checked.outside_targets && outside_targets?.made === true)
 
 function sayOutside({ outside_targets, targets, checked }: PlanDocument): string {
-  if (targets.length === 0) return 'The plan is of the whole root, so nothing is left out.'
-  if (!checked.outside_targets || outside_targets === null) return 'Nobody looked at what is outside.'
-  if (!outside_targets.made) return 'It could not be found out.'
+  if (targets.length === 0) return 'The plan covers the whole root.'
+  if (!checked.outside_targets || outside_targets === null) return 'Not checked.'
+  if (!outside_targets.made) return 'The check failed.'
   const count = outside_targets.changes.length + outside_targets.changes_left_out
   return count === 0 ? 'Nothing else would change.' : `${plural(count, 'other change')} that this plan leaves out.`
 }

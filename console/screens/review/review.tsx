@@ -11,7 +11,7 @@ import { CompliancePart } from './report/compliance-part.tsx'
 import { ReportPart } from './report/report-part.tsx'
 import { isReviewable, PARTS, type Part, useReviewAddress } from './review-address.ts'
 
-/** What a round proposes, for the decision whether it should happen: the plan, the code, the report and the rules. */
+/** The review of a round: its plan, code, report and compliance check. */
 export function Screen() {
   const { session } = useOpenSession()
   const selected = useSelectedRound(isReviewable)
@@ -34,8 +34,8 @@ const NothingYet = ({ session }: { session: Session }) => (
       actions={<SessionLink id={session.uuid}>See the rounds</SessionLink>}
     >
       {session.in_flight
-        ? 'A round runs. Its plan appears here as soon as the engine has made one.'
-        : 'No round of this session came as far as a plan. Its rounds say why, and you can ask again there.'}
+        ? 'A round is running. Its plan appears here as soon as the engine has made one.'
+        : 'No round of this session made a plan. Its rounds say why, and you can send another request there.'}
     </Empty>
   </section>
 )

@@ -18,21 +18,21 @@ export function Composer() {
   const { session, is_own } = useOpenSession()
   if (!is_own)
     return (
-      <Notice title="This is a session of somebody else">
-        You can read it. Only {session.username ?? 'its owner'} can ask further in it.
+      <Notice title="This session belongs to somebody else">
+        You can read it. Only {session.username ?? 'its owner'} can continue it.
       </Notice>
     )
   if (session.current_status === 'failed' && !session.in_flight)
     return (
       <Notice
-        title="This session takes no further requests"
+        title="This session accepts no further requests"
         actions={
           <Link class="button button-primary" to="/">
-            Begin a new session
+            Open a new session
           </Link>
         }
       >
-        Its last round failed, and a failed session stays as it is. What it wrote is on its branch.
+        Its last round failed, which ends the session. Its code is on its branch.
       </Notice>
     )
   return <Form />
@@ -41,15 +41,15 @@ export function Composer() {
 function Form() {
   const { session } = useOpenSession()
   const { data: me } = useMe()
-  const { value: asked, change, clear, set } = useDraft(`ask.${session.uuid}`, NOTHING)
-  const send = useSend(asked, () => {
+  const { value: draft, change, clear, set } = useDraft(`ask.${session.uuid}`, EMPTY)
+  const send = useSend(draft, () => {
     clear()
-    set({ ...NOTHING, mode: asked.mode })
+    set({ ...EMPTY, mode: draft.mode })
   })
   const refusal = session.in_flight
-    ? 'A round runs. You can write already, and send when it has ended.'
-    : asked.mode === 'drift' && me?.operation_role !== 'devops'
-      ? 'Drift needs the operation role devops; an administrator can give it.'
+    ? 'A round is running. You can write the next request now and send it when the round has ended.'
+    : draft.mode === 'drift' && me?.operation_role !== 'devops'
+      ? 'Drift needs the operation role devops; an administrator can assign it.'
       : null
   const problems = problemsByField(send.error)
   const isField = problems.q !== undefined
@@ -58,11 +58,11 @@ function Form() {
     if (refusal === null && !send.isPending) send.mutate()
   }
   return (
-    <form class="card rounds-composer" aria-label="Ask further" onSubmit={submit}>
+    <form class="card rounds-composer" aria-label="Next request" onSubmit={submit}>
       <Field
         id="ask"
-        label="Ask further"
-        hint="It builds on what this session has done so far, on the same branch. Ctrl+Enter sends."
+        label="Next request"
+        hint="It builds on the rounds of this session, on the same branch. Ctrl+Enter sends."
         error={problems.q}
       >
         {(control) => (
@@ -70,8 +70,8 @@ function Form() {
             {...control}
             rows={3}
             dir="auto"
-            value={asked.q}
-            placeholder={PLACEHOLDERS[asked.mode]}
+            value={draft.q}
+            placeholder={PLACEHOLDERS[draft.mode]}
             onInput={({ currentTarget }) => change({ q: currentTarget.value })}
             onKeyDown={(event) => {
               if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit(event)
@@ -79,11 +79,11 @@ function Form() {
           />
         )}
       </Field>
-      <ModeChoice asked={asked} change={change} />
+      <ModeChoice draft={draft} change={change} />
       {send.error && !isField && (
         <ErrorNotice
           error={send.error}
-          title={send.error instanceof ApiError ? 'The request was not taken' : 'The request was not sent'}
+          title={send.error instanceof ApiError ? 'The request was not accepted' : 'The request was not sent'}
           retry={() => submit()}
         />
       )}
@@ -98,28 +98,28 @@ function Form() {
           aria-disabled={refusal !== null || undefined}
           aria-describedby="ask-refusal"
         >
-          {asked.preview && asked.mode !== 'generate' ? 'Look' : 'Ask'}
+          {draft.preview && draft.mode !== 'generate' ? 'Preview' : 'Send'}
         </Button>
       </div>
     </form>
   )
 }
 
-const PLACEHOLDERS: Record<Asked['mode'], string> = {
+const PLACEHOLDERS: Record<RequestDraft['mode'], string> = {
   generate: 'Also keep the messages for 30 days.',
   drift: 'Bring everything in line with what really runs.',
   import: 'Import all the infrastructure',
 }
 
 /** Sends the request. What was typed is forgotten when the platform has taken it, and not before. */
-function useSend(asked: Asked, clear: () => void) {
+function useSend(draft: RequestDraft, clear: () => void) {
   const { session } = useOpenSession()
   const { api } = usePlatform()
   const refresh = useRefreshSession()
   const navigate = useNavigate()
   const routes = { generate: calls.generate, drift: calls.drift, import: calls.importResources }
   return useMutation({
-    mutationFn: () => routes[asked.mode](api, { body: bodyOf(asked, session.uuid) }),
+    mutationFn: () => routes[draft.mode](api, { body: bodyOf(draft, session.uuid) }),
     onSuccess: async () => {
       clear()
       await refresh(session.uuid)
@@ -129,36 +129,36 @@ function useSend(asked: Asked, clear: () => void) {
   })
 }
 
-/** What somebody is about to ask. */
-export interface Asked {
+/** The draft of the next request. */
+interface RequestDraft {
   mode: 'generate' | 'drift' | 'import'
   q: string
   preview: boolean
   is_partial: boolean
 }
 
-const NOTHING: Asked = { mode: 'generate', q: '', preview: false, is_partial: false }
+const EMPTY: RequestDraft = { mode: 'generate', q: '', preview: false, is_partial: false }
 
 /** The body of the request. A generate request has neither a preview nor a part. An import preview lists everything. */
-export function bodyOf({ mode, q, preview, is_partial }: Asked, sessionId: string): RoundBody {
+export function bodyOf({ mode, q, preview, is_partial }: RequestDraft, sessionId: string): RoundBody {
   const body = { session_id: sessionId, q }
   if (mode === 'generate') return body
   return { ...body, preview, is_partial: is_partial && !(mode === 'import' && preview) }
 }
 
 interface ChoiceProps {
-  asked: Asked
-  change: (part: Partial<Asked>) => void
+  draft: RequestDraft
+  change: (part: Partial<RequestDraft>) => void
 }
 
-const MODES: [Asked['mode'], string, string][] = [
-  ['generate', 'Change', 'writes code for what you ask, and plans it'],
-  ['drift', 'Drift', 'finds what differs from the cloud'],
-  ['import', 'Import', 'takes what exists already into the code'],
+const MODES: [RequestDraft['mode'], string, string][] = [
+  ['generate', 'Change', 'writes code for the request, and plans it'],
+  ['drift', 'Drift', 'finds differences from the cloud'],
+  ['import', 'Import', 'adopts existing resources into the code'],
 ]
 
-/** Which kind of round: what it does, and whether it only looks. */
-export function ModeChoice({ asked, change }: ChoiceProps) {
+/** The choice of the mode and its options. */
+function ModeChoice({ draft, change }: ChoiceProps) {
   return (
     <div class="rounds-modes small">
       <fieldset>
@@ -169,7 +169,7 @@ export function ModeChoice({ asked, change }: ChoiceProps) {
               type="radio"
               name="ask-mode"
               value={mode}
-              checked={asked.mode === mode}
+              checked={draft.mode === mode}
               onChange={() => change({ mode })}
             />
             <span>
@@ -178,35 +178,35 @@ export function ModeChoice({ asked, change }: ChoiceProps) {
           </label>
         ))}
       </fieldset>
-      {asked.mode !== 'generate' && <Further asked={asked} change={change} />}
+      {draft.mode !== 'generate' && <Further draft={draft} change={change} />}
     </div>
   )
 }
 
-function Further({ asked, change }: ChoiceProps) {
-  const listsAll = asked.mode === 'import' && asked.preview
+function Further({ draft, change }: ChoiceProps) {
+  const listsAll = draft.mode === 'import' && draft.preview
   return (
     <fieldset>
-      <legend class="unseen">How far it goes</legend>
+      <legend class="unseen">Extent of the round</legend>
       <label class="rounds-choice">
         <input
           type="checkbox"
-          checked={asked.preview}
+          checked={draft.preview}
           onChange={({ currentTarget }) => change({ preview: currentTarget.checked })}
         />
         <span>
-          <b>Only look</b> <span class="quiet">nothing is changed, and the sealed plan stays</span>
+          <b>Preview only</b> <span class="quiet">nothing is changed, and the saved plan stays valid</span>
         </span>
       </label>
       {listsAll ? (
         <p class="quiet">
-          It lists the whole <Term name="scope">scope</Term>, whatever the text says.
+          It lists the whole <Term name="scope">scope</Term>, regardless of the text.
         </p>
       ) : (
         <label class="rounds-choice">
           <input
             type="checkbox"
-            checked={asked.is_partial}
+            checked={draft.is_partial}
             onChange={({ currentTarget }) => change({ is_partial: currentTarget.checked })}
           />
           <span>

@@ -3,7 +3,7 @@ import { hasEnded } from '../../client/sessions/use-session.ts'
 
 export type Mode = 'generate' | 'drift' | 'import' | 'apply'
 
-/** What a round is, as far as it shows: the API does not say. Null while nothing tells it. */
+/** Returns the mode of a round, derived from its contents. Null while it is unknown. */
 export function modeOf(round: Round, session: Session): Mode | null {
   const reported = round.reports.at(-1)?.type
   if (reported) return reported
@@ -14,7 +14,7 @@ export function modeOf(round: Round, session: Session): Mode | null {
 }
 
 /**
- * What the platform answered, by the number of the round. The conversation has no entry for previews and for rounds
+ * Returns the answers of the platform by round number. The conversation has no entry for previews and for rounds
  * that failed, and in an import round it holds the platform's own words instead of the request.
  */
 export function answersOf(session: Session): Map<number, string> {
@@ -34,7 +34,7 @@ export function answersOf(session: Session): Map<number, string> {
   return answers
 }
 
-/** What a status message says to people. The one of a round that completed only names its mode. */
+/** Returns the last status message. The one of a completed round only names its mode. */
 export function lastMessage(round: Round): string | null {
   const said = round.statuses.filter(({ message, status }) => message !== null && status !== 'completed')
   return said.at(-1)?.message ?? null

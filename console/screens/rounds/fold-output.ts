@@ -17,7 +17,7 @@ const LINES = 200
 const LINE_LENGTH = 4_000
 
 /**
- * Answers a function that takes all events so far and answers the blocks. It reads each event once, because a round
+ * Returns a function that takes all events so far and returns the blocks. It reads each event once, because a round
  * prints up to 16 MiB; events of another round begin anew.
  */
 export function createOutputFolder(): (events: readonly OutputEvent[]) => OutputBlock[] {

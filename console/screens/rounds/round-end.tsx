@@ -1,19 +1,19 @@
 import { Link } from '@tanstack/react-router'
+import { useState } from 'preact/hooks'
 import type { Round, Session } from '../../client/api/schemas.ts'
 import { hasDocument } from '../../client/sessions/use-artifact.ts'
 import { lastStatus } from '../../client/sessions/use-session.ts'
 import { Badge, Origin } from '../../ui/badge.tsx'
-import { Copy } from '../../ui/button.tsx'
+import { Button, Copy } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { spendOf } from '../../ui/round/spend.ts'
-import { formatMoney, formatNumber, formatSeconds } from '../../ui/words.ts'
+import { formatMoney, formatNumber, formatSeconds, shorten, visibleText } from '../../ui/words.ts'
 import type { SessionPart } from '../session/next-step.ts'
 import { useOpenSession } from '../session/session-context.ts'
 import { SessionLink } from '../session/session-link.tsx'
 import { modeOf } from './conversation.ts'
-import { LongText } from './long-text.tsx'
 
-/** What came of a round that is over, what it took, and where to read on. */
+/** The result of a round that has ended, its cost, and links to its screens. */
 export function RoundEnd({ round, answer }: { round: Round; answer: string | null }) {
   const { session } = useOpenSession()
   return (
@@ -44,7 +44,7 @@ function Outcome({ round, answer, session }: OutcomeProps) {
         {answer !== null && message !== '' && message !== answer && <LongText text={message} />}
       </Notice>
     )
-  const text = answer ?? (round.preview ? 'It looked only: nothing was changed.' : 'The round is completed.')
+  const text = answer ?? (round.preview ? 'Preview: nothing was changed.' : 'The round completed.')
   return (
     <div>
       <LongText text={text} />
@@ -120,14 +120,10 @@ function Usage({ round, usage }: { round: Round; usage: NonNullable<Round['usage
   const { tokens, cost_usd } = spendOf(round) ?? { tokens: 0, cost_usd: null }
   const [read, cached, written] = [usage.input_tokens, usage.cached_tokens, usage.output_tokens].map(formatNumber)
   const facts: [string, string, string?][] = [
-    ['Model', formatSeconds(usage.model_s), 'Waited for a model, and for no engine'],
+    ['Model', formatSeconds(usage.model_s), 'Time waiting for models'],
     ['Engine', formatSeconds(usage.engine_s)],
     ['Tokens', formatNumber(tokens), `${read} in (${cached} from the cache), ${written} out`],
-    [
-      'Cost',
-      formatMoney(cost_usd),
-      cost_usd === null ? 'The price of a model that was asked is not known' : 'At list prices',
-    ],
+    ['Cost', formatMoney(cost_usd), cost_usd === null ? 'The price of a model is unknown' : 'At list prices'],
     ['Attempts', formatNumber(round.attempts.length)],
   ]
   return (
@@ -139,5 +135,28 @@ function Usage({ round, usage }: { round: Round; usage: NonNullable<Round['usage
         </div>
       ))}
     </dl>
+  )
+}
+
+const SHORT = 1_200
+/** More than a page can lay out without a pause. */
+const LONGEST = 20_000
+
+/** An untrusted text with its line breaks. A long one is folded, a very long one is cut. */
+export function LongText({ text }: { text: string }) {
+  const [all, setAll] = useState(false)
+  const isLong = text.length > SHORT
+  return (
+    <>
+      <p class="rounds-text" dir="auto">
+        {visibleText(shorten(text, all ? LONGEST : SHORT))}
+      </p>
+      {isLong && !all && (
+        <Button small kind="quiet" onClick={() => setAll(true)}>
+          Show all {formatNumber(text.length)} characters
+        </Button>
+      )}
+      {all && text.length > LONGEST && <p class="small quiet">The rest of the text is not shown.</p>}
+    </>
   )
 }

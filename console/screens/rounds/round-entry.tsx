@@ -13,8 +13,7 @@ import { Ago, Elapsed } from '../../ui/time.tsx'
 import { formatMoney, shorten, visibleText } from '../../ui/words.ts'
 import { useOpenSession } from '../session/session-context.ts'
 import { lastMessage, type Mode, modeOf } from './conversation.ts'
-import { LongText } from './long-text.tsx'
-import { RoundEnd } from './round-end.tsx'
+import { LongText, RoundEnd } from './round-end.tsx'
 import { RoundWork } from './round-work.tsx'
 
 interface EntryProps {
@@ -60,7 +59,7 @@ function Labels({ round }: { round: Round }) {
   return (
     <span class="rounds-labels">
       {mode && <Badge>{mode}</Badge>}
-      {round.preview && <Badge title="Nothing was changed or pushed">looks only</Badge>}
+      {round.preview && <Badge title="Nothing was changed or pushed">preview</Badge>}
       {last && <StatusBadge status={!over && isNewest && live ? live.status : last.status} />}
       <span class="small quiet number">
         <Elapsed since={round.created_at} until={over && last ? last.created_at : null} />
@@ -102,8 +101,8 @@ function RoundNow({ round, cancelling }: { round: Round; cancelling: string | nu
         <div>
           <p class="rounds-headline" aria-live="polite">
             {cancelling === null
-              ? shorten(visibleText(message ?? 'Waiting for its turn.'), 400)
-              : `${shorten(visibleText(cancelling), 120)} stops it. It ends when the engine has stopped.`}
+              ? shorten(visibleText(message ?? 'Waiting for a worker.'), 400)
+              : `${shorten(visibleText(cancelling), 120)} requested a stop. The round ends when the engine has stopped.`}
           </p>
           <p class="small quiet number">
             <Elapsed since={round.created_at} until={null} />
@@ -150,19 +149,17 @@ export function Stop({ round }: { round: Round }) {
 const Consequences = ({ mode }: { mode: Mode | null }) =>
   mode === 'apply' ? (
     <ul class="rounds-consequences">
-      <li>Before the engine has begun, nothing is changed and the plan stays sealed.</li>
+      <li>Before the engine has started, nothing is changed and the saved plan stays valid.</li>
       <li>
-        After that the engine is interrupted and waited for until it has written its state. The report says what was
-        applied and what was not, and no plan is sealed any more.
+        After that, the engine is interrupted and given time to write its state. The report says what was applied and
+        what was not, and the saved plan can no longer be applied.
       </li>
     </ul>
   ) : (
     <ul class="rounds-consequences">
-      <li>The session stays open for further requests; its lock and its sealed plan stay as they were.</li>
-      <li>Code that was pushed stays on the branch, but the next round begins at the commit before it.</li>
-      {mode === 'import' && (
-        <li>What was imported already stays in the state, and the branch keeps the code for it.</li>
-      )}
-      <li>What the models used is paid for all the same.</li>
+      <li>The session stays open for further requests; its lock and its saved plan stay as they were.</li>
+      <li>Pushed code stays on the branch, but the next round starts at the commit before it.</li>
+      {mode === 'import' && <li>Resources that were imported stay in the state, and the branch keeps their code.</li>}
+      <li>Model calls so far are charged all the same.</li>
     </ul>
   )

@@ -10,7 +10,7 @@ import { formatBytes, formatSeconds, plural } from '../../ui/words.ts'
 import { useOpenSession } from '../session/session-context.ts'
 import { createOutputFolder, inChunks, type OutputBlock } from './fold-output.ts'
 
-/** What the engine printed. It is read only when somebody opens it, because a browser has few connections to a host. */
+/** The engine output. It is read only when it is opened, because a browser has few connections to a host. */
 export function RoundOutput({ round, over }: { round: Round; over: boolean }) {
   const [open, setOpen] = useState(false)
   // A reader who watched a round to its end keeps the text where it is.
@@ -86,11 +86,11 @@ function Scroller({ blocks }: { blocks: readonly OutputBlock[] }) {
 
 function Block({ block }: { block: OutputBlock }) {
   if (block.kind === 'head') return <p class="rounds-job">{stepName(block.step)}</p>
-  if (block.kind === 'cut') return <p class="small quiet">The engine printed more than is kept here.</p>
+  if (block.kind === 'cut') return <p class="small quiet">The rest of the output was not stored.</p>
   if (block.kind === 'foot')
     return (
       <p class="small quiet number">
-        {block.exit_code === 0 ? 'ended well' : `ended with ${block.exit_code ?? 'no exit code'}`}
+        {block.exit_code === 0 ? 'succeeded' : `ended with ${block.exit_code ?? 'no exit code'}`}
         {block.seconds !== null && ` after ${formatSeconds(block.seconds)}`}
       </p>
     )
@@ -156,7 +156,7 @@ interface StateProps {
   quietWhen?: boolean
 }
 
-/** How the stream of a round is, in a few quiet words. */
+/** The state of the stream of a round. */
 export function StreamState({ events, quietWhen }: StateProps) {
   return (
     <span class="rounds-stream-state small quiet" role="status">
@@ -167,8 +167,8 @@ export function StreamState({ events, quietWhen }: StateProps) {
 
 function wordsFor({ stream, error, events }: RoundEvents<unknown>, quiet: boolean): string {
   if (error !== null) return `Cannot be followed: ${error}`
-  if (stream === 'waiting') return 'Interrupted; it goes on by itself.'
+  if (stream === 'waiting') return 'Interrupted; reconnecting.'
   if (stream === 'connecting' && events.length === 0) return 'Connecting…'
-  if (stream === 'connecting') return 'Connecting again…'
+  if (stream === 'connecting') return 'Reconnecting…'
   return stream === 'open' && !quiet ? 'Live' : ''
 }

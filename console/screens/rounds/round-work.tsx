@@ -15,7 +15,7 @@ import { RoundOutput, StreamState } from './round-output.tsx'
 
 interface WorkProps {
   round: Round
-  /** Told by whom the round is being stopped. */
+  /** Receives the user who requested the stop. */
   onCancelling: (by: string | null) => void
 }
 
@@ -38,7 +38,7 @@ export function RoundWork({ round, onCancelling }: WorkProps) {
           <Term name="attempt">Attempts</Term> <StreamState events={activity} quietWhen={isOver} />
         </h3>
         {lanes.length > 0 && <Lanes lanes={lanes} running={!isOver} />}
-        {lanes.length === 0 && !isOver && <Skeleton lines={3} label="The round has not begun to tell" />}
+        {lanes.length === 0 && !isOver && <Skeleton lines={3} label="Waiting for the first event" />}
         {lanes.length === 0 && isOver && activity.stream === 'ended' && (
           <p class="quiet small">{isGone ? GONE : 'No attempt at the code was made.'}</p>
         )}
@@ -53,7 +53,7 @@ export function RoundWork({ round, onCancelling }: WorkProps) {
           Line by line <span class="small quiet number">{plural(lines.length, 'line')}</span>
         </h3>
         {folded.cut && (
-          <p class="small quiet">The round did so much that only beginnings and ends were kept from some point on.</p>
+          <p class="small quiet">The round had so many events that later ones are recorded in less detail.</p>
         )}
         {lines.length > 0 && <ActivityStream lines={lines} follow={!isOver} />}
       </section>
@@ -62,4 +62,4 @@ export function RoundWork({ round, onCancelling }: WorkProps) {
   )
 }
 
-const GONE = 'What happened in a round is kept for 30 days; nothing of this one is left.'
+const GONE = 'Events of a round are kept for 30 days; those of this round are gone.'

@@ -1,6 +1,6 @@
-import { useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'preact/hooks'
 import { hasEnded } from '../../client/sessions/use-session.ts'
+import { useAnySearch } from '../../client/use-address.ts'
 import { Empty } from '../../ui/notice.tsx'
 import { Term } from '../../ui/term.tsx'
 import { useOpenSession } from '../session/session-context.ts'
@@ -16,10 +16,10 @@ export function Screen() {
   return (
     <section class="rounds">
       <p class="small quiet">
-        A <Term name="session">session</Term> is a conversation; each request in it is worked on as a{' '}
+        A <Term name="session">session</Term> is a conversation; each request in it starts a{' '}
         <Term name="round">round</Term>.
       </p>
-      {session.rounds.length === 0 && <Empty title="No round yet">The first request is being taken in.</Empty>}
+      {session.rounds.length === 0 && <Empty title="No round yet">The first request is being accepted.</Empty>}
       <ol class="rounds-list">
         {session.rounds.map((round) => (
           <RoundEntry
@@ -39,7 +39,7 @@ export function Screen() {
 /** Open is the round that the address names, else the newest one; one that runs is always open at first. */
 function useOpenRounds() {
   const { session } = useOpenSession()
-  const named = Number((useSearch({ strict: false }) as { round?: unknown }).round)
+  const named = Number(useAnySearch().round)
   const newest = session.rounds.at(-1)
   const [choices, setChoices] = useState<Record<number, boolean>>({})
   useEffect(() => setChoices({}), [session.uuid, named, newest?.number])

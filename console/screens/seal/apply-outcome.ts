@@ -17,7 +17,7 @@ export interface ApplyReport {
   recommendations: string[]
 }
 
-/** How an apply ended, as far as people have to act differently on it. */
+/** The outcome of an apply. */
 export type Outcome = 'success' | 'partial' | 'failed' | 'nothing' | 'unknown'
 
 /** An apply round says what it is only by what it did: it alone has this status, this report and this request. */
@@ -26,7 +26,7 @@ export const isApplyRound = ({ reports, statuses, query, attempts }: Round): boo
   statuses.some(({ status }) => status === 'apply') ||
   (query === 'Engine apply.' && attempts.length === 0)
 
-/** What could be a report of an apply; null for anything else that was stored in its place. */
+/** Returns the report of an apply; null for any other document. */
 export function readReport(value: unknown): ApplyReport | null {
   const { summary, status, resource_changes, recommendations, execution_summary } = (value ?? {}) as ApplyReport
   const isReport =
@@ -40,7 +40,7 @@ export function readReport(value: unknown): ApplyReport | null {
 }
 
 /**
- * Nobody knows the outcome: then the report lists no resource, because there is nothing that it could say about one.
+ * Unknown outcome: the report lists no resource.
  * A refused apply lists every planned change as not carried out.
  */
 export function outcomeOf({ status, summary, resource_changes }: ApplyReport): Outcome {
@@ -51,7 +51,7 @@ export function outcomeOf({ status, summary, resource_changes }: ApplyReport): O
   return begun ? 'failed' : 'nothing'
 }
 
-/** How an apply round that has no report ended; null while it runs. */
+/** Returns how an apply round without a report ended; null while it runs. */
 export function endWithoutReport(round: Round): 'cancelled' | 'failed' | 'lost' | null {
   if (!hasEnded(round) || round.reports.some(({ type }) => type === 'apply')) return null
   const status = lastStatus(round)?.status

@@ -1,20 +1,20 @@
 import type { OutputEvent, PlannedResource } from '../../client/api/schemas.ts'
 
-/** What an apply does to one object, as far as the engine has told. */
+/** The progress of one object, as the engine printed it. */
 export interface Step {
   /** Address as the engine prints it; a left-over object has its key behind it. */
   address: string
   effect: 'create' | 'change' | 'destroy' | 'read'
   /** `stopped`: the engine ended with an error before it said that this was done. */
   state: 'running' | 'done' | 'failed' | 'stopped'
-  /** How long it took, or takes so far, in the words of the engine: `1m10s`; empty when it did not say. */
+  /** The duration as the engine printed it: `1m10s`; empty when unknown. */
   took: string
 }
 
 export interface Progress {
   /** In the order in which they began. */
   steps: Step[]
-  /** Whether the engine said that it is done. */
+  /** True once the engine printed that it is done. */
   isComplete: boolean
   /** Texts of errors, each with its first line in front. */
   errors: string[]
@@ -90,19 +90,19 @@ function readError(raw: string, errors: string[], steps: Map<string, Step>): voi
   if (errors.length > 0 && !/^[╷╵]/.test(line)) errors.push(`${errors.pop()}\n${line}`.trimEnd())
 }
 
-/** When the engine has ended, nothing runs any more. */
+/** Ends all running steps when the engine has ended. */
 function settle(steps: Map<string, Step>, isGood: boolean): void {
   for (const step of steps.values()) if (step.state === 'running') step.state = isGood ? 'done' : 'stopped'
 }
 
-/** How many steps an apply of these resources has; what is replaced is destroyed and created. */
+/** Returns the number of steps of an apply; a replacement counts as two. */
 export const countPlanned = (resources: readonly PlannedResource[]): number =>
   resources.reduce((sum, { action }) => {
     if (action === 'replace') return sum + 2
     return sum + (action === 'create' || action === 'update' || action === 'delete' ? 1 : 0)
   }, 0)
 
-/** How far an apply has come; what is only read does not count. */
+/** Returns the progress of an apply, without reads. */
 export function countSteps({ steps }: Progress): { done: number; running: number; failed: number } {
   const count = (...states: Step['state'][]) =>
     steps.filter(({ effect, state }) => effect !== 'read' && states.includes(state)).length

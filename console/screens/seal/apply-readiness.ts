@@ -1,10 +1,10 @@
 import type { PlanDocument, PlannedResource, Session } from '../../client/api/schemas.ts'
 
-/** Why a plan cannot be applied now, and what to do about it. */
+/** The reason why a plan cannot be applied now, and the remedy. */
 export interface Refusal {
   reason: string
   advice: string
-  /** What helps, where the console has a screen for it. */
+  /** The screen of the remedy, if there is one. */
   remedy: 'rounds' | 'locked' | 'start' | null
 }
 
@@ -12,49 +12,56 @@ type SealReason = NonNullable<NonNullable<Session['seal']>['reason']>
 
 const ADVICE: Record<SealReason, [advice: string, remedy: Refusal['remedy']]> = {
   used: [
-    'A plan is applied once. Ask for the next change in a further round, which seals a plan of its own.',
+    'A plan is applied once. Request the next change in a further round, which saves a plan of its own.',
     'rounds',
   ],
-  discarded: ['Ask for the change again: a further round plans on the state as it is now.', 'rounds'],
-  superseded: ['Review and apply the plan of the later round, or ask again.', 'rounds'],
-  session_failed: ['This session takes no further round. Open a new one with the same request.', 'start'],
-  not_reviewed: ['Wait for the round to end. If it has ended early, ask again.', 'rounds'],
-  newer_commit: ['Ask for a further round, which plans the code as it is now.', 'rounds'],
-  state_moved: ['Ask for a further round, which plans on the state as it is now.', 'rounds'],
-  engine_changed: ['Ask for a further round, which plans with the present engine.', 'rounds'],
+  discarded: ['Request the change again: a further round plans against the present state.', 'rounds'],
+  superseded: ['Review and apply the plan of the later round, or request the change again.', 'rounds'],
+  session_failed: ['This session accepts no further round. Open a new one with the same request.', 'start'],
+  not_reviewed: ['Wait for the round to end. If it ended early, request the change again.', 'rounds'],
+  newer_commit: ['Request a further round, which plans the code as it is now.', 'rounds'],
+  state_moved: ['Request a further round, which plans on the state as it is now.', 'rounds'],
+  engine_changed: ['Request a further round, which plans with the present engine.', 'rounds'],
 }
 
-/** The first reason why an apply would be refused; null when nothing is known to stand in its way. */
+/** Returns the first reason why an apply would be refused; null when none is known. */
 export function findRefusal(session: Session, isOwn: boolean): Refusal | null {
   const { seal } = session
   if (!isOwn)
-    return { reason: 'This is the session of somebody else.', advice: 'Only its owner may apply.', remedy: null }
+    return { reason: 'This session belongs to somebody else.', advice: 'Only its owner may apply.', remedy: null }
   if (session.in_flight)
-    return { reason: 'A round of this session runs.', advice: 'Wait until it has ended, or stop it.', remedy: 'rounds' }
+    return {
+      reason: 'A round of this session is running.',
+      advice: 'Wait for it to end, or stop it.',
+      remedy: 'rounds',
+    }
   if (!seal)
-    return { reason: 'No plan is sealed.', advice: 'A round that passes every check seals its plan.', remedy: 'rounds' }
+    return {
+      reason: 'There is no saved plan.',
+      advice: 'A round that passes every check saves its plan.',
+      remedy: 'rounds',
+    }
   if (session.current_status === 'failed')
     return { reason: 'The last round failed.', advice: ADVICE.session_failed[0], remedy: 'start' }
   // A plan that is used up stays so, whatever becomes of the lock.
   if (!seal.valid && seal.reason !== 'newer_commit') {
     const [advice, remedy] = ADVICE[seal.reason ?? 'discarded'] ?? ADVICE.discarded
-    return { reason: seal.explanation ?? 'The sealed plan is not valid any more.', advice, remedy }
+    return { reason: seal.explanation ?? 'The sealed plan is no longer valid.', advice, remedy }
   }
   if (session.is_blocked)
     return {
       reason: 'This session is locked.',
-      advice:
-        'Somebody with the panel role editor has to look and unlock it, or a further round has to pass the checks.',
+      advice: 'A user with the panel role editor has to unlock it, or a further round has to pass the checks.',
       remedy: 'locked',
     }
   if (!seal.valid) {
     const [advice, remedy] = ADVICE.newer_commit
-    return { reason: seal.explanation ?? 'The branch has other code by now.', advice, remedy }
+    return { reason: seal.explanation ?? 'The branch has changed since.', advice, remedy }
   }
   return null
 }
 
-/** What an apply of a plan takes away. */
+/** The resources that an apply destroys. */
 export interface Losses {
   destroyed: PlannedResource[]
   /** Those that hold data or grant access. */
@@ -67,7 +74,7 @@ export function findLosses(document: PlanDocument | undefined): Losses {
 }
 
 /**
- * What has to be typed before something critical goes away: the number of what is destroyed, or the one address where
+ * Returns the text to type before something critical is destroyed: the number of resources, or the one address where
  * people can type it. Null: a plain confirmation is enough.
  * @param losses null when the plan cannot be read, so that nobody knows what goes away
  */

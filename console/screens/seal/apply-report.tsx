@@ -1,36 +1,35 @@
 import { Link } from '@tanstack/react-router'
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
 import type { Session } from '../../client/api/schemas.ts'
 import { Badge, Origin, type Tone } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { FirstOf, Table } from '../../ui/table.tsx'
 import { formatNumber, shorten, visibleText } from '../../ui/words.ts'
 import { type ApplyReport, type Outcome, outcomeOf } from './apply-outcome.ts'
 
 const WORDS: Record<Outcome, [tone: Tone, title: string, advice: string]> = {
-  success: ['good', 'Applied', 'The plan was carried out. It is used up, so a further change needs a further round.'],
+  success: ['good', 'Applied', 'The plan was applied. A further change needs a further round.'],
   partial: [
     'warn',
-    'Applied in part',
-    'Some of the plan was carried out, and the state knows which. The plan is used up: ask for a further round, ' +
+    'Partly applied',
+    'Part of the plan was applied, and the state records which. Request a further round, ' +
       'which plans what is left, and apply that.',
   ],
   failed: [
     'bad',
     'The apply failed',
-    'The engine began, and completed nothing. The plan is used up: mend the cause in a further round and apply that.',
+    'The engine started and completed nothing. Fix the cause in a further round and apply its plan.',
   ],
   nothing: [
     'warn',
     'Nothing was applied',
-    'The cloud is as it was. The plan is used up: ask for a further round, which plans on the state as it is now.',
+    'The cloud is unchanged. Request a further round, which plans against the present state.',
   ],
   unknown: [
     'bad',
-    'Nobody knows what was applied',
-    'It may have been carried out wholly, in part or not at all, and it is not tried again. Look at the cloud and at ' +
-      'the lock of the state before anything else; then a drift round or a further round shows what differs.',
+    'The outcome is unknown',
+    'All, some or none of the plan may have been applied, and it is not retried. Check the cloud and the lock of ' +
+      'the state first; then a drift round or a further round shows the differences.',
   ],
 }
 
@@ -40,7 +39,7 @@ interface Props {
   isCancelled: boolean
 }
 
-/** What an apply did, and what to do now. */
+/** The report of an apply, with the next step. */
 export function Report({ report, session, isCancelled }: Props) {
   const outcome = outcomeOf(report)
   const [tone, title, advice] = WORDS[outcome]
@@ -49,7 +48,7 @@ export function Report({ report, session, isCancelled }: Props) {
     <>
       <Notice tone={tone} title={title} actions={<NextSteps outcome={outcome} session={session} />}>
         <p>{advice}</p>
-        {isCancelled && <p>Somebody stopped this round; the engine ended what it had begun.</p>}
+        {isCancelled && <p>This round was stopped; the engine finished what it had started.</p>}
       </Notice>
       {outcome !== 'unknown' && (
         <dl class="seal-counts">
@@ -85,52 +84,38 @@ function NextSteps({ outcome, session }: { outcome: Outcome; session: Session })
     )
   return (
     <Link class="button" to="/sessions/$sessionId" params={params} activeOptions={{ exact: true }}>
-      Ask for a further round
+      Request a further round
     </Link>
   )
 }
 
-const FIRST = 50
-const MORE = 200
-
 function Entries({ entries }: { entries: ApplyReport['resource_changes'] }) {
-  const [count, setCount] = useState(FIRST)
   if (entries.length === 0) return null
   // What failed is what people look for.
   const sorted = entries.toSorted((a, b) => Number(b.status === 'failed') - Number(a.status === 'failed'))
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by the keyboard */}
-      <section class="scroll-x" tabIndex={0} aria-label="What became of each resource">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Resource</th>
-              <th scope="col">Result</th>
-              <th scope="col">What happened</th>
-            </tr>
-          </thead>
-          <tbody>
-            {sorted.slice(0, count).map((entry, index) => (
-              <tr key={index}>
-                <th scope="row" class="mono seal-address">
-                  {shorten(visibleText(`${entry.resource_type}.${entry.resource_name}`), 300)}
-                </th>
-                <td class="seal-cell">{entry.status === 'success' ? <Done /> : <NotDone />}</td>
-                <td>
-                  {shorten(visibleText(entry.details ?? ''), 1_000)}
-                  {entry.error_message && <pre class="small">{shorten(visibleText(entry.error_message), 4_000)}</pre>}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+      <section class="scroll-x" tabIndex={0} aria-label="Result of each resource">
+        <FirstOf items={sorted}>
+          {(shown) => (
+            <Table head={['Resource', 'Result', 'Details']}>
+              {shown.map((entry, index) => (
+                <tr key={index}>
+                  <th scope="row" class="mono seal-address">
+                    {shorten(visibleText(`${entry.resource_type}.${entry.resource_name}`), 300)}
+                  </th>
+                  <td class="seal-cell">{entry.status === 'success' ? <Done /> : <NotDone />}</td>
+                  <td>
+                    {shorten(visibleText(entry.details ?? ''), 1_000)}
+                    {entry.error_message && <pre class="small">{shorten(visibleText(entry.error_message), 4_000)}</pre>}
+                  </td>
+                </tr>
+              ))}
+            </Table>
+          )}
+        </FirstOf>
       </section>
-      {entries.length > count && (
-        <Button onClick={() => setCount((before) => before + MORE)}>
-          Show more ({formatNumber(entries.length - count)} left)
-        </Button>
-      )}
     </>
   )
 }
@@ -156,19 +141,19 @@ function Advice({ texts }: { texts: readonly unknown[] }) {
 const ENDS: Record<'cancelled' | 'failed' | 'lost', [tone: Tone, title: string, advice: ComponentChildren]> = {
   cancelled: [
     'neutral',
-    'Stopped before it began',
-    'Nothing was handed to the engine and nothing was changed. The plan stays sealed unless it says otherwise below.',
+    'Stopped before it started',
+    'The engine did not start and nothing was changed. The saved plan stays valid unless stated otherwise below.',
   ],
   failed: [
     'bad',
     'The apply round failed',
-    'There is no report. What the engine printed says how far it came, if it began. This session takes no further ' +
-      'round: open a new one, whose plan shows how the code and the cloud differ now.',
+    'There is no report. The engine output shows how far the apply came. This session accepts no further ' +
+      'round: open a new one, whose plan shows how code and cloud differ now.',
   ],
   lost: [
     'warn',
     'There is no report of this apply',
-    'The round ended without one. A further round shows how the code and the cloud differ now.',
+    'The round ended without one. A further round shows how code and cloud differ now.',
   ],
 }
 
@@ -184,6 +169,6 @@ export function EndedWithout({ end, message }: { end: keyof typeof ENDS; message
 
 export const Damaged = () => (
   <Notice tone="bad" title="The report cannot be read">
-    Its document is damaged. What the engine printed stands below and with the round.
+    Its document is damaged. The engine output is below and with the round.
   </Notice>
 )

@@ -1,15 +1,16 @@
-import type { Round, Session } from '../../client/api/schemas.ts'
+import type { OutputEvent, Round, Session } from '../../client/api/schemas.ts'
 import { useJsonArtifact, usePlanDocument } from '../../client/sessions/use-artifact.ts'
 import { hasEnded, lastStatus } from '../../client/sessions/use-session.ts'
-import { useOutput } from '../../client/sessions/use-streams.ts'
-import { Skeleton } from '../../ui/notice.tsx'
+import { type RoundEvents, useOutput } from '../../client/sessions/use-streams.ts'
+import { Badge, type Tone } from '../../ui/badge.tsx'
+import { Notice, Skeleton } from '../../ui/notice.tsx'
 import { Unreadable } from '../../ui/shell/errors.tsx'
 import { Elapsed } from '../../ui/time.tsx'
-import { visibleText } from '../../ui/words.ts'
+import { VirtualList } from '../../ui/virtual-list.tsx'
+import { formatNumber, plural, shorten, visibleText } from '../../ui/words.ts'
 import { RoundPicker, type SelectedRound } from '../session/selected-round.tsx'
 import { endWithoutReport, readReport } from './apply-outcome.ts'
-import { countPlanned, readProgress } from './apply-progress.ts'
-import { ProgressList } from './apply-progress-list.tsx'
+import { countPlanned, countSteps, type Progress, readProgress, type Step } from './apply-progress.ts'
 import { Damaged, EndedWithout, Report } from './apply-report.tsx'
 
 interface Props extends SelectedRound {
@@ -26,7 +27,7 @@ export function ApplyRound({ session, round, ...selected }: Props) {
   return (
     <section class="card seal-card" aria-labelledby="seal-round">
       <header class="seal-head">
-        <h3 id="seal-round">{isOver ? `What the apply in round ${round.number} did` : 'Applying'}</h3>
+        <h3 id="seal-round">{isOver ? `Result of the apply in round ${round.number} ` : 'Applying'}</h3>
         {!isOver && <Elapsed since={round.created_at} until={null} />}
         <RoundPicker round={round} {...selected} />
       </header>
@@ -40,7 +41,7 @@ export function ApplyRound({ session, round, ...selected }: Props) {
   )
 }
 
-/** How many steps the plan has that this round carries out; 0 when it is not known. */
+/** Returns the number of steps of the plan of this round; 0 when unknown. */
 function usePlannedSteps({ uuid, seal, rounds }: Session, round: Round): number {
   const sealed = rounds.find(({ number }) => number === seal?.round && number < round.number) ?? null
   const resources = usePlanDocument(uuid, sealed).data?.resources
@@ -53,7 +54,7 @@ function Result({ session, round }: Pick<Props, 'session' | 'round'>) {
   const end = endWithoutReport(round)
   if (end) return <EndedWithout end={end} message={lastStatus(round)?.message ?? null} />
   if (read.error) return <Unreadable error={read.error} what="report" retry={() => void read.refetch()} />
-  if (read.isPending) return <Skeleton lines={5} label="The report is being read" />
+  if (read.isPending) return <Skeleton lines={5} label="Loading the report" />
   const report = readReport(read.data)
   return report ? (
     <Report report={report} session={session} isCancelled={lastStatus(round)?.status === 'uncompleted'} />
@@ -61,3 +62,104 @@ function Result({ session, round }: Pick<Props, 'session' | 'round'>) {
     <Damaged />
   )
 }
+
+interface ProgressListProps {
+  progress: Progress
+  /** Steps of the plan; 0 when it is not known. */
+  planned: number
+  output: RoundEvents<OutputEvent>
+  isOver: boolean
+}
+
+/** The progress of an apply, resource by resource. */
+export function ProgressList({ progress, planned, output, isOver }: ProgressListProps) {
+  const { done, running, failed } = countSteps(progress)
+  const total = Math.max(planned, done + running + failed)
+  if (isOver && progress.steps.length === 0 && progress.errors.length === 0) return null
+  return (
+    <div class="seal-progress">
+      {total > 0 && (
+        <progress class="seal-bar" value={done} max={total} aria-label="Steps of the plan that are done">
+          {done}
+        </progress>
+      )}
+      <p role="status" class="quiet small">
+        {describe(done, running, failed, total)}
+        {output.stream === 'waiting' && ' The connection was lost and is being restored.'}
+      </p>
+      {output.error && <Notice tone="warn">{output.error}</Notice>}
+      <Steps steps={progress.steps} follow={!isOver} />
+      {progress.errors.length > 0 && <Errors errors={progress.errors} />}
+    </div>
+  )
+}
+
+const LONG = 12
+
+function Steps({ steps, follow }: { steps: readonly Step[]; follow: boolean }) {
+  if (steps.length > LONG)
+    return (
+      <VirtualList
+        items={steps}
+        estimate={36}
+        keyOf={keyOf}
+        row={(step) => <StepRow step={step} />}
+        label="Progress of each resource"
+        follow={follow}
+        class="seal-steps"
+      />
+    )
+  return (
+    <ul aria-label="Progress of each resource">
+      {steps.map((step) => (
+        <li key={keyOf(step)}>
+          <StepRow step={step} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const keyOf = ({ effect, address }: Step) => `${effect} ${address}`
+
+function describe(done: number, running: number, failed: number, total: number): string {
+  if (total === 0) return 'The engine has not started with a resource yet.'
+  const parts = [`${formatNumber(done)} of ${plural(total, 'step')} done`]
+  if (running > 0) parts.push(`${formatNumber(running)} running`)
+  if (failed > 0) parts.push(`${formatNumber(failed)} failed or stopped`)
+  return `${parts.join(', ')}.`
+}
+
+const STATES: Record<Step['state'], [sign: string, word: string, tone: Tone]> = {
+  running: ['…', 'running', 'accent'],
+  done: ['✓', 'done', 'good'],
+  failed: ['✗', 'failed', 'bad'],
+  stopped: ['?', 'not finished', 'warn'],
+}
+
+function StepRow({ step: { address, effect, state, took } }: { step: Step }) {
+  const [sign, word, tone] = STATES[state]
+  return (
+    <div class="seal-step">
+      <Badge tone={tone}>
+        <span aria-hidden="true">{sign}</span> {word}
+      </Badge>
+      <span>{effect}</span>
+      <span class="mono seal-address">{shorten(visibleText(address), 300)}</span>
+      <span class="number quiet">{took.slice(0, 12)}</span>
+    </div>
+  )
+}
+
+const MOST_ERRORS = 20
+
+const Errors = ({ errors }: { errors: readonly string[] }) => (
+  <details>
+    <summary>Errors of the engine: {plural(errors.length, 'error')}</summary>
+    {errors.slice(0, MOST_ERRORS).map((text, index) => (
+      <pre key={index} class="small">
+        {shorten(visibleText(text), 4_000)}
+      </pre>
+    ))}
+  </details>
+)

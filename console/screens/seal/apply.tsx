@@ -1,17 +1,19 @@
 import { useMutation } from '@tanstack/preact-query'
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { calls } from '../../client/api/calls.ts'
-import type { Seal, Session } from '../../client/api/schemas.ts'
+import type { PlannedResource, Seal, Session } from '../../client/api/schemas.ts'
 import { usePlatform } from '../../client/platform.ts'
 import { usePlanDocument } from '../../client/sessions/use-artifact.ts'
 import { useRefreshSession } from '../../client/sessions/use-session.ts'
-import { actionName } from '../../ui/badge.tsx'
+import { ActionBadge, actionName, Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Field } from '../../ui/field.tsx'
 import { ErrorNotice, Skeleton } from '../../ui/notice.tsx'
-import { formatNumber } from '../../ui/words.ts'
-import { Refused } from '../session/refusal.tsx'
-import { findLosses, findRefusal } from './apply-readiness.ts'
-import { ConfirmApply } from './confirm-apply.tsx'
+import { formatNumber, plural, shorten, visibleText } from '../../ui/words.ts'
+import { Refused } from '../session/session-link.tsx'
+import { confirmationFor, findLosses, findRefusal, isConfirmed, type Losses } from './apply-readiness.ts'
 
 /** Applies the saved plan, or says why that is not possible. */
 export function Apply({ session, seal, isOwn }: { session: Session; seal: Seal; isOwn: boolean }) {
@@ -75,3 +77,114 @@ function summarise(summary: Record<string, number>): string {
     .map((action) => `${actionName(action)} ${formatNumber(summary[action] ?? 0)}`)
   return parts.length === 0 ? 'It changes no resource.' : `It will ${parts.join(', ')}.`
 }
+
+interface Props {
+  open: boolean
+  seal: Seal
+  /** Null when the plan cannot be read. */
+  losses: Losses | null
+  busy: boolean
+  error: ComponentChildren
+  onConfirm: () => void
+  onClose: () => void
+}
+
+const FORM = 'seal-confirm'
+
+/** Asks before the cloud is changed; where data or access goes away, something has to be typed. */
+export function ConfirmApply({ open, seal, losses, busy, error, onConfirm, onClose }: Props) {
+  const wanted = confirmationFor(losses)
+  return (
+    <Dialog
+      open={open}
+      title="Apply the saved plan?"
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind={wanted === null ? 'primary' : 'danger'} type="submit" form={FORM} busy={busy}>
+            {busy ? 'Starting…' : 'Apply'}
+          </Button>
+        </>
+      }
+    >
+      <p>
+        This changes the cloud as plan <code>{seal.plan_sha256.slice(0, 12)}</code> of round {seal.round} says. The plan
+        can be applied only once, however the apply ends.
+      </p>
+      {losses === null && <p>It is not known what the plan destroys, because the plan cannot be read at the moment.</p>}
+      {losses !== null && losses.destroyed.length > 0 && <Lost losses={losses} />}
+      <Confirmation wanted={wanted} onConfirm={onConfirm} />
+      {error}
+    </Dialog>
+  )
+}
+
+/** Starts empty whenever the dialog opens, so that an old entry confirms nothing. */
+function Confirmation({ wanted, onConfirm }: { wanted: string | null; onConfirm: () => void }) {
+  const [typed, setTyped] = useState('')
+  const [wrong, setWrong] = useState(false)
+  return (
+    <form
+      id={FORM}
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (isConfirmed(wanted, typed)) onConfirm()
+        else setWrong(true)
+      }}
+    >
+      {wanted !== null && (
+        <Field
+          id="seal-typed"
+          label={
+            <>
+              Type <code>{wanted}</code> to confirm
+            </>
+          }
+          hint={/^\d+$/.test(wanted) ? 'The number of resources that are destroyed or replaced.' : undefined}
+          error={wrong && !isConfirmed(wanted, typed) ? `This is not ${wanted}. Nothing was applied.` : undefined}
+        >
+          {(control) => (
+            <input
+              {...control}
+              value={typed}
+              autoComplete="off"
+              autoCapitalize="off"
+              spellcheck={false}
+              onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+            />
+          )}
+        </Field>
+      )}
+    </form>
+  )
+}
+
+const LISTED = 12
+
+function Lost({ losses: { destroyed, critical } }: { losses: Losses }) {
+  const others = destroyed.filter((resource) => !critical.includes(resource))
+  const listed = [...critical, ...others].slice(0, LISTED)
+  return (
+    <div>
+      <p>
+        <b>{plural(destroyed.length, 'resource')} will be destroyed or replaced</b>
+        {critical.length > 0 && `, ${critical.length} of them critical`}:
+      </p>
+      <ul class="seal-lost">
+        {listed.map((resource) => (
+          <LostRow key={`${resource.address} ${resource.deposed}`} resource={resource} />
+        ))}
+      </ul>
+      {destroyed.length > listed.length && <p class="quiet">and {destroyed.length - listed.length} more</p>}
+    </div>
+  )
+}
+
+const LostRow = ({ resource: { action, address, is_critical, critical_reason } }: { resource: PlannedResource }) => (
+  <li>
+    <ActionBadge action={action} />
+    <span class="mono">{shorten(visibleText(address), 200)}</span>
+    {is_critical && <Badge tone="bad">{critical_reason === 'access' ? 'grants access' : 'holds data'}</Badge>}
+  </li>
+)

@@ -13,11 +13,11 @@ import { visibleText } from '../../ui/words.ts'
 type Check = Seal['checks'][number]
 
 const QUESTIONS: Record<Check['name'], string> = {
-  commit: 'Is the code still the one that was planned?',
-  engine: 'Is the engine still the one that planned it?',
-  state: 'Is the state still the one it was planned on?',
-  reviewed: 'Was the round that sealed it completed?',
-  lock: 'Is nothing locked?',
+  commit: 'Is the code unchanged since the plan?',
+  engine: 'Is the engine the same as for the plan?',
+  state: 'Is the state unchanged since the plan?',
+  reviewed: 'Did the round that saved it complete?',
+  lock: 'Is the session unlocked?',
   copy: 'Is there an encrypted copy?',
 }
 const OUTCOMES: Record<Check['outcome'], [sign: string, word: string, tone: Tone]> = {
@@ -26,7 +26,7 @@ const OUTCOMES: Record<Check['outcome'], [sign: string, word: string, tone: Tone
   unknown: ['?', 'unknown', 'neutral'],
 }
 
-/** Compares the sealed plan with the present, and says what came of the last time. */
+/** Verifies the saved plan, and shows the last verification. */
 export function Verify({ session, seal, isOwn }: { session: Session; seal: Seal; isOwn: boolean }) {
   const { api } = usePlatform()
   const me = useMe()
@@ -41,28 +41,28 @@ export function Verify({ session, seal, isOwn }: { session: Session; seal: Seal;
   return (
     <section class="card seal-card" aria-labelledby="seal-verify">
       <header class="seal-head">
-        <h3 id="seal-verify">Does it still hold?</h3>
+        <h3 id="seal-verify">Is it still valid?</h3>
         {may && (
           <Button small busy={verify.isPending} onClick={() => verify.mutate()}>
-            {verify.isPending ? 'Comparing…' : 'Verify now'}
+            {verify.isPending ? 'Verifying…' : 'Verify now'}
           </Button>
         )}
       </header>
       <p class="quiet" role="status">
         {verifiedAt === null ? (
-          'Nobody has compared the plan with the present yet. It changes nothing, and an apply compares again.'
+          'Not verified yet. A verification changes nothing, and an apply verifies the plan again.'
         ) : (
           <>
-            Compared with the present <Ago at={verifiedAt} />.{' '}
-            {seal.reason === 'used' ? 'The plan is used up by now.' : 'An apply compares again.'}
+            Verified <Ago at={verifiedAt} />.{' '}
+            {seal.reason === 'used' ? 'The plan has been applied since.' : 'An apply verifies the plan again.'}
           </>
         )}
       </p>
-      {!may && <p class="quiet">Its owner, and users with the panel role editor, can verify it.</p>}
+      {!may && <p class="quiet">Its owner and users with the panel role editor can verify it.</p>}
       {verify.error && (
-        <ErrorNotice error={verify.error} title="The plan could not be compared" retry={() => verify.mutate()} />
+        <ErrorNotice error={verify.error} title="The plan could not be verified" retry={() => verify.mutate()} />
       )}
-      <ul class="seal-checks" aria-label="Checks of the seal">
+      <ul class="seal-checks" aria-label="Checks of the saved plan">
         {(Object.keys(QUESTIONS) as Check['name'][]).map((name) => (
           <CheckRow key={name} name={name} check={checks.find((check) => check.name === name)} />
         ))}
@@ -72,7 +72,7 @@ export function Verify({ session, seal, isOwn }: { session: Session; seal: Seal;
 }
 
 function CheckRow({ name, check }: { name: Check['name']; check: Check | undefined }) {
-  const [sign, word, tone] = check ? OUTCOMES[check.outcome] : ['·', 'not looked at', 'neutral' as const]
+  const [sign, word, tone] = check ? OUTCOMES[check.outcome] : ['·', 'not checked', 'neutral' as const]
   return (
     <li>
       <Badge tone={tone}>

@@ -52,7 +52,7 @@ export function SentenceForm({ request, label, hint, action, sentence, change, a
 export const isAsking = (request: Request, kind: string): boolean =>
   request.isPending && request.variables.kind === kind
 
-/** Says when a round was not accepted or did not start. */
+/** The notice for a round that was not accepted or did not start. */
 export function RequestFailure({ request, ask }: { request: Request; ask: (round: RoundRequest) => void }) {
   if (request.error)
     return (

@@ -1,6 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import type { ComponentChildren } from 'preact'
 import type { SearchOf } from '../../client/use-address.ts'
+import { Notice } from '../../ui/notice.tsx'
+import { visibleText } from '../../ui/words.ts'
+import type { Refusal } from '../seal/apply-readiness.ts'
 import type { SessionPart } from './next-step.ts'
 
 interface SessionLinkProps {
@@ -22,4 +25,39 @@ export const SessionLink = ({ id, part = 'rounds', search = {}, ...rest }: Sessi
     activeOptions={{ exact: true, includeSearch: false }}
     activeProps={{}}
   />
+)
+
+interface RefusedProps {
+  refusal: Refusal
+  sessionId: string
+  title: string
+  tone?: 'neutral' | 'warn'
+}
+
+/** The reason why apply or merge is not possible now, with a link to the remedy. */
+export const Refused = ({ refusal: { reason, advice, remedy }, sessionId, title, tone = 'warn' }: RefusedProps) => (
+  <Notice
+    tone={tone}
+    title={title}
+    actions={
+      remedy === 'rounds' ? (
+        <SessionLink class="button" id={sessionId}>
+          Go to the rounds
+        </SessionLink>
+      ) : remedy === 'locked' ? (
+        <Link class="button" to="/locked">
+          Locked sessions
+        </Link>
+      ) : (
+        remedy === 'start' && (
+          <Link class="button" to="/">
+            New request
+          </Link>
+        )
+      )
+    }
+  >
+    <p>{visibleText(reason)}</p>
+    <p>{advice}</p>
+  </Notice>
 )

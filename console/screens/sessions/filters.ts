@@ -12,7 +12,7 @@ export const FILTERS = [
   'created_after',
   'created_before',
 ] as const
-/** The one that only the list of everybody's sessions has. */
+/** The filter that only the list of all sessions has. */
 const OWNER_FILTER = 'user_email'
 
 export type View = 'mine' | 'all'
@@ -29,7 +29,7 @@ export function toQuery(read: Read, view: View): Query {
   return Object.fromEntries([...filters, ['sort', sort]].filter(([, value]) => value !== ''))
 }
 
-/** How many filters the address names, its order not counted. */
+/** Returns the number of filters in the address, without the order. */
 export const countFilters = (read: Read, names: readonly FilterName[]): number =>
   names.filter((name) => read(name).trim() !== '').length
 

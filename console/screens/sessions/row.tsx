@@ -17,7 +17,7 @@ const LONGEST = 200
 interface RowProps {
   session: SessionSummary
   showsOwner: boolean
-  /** Which of its times the list is ordered by. */
+  /** The time by which the list is ordered. */
   time: 'created_at' | 'updated_at'
   now: number
   /** The address of a session's page, and a function that goes there without loading the console again. */
@@ -66,9 +66,9 @@ const oneLine = (text: string): string => visibleText(shorten(text, LONGEST).rep
 function Cost({ usd }: { usd: number | null | undefined }) {
   if (usd === null || usd === undefined)
     return (
-      <span class="sessions-cost quiet" title="No round has finished yet, or the price of a model is not known">
+      <span class="sessions-cost quiet" title="No round has finished yet, or the price of a model is unknown">
         <span aria-hidden="true">–</span>
-        <span class="unseen">cost not known</span>
+        <span class="unseen">cost unknown</span>
       </span>
     )
   return <span class="sessions-cost number">{formatMoney(usd)}</span>

@@ -52,7 +52,7 @@ export function SessionList({ view, query, isFiltered, clear }: ListProps) {
   useEffect(() => setRange({ first, last }), [first, last])
   const keys = useRowKeys(list, total, (index) => virtual.scrollToIndex(index, { align: 'auto' }))
   if (pages.error && pages.total === null)
-    return <ErrorNotice error={pages.error} title="The sessions could not be read" retry={pages.retry} />
+    return <ErrorNotice error={pages.error} title="The sessions could not be loaded" retry={pages.retry} />
   if (pages.total === null) return <Skeleton lines={12} />
   if (total === 0 && !pages.isOld) return <Nothing view={view} isFiltered={isFiltered} clear={clear} />
   const time = query.sort === 'last_activity' ? 'updated_at' : 'created_at'
@@ -65,9 +65,7 @@ export function SessionList({ view, query, isFiltered, clear }: ListProps) {
         </span>
       </div>
       {pages.news !== 0 && <News count={pages.news} sorted={time === 'created_at'} />}
-      {pages.error !== null && (
-        <ErrorNotice error={pages.error} title="The list is not up to date" retry={pages.retry} />
-      )}
+      {pages.error !== null && <ErrorNotice error={pages.error} title="The list is out of date" retry={pages.retry} />}
       <div class="sessions-row sessions-head small quiet" aria-hidden="true">
         <span>Status</span>
         <span>Request</span>
@@ -127,24 +125,24 @@ export function Nothing({ view, isFiltered, clear }: { view: View; isFiltered: b
   if (isFiltered)
     return (
       <Empty title="No session matches" actions={<Button onClick={clear}>Clear filters</Button>}>
-        {view === 'all' ? 'There are sessions, but none with these filters.' : 'None of your own sessions does.'}
+        {view === 'all' ? 'No session matches these filters.' : 'None of your sessions matches these filters.'}
       </Empty>
     )
   return (
     <Empty
-      title={view === 'all' ? 'Nobody has asked for anything yet' : 'You have not asked for anything yet'}
+      title={view === 'all' ? 'There are no sessions yet' : 'You have no sessions yet'}
       actions={
         <Link class="button button-primary" to="/">
           New request
         </Link>
       }
     >
-      Say in a sentence what should change in a repository. The request opens a session, and it is listed here.
+      Describe a change of a repository in a sentence. The request opens a session, which is listed here.
     </Empty>
   )
 }
 
-/** What a plain link to a session needs. A click that asks for another tab is left to the browser. */
+/** Returns the parts of a plain link to a session. Clicks for another tab are left to the browser. */
 function useOpener() {
   const router = useRouter()
   return useMemo(

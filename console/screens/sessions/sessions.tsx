@@ -8,7 +8,7 @@ import { FilterBar } from './filter-bar.tsx'
 import { countFilters, filtersOf, toQuery, type View } from './filters.ts'
 import { SessionList } from './session-list.tsx'
 
-/** What was asked of the platform: by the reader, and with a role in the panel by everybody. */
+/** The list of own sessions and, with a role in the panel, of all sessions. */
 export function Screen() {
   const address = useAddress()
   const me = useMe()
@@ -20,7 +20,7 @@ export function Screen() {
       title="Sessions"
       lead={
         <>
-          Each <Term name="session" /> is one conversation about one folder of a repository.
+          Each <Term name="session" /> is a conversation about one folder of a repository.
         </>
       }
       actions={
@@ -31,7 +31,7 @@ export function Screen() {
     >
       {(mayAll || view === 'all') && <Views />}
       {view === 'all' ? (
-        <PanelGate needs="viewer" purpose="see the sessions of everybody">
+        <PanelGate needs="viewer" purpose="see all sessions">
           <Filtered view={view} address={address} />
         </PanelGate>
       ) : (
@@ -42,7 +42,7 @@ export function Screen() {
 }
 
 const Views = () => (
-  <nav class="tabs" aria-label="Whose sessions">
+  <nav class="tabs" aria-label="Owner of the sessions">
     {(['mine', 'all'] as const).map((each) => (
       <Link
         key={each}
@@ -52,7 +52,7 @@ const Views = () => (
         activeOptions={{ includeSearch: true, explicitUndefined: true }}
         activeProps={{ 'aria-current': 'page' }}
       >
-        {each === 'all' ? 'Of everybody' : 'Mine'}
+        {each === 'all' ? 'All users' : 'Mine'}
       </Link>
     ))}
   </nav>

@@ -14,9 +14,9 @@ interface SessionPages {
   total: number | null
   /** Undefined while its page is being read. */
   row(index: number): SessionSummary | undefined
-  /** How many rows are new above the list that is shown; null: it has changed in more than that. */
+  /** The number of new rows above the shown list; null when other rows changed too. */
   news: number | null
-  /** What is shown belongs to the filters before, until the answer is here. */
+  /** True while the rows belong to the previous filters. */
   isOld: boolean
   error: unknown
   retry(): void
@@ -28,7 +28,7 @@ interface Options {
   /** The rows that are drawn. */
   first: number
   last: number
-  /** Whether the order of the list has to stay, because its reader is in the middle of it. */
+  /** True while the order of the list must not change, because its reader has scrolled. */
   isHeld: boolean
 }
 
@@ -112,8 +112,8 @@ export function pagesOf(first: number, last: number): number[] {
 }
 
 /**
- * How many rows there are. Sessions that no longer match leave the list while it is read, which a page that is not
- * full tells.
+ * Returns the number of rows. Sessions that no longer match leave the list while it is read, which a page that is not
+ * full shows.
  */
 export function countRows(first: Page, others: ReadonlyMap<number, Page>): number {
   let total = first.total
@@ -122,7 +122,7 @@ export function countRows(first: Page, others: ReadonlyMap<number, Page>): numbe
   return Math.max(total, Math.min(first.total, first.items.length))
 }
 
-/** How many rows came before the first one of the list that is shown; null when it is not on the page any more. */
+/** Returns the number of new rows before the first shown one; null when that is no longer on the page. */
 export function countNew(shown: Page, newest: Page): number | null {
   const first = shown.items[0]
   if (!first) return newest.total

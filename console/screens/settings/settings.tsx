@@ -1,15 +1,19 @@
 import { useState } from 'preact/hooks'
+import type { User } from '../../client/api/schemas.ts'
 import { type Permission, readPermission } from '../../client/end-notification.ts'
 import { usePlatform, useStore } from '../../client/platform.ts'
 import type { Settings } from '../../client/settings.ts'
-import { Notice } from '../../ui/notice.tsx'
+import { useMe } from '../../client/use-me.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { ErrorNotice, Notice, Skeleton } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Term } from '../../ui/term.tsx'
-import { Account } from './account.tsx'
+import { visibleText } from '../../ui/words.ts'
 
-/** How the console looks and behaves in this browser, and who is signed in. */
+/** The settings of this browser, and the signed-in user. */
 export const Screen = () => (
-  <Page title="Settings" lead="They apply at once and are kept in this browser alone.">
+  <Page title="Settings" lead="They apply at once and are stored in this browser only.">
     <Appearance />
     <EndOfRounds />
     <Account />
@@ -17,7 +21,7 @@ export const Screen = () => (
 )
 
 const THEMES: [Settings['theme'], string, string][] = [
-  ['system', 'As the system', 'Follows what your device is set to.'],
+  ['system', 'As the system', 'Follows the setting of your device.'],
   ['light', 'Light', ''],
   ['dark', 'Dark', ''],
 ]
@@ -73,11 +77,11 @@ function EndOfRounds() {
             void set(checked)
           }}
         />
-        <span>Tell me when a round ends</span>
+        <span>Notify me when a round ends</span>
       </label>
       <p class="quiet small" id="settings-notify-hint">
-        When a <Term name="round" /> of a session that is open in a tab ends while you look elsewhere. It shows your
-        request and how the round ended, nothing of the plan.
+        When a <Term name="round" /> of a session that is open in a tab ends while the page is hidden. It shows your
+        request and how the round ended, but nothing of the plan.
       </p>
       <div role="status">{notify || permission !== 'granted' ? <Refusal permission={permission} /> : null}</div>
     </section>
@@ -87,15 +91,14 @@ function EndOfRounds() {
 function Refusal({ permission }: { permission: Permission }) {
   if (permission === 'denied')
     return (
-      <Notice tone="warn" title="Your browser does not allow notifications of this page">
-        A page cannot ask twice. Allow them in the browser: the sign beside the address, then “Notifications”. Then load
-        this page again.
+      <Notice tone="warn" title="Your browser blocks notifications of this page">
+        Allow them in the browser: select the icon beside the address, then “Notifications”. Then reload this page.
       </Notice>
     )
   if (permission === 'unsupported')
     return (
-      <Notice title="This browser has no notifications here">
-        It offers none, or the console was not opened over https.
+      <Notice title="Notifications are not available">
+        The browser does not support them, or the console was not opened over https.
       </Notice>
     )
   return null
@@ -123,5 +126,63 @@ export function Choice<Value extends string>({ name, legend, options, chosen, ch
         </label>
       ))}
     </fieldset>
+  )
+}
+
+const OPERATION: Record<User['operation_role'], string> = {
+  developer: 'May request changes and imports, open and merge pull requests, and apply. May not request drift rounds.',
+  devops: 'May do everything in own sessions: changes, drift, imports, pull requests and apply.',
+}
+const PANEL: Record<NonNullable<User['panel_role']> | 'none', string> = {
+  none: 'Sees only own sessions.',
+  viewer: 'May read all sessions and the audit.',
+  editor: 'May read, lock, unlock and stop all sessions.',
+  admin: 'May read, lock, unlock and stop all sessions, and assign roles.',
+}
+
+/** The signed-in user and their roles. */
+export function Account() {
+  const { signIn } = usePlatform()
+  const state = useStore(signIn.state)
+  const me = useMe()
+  return (
+    <section class="card settings-part" aria-labelledby="settings-account">
+      <h2 id="settings-account">Signed in</h2>
+      {me.data ? <Facts user={me.data} /> : !me.error && <Skeleton lines={4} />}
+      {me.error && (
+        <ErrorNotice error={me.error} title="Your user could not be loaded" retry={() => void me.refetch()} />
+      )}
+      {state === 'open' ? (
+        <p class="quiet small">Sign-in is not configured: every request counts as one of the local developer.</p>
+      ) : (
+        <p>
+          <Button onClick={() => void signIn.end()}>Sign out</Button>
+        </p>
+      )}
+    </section>
+  )
+}
+
+function Facts({ user }: { user: User }) {
+  const panel = user.panel_role ?? 'none'
+  return (
+    <>
+      <dl class="settings-facts">
+        <dt>Name</dt>
+        <dd>{visibleText(user.display_name || 'not given')}</dd>
+        <dt>E-mail</dt>
+        <dd>{visibleText(user.email || 'not given')}</dd>
+        <dt>Operation role</dt>
+        <dd>
+          <Badge tone="accent">{user.operation_role}</Badge> <span class="quiet">{OPERATION[user.operation_role]}</span>
+        </dd>
+        <dt>Panel role</dt>
+        <dd>
+          <Badge tone={panel === 'none' ? 'neutral' : 'accent'}>{panel}</Badge>{' '}
+          <span class="quiet">{PANEL[panel]}</span>
+        </dd>
+      </dl>
+      <p class="quiet small">Roles are assigned by administrators. New roles take effect with your next request.</p>
+    </>
   )
 }

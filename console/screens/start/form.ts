@@ -13,23 +13,23 @@ export interface Fields {
   scope_id: string
   mode: ModeName
 }
-/** What the person has typed or chosen. The rest is filled with what is known, and follows it. */
-export type Typed = Partial<Fields>
+/** The fields that the user set. The others follow the known values. */
+export type FormInput = Partial<Fields>
 export type FieldName = keyof Fields
 
-/** What the scope is in each cloud. */
+/** The scope in each cloud. */
 export const SCOPES: Record<string, string> = {
   aws: 'the account',
   azure: 'the subscription',
   gcp: 'the project',
   oci: 'the compartment',
-  kubernetes: 'any name of the cluster that stays the same',
+  kubernetes: 'a stable name of the cluster',
 } satisfies Record<Cloud, string>
 
-/** What was typed, and what is known where nothing was. */
-export const fillIn = (known: Fields, typed: Typed): Fields => ({
+/** Returns the fields that were set, completed with known values. */
+export const fillIn = (known: Fields, input: FormInput): Fields => ({
   ...known,
-  ...Object.fromEntries(Object.entries(typed).filter(([, value]) => value !== undefined)),
+  ...Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)),
 })
 
 /** The repositories of some sessions, each once, in the order of the sessions. */
@@ -49,7 +49,7 @@ export const rootOf = (path: string): string => (path.trim() === '.' ? '' : path
 
 export type Address = 'none' | 'unfinished' | 'secret' | 'complete'
 
-/** Whether an address of a repository can be asked about. One with a password must not leave the browser. */
+/** Classifies the address of a repository. One with a password must not leave the browser. */
 export function readAddress(text: string): Address {
   const uri = text.trim()
   if (uri === '') return 'none'
@@ -58,26 +58,26 @@ export function readAddress(text: string): Address {
   return parsed?.protocol === 'https:' && parsed.pathname.length > 1 && !/\s/.test(uri) ? 'complete' : 'unfinished'
 }
 
-/** What is kept of the form when the page goes away. */
-export const withoutSecret = (typed: Typed): Typed =>
-  readAddress(typed.repo_uri ?? '') === 'secret' ? { ...typed, repo_uri: '' } : typed
+/** Returns the part of the form that may be stored. */
+export const withoutSecret = (input: FormInput): FormInput =>
+  readAddress(input.repo_uri ?? '') === 'secret' ? { ...input, repo_uri: '' } : input
 
 export const NO_PASSWORD =
-  'Leave out the password or token: the platform has its own access, and refuses such addresses.'
+  'Leave out the password or token: the platform has its own access and refuses such addresses.'
 
 const isBlank = (text: string) => text.trim() === ''
 
-/** What has to be filled in before anything is sent, by field. The rest is judged by the platform. */
+/** Returns the missing fields. The platform validates the rest. */
 export function findMissing(fields: Fields): Partial<Record<FieldName, string>> {
   const missing: Partial<Record<FieldName, string>> = {}
   const mode = modeOf(fields.mode)
   if (isBlank(fields.q) && mode.fallback === null)
-    missing.q = mode.operation === 'generate' ? 'Write what should change.' : 'Name the resources that you mean.'
+    missing.q = mode.operation === 'generate' ? 'Describe the change.' : 'Name the resources.'
   const address = readAddress(fields.repo_uri)
-  if (address === 'none') missing.repo_uri = 'Say in which repository the code is.'
+  if (address === 'none') missing.repo_uri = 'Enter the repository of the code.'
   if (address === 'secret') missing.repo_uri = NO_PASSWORD
   if (fields.engine_providers === '') missing.engine_providers = 'Choose the cloud.'
-  if (isBlank(fields.scope_id)) missing.scope_id = 'Say where in the cloud the work belongs.'
+  if (isBlank(fields.scope_id)) missing.scope_id = 'Enter the scope in the cloud.'
   return missing
 }
 
@@ -95,7 +95,7 @@ export function toBody(fields: Fields): RoundBody {
   }
 }
 
-export const toTyped = (example: Example): Typed => ({
+export const toInput = (example: Example): FormInput => ({
   q: example.text,
   repo_uri: example.repo_uri,
   iac_path: example.iac_path ?? '',

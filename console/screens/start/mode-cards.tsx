@@ -9,16 +9,16 @@ interface ModeCardsProps {
   choose: (mode: ModeName) => void
 }
 
-/** What is to be done with the request: one choice, in three columns that read from the least to the most. */
+/** The choice of the mode, in three columns. */
 export function ModeCards(props: ModeCardsProps) {
   const me = useMe()
   const mayDrift = me.data?.operation_role !== 'developer'
   return (
     <fieldset class="start-modes">
-      <legend class="field-label">What the platform does with it</legend>
+      <legend class="field-label">Mode</legend>
       <Column {...props} operation="generate" title="Change">
         <p class="start-apply small quiet">
-          Apply comes later: it carries out the plan that you reviewed, with its <Term name="seal" />, from the{' '}
+          Apply comes later: it carries out the <Term name="saved plan" /> that you reviewed, from the{' '}
           <Link to="/sessions">session</Link> that made it.
         </p>
       </Column>

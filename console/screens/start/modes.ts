@@ -1,6 +1,6 @@
 import type { Example } from '../../client/platform.ts'
 
-/** What a first request can ask for. Apply is no first request: it belongs to a session whose plan was reviewed. */
+/** The modes of a first request. Apply is none: it belongs to a session with a reviewed plan. */
 export const MODES = [
   {
     name: 'generate',
@@ -8,7 +8,7 @@ export const MODES = [
     is_partial: false,
     preview: false,
     title: 'Write the change',
-    says: 'Writes code until its plan is good. You review; nothing is applied.',
+    says: 'Writes code until the plan passes all checks. You review it; nothing is applied.',
     fallback: null,
   },
   {
@@ -16,8 +16,8 @@ export const MODES = [
     operation: 'drift',
     is_partial: true,
     preview: false,
-    title: 'Mend what I name',
-    says: 'Changes the code of what you name until it fits what really runs.',
+    title: 'Remediate what I name',
+    says: 'Changes the code of what you name until it matches what really runs.',
     fallback: null,
   },
   {
@@ -25,8 +25,8 @@ export const MODES = [
     operation: 'drift',
     is_partial: false,
     preview: false,
-    title: 'Mend everything',
-    says: 'The same for the whole engine root; your words select nothing.',
+    title: 'Remediate everything',
+    says: 'The same for the whole engine root, regardless of the text.',
     fallback: 'Bring everything in line with what really runs.',
   },
   {
@@ -34,8 +34,8 @@ export const MODES = [
     operation: 'drift',
     is_partial: false,
     preview: true,
-    title: 'Only look',
-    says: 'Reports what differs. Changes nothing.',
+    title: 'Preview',
+    says: 'Reports the drift. Changes nothing.',
     fallback: 'What differs from what really runs?',
   },
   {
@@ -43,8 +43,8 @@ export const MODES = [
     operation: 'import',
     is_partial: true,
     preview: false,
-    title: 'Take in what I name',
-    says: 'Takes what you name and nobody manages into code and state.',
+    title: 'Import what I name',
+    says: 'Adopts the unmanaged resources that you name into code and state.',
     fallback: null,
   },
   {
@@ -52,8 +52,8 @@ export const MODES = [
     operation: 'import',
     is_partial: false,
     preview: false,
-    title: 'Take in everything',
-    says: 'The same for all that the scope holds; your words select nothing.',
+    title: 'Import everything',
+    says: 'The same for the whole scope, regardless of the text.',
     fallback: 'Import all the infrastructure',
   },
   {
@@ -61,8 +61,8 @@ export const MODES = [
     operation: 'import',
     is_partial: false,
     preview: true,
-    title: 'Only look',
-    says: 'Lists what the scope holds, to choose from. Changes nothing.',
+    title: 'Preview',
+    says: 'Lists the resources of the scope to select from. Changes nothing.',
     fallback: 'What does nobody manage yet?',
   },
 ] as const satisfies readonly ModeFacts[]

@@ -3,14 +3,14 @@ import { useRef } from 'preact/hooks'
 import { Field } from '../../ui/field.tsx'
 import { Term } from '../../ui/term.tsx'
 import { CLOUDS, visibleText } from '../../ui/words.ts'
-import { type FieldName, NO_PASSWORD, SCOPES, type Typed } from './form.ts'
+import { type FieldName, type FormInput, NO_PASSWORD, SCOPES } from './form.ts'
 import type { Place } from './use-place.ts'
 import { idOf } from './use-request.ts'
 
 interface PlaceFieldsProps {
   place: Place
-  typed: Typed
-  change: (typed: Typed) => void
+  input: FormInput
+  change: (input: FormInput) => void
   errorOf: (name: FieldName) => string | undefined
 }
 
@@ -26,16 +26,16 @@ export function PlaceFields(props: PlaceFieldsProps) {
   )
 }
 
-function Repository({ place, typed, change, errorOf }: PlaceFieldsProps) {
+function Repository({ place, input, change, errorOf }: PlaceFieldsProps) {
   const { fields, repositories, address } = place
-  const isLast = typed.repo_uri === undefined && fields.repo_uri !== ''
-  const hold = useHold('repo_uri', typed, fields.repo_uri, change)
+  const isLast = input.repo_uri === undefined && fields.repo_uri !== ''
+  const hold = useHold('repo_uri', input, fields.repo_uri, change)
   return (
     <Field
       id={idOf('repo_uri')}
       label="Repository"
       error={address === 'secret' ? NO_PASSWORD : errorOf('repo_uri')}
-      hint={isLast ? 'The one that you used last.' : 'Its https address.'}
+      hint={isLast ? 'Your last repository.' : 'Its https address.'}
     >
       {(control) => (
         <>
@@ -65,9 +65,9 @@ function Repository({ place, typed, change, errorOf }: PlaceFieldsProps) {
 
 const MOST_ROOTS = 6
 
-function Root({ place, typed, change, errorOf }: PlaceFieldsProps) {
+function Root({ place, input, change, errorOf }: PlaceFieldsProps) {
   const { fields, roots } = place
-  const hold = useHold('iac_path', typed, fields.iac_path, change)
+  const hold = useHold('iac_path', input, fields.iac_path, change)
   const found = roots.data ?? []
   return (
     <Field
@@ -87,7 +87,7 @@ function Root({ place, typed, change, errorOf }: PlaceFieldsProps) {
             {found.length > MOST_ROOTS && `and ${found.length - MOST_ROOTS} more`}
           </>
         ) : (
-          'Where the engine runs.'
+          'The folder in which the engine runs.'
         )
       }
     >
@@ -100,7 +100,7 @@ function Root({ place, typed, change, errorOf }: PlaceFieldsProps) {
             autocomplete="off"
             autocapitalize="off"
             spellcheck={false}
-            placeholder="its root"
+            placeholder="root of the repository"
             value={fields.iac_path}
             onInput={({ currentTarget }) => change({ iac_path: currentTarget.value })}
           />
@@ -115,7 +115,7 @@ function Root({ place, typed, change, errorOf }: PlaceFieldsProps) {
   )
 }
 
-function CloudField({ place, typed, change, errorOf }: PlaceFieldsProps) {
+function CloudField({ place, input, change, errorOf }: PlaceFieldsProps) {
   const { fields, known, mapping } = place
   return (
     <Field
@@ -123,7 +123,7 @@ function CloudField({ place, typed, change, errorOf }: PlaceFieldsProps) {
       label="Cloud"
       error={errorOf('engine_providers')}
       hint={
-        typed.engine_providers !== undefined || known.engine_providers === ''
+        input.engine_providers !== undefined || known.engine_providers === ''
           ? undefined
           : sourceOf(mapping.data?.engine_provider)
       }
@@ -147,11 +147,11 @@ function CloudField({ place, typed, change, errorOf }: PlaceFieldsProps) {
   )
 }
 
-function Scope({ place, typed, change, errorOf }: PlaceFieldsProps) {
+function Scope({ place, input, change, errorOf }: PlaceFieldsProps) {
   const { fields, known, mapping } = place
   const what = SCOPES[fields.engine_providers]
-  const isOther = !!typed.scope_id && known.scope_id !== '' && typed.scope_id !== known.scope_id
-  const hold = useHold('scope_id', typed, fields.scope_id, change)
+  const isOther = !!input.scope_id && known.scope_id !== '' && input.scope_id !== known.scope_id
+  const hold = useHold('scope_id', input, fields.scope_id, change)
   return (
     <Field
       id={idOf('scope_id')}
@@ -162,7 +162,7 @@ function Scope({ place, typed, change, errorOf }: PlaceFieldsProps) {
           <Term name="scope">What is this?</Term>{' '}
           {isOther ? (
             <Pick pick={() => change({ scope_id: undefined })}>Use {visibleText(known.scope_id)}</Pick>
-          ) : typed.scope_id === undefined && known.scope_id !== '' ? (
+          ) : input.scope_id === undefined && known.scope_id !== '' ? (
             sourceOf(mapping.data?.scope_id)
           ) : (
             what && `Here: ${what}.`
@@ -186,7 +186,7 @@ function Scope({ place, typed, change, errorOf }: PlaceFieldsProps) {
   )
 }
 
-const sourceOf = (mapped: unknown): string => (mapped ? 'From the catalogue.' : 'As last time there.')
+const sourceOf = (mapped: unknown): string => (mapped ? 'From the mapping service.' : 'As in your last session there.')
 
 const Pick = ({ pick, children }: { pick: () => void; children: ComponentChildren }) => (
   <button type="button" class="start-pick" onClick={pick}>
@@ -198,15 +198,15 @@ const Pick = ({ pick, children }: { pick: () => void; children: ComponentChildre
  * Keeps an empty field empty while somebody is in it: what becomes known of the place meanwhile must not appear under
  * their hands, where it would be mixed with what they type. It is filled in once they leave the field empty.
  */
-function useHold(name: FieldName, typed: Typed, shown: string, change: (typed: Typed) => void) {
+function useHold(name: FieldName, input: FormInput, shown: string, change: (input: FormInput) => void) {
   const held = useRef(false)
   return {
     onFocus: () => {
-      held.current = typed[name] === undefined && shown === ''
+      held.current = input[name] === undefined && shown === ''
       if (held.current) change({ [name]: '' })
     },
     onBlur: () => {
-      if (held.current && typed[name] === '') change({ [name]: undefined })
+      if (held.current && input[name] === '') change({ [name]: undefined })
       held.current = false
     },
   }

@@ -6,7 +6,7 @@ import { visibleText } from '../../ui/words.ts'
 import { rootOf, toSentence } from './form.ts'
 import type { Place } from './use-place.ts'
 
-/** What the services of the platform say about the place, before anything is sent. */
+/** The checks of the platform for the place, before anything is sent. */
 export function PlaceStatus({ place }: { place: Place }) {
   return (
     <>
@@ -31,17 +31,17 @@ const Line = ({ sign, children }: { sign: '✓' | '…' | '!'; children: Compone
 )
 
 function Roots({ place: { roots, fields } }: { place: Place }) {
-  if (roots.isFetching) return <Line sign="…">Looking into the repository</Line>
+  if (roots.isFetching) return <Line sign="…">Reading the repository</Line>
   if (roots.error)
     return (
       <Line sign="!">
         {toSentence(messageOf(roots.error))}{' '}
-        {!isRefusal(roots.error) && 'You can send all the same: the engine root is as you wrote it. '}
+        {!isRefusal(roots.error) && 'You can send the request all the same, with the engine root that you entered. '}
         <Again ask={roots.refetch} />
       </Line>
     )
   if (!roots.data) return null
-  if (roots.data.length === 0) return <Line sign="!">No folder in it looks like an engine root.</Line>
+  if (roots.data.length === 0) return <Line sign="!">No folder of the repository looks like an engine root.</Line>
   const root = rootOf(fields.iac_path)
   if (roots.data.map(rootOf).includes(root))
     return (
@@ -49,8 +49,8 @@ function Roots({ place: { roots, fields } }: { place: Place }) {
     )
   return (
     <Line sign="!">
-      {root === '' ? 'The root of the repository' : visibleText(root)} does not look like an engine root. Choose one of
-      those that were found, unless you know better.
+      {root === '' ? 'The root of the repository' : visibleText(root)} does not look like an engine root. Select one of
+      the roots found, unless you are sure.
     </Line>
   )
 }
@@ -61,24 +61,24 @@ function Mapping({ place: { mapping } }: { place: Place }) {
   if (!mapping.error) return null
   return (
     <Line sign="!">
-      The catalogue that knows cloud and scope does not answer. Fill them in yourself. <Again ask={mapping.refetch} />
+      The mapping service does not answer. Enter cloud and scope yourself. <Again ask={mapping.refetch} />
     </Line>
   )
 }
 
 function Permission({ place: { decision } }: { place: Place }) {
-  if (decision.isFetching) return <Line sign="…">Asking whether you may work here</Line>
+  if (decision.isFetching) return <Line sign="…">Checking your permission</Line>
   if (decision.error)
     return (
       <Line sign="!">
-        Whether you may work here is not known: the service that decides does not answer. You can send all the same.{' '}
+        Your permission is unknown: the service for it does not answer. You can send the request all the same.{' '}
         <Again ask={decision.refetch} />
       </Line>
     )
   if (!decision.data?.result) return null
   return (
     <Line sign="✓">
-      <span title={visibleText(decision.data.message)}>You may work here.</span>{' '}
+      <span title={visibleText(decision.data.message)}>You have permission to work here.</span>{' '}
       <Portal url={decision.data.portalUrl} />
     </Line>
   )
@@ -90,12 +90,12 @@ function Refused({ place: { decision } }: { place: Place }) {
     <div id="start-refused" tabIndex={-1}>
       <Notice
         tone="bad"
-        title="You may not work here"
-        actions={<Button onClick={() => void decision.refetch()}>Ask again</Button>}
+        title="You have no permission to work here"
+        actions={<Button onClick={() => void decision.refetch()}>Retry</Button>}
       >
         <p>{visibleText(decision.data.message)}</p>
         <p>
-          Choose another repository, cloud or engine root, or ask whoever gives access. What you typed is kept.{' '}
+          Choose another repository, cloud or engine root, or request access. Your input is kept.{' '}
           <Portal url={decision.data.portalUrl} />
         </p>
       </Notice>
@@ -106,12 +106,12 @@ function Refused({ place: { decision } }: { place: Place }) {
 const Portal = ({ url }: { url: string | null }) =>
   url !== null && /^https?:\/\//i.test(url) ? (
     <a href={url} rel="noreferrer" target="_blank">
-      Open it in the console of the cloud
+      Open the cloud console
     </a>
   ) : null
 
 const Again = ({ ask }: { ask: () => unknown }) => (
   <button type="button" class="start-pick" onClick={() => void ask()}>
-    Ask again
+    Retry
   </button>
 )

@@ -7,20 +7,19 @@ import { Button } from '../../ui/button.tsx'
 import { ErrorNotice, Notice } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Term } from '../../ui/term.tsx'
-import { Examples } from './examples.tsx'
-import { type Typed, toTyped, withoutSecret } from './form.ts'
+import { type FormInput, toInput, withoutSecret } from './form.ts'
 import { ModeCards } from './mode-cards.tsx'
 import { PlaceFields } from './place-fields.tsx'
 import { PlaceStatus } from './place-status.tsx'
 import { Recent } from './recent.tsx'
-import { Sentence } from './sentence.tsx'
+import { Examples, Sentence } from './sentence.tsx'
 import { usePlace } from './use-place.ts'
 import { useRequest } from './use-request.ts'
 
-/** Where a session begins: a sentence, the place that it is about, and what is to be done with it. */
+/** The first screen: a sentence, the place, and the mode. */
 export function Screen() {
-  const { value: typed, set, change, clear } = useDraft<Typed>('start', {}, withoutSecret)
-  const place = usePlace(typed)
+  const { value: input, set, change, clear } = useDraft<FormInput>('start', {}, withoutSecret)
+  const place = usePlace(input)
   const request = useRequest(place.fields, clear)
   const isRefused = place.decision.data?.result === false
   const submit = () => {
@@ -28,7 +27,10 @@ export function Screen() {
     else void request.send()
   }
   return (
-    <Page title="What should change?" lead="Say it in a sentence. Nothing is applied before you have seen the plan.">
+    <Page
+      title="What should change?"
+      lead="Say it in a sentence. Nothing is applied before you have reviewed the plan."
+    >
       <form
         class="start-form"
         noValidate
@@ -43,9 +45,9 @@ export function Screen() {
           submit()
         }}
       >
-        <ExamplesFor typed={typed} set={set} />
+        <ExamplesFor input={input} set={set} />
         <Sentence fields={place.fields} change={change} error={request.errorOf('q')} />
-        <PlaceFields place={place} typed={typed} change={change} errorOf={request.errorOf} />
+        <PlaceFields place={place} input={input} change={change} errorOf={request.errorOf} />
         <PlaceStatus place={place} />
         <ModeCards chosen={place.fields.mode} choose={(mode) => change({ mode })} />
         <Failure error={request.failure} />
@@ -59,7 +61,7 @@ export function Screen() {
             {request.sending ? 'Sending' : 'Send request'}
           </Button>
           <span class="small quiet">
-            It opens a session and begins its first round, which changes nothing in the cloud.
+            This opens a session and starts its first round, which changes nothing in the cloud.
           </span>
         </p>
       </form>
@@ -70,14 +72,14 @@ export function Screen() {
 }
 
 /** The examples, and the way back to what one of them replaced. */
-function ExamplesFor({ typed, set }: { typed: Typed; set: (typed: Typed) => void }) {
-  const [before, setBefore] = useState<Typed | null>(null)
+function ExamplesFor({ input, set }: { input: FormInput; set: (input: FormInput) => void }) {
+  const [before, setBefore] = useState<FormInput | null>(null)
   const [filled, setFilled] = useState('')
   const fill = (example: Example) => {
-    const isOwn = (typed.q ?? '').trim() !== '' && typed.q !== filled
-    if (isOwn) setBefore(typed)
+    const isOwn = (input.q ?? '').trim() !== '' && input.q !== filled
+    if (isOwn) setBefore(input)
     setFilled(example.text)
-    set(toTyped(example))
+    set(toInput(example))
   }
   const undo = () => {
     if (before) set(before)
@@ -86,7 +88,7 @@ function ExamplesFor({ typed, set }: { typed: Typed; set: (typed: Typed) => void
   return <Examples fill={fill} undo={before && undo} />
 }
 
-/** What comes after sending. Whoever has no session yet sees it at once. */
+/** The steps after sending, open for users without sessions. */
 export function Next({ open }: { open: boolean }) {
   return (
     <details class="start-next" open={open}>
@@ -94,28 +96,29 @@ export function Next({ open }: { open: boolean }) {
       <ol>
         <li>
           <b>
-            The platform works in a <Term name="round" />.
+            The platform starts a <Term name="round" />.
           </b>{' '}
-          A model writes code on a branch of its own, the engine checks it, and you can watch, stop and ask further.
+          A model writes code on a separate branch and the engine checks it. You can watch it, stop it and send further
+          requests.
         </li>
         <li>
           <b>
             You review the <Term name="plan" />.
           </b>{' '}
-          Resource by resource, with its <Term name="impact" /> and the rules that it meets or breaks.
+          Resources, with its <Term name="impact" /> and the findings of the rules.
         </li>
         <li>
           <b>
-            What you reviewed gets a <Term name="seal" />.
+            The reviewed plan becomes the <Term name="saved plan" />.
           </b>{' '}
-          You open the pull request, and apply exactly that plan or nothing.
+          You open the pull request and apply exactly that plan, or nothing.
         </li>
       </ol>
     </details>
   )
 }
 
-/** Why the request was not taken, where it is not about a single field. */
+/** The reason of a refusal that concerns no single field. */
 export function Failure({ error }: { error: unknown }) {
   const { signIn } = usePlatform()
   const state = useStore(signIn.state)
@@ -132,19 +135,19 @@ export function Failure({ error }: { error: unknown }) {
           title="You are signed out"
           actions={state !== 'open' && <Button onClick={() => void signIn.start()}>Sign in again</Button>}
         >
-          Nothing was sent, and nothing that you typed is lost. Sign in again, then send.
+          Nothing was sent and your input is kept. Sign in again, then send.
         </Notice>
       ) : error instanceof Unreachable ? (
         <Notice
           tone="bad"
           title="The platform did not answer"
-          actions={<Link to="/sessions">Look at your sessions</Link>}
+          actions={<Link to="/sessions">Check your sessions</Link>}
         >
-          The request may have arrived all the same. Look whether there is a session for it before you send it again.
-          What you typed is kept.
+          The request may have arrived all the same. Check whether there is a session for it before you send it again.
+          Your input is kept.
         </Notice>
       ) : (
-        <ErrorNotice error={error} title="The request was not taken" />
+        <ErrorNotice error={error} title="The request was not accepted" />
       )}
     </div>
   )

@@ -3,26 +3,26 @@ import { useEffect, useState } from 'preact/hooks'
 import { calls } from '../../client/api/calls.ts'
 import { usePlatform } from '../../client/platform.ts'
 import { useRecentSessions } from '../../client/sessions/use-session.ts'
-import { type Fields, fillIn, lastOn, readAddress, repositoriesOf, rootOf, type Typed } from './form.ts'
+import { type Fields, type FormInput, fillIn, lastOn, readAddress, repositoriesOf, rootOf } from './form.ts'
 
-/** Says of a question that its answer is worth keeping, and that a service which is away is told at once. */
+/** Options of a query with a long-lived answer and no retries. */
 const ASKED_ONCE = { retry: false, staleTime: 300_000 } as const
 
 /**
  * The form as it stands: what was typed, and for the rest what is known of the repository: by the mapping, else by the
  * last session there.
  */
-export function usePlace(typed: Typed) {
+export function usePlace(input: FormInput) {
   const recent = useRecentSessions()
   const sessions = recent.data ?? []
   const repositories = repositoriesOf(sessions)
-  const uri = (typed.repo_uri ?? repositories[0] ?? '').trim()
+  const uri = (input.repo_uri ?? repositories[0] ?? '').trim()
   const address = readAddress(uri)
   const asked = useDebounced(uri)
   const enabled = address === 'complete' && asked === uri
   const roots = useRoots(uri, enabled)
   const mapping = useMapping(uri, enabled)
-  const last = address === 'complete' ? lastOn(sessions, uri, typed.iac_path) : null
+  const last = address === 'complete' ? lastOn(sessions, uri, input.iac_path) : null
   const lastScope = useScopeOf(last?.uuid ?? null, enabled && mapping.isFetched && !mapping.data?.scope_id)
   const known = {
     repo_uri: repositories[0] ?? '',
@@ -30,7 +30,7 @@ export function usePlace(typed: Typed) {
     engine_providers: mapping.data?.engine_provider ?? (mapping.isFetched ? (last?.provider ?? '') : ''),
     scope_id: mapping.data?.scope_id ?? lastScope.data ?? '',
   }
-  const fields = fillIn({ q: '', mode: 'generate', ...known }, typed)
+  const fields = fillIn({ q: '', mode: 'generate', ...known }, input)
   const decision = useDecision(fields, enabled)
   return { fields, known, repositories, address, roots, mapping, decision, hasSessions: sessions.length > 0, recent }
 }

@@ -51,7 +51,7 @@ export function useRequest(fields: Fields, done: () => void) {
       setSending(false)
     }
   }
-  /** What is wrong with a field, until it has another value than the one that was refused. */
+  /** Returns the error of a field while it has the refused value. */
   const errorOf = (name: FieldName): string | undefined => {
     const error = errors[name]
     return error && error.value === fields[name] ? error.text : undefined

@@ -73,7 +73,7 @@ export function SplitRow({ left, right, ...props }: { left: Row | null; right: R
   )
 }
 
-/** What is drawn of one line: a megabyte in one line would stop the browser. */
+/** The length up to which a line is drawn: a megabyte in one line would stop the browser. */
 const MAX_DRAWN = 2_000
 
 interface CodeTextProps {
@@ -105,7 +105,7 @@ function CodeText({ row, tokens, marks = [] }: CodeTextProps) {
   )
 }
 
-/** How a view of code links to single lines of the later version. */
+/** Links to single lines of the later version. */
 export interface LineLinks {
   href: (line: number) => string
   /** Puts the line into the address. */

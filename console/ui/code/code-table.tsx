@@ -19,14 +19,14 @@ interface CodeTableProps {
   changed: readonly boolean[]
   /** The text of each line, for the block that a fold ends in. */
   texts: readonly string[]
-  /** Where each line stands in the later version. */
+  /** The line numbers in the later version. */
   numbers: readonly (number | null)[]
   row: (index: number, tabLine: number | null) => ComponentChildren
   links?: LineLinks
   class: string
 }
 
-/** Which lines are drawn: what was opened, what was asked for, and what the address names. */
+/** The lines to draw: the changes, opened folds, and the line that the address names. */
 function useFolding({ changed, numbers, links }: Pick<CodeTableProps, 'changed' | 'numbers' | 'links'>) {
   const table = useRef<HTMLTableElement>(null)
   const [opened, setOpened] = useState<ReadonlyMap<number, number>>(new Map())

@@ -15,7 +15,7 @@ interface CodeDiffProps {
   layout?: 'unified' | 'split'
 }
 
-/** What changes in a file, with the unchanged stretches folded. */
+/** The changes of a file, with unchanged parts folded. */
 export function CodeDiff({ diff, name, layout }: CodeDiffProps) {
   const rows = useMemo(() => readDiff(diff), [diff])
   if (rows.length === 0) return <pre class="code-raw">{visibleText(diff.slice(0, 2_000))}</pre>

@@ -28,7 +28,7 @@ export function Change({ sides }: { sides: Sides }) {
     if (before.text === after.text)
       return (
         <td colSpan={2}>
-          <Value shown={after} /> <span class="plan-note">says the same, written in another way</span>
+          <Value shown={after} /> <span class="plan-note">same meaning, different notation</span>
         </td>
       )
     if (before.text.includes('\n') || after.text.includes('\n'))

@@ -9,7 +9,7 @@ type Path = PlannedAttribute['path']
 /** Texts above this are shown up to here. The API cuts values at 4,000; a document of another origin may not. */
 export const MAX_VALUE = 20_000
 
-/** What stands in a cell. `note` is a remark of ours about a value that is not there, `text` the value itself. */
+/** The content of a cell. `text` is the value, `note` a remark about an absent value. */
 export interface Shown {
   kind: 'note' | 'text'
   text: string
@@ -78,7 +78,7 @@ function sortKeys(value: unknown): unknown {
   )
 }
 
-/** The value of an attribute as text to search in. Sensitive ones are masks, which nobody looks for. */
+/** Returns the value of an attribute as text to search in. Sensitive values are masked and not searched. */
 export const searchable = ({ before, after, sensitive }: Sides): string =>
   sensitive ? '' : `${plain(before)}\n${plain(after)}`.toLowerCase()
 
@@ -86,8 +86,7 @@ const plain = (value: unknown): string =>
   typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value)
 
 /**
- * The attributes in the order in which they matter: what forces a replacement, then what changes, then what only tells
- * which object it is.
+ * Sorts the attributes: those that force a replacement, then changes, then those that only identify the object.
  */
 export function orderAttributes(resource: Pick<PlannedResource, 'attributes' | 'replace'>) {
   const forcing = new Set(resource.replace?.reasons.map(({ path }) => pathKey(path)))
@@ -100,7 +99,7 @@ export function orderAttributes(resource: Pick<PlannedResource, 'attributes' | '
     .sort((a, b) => rank(a) - rank(b))
 }
 
-/** Which columns of values a resource needs: of an object that is made there is no before. */
+/** Returns the columns of values that a resource needs: a new object has no value before. */
 export function columnsOf(attributes: readonly PlannedAttribute[]): ('before' | 'after')[] {
   const changes = new Set(attributes.map(({ change }) => change))
   if (!changes.has('changed') && !changes.has('removed') && !changes.has('same')) return ['after']

@@ -1,6 +1,6 @@
 import type { ActivityEvent, Round } from '../../client/api/schemas.ts'
 
-/** How far a step of a lane is. `open`: it began and its end was never told. */
+/** The state of a step. `open`: it started, and no end was recorded. */
 export type StepState = 'waiting' | 'running' | 'ok' | 'failed' | 'skipped' | 'open'
 
 export interface LaneStep {
@@ -23,14 +23,14 @@ export type LaneKind = 'request' | 'attempt' | 'converge' | 'report'
 export interface Lane {
   key: string
   kind: LaneKind
-  /** What is attempted: `generate`, `drift`, `import`; empty for other lanes. */
+  /** The task of an attempt: `generate`, `drift`, `import`; empty for other lanes. */
   task: string
   number: number
   max: number | null
   /** The platform's word for why the lane before was not enough. */
   reason: string | null
   began: string
-  /** When the next lane began; null for the last one. */
+  /** The start of the next lane; null for the last one. */
   ended: string | null
   steps: LaneStep[]
   files: WrittenFile[]
@@ -45,9 +45,9 @@ export interface ActivityLine {
   key: string
   at: string
   kind: LineKind
-  /** What was done, in a word of ours: `reads`, `plan`. */
+  /** The action in a word: `reads`, `plan`. */
   what: string
-  /** Which file, rule or message: text of others. */
+  /** The file, rule or message: untrusted text. */
   about: string
   state: StepState
   seconds: number | null
@@ -60,33 +60,33 @@ export interface FoldedActivity {
   lines: ActivityLine[]
   /** Tokens of all rounds of the session together. */
   budget: { tokens: number; limit: number } | null
-  /** Who asked for the end. */
+  /** The user who requested the stop. */
   cancelling: string | null
-  /** The limit behind which the round told less. */
+  /** The limit beyond which fewer events were recorded. */
   cut: 'rows' | 'bytes' | null
 }
 
-type Told = Pick<ActivityLine, 'kind' | 'what' | 'about'> & Partial<ActivityLine>
+type LineFacts = Pick<ActivityLine, 'kind' | 'what' | 'about'> & Partial<ActivityLine>
 
-/** Adds the line of an event. One of a type that is not known yet is shown by the name of its type. */
+/** Adds the line of an event. An unknown event is shown by the name of its type. */
 export function addLine(lines: ActivityLine[], event: ActivityEvent): void {
-  lines.push(toLine(`e${event.id}`, event.at, tell(event)))
+  lines.push(toLine(`e${event.id}`, event.at, factsOf(event)))
 }
 
-const toLine = (key: string, at: string, told: Told): ActivityLine => ({
+const toLine = (key: string, at: string, facts: LineFacts): ActivityLine => ({
   key,
   at,
   state: 'ok',
   seconds: null,
   added: null,
   removed: null,
-  ...told,
+  ...facts,
 })
 
-function tell(event: ActivityEvent): Told {
+function factsOf(event: ActivityEvent): LineFacts {
   switch (event.type) {
     case 'attempt.began':
-      return { kind: 'lane', ...tellAttempt(event) }
+      return { kind: 'lane', ...attemptFacts(event) }
     case 'chain.began':
       return { kind: 'chain', what: 'model', about: chainName(event.chain), state: 'running' }
     case 'engine.began':
@@ -116,15 +116,15 @@ function tell(event: ActivityEvent): Told {
     case 'artifact.uploaded':
       return { kind: 'artifact', what: 'kept', about: `${event.kind}/${event.name}` }
     case 'round.cancelling':
-      return { kind: 'note', what: 'stop', about: `asked for by ${event.by}` }
+      return { kind: 'note', what: 'stop', about: `requested by ${event.by}` }
     case 'cut':
-      return { kind: 'note', what: 'cut', about: 'From here on only beginnings and ends are told.' }
+      return { kind: 'note', what: 'cut', about: 'From here on, fewer events are recorded.' }
     default:
       return { kind: 'note', what: String((event as { type: unknown }).type), about: '' }
   }
 }
 
-const tellAttempt = (event: Extract<ActivityEvent, { type: 'attempt.began' }>) =>
+const attemptFacts = (event: Extract<ActivityEvent, { type: 'attempt.began' }>) =>
   event.task === 'converge'
     ? { what: 'drift check', about: `${event.attempt} of ${event.max_attempts}` }
     : { what: 'attempt', about: `${event.attempt} of ${event.max_attempts}${taskSuffix(event.task)}` }
@@ -155,7 +155,7 @@ export function finishLine(lines: ActivityLine[], event: Ended): void {
 
 /** The lines with the messages of the round among them, by their time. */
 export function withStatuses(lines: readonly ActivityLine[], statuses: Round['statuses']): ActivityLine[] {
-  const said = statuses
+  const messages = statuses
     .filter(({ message }, index) => message !== null && message !== statuses[index - 1]?.message)
     .map(({ message, created_at }, index) =>
       toLine(`s${index}-${created_at}`, created_at, { kind: 'status', what: 'says', about: message ?? '' }),
@@ -163,10 +163,11 @@ export function withStatuses(lines: readonly ActivityLine[], statuses: Round['st
   const all: ActivityLine[] = []
   let next = 0
   for (const line of lines) {
-    while (next < said.length && isBefore(said[next] as ActivityLine, line)) all.push(said[next++] as ActivityLine)
+    while (next < messages.length && isBefore(messages[next] as ActivityLine, line))
+      all.push(messages[next++] as ActivityLine)
     all.push(line)
   }
-  return [...all, ...said.slice(next)]
+  return [...all, ...messages.slice(next)]
 }
 
 /** The API writes every time in the same form, so that their texts are in order too. */
@@ -180,12 +181,12 @@ const CHAINS: Record<string, string> = {
   TARGET_GENERATOR: 'chooses the targets',
   REPORT_GENERATOR: 'writes the report',
   COMPLIANCE_CHECKER: 'audits the plan',
-  TASK_SPLITTER: 'splits what differs into tasks',
+  TASK_SPLITTER: 'splits the drift into tasks',
   FILTER_DRIFT_EXCEPTIONS: 'sorts out exceptions',
-  FILTER_RECONCILIATION: 'compares what is left',
+  FILTER_RECONCILIATION: 'compares the remaining differences',
   IMPORT_ADDRESSES: 'names the resources',
   IMPORT_FILTER: 'chooses what to import',
-  PR_GENERATOR: 'words the pull request',
+  PR_GENERATOR: 'writes the pull request',
 }
 
 const TOOLS: Record<string, string> = {
@@ -216,9 +217,9 @@ const plain = (name: string): string => name.toLowerCase().replaceAll('_', ' ')
 const lookUp = (table: Record<string, string>, name: string): string =>
   Object.hasOwn(table, name) ? (table[name] as string) : plain(name)
 
-/** What a chain does, after "the model". Unknown ones keep their own name. */
+/** Returns what a chain does, to follow "the model". An unknown chain keeps its name. */
 export const chainName = (chain: string): string => lookUp(CHAINS, chain)
-/** What a tool does, in a word; null for one that only hands over an answer, or that is not known. */
+/** Returns what a tool does, in a word; null for a tool that returns an answer, or an unknown one. */
 const toolVerb = (tool: string): string | null => (Object.hasOwn(TOOLS, tool) ? lookUp(TOOLS, tool) : null)
 const plainName = plain
 export const stepName = (step: string): string => lookUp(STEPS, step)

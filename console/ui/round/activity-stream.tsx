@@ -8,11 +8,11 @@ import { Lines } from './lanes.tsx'
 
 interface StreamProps {
   lines: readonly ActivityLine[]
-  /** Whether lines are still coming: the list stays at its end while its reader is there. */
+  /** True while lines are added: the list then follows its end. */
   follow: boolean
 }
 
-/** What was read, written and run, line by line. */
+/** The events of a round, line by line. */
 export const ActivityStream = ({ lines, follow }: StreamProps) => (
   <FollowEnd>
     <VirtualList
@@ -20,7 +20,7 @@ export const ActivityStream = ({ lines, follow }: StreamProps) => (
       estimate={28}
       keyOf={({ key }) => key}
       row={(line) => <Line line={line} />}
-      label="What happened, line by line"
+      label="Events, line by line"
       follow={follow}
       class="round-stream"
     />
@@ -43,7 +43,7 @@ function Line({ line }: { line: ActivityLine }) {
       {line.added !== null && line.removed !== null && <Lines added={line.added} removed={line.removed} />}
       {line.state === 'failed' && <span class="round-what-failed">{line.kind === 'tool' ? 'refused' : 'failed'}</span>}
       {line.state === 'open' && <span class="quiet">no end</span>}
-      {!isOver && <span class="dot dot-live" role="img" aria-label="runs" />}
+      {!isOver && <span class="dot dot-live" role="img" aria-label="running" />}
       {line.seconds !== null && line.seconds >= 0.05 && <span class="number quiet">{formatSeconds(line.seconds)}</span>}
     </div>
   )
@@ -53,7 +53,7 @@ function Line({ line }: { line: ActivityLine }) {
 const timeOf = (iso: string): string => TIME.format(new Date(iso))
 const TIME = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
 
-/** So far from its end, in pixels, a reader has gone somewhere else. */
+/** The distance from the end, in pixels, beyond which the list does not follow it. */
 const AWAY = 32
 
 /** Around one element that scrolls: while its reader is not at the end, a button leads there. */

@@ -17,16 +17,16 @@ const LAST_CHAINS = new Set(['REPORT_GENERATOR', 'COMPLIANCE_CHECKER'])
 const ATTEMPT_STEPS = ['generate', 'init', 'validate', 'plan', 'check']
 const IMPORT_STEPS = ['generate', 'init', 'validate', 'plan', 'import', 'check']
 
-/** Whether an event is worth a step of its own in a replay. */
-export const isTold = (event: ActivityEvent): boolean => !('chain' in event && isNoise(event.chain))
+/** True for an event that is a step of a replay. */
+export const isShown = (event: ActivityEvent): boolean => !('chain' in event && isNoise(event.chain))
 
 /**
- * What a round did, as lanes and as lines. Bears events that it does not know, and beginnings without an end.
+ * Folds the events of a round into lanes and lines. Tolerates unknown events and missing ends.
  * @param over whether nothing comes any more, so that what has no end was interrupted
  */
 export function foldActivity(events: readonly ActivityEvent[], over: boolean): FoldedActivity {
   const folded: FoldedActivity = { lanes: [], lines: [], budget: null, cancelling: null, cut: null }
-  for (const event of events) if (isTold(event)) take(folded, event)
+  for (const event of events) if (isShown(event)) take(folded, event)
   if (over) for (const lane of folded.lanes) closeLane(lane)
   if (over) for (const line of folded.lines) if (line.state === 'running') line.state = 'open'
   return folded

@@ -8,11 +8,11 @@ import { formatSpend, sumSpend } from './spend.ts'
 
 interface LanesProps {
   lanes: readonly MergedLane[]
-  /** Whether the round still runs, so that its last lane does. */
+  /** True while the round, and therefore its last lane, is running. */
   running: boolean
 }
 
-/** What a round did, one lane under the other: each attempt with its steps, what it wrote and what was found. */
+/** The lanes of a round: each attempt with its steps, its files and its findings. */
 export const Lanes = ({ lanes, running }: LanesProps) => (
   <ol class="round-lanes">
     {lanes.map((lane, index) => (
@@ -71,7 +71,7 @@ const OUTCOMES: Record<string, [string, Tone]> = {
   failed: ['Failed', 'bad'],
   cancelled: ['Stopped', 'warn'],
   interrupted: ['Interrupted', 'warn'],
-  runs: ['Works', 'accent'],
+  runs: ['Running', 'accent'],
 }
 
 function Outcome({ outcome }: { outcome: string }) {
@@ -96,12 +96,12 @@ function Cost({ record }: { record: AttemptResult | null }) {
 }
 
 const STATES: Record<StepState, [sign: string, name: string]> = {
-  waiting: ['·', 'waits'],
-  running: ['…', 'runs'],
+  waiting: ['·', 'waiting'],
+  running: ['…', 'running'],
   ok: ['✓', 'done'],
   failed: ['✕', 'failed'],
   skipped: ['–', 'not needed or not reached'],
-  open: ['?', 'its end was not told'],
+  open: ['?', 'no end was recorded'],
 }
 
 function Step({ step }: { step: LaneStep }) {
@@ -138,13 +138,13 @@ function Files({ lane }: { lane: MergedLane }) {
         </li>
       ))}
       {files.length > MANY_FILES && <li class="quiet">and {plural(files.length - MANY_FILES, 'more file')}</li>}
-      {reads > 0 && <li class="quiet">{plural(reads, 'look')} into the code</li>}
-      {rules > 0 && <li class="quiet">{plural(rules, 'finding')} of rules</li>}
+      {reads > 0 && <li class="quiet">{plural(reads, 'file read')}</li>}
+      {rules > 0 && <li class="quiet">{plural(rules, 'rule finding')}</li>}
     </ul>
   )
 }
 
-/** How many lines came and went. */
+/** The numbers of added and removed lines. */
 export const Lines = ({ added, removed }: { added: number; removed: number }) => (
   <span class="round-lines number">
     <span class="round-added">+{formatNumber(added)}</span> <span class="round-removed">−{formatNumber(removed)}</span>
@@ -153,7 +153,7 @@ export const Lines = ({ added, removed }: { added: number; removed: number }) =>
 
 type Diagnostic = AttemptResult['diagnostics'][number]
 
-/** What the engine, or a check, found in an attempt. */
+/** The findings of the engine or a check in an attempt. */
 function Diagnostics({ record }: { record: AttemptResult }) {
   const more = record.diagnostics_total - record.diagnostics.length
   return (

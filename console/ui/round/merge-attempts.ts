@@ -4,13 +4,13 @@ import type { Lane, LaneStep } from './activity-lines.ts'
 /** A lane, and what the platform recorded of its attempt. */
 export interface MergedLane extends Lane {
   record: AttemptResult | null
-  /** Why the attempt before was not enough, in a sentence where there is one. */
+  /** The reason for this attempt, as a sentence if there is one. */
   because: string | null
 }
 
 /**
  * Brings the lanes together with the attempts of the round: the nth of a task is the nth that was recorded. Records
- * without a lane, because the round told no more or its events are gone, become lanes of their own.
+ * without a lane, because events were not recorded or are gone, become lanes of their own.
  */
 export function mergeAttempts(lanes: readonly Lane[], attempts: readonly AttemptResult[]): MergedLane[] {
   const left = [...attempts]
@@ -23,7 +23,7 @@ export function mergeAttempts(lanes: readonly Lane[], attempts: readonly Attempt
   return explain(merged)
 }
 
-/** What is recorded counts more than what was told while it happened. */
+/** Returns the recorded state, which overrides the events. */
 function settled(lane: Lane, record: AttemptResult): Partial<Lane> {
   if (record.outcome === null) return {}
   return { ended: record.ended_at ?? lane.ended, steps: record.steps.length > 0 ? foldSteps(record) : lane.steps }

@@ -9,7 +9,7 @@ import { Page } from '../page.tsx'
 
 /** No screen has this address. */
 export const NotFound = (): JSX.Element => (
-  <Page title="There is no such page">
+  <Page title="Page not found">
     <Notice actions={<Link to="/sessions">All sessions</Link>}>The address may be incomplete, or out of date.</Notice>
   </Page>
 )
@@ -18,30 +18,31 @@ export const NotFound = (): JSX.Element => (
 export function Broken({ error }: { error: unknown }): JSX.Element {
   const isPart = error instanceof TypeError && /import|module/i.test(error.message)
   return (
-    <Page title={isPart ? 'A part of the console could not be loaded' : 'This screen has a fault'}>
+    <Page title={isPart ? 'A part of the console could not be loaded' : 'This screen failed'}>
       <Notice
         tone="bad"
-        title={isPart ? 'The connection broke, or a new version was installed.' : 'It is ours, not yours.'}
+        title={isPart ? 'The connection broke, or a new version was installed.' : 'This is a fault of the console.'}
         actions={
           <Button kind="primary" onClick={() => location.reload()}>
             Load the page again
           </Button>
         }
       >
-        What you typed is kept.
+        {' '}
+        Your input is kept.{' '}
       </Notice>
     </Page>
   )
 }
 
-/** What a screen shows when what it is about cannot be read. */
+/** The notice of a screen whose data cannot be read. */
 export function Unreadable({ error, what, retry }: { error: unknown; what: string; retry: () => void }) {
   if (error instanceof ApiError && error.status === 404)
-    return <Notice title={`There is no such ${what}`}>It was never made, or the address is incomplete.</Notice>
+    return <Notice title={`This ${what} does not exist`}>It does not exist, or the address is incomplete.</Notice>
   if (error instanceof ApiError && error.status === 403)
     return (
-      <Notice tone="warn" title={`You may not see this ${what}`}>
-        It belongs to somebody else. Its owner, or an administrator of the platform, can help.
+      <Notice tone="warn" title={`You have no access to this ${what}`}>
+        It belongs to somebody else. Contact its owner or an administrator of the platform.
       </Notice>
     )
   return <ErrorNotice error={error} title={`The ${what} could not be read`} retry={retry} />
@@ -51,12 +52,12 @@ type PanelRole = NonNullable<User['panel_role']>
 
 interface PanelGateProps {
   needs: PanelRole
-  /** What the role is needed for, as the end of a sentence: `see the sessions of others`. */
+  /** The purpose of the role, as the end of a sentence: `see the sessions of others`. */
   purpose: string
   children: ComponentChildren
 }
 
-/** Shows its content to whoever has the role in the panel, and says to everybody else what is missing. */
+/** Shows its content to users with the role in the panel, and the missing role to others. */
 export function PanelGate({ needs, purpose, children }: PanelGateProps) {
   const me = useMe()
   if (me.error) return <Unreadable error={me.error} what="user" retry={() => void me.refetch()} />

@@ -12,7 +12,7 @@ export function SignInGate({ children }: { children: ComponentChildren }) {
   return (
     <main class="gate">
       <h1>Platform</h1>
-      <p>Write in a sentence what should change in your infrastructure. See the plan before anything happens.</p>
+      <p>Describe a change of your infrastructure in a sentence. Review the plan before anything changes.</p>
       <p role="alert">{problem}</p>
       <Button kind="primary" onClick={() => void signIn.start()}>
         Sign in
@@ -39,7 +39,7 @@ export function Unavailable() {
   return (
     <main class="gate">
       <h1>The platform does not answer</h1>
-      <p role="status">It may be starting. This page tries again by itself every five seconds.</p>
+      <p role="status">It may be starting. This page retries every five seconds.</p>
       <Button kind="primary" onClick={() => location.reload()}>
         Try now
       </Button>

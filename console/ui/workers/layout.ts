@@ -1,6 +1,6 @@
 import { Graph, layout } from '@dagrejs/dagre'
 
-/** What the layout worker is asked: boxes with their sizes in pixels, and ties by the places of boxes in the list. */
+/** The input of the layout worker: boxes with their sizes in pixels, and ties by index of the boxes. */
 export interface LayoutRequest {
   sizes: readonly { width: number; height: number }[]
   ties: readonly (readonly [from: number, to: number])[]

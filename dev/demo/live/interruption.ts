@@ -5,11 +5,11 @@ import type { Display } from '../display.ts'
 /** Signals that come again within this time are the same one: npm passes on what the terminal sent to both. */
 const SAME_SIGNAL_MS = 1_000
 
-/** What Ctrl-C does. */
+/** The effect of Ctrl-C. */
 export interface Interruption {
   /** Fires when the demo is to end now. */
   readonly signal: AbortSignal
-  /** True from the first Ctrl-C that was meant. */
+  /** True from the first Ctrl-C that was confirmed. */
   readonly wanted: boolean
   /**
    * While a round runs, the first Ctrl-C asks whether it is to be cancelled, and cancels it; where nobody can be asked,

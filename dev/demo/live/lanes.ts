@@ -1,11 +1,11 @@
 import type { Display } from '../display.ts'
 import { type Watched, watch } from './watch.ts'
 
-/** Who works on a round, side by side. */
+/** The workers on a round, which are shown side by side. */
 const LANES = ['model', 'engine'] as const
 type Lane = (typeof LANES)[number]
 
-/** One line for what has happened: the lane, in the width of a heading, and the words. */
+/** One line for an event: the lane, in the width of a heading, and the text. */
 interface LaneLine {
   lane: string
   text: string
@@ -61,7 +61,7 @@ export function openLanes(
   }
 }
 
-/** How long the last events may take after the end of the round. */
+/** Time that the last events may take after the end of the round. */
 const LAST_MS = 1_000
 
 /** Notes what each lane does at the moment. */

@@ -1,12 +1,12 @@
 import { findBlock, headerOf, searchReplace, setAttribute } from '../blocks.ts'
-import { bulletsIn, type Conversation, call, type Reply, type Step } from '../conversation.ts'
+import { bulletsIn, type Conversation, call, complete, type Reply, type Step } from '../conversation.ts'
 
 /** An operation as the splitter wrote it: an address, what to do, and the values. */
 interface Operation {
   address: string
   action: string
   changed: Record<string, { old_value: unknown; new_value: unknown }>
-  /** Whether something else than values has changed. */
+  /** True when something else than values has changed. */
   other: boolean
 }
 
@@ -31,8 +31,6 @@ function parse(json: string): { changed?: Operation['changed'] } {
   }
 }
 
-const done = (status: string, summary: string): Reply => ({ calls: [call('task_complete', { status, summary })] })
-
 /**
  * IAC_GENERATOR in drift rounds: finds the files, reads them and writes the values that the infrastructure really has.
  */
@@ -44,13 +42,13 @@ export function mendDrift(task: readonly Operation[], { steps }: Conversation): 
   ]
   if (steps.length === 1 && files.length > 0)
     return { calls: files.map((targetFile) => call('read_file', { target_file: targetFile })) }
-  if (steps.some((step) => step.name === 'replace_in_file')) return done('done', summaryOf(task))
+  if (steps.some((step) => step.name === 'replace_in_file')) return complete('done', summaryOf(task))
   const edits = files.flatMap((file) => editsOf(task, file, steps))
   return edits.length > 0 ? { calls: edits } : notRecorded(task)
 }
 
 const notRecorded = (task: readonly Operation[]): Reply =>
-  done(
+  complete(
     'not done',
     'The scripted model writes changed values into blocks of the root and nothing else: ' +
       `${task.map(({ address }) => address).join(', ')} is left as it is.`,

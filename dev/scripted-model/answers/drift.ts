@@ -1,6 +1,5 @@
 import { type Conversation, call, dataBlocks, type Reply } from '../conversation.ts'
-import { touches } from '../diff.ts'
-import { shownDiff } from '../shown-diff.ts'
+import { shownDiff, touches } from '../diff.ts'
 import { selectResources } from './import.ts'
 
 const operations = (list: string[], explanation: string): Reply => ({

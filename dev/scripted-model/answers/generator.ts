@@ -1,10 +1,8 @@
 import { searchReplace } from '../blocks.ts'
-import { type Conversation, call, type Reply, resultOf, type Step } from '../conversation.ts'
+import { type Conversation, call, complete, type Reply, resultOf, type Step } from '../conversation.ts'
 import { type Edit, editsIn, type Files, findRecording } from '../recordings.ts'
 import { driftTask, mendDrift } from './drift-edits.ts'
 import { importTask, writeImports } from './import.ts'
-
-const done = (status: string, summary: string): Reply => ({ calls: [call('task_complete', { status, summary })] })
 
 /**
  * IAC_GENERATOR: reads, writes and ends. After the engine has refused the code it repairs what the diagnostic names.
@@ -18,7 +16,7 @@ export function generate(conversation: Conversation): Reply {
   return isRefusal(conversation) ? repair(conversation) : write(conversation)
 }
 
-/** Whether the query shows what the engine found, in the form of the platform or in the engine's own words. */
+/** Reports whether the query shows findings of the engine, in the form of the platform or in the engine's own words. */
 const isRefusal = ({ query, data }: Pick<Conversation, 'query' | 'data'>): boolean =>
   data.has('findings') || /^\s*[│|]?\s*Error:/m.test(query)
 
@@ -27,16 +25,16 @@ const edited = (steps: readonly Step[]) => steps.some((step) => EDITS.includes(s
 
 function write({ query, steps }: Conversation): Reply {
   const recording = findRecording(query)
-  if (!recording) return done('not done', 'The scripted model has no recording for this task and changed nothing.')
+  if (!recording) return complete('not done', 'The scripted model has no recording for this task and changed nothing.')
   const names = recording.reads
   if (steps.length === 0) return { calls: [call('list_dir', { relative_workspace_path: '.' })] }
   if (steps.length === 1) return { calls: names.map((targetFile) => call('read_file', { target_file: targetFile })) }
-  if (edited(steps)) return done('done', recording.summary)
+  if (edited(steps)) return complete('done', recording.summary)
   const files: Files = Object.fromEntries(names.map((name) => [name, resultOf(steps, 'read_file', name)]))
   const edits = editsIn(recording, files)
   return edits.length > 0
     ? { calls: edits.map(editCall) }
-    : done('not done', 'The files look different from those of the recording.')
+    : complete('not done', 'The files look different from those of the recording.')
 }
 
 function editCall(edit: Edit) {
@@ -49,9 +47,9 @@ function repair({ query, steps, history }: Conversation): Reply {
   const file = /\bon (\S+\.tf) line \d+|^(\S+\.tf):\d+/m.exec(query)?.slice(1).find(Boolean)
   const missing = /local value with the name "([^"]+)" has not been declared/.exec(query.replace(/\s+/g, ' '))?.[1]
   if (!file || !missing)
-    return done('not done', 'The scripted model has no recording for this diagnostic of the engine.')
+    return complete('not done', 'The scripted model has no recording for this diagnostic of the engine.')
   if (edited(steps))
-    return done('done', summaryAfterRepair(history) ?? `Corrected the reference to local.${missing} in ${file}.`)
+    return complete('done', summaryAfterRepair(history) ?? `Corrected the reference to local.${missing} in ${file}.`)
   if (steps.length === 0)
     return { calls: [file, 'locals.tf'].map((targetFile) => call('read_file', { target_file: targetFile })) }
   const declared = [...(resultOf(steps, 'read_file', 'locals.tf') ?? '').matchAll(/^ {2}(\w+)\s*=/gm)].map(
@@ -63,7 +61,7 @@ function repair({ query, steps, history }: Conversation): Reply {
   const line = (resultOf(steps, 'read_file', file) ?? '')
     .split('\n')
     .find((text) => new RegExp(`\\blocal\\.${missing}\\b`).test(text))
-  if (!right || !line) return done('not done', `Nothing in locals.tf stands for local.${missing}.`)
+  if (!right || !line) return complete('not done', `Nothing in locals.tf stands for local.${missing}.`)
   const by = line.replaceAll(new RegExp(`\\blocal\\.${missing}\\b`, 'g'), `local.${right}`)
   return { calls: [call('replace_in_file', { target_file: file, diff: searchReplace(line, by) })] }
 }

@@ -1,6 +1,6 @@
 import { findBlock, searchReplace } from '../blocks.ts'
-import { bulletsIn, type Conversation, call, dataBlocks, type Reply, resultOf } from '../conversation.ts'
-import { shownDiff } from '../shown-diff.ts'
+import { bulletsIn, type Conversation, call, complete, dataBlocks, type Reply, resultOf } from '../conversation.ts'
+import { shownDiff } from '../diff.ts'
 import { wordsOf } from './targets.ts'
 
 /** The parts of an ARN from which a name can be made. */
@@ -53,7 +53,6 @@ export function importTask({ query, system }: Conversation): string[] | null {
 }
 
 const FILE = 'imported.tf'
-const done = (status: string, summary: string): Reply => ({ calls: [call('task_complete', { status, summary })] })
 
 /** The name of the block for a resource: its kind and name. */
 const blockName = ({ service, name }: Arn): string => `${service}_${name}`.toLowerCase().replace(/[^a-z0-9_]+/g, '_')
@@ -69,15 +68,18 @@ const written = (ids: readonly string[]): string =>
 export function writeImports(ids: readonly string[], { query, data, steps }: Conversation): Reply {
   if (/An argument named "arn" is not expected here/.test(query)) return keepAsComments(ids, steps)
   if (data.has('findings') || /^\s*[│|]?\s*Error:/m.test(query))
-    return done('not done', 'The scripted model has no recording for this diagnostic of the engine.')
+    return complete('not done', 'The scripted model has no recording for this diagnostic of the engine.')
   if (steps.length === 0) return { calls: [call('list_dir', { relative_workspace_path: '.' })] }
   const existing = (resultOf(steps, 'list_dir') ?? '').split('\n').includes(FILE)
   const read = resultOf(steps, 'read_file', FILE)
   if (existing && read === undefined) return { calls: [call('read_file', { target_file: FILE })] }
-  if (steps.some((step) => step.name === 'write_to_file')) return done('done', written(ids))
+  if (steps.some((step) => step.name === 'write_to_file')) return complete('done', written(ids))
   const missing = ids.filter((id) => !read?.includes(`${id}\n`) && !read?.includes(`"${id}"`)).map(parseArn)
   if (missing.length === 0)
-    return done('not done', 'The scripted model has no recording for this feedback: every identifier has its block.')
+    return complete(
+      'not done',
+      'The scripted model has no recording for this feedback: every identifier has its block.',
+    )
   const content = [...(read ? [read.trimEnd(), ''] : []), ...missing.map(firstTry)].join('\n')
   return { calls: [call('write_to_file', { target_file: FILE, content })] }
 }
@@ -86,7 +88,7 @@ function keepAsComments(ids: readonly string[], steps: Conversation['steps']): R
   const text = resultOf(steps, 'read_file', FILE)
   if (text === undefined) return { calls: [call('read_file', { target_file: FILE })] }
   if (steps.some((step) => step.name === 'replace_in_file'))
-    return done('done', `${written(ids)} Each holds its identifier as a comment.`)
+    return complete('done', `${written(ids)} Each holds its identifier as a comment.`)
   const headers = text.match(/^resource .*\{$/gm) ?? []
   const edits = headers.flatMap((header) => {
     const block = findBlock(text, header)

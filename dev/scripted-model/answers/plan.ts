@@ -87,7 +87,7 @@ function findPlanBlock(text: string, name: string): string {
   return lines.map((line) => line.trim().replace(/^[+~-] /, '')).join('\n')
 }
 
-/** What follows the requests in the query of an audit. */
+/** Headings that follow the requests in the query of an audit. */
 const AFTER_REQUESTS = /^(?:What the author of the code told|Found by code|Remarks of code|The plan:)/m
 
 /** COMPLIANCE_CHECKER: finds deletions that no request of the session named. They are critical. */

@@ -6,7 +6,7 @@ const OPENING = /^\s*(what|which|who|how|why|where|when|is|are|does|do)\b/i
 const COUNT = /\bhow many (\w+)/i
 
 /**
- * Whether a request is a question.
+ * Reports whether a request is a question.
  * @param recorded whether work is recorded for it: "Can you add a queue?" is no question but asks for that work
  */
 export const isQuestion = (query: string, recorded: boolean): boolean =>

@@ -1,6 +1,5 @@
 import { type Conversation, call, type Reply } from '../conversation.ts'
-import { changedLines } from '../diff.ts'
-import { shownDiff } from '../shown-diff.ts'
+import { changedLines, shownDiff } from '../diff.ts'
 
 /** REPORT_GENERATOR of a drift round: reports what the diff shows, and the blocks of the request. */
 export function driftReport(conversation: Conversation): Reply {

@@ -1,7 +1,6 @@
 import { addressOf } from '../blocks.ts'
 import { type Conversation, call, type Reply, resultOf } from '../conversation.ts'
-import { changedAddresses, diffText } from '../diff.ts'
-import { shownDiff } from '../shown-diff.ts'
+import { changedAddresses, diffText, shownDiff } from '../diff.ts'
 
 const answer = (targets: string[], explanation: string): Reply => ({
   calls: [call('generate_engine_targets', { targets, explanation })],
@@ -56,7 +55,7 @@ export const blockAddresses = (result: string): string[] =>
   })
 
 /** Selects the addresses whose name stands in the text, word by word, in singular or plural. */
-export function matchingAddresses(addresses: readonly string[], text: string): string[] {
+function matchingAddresses(addresses: readonly string[], text: string): string[] {
   const words = wordsOf(text)
   return addresses.filter((address) => [...wordsOf(address.split('.').at(-1) ?? '')].every((word) => words.has(word)))
 }

@@ -62,7 +62,7 @@ export function withoutOwnSettings(service: Environment): Environment {
   return Object.fromEntries(Object.entries(service).filter(([name]) => !/^(PLATFORM|IAC)_/i.test(name)))
 }
 
-/** How the operator restricts every engine command. */
+/** Restrictions of the operator for every engine command. */
 export interface EngineRestrictions {
   /** Path of the CLI configuration for the engine; null leaves the engine its own. */
   cliConfig: string | null

@@ -44,7 +44,7 @@ export interface EngineCommand {
   onStarted: (identity: EngineProcess) => void
 }
 
-/** How a command is started: itself, or through programs that build a sandbox around it. */
+/** The way to start a command: itself, or through programs that build a sandbox around it. */
 export interface Launch {
   /** The program to start and its arguments. */
   command: readonly string[]

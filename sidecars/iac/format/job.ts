@@ -14,15 +14,15 @@ import type { Engine, GivenText, JobRecord } from '../types.ts'
 export const formatFolder = (dataDir: string): string => join(dataDir, 'format')
 
 const TIMEOUT_SECONDS = 60
-/** What the engine ends with when it could not parse some of the files. It has formatted the others. */
+/** The exit code of the engine when it could not parse some of the files. It has formatted the others. */
 const SYNTAX_ERRORS = 2
 /** Formatting adds blanks. A file that grew beyond this is taken for a fault, and its text stays. */
 const MAX_BYTES = 16 * 1024 * 1024
 
 /**
  * Formats the texts of a request with one engine process and answers its exit code. The files lie in a private folder
- * of the service, under names of its own: the workspace is neither read nor written, so nothing in it can lead elsewhere.
- * The engine gets no credentials, which is why nothing of the answer needs to be masked.
+ * of the service, under names of its own: the workspace is neither read nor written, so nothing in it can lead
+ * elsewhere. The engine gets no credentials, which is why nothing of the answer needs to be masked.
  */
 export async function runFormatJob(
   options: {

@@ -8,13 +8,12 @@ import { refusalText, tooLargeText } from './findings.ts'
 import { type Inspection, inspect } from './inspect.ts'
 import { SMALL, TooLarge } from './limits.ts'
 import { findLinks } from './links.ts'
-import type { Place } from './rules/place.ts'
 import { findShipped } from './shipped.ts'
 
 export interface CheckOptions {
   /** Fires when the service stops. */
   signal?: AbortSignal
-  /** How long the check may take, as the job may. */
+  /** Milliseconds that the check may take. */
   timeoutMs?: number
   /** Name of the file with which the platform sends the state to its own store. */
   overrideFilename?: string
@@ -48,32 +47,20 @@ export async function checkHostPrograms(
   options: CheckOptions = {},
 ): Promise<string | null> {
   if (kind === 'scope_resource_ids') return null
-  const limit = deadlineOf(options)
+  const stopping = options.signal ?? new AbortController().signal
+  const limit = AbortSignal.timeout(options.timeoutMs ?? NO_LIMIT_MS)
   try {
-    return await check(kind, workspace, planFile, env, { ...options, signal: limit.signal })
+    return await check(kind, workspace, planFile, env, { ...options, signal: AbortSignal.any([stopping, limit]) })
   } catch (error) {
     if (error instanceof TooLarge) return tooLargeText(error.file, error.limit)
-    throw limit.signal.aborted ? limit.signal.reason : error
-  } finally {
-    limit.clear()
+    if (stopping.aborted) throw new JobFault(503, SHUT_DOWN)
+    if (limit.aborted) throw new JobFault(504, `The engine did not finish within ${(options.timeoutMs ?? 0) / 1000}s.`)
+    throw error
   }
 }
 
-/** Ends with the service or with the time of the job, whichever comes first. */
-function deadlineOf({ signal, timeoutMs }: CheckOptions): { signal: AbortSignal; clear: () => void } {
-  const controller = new AbortController()
-  const stop = () => controller.abort(new JobFault(503, SHUT_DOWN))
-  if (signal?.aborted) stop()
-  signal?.addEventListener('abort', stop, { once: true })
-  const late = () =>
-    controller.abort(new JobFault(504, `The engine did not finish within ${(timeoutMs ?? 0) / 1000}s.`))
-  const timer = timeoutMs === undefined ? undefined : setTimeout(late, timeoutMs)
-  const clear = () => {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', stop)
-  }
-  return { signal: controller.signal, clear }
-}
+/** The longest time that a timer takes. */
+const NO_LIMIT_MS = 2 ** 31 - 1
 
 async function check(
   kind: JobKind,
@@ -95,31 +82,20 @@ async function check(
     '/usr/share',
   ])
   const hasPlainKeys = await holdsKeysAlone(workspace)
-  const place: Place = {
-    workspace,
-    boundary,
-    folder: workspace,
-    isOwnOverride: false,
-    hasPlainKeys,
-    overrideFilename,
-    allowedHosts,
-  }
+  const isOwnOverride = false
+  const place = { workspace, boundary, folder: workspace, isOwnOverride, hasPlainKeys, overrideFilename, allowedHosts }
   const shipped = await findShipped({ place, dataFolder, initialised: options.initialised ?? false })
   const links = await findLinks({ workspace, boundary, dataFolder, providerFolders, signal })
   const linked = links.filter(({ file }) => !shipped.some((other) => other.file === file))
   if (shipped.length + linked.length > 0) return refusalText([...shipped, ...linked])
   const inspection: Inspection = {
-    workspace,
-    boundary,
+    place,
     dataFolder,
     planFile: planFile !== undefined && HAS_PLAN.includes(kind) ? resolve(workspace, planFile) : null,
     toleratesBroken: READS_ONLY.includes(kind),
     tests: READS_TESTS.includes(kind),
     usesSavedBackend: USES_SAVED_BACKEND.includes(kind),
-    hasPlainKeys,
-    overrideFilename,
     backendConfig,
-    allowedHosts,
   }
   signal.throwIfAborted()
   try {
@@ -148,16 +124,11 @@ function inspectAside(inspection: Inspection, signal: AbortSignal): Promise<stri
     const stop = () => fail(signal.reason)
     signal.addEventListener('abort', stop, { once: true })
     thread.once('message', settle)
-    thread.once('error', (error: NodeJS.ErrnoException) =>
-      error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-        ? settle(
-            tooLargeText(
-              relative(inspection.boundary, inspection.workspace) || '.',
-              'what fits into 128 MiB of memory',
-            ),
-          )
-        : fail(error),
-    )
+    thread.once('error', (error: NodeJS.ErrnoException) => {
+      const { workspace, boundary } = inspection.place
+      if (error.code !== 'ERR_WORKER_OUT_OF_MEMORY') fail(error)
+      else settle(tooLargeText(relative(boundary, workspace) || '.', 'what fits into 128 MiB of memory'))
+    })
     thread.once('exit', () => fail(new Error('the check of a configuration ended without a result')))
   }).finally(() => thread.terminate())
 }

@@ -65,7 +65,7 @@ async function entryReach(path: string, boundary: string): Promise<string | 'fol
   return entry === null || entry.isFile() ? null : 'it is no regular file'
 }
 
-/** Whether a path is a folder or lies below it. Both are absolute. */
+/** True if a path is a folder or lies below it. Both are absolute. */
 export const isWithin = (folder: string, path: string): boolean => path === folder || path.startsWith(`${folder}/`)
 
 /**

@@ -12,7 +12,7 @@ export type ConfigNode =
   | { kind: 'string'; value: string; whole: boolean }
   /** A number, `true`, `false`, `null` or the name of a value. */
   | { kind: 'word'; word: string }
-  /** What only the engine can compute. */
+  /** Only the engine can compute it. */
   | { kind: 'computed' }
 
 export interface ConfigEntry {
@@ -65,7 +65,9 @@ export function entriesOf(node: ConfigNode): ConfigEntry[] {
 export const entriesNamed = (node: ConfigNode, key: string): ConfigEntry[] =>
   entriesOf(node).filter((entry) => entry.key === key)
 
-/** The bodies of all blocks of a type, with their labels; a type has a fixed number of them, such as two of `resource`. */
+/**
+ * The bodies of all blocks of a type, with their labels; a type has a fixed number of them, such as two of `resource`.
+ */
 export function blocksOf(
   node: ConfigNode,
   type: string,
@@ -96,7 +98,7 @@ export function* stringsOf(node: ConfigNode): Generator<{ value: string; whole: 
   if (node.kind === 'object') for (const { value } of node.entries) yield* stringsOf(value)
 }
 
-/** Whether a value says nothing: null, an empty text, an empty list or object. */
+/** True if a value says nothing: null, an empty text, an empty list or object. */
 export const isUnset = (node: ConfigNode): boolean =>
   (node.kind === 'word' && node.word === 'null') ||
   (node.kind === 'string' && node.whole && node.value.trim() === '') ||

@@ -4,7 +4,7 @@ export interface Finding {
   file: string
   line: number
   construct: string
-  /** What it would reach, as a sentence without a full stop. Absent when it would run a program. */
+  /** The target beyond the workspace, as a sentence without a full stop. Absent when it would run a program. */
   reach?: string
 }
 
@@ -20,7 +20,6 @@ export interface FileScan {
 
 const SHOWN = 20
 
-/** Has the form of a diagnostic of the engine, so that whoever reads the job's stderr can mend the code. */
 export function refusalText(findings: Finding[]): string {
   const programs = findings.filter(({ reach }) => reach === undefined)
   const others = findings.filter(({ reach }) => reach !== undefined)
@@ -29,30 +28,28 @@ export function refusalText(findings: Finding[]): string {
     .join('\n')
 }
 
+/** A text in the form of a diagnostic of the engine, so that whoever reads the job's stderr can mend the code. */
+const diagnostic = (title: string, where: readonly string[], ...explanation: string[]): string =>
+  [`Error: ${title}`, '', ...where, '', ...explanation, ''].join('\n')
+
 const programText = (findings: Finding[]): string =>
-  [
-    'Error: Program on the engine host refused',
-    '',
-    ...listed(findings),
-    '',
+  diagnostic(
+    'Program on the engine host refused',
+    listed(findings),
     'This would run a program on the machine that runs the engine. Remove it and express the intent with',
     'resources and data sources of a provider (for example user data or cloud-init for set-up on an instance,',
     'a variable or a data source of the cloud for a value, a token for the credentials of a provider).',
     'An operator of the iac service can allow such programs with IAC_ALLOW_HOST_PROGRAMS=true.',
-    '',
-  ].join('\n')
+  )
 
 const reachText = (findings: Finding[]): string =>
-  [
-    'Error: Reach beyond the workspace refused',
-    '',
-    ...listed(findings),
-    '',
+  diagnostic(
+    'Reach beyond the workspace refused',
+    listed(findings),
     'Code of a repository is run before anybody has reviewed it, so it may use its own files and the cloud, but',
     'nothing else of the machine that runs the engine. Remove what is named above. An operator of the iac service',
     'can switch this check off with IAC_ALLOW_HOST_PROGRAMS=true.',
-    '',
-  ].join('\n')
+  )
 
 function listed(findings: Finding[]): string[] {
   const lines = findings.slice(0, SHOWN).map(({ file, line, construct, reach }) => {
@@ -75,23 +72,17 @@ export function printable(text: string): string {
 
 /** For a file whose structure could not be followed to its end, so that it may hide anything. */
 export const unreadableText = (file: string): string =>
-  [
-    'Error: Configuration could not be checked',
-    '',
-    `  on ${printable(file)}`,
-    '',
+  diagnostic(
+    'Configuration could not be checked',
+    [`  on ${printable(file)}`],
     'The file does not end where its blocks and strings say, or nests deeper than 200 levels, so it cannot be checked',
     'for programs that would run on the engine host. Correct its syntax.',
-    '',
-  ].join('\n')
+  )
 
 /** For a file or a folder that is larger than the check reads. */
 export const tooLargeText = (file: string, limit: string): string =>
-  [
-    'Error: Configuration too large to be checked',
-    '',
-    `  on ${printable(file)}`,
-    '',
+  diagnostic(
+    'Configuration too large to be checked',
+    [`  on ${printable(file)}`],
     `The check reads ${limit}. Remove what is no configuration, or split it over several workspaces.`,
-    '',
-  ].join('\n')
+  )

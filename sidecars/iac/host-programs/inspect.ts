@@ -12,10 +12,10 @@ import { judgeBackend } from './rules/backends.ts'
 import { localFolder, type Place } from './rules/place.ts'
 import { scanHcl, scanJson } from './scan.ts'
 
-/** What is inspected, as plain data, so that another thread can take it. All paths are absolute. */
+/** The task of an inspection, as plain data for another thread. All paths are absolute. */
 export interface Inspection {
-  workspace: string
-  boundary: string
+  /** That of the files in the workspace itself. */
+  place: Place
   dataFolder: string
   /** The plan whose own copy of the configuration is inspected as well; null for none. */
   planFile: string | null
@@ -25,11 +25,8 @@ export interface Inspection {
   tests: boolean
   /** The engine uses the backend that an earlier `init` has written down. */
   usesSavedBackend: boolean
-  hasPlainKeys: boolean
-  overrideFilename: string
   /** The operator's own settings for the backend, as the engine takes them; empty for none. */
   backendConfig: string
-  allowedHosts: readonly string[]
 }
 
 /** The text that refuses the configuration; null when there is nothing to refuse. Errors: `TooLarge` beyond `sizes`. */
@@ -62,11 +59,10 @@ class Inspector {
   }
 
   async run(): Promise<string | null> {
-    const { planFile } = this.#given
-    const snapshot =
-      planFile === null ? null : await readPlanSnapshot(planFile, relative(this.#given.workspace, planFile))
+    const { planFile, place } = this.#given
+    const snapshot = planFile === null ? null : await readPlanSnapshot(planFile, relative(place.workspace, planFile))
     for (const { name, folder, content } of snapshot ?? [])
-      await this.#scan({ name, content, folder: resolve(this.#given.workspace, folder), isTest: false })
+      await this.#scan({ name, content, folder: resolve(place.workspace, folder), isTest: false })
     if (snapshot === null) await this.#scanFolders()
     if (this.#given.usesSavedBackend) await this.#judgeSavedBackend()
     if (this.#findings.length > 0) return refusalText(this.#findings)
@@ -75,7 +71,8 @@ class Inspector {
 
   /** Scans the root, every installed module, and every module that one of them names by a local path. */
   async #scanFolders(): Promise<void> {
-    const { workspace, tests } = this.#given
+    const { tests, place } = this.#given
+    const { workspace, boundary } = place
     const folders = [workspace, ...(tests ? [join(workspace, 'tests')] : []), ...(await this.#readInstalledModules())]
     const seen = new Set<string>()
     for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
@@ -83,20 +80,20 @@ class Inspector {
       if (real === null || seen.has(real)) continue
       seen.add(real)
       if (seen.size > LIMITS.modules) throw new TooLarge(relative(workspace, real), `${LIMITS.modules} modules`)
-      if (!isWithin(this.#given.boundary, real)) {
+      if (!isWithin(boundary, real)) {
         const reach = 'it lies outside of the repository'
         this.#findings.push({ file: relative(workspace, folder), line: 0, construct: 'a module', reach })
         continue
       }
       const testFolder = tests && (real === workspace || real === join(workspace, 'tests'))
-      const { files, findings } = await listConfigFiles(real, { ...this.#given, tests: testFolder })
+      const { files, findings } = await listConfigFiles(real, { workspace, boundary, tests: testFolder })
       this.#findings.push(...findings.slice(0, LIMITS.files))
       for (const file of files) folders.push(...(await this.#scanFile(file, real)))
     }
   }
 
   async #scanFile({ name, path, isTest }: ConfigFile, folder: string): Promise<string[]> {
-    const { workspace } = this.#given
+    const { workspace } = this.#given.place
     if (++this.#files > LIMITS.files) throw new TooLarge(name, `${LIMITS.files} files of configuration`)
     const content = await readLimited(path, name, this.#sizes.fileBytes, `${inMib(LIMITS.fileBytes)} of one file`)
     if (content === null) return []
@@ -107,14 +104,13 @@ class Inspector {
   /** Scans one file and answers the folders of the local modules that it calls. */
   async #scan(file: { name: string; content: string; folder: string; isTest: boolean }): Promise<string[]> {
     const { name, content, folder, isTest } = file
-    const { workspace, boundary, hasPlainKeys, overrideFilename, allowedHosts, toleratesBroken } = this.#given
+    const { place, toleratesBroken } = this.#given
     this.#bytes += content.length
     if (this.#bytes > this.#sizes.totalBytes)
       throw new TooLarge(name, `${inMib(LIMITS.totalBytes)} of configuration in all`)
-    const isOwnOverride = folder === workspace && basename(name) === overrideFilename
+    const isOwnOverride = folder === place.workspace && basename(name) === place.overrideFilename
     this.#hasOverride ||= isOwnOverride
-    const place: Place = { workspace, boundary, folder, isOwnOverride, hasPlainKeys, overrideFilename, allowedHosts }
-    const scan = this.#scanText(name, content, place)
+    const scan = this.#scanText(name, content, { ...place, folder, isOwnOverride })
     const findings = isTest ? scan.findings.filter(({ construct }) => construct.startsWith('module ')) : scan.findings
     this.#findings.push(...findings.slice(0, 1000).map((finding) => ({ file: name, ...finding })))
     if (!scan.complete && (!toleratesBroken || ACTS_WHEN_READ.test(content))) this.#broken ??= name
@@ -136,7 +132,8 @@ class Inspector {
 
   /** The folders of all modules that the engine has installed, local ones included, as its manifest lists them. */
   async #readInstalledModules(): Promise<string[]> {
-    const { workspace, dataFolder, boundary } = this.#given
+    const { place, dataFolder } = this.#given
+    const { workspace, boundary } = place
     const root = await this.#readData(join(dataFolder, 'modules', 'modules.json'), this.#sizes.manifestBytes)
     const modules = entriesNamed(root, 'Modules').flatMap(({ value }) => (value.kind === 'array' ? value.items : []))
     if (modules.length > LIMITS.modules)
@@ -159,29 +156,19 @@ class Inspector {
 
   /** Judges the backend that stands in the data folder: the engine uses it instead of the one in the configuration. */
   async #judgeSavedBackend(): Promise<void> {
-    const { workspace, boundary, dataFolder, hasPlainKeys, overrideFilename, allowedHosts } = this.#given
+    const { dataFolder } = this.#given
+    const place = { ...this.#given.place, isOwnOverride: this.#hasOverride }
     const path = join(dataFolder, 'terraform.tfstate')
     const root = await this.#readData(path, this.#sizes.manifestBytes)
     const allowed = await this.#readOperatorKeys()
     for (const { line, value } of entriesNamed(root, 'backend')) {
       const type = entriesNamed(value, 'type').map((entry) => (entry.value.kind === 'string' ? entry.value.value : ''))
       const config = entriesNamed(value, 'config').map((entry) => entry.value)
-      const place: Place = {
-        workspace,
-        boundary,
-        folder: workspace,
-        isOwnOverride: this.#hasOverride,
-        hasPlainKeys,
-        overrideFilename,
-        allowedHosts,
-      }
       const construct = `saved backend "${type.at(-1) ?? ''}"`
-      const found = judgeBackend(
-        { construct, type: type.at(-1) ?? '', line, config: { kind: 'array', items: config } },
-        place,
-      )
+      const saved = { construct, type: type.at(-1) ?? '', line, config: { kind: 'array' as const, items: config } }
+      const found = judgeBackend(saved, place)
       const foreign = found.filter((finding) => !allowed.some((key) => finding.construct.endsWith(` with ${key}`)))
-      this.#findings.push(...foreign.map((finding) => ({ file: relative(workspace, path), ...finding })))
+      this.#findings.push(...foreign.map((finding) => ({ file: relative(place.workspace, path), ...finding })))
     }
   }
 
@@ -198,7 +185,7 @@ class Inspector {
 
   /** Reads a document that the engine keeps in its data folder. */
   async #readData(path: string, maxBytes: number): Promise<ConfigNode> {
-    const name = relative(this.#given.workspace, path)
+    const name = relative(this.#given.place.workspace, path)
     const text = await readLimited(path, name, maxBytes, `${inMib(LIMITS.manifestBytes)} of it`)
     if (text === null) return { kind: 'computed' }
     try {

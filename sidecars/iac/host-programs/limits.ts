@@ -1,6 +1,6 @@
 const MIB = 1024 * 1024
 
-/** What the check reads at most. No configuration that people write comes near to these sizes. */
+/** The most that the check reads. No configuration that people write comes near to these sizes. */
 export const LIMITS = {
   fileBytes: 4 * MIB,
   totalBytes: 32 * MIB,
@@ -14,7 +14,7 @@ export const LIMITS = {
   directoryBytes: 16 * MIB,
 } as const
 
-/** What a small configuration stays below. It is scanned at once, and a larger one in a thread of its own. */
+/** Sizes of a small configuration, which is scanned at once; a larger one is scanned in a thread of its own. */
 export const SMALL = { fileBytes: 96 * 1024, totalBytes: 512 * 1024, manifestBytes: 128 * 1024 } as const
 
 export interface Sizes {

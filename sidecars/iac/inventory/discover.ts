@@ -7,7 +7,7 @@ import { kubernetesInventory } from './kubernetes/index.ts'
 import { ociInventory } from './oci/index.ts'
 import { type Inventory, InventoryError, type InventoryRequest } from './types.ts'
 
-/** How a discovery ended, in the form in which an engine command ends. */
+/** The end of a discovery, in the form of that of an engine command. */
 export interface Discovery {
   exitCode: number
   /** JSON array of identifiers, unique, first seen first; empty unless the exit code is 0. */

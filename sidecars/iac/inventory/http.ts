@@ -155,7 +155,7 @@ function reasonOf(error: OutboundError): string {
   return code === '' || code === 'ABORT_ERR' ? error.message : `${error.message} (${code})`
 }
 
-/** Whether another attempt may succeed. An answer that is too large and a certificate that is not trusted stay so. */
+/** True if another attempt may succeed. An answer that is too large and a certificate that is not trusted stay so. */
 const isPassing = (error: OutboundError) =>
   error.kind !== 'body' && !/CERT|SIGNATURE|^ERR_(SSL|TLS|OSSL)/.test(systemCode(error))
 
@@ -203,8 +203,8 @@ const CODE_KEYS = ['code', 'Code', '__type', 'reason', 'status', 'error']
 const WRAPPERS = ['error', 'Error', 'errors', 'details']
 
 /**
- * What the error document of a cloud says, in JSON (`{message}`, `{error: {message}}`, `{error, error_description}`)
- * or XML (`<Message>`): one line of at most 1000 characters, empty when nothing fits.
+ * Reads the message in the error document of a cloud, in JSON (`{message}`, `{error: {message}}`, `{error,
+ * error_description}`) or XML (`<Message>`): one line of at most 1000 characters, empty when nothing fits.
  */
 export function messageOf(text: string): string {
   const message = fromJson(text, textAt(MESSAGE_KEYS), true) ?? fromXml(text, 'Message') ?? plainMessage(text)

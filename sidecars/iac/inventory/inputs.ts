@@ -14,7 +14,7 @@ export function setting(env: Env, ...names: string[]): string | undefined {
   return undefined
 }
 
-/** Whether a switch is on, in the words that the engine's providers take. */
+/** True if a switch is on, in the words that the engine's providers take. */
 export const isOn = (env: Env, name: string): boolean => /^(true|1|yes|on)$/i.test(env[name]?.trim() ?? '')
 
 /**

@@ -25,7 +25,7 @@ export function keepToken<Value>(
   }
 }
 
-/** What can stand in an `Authorization` header. */
+/** A text that can stand in an `Authorization` header. */
 export const tokenText = v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/))
 
 /** The answer of a token endpoint (RFC 6749, section 5.1). Some write the lifetime, in seconds, as text. */

@@ -1,7 +1,7 @@
 import type { Fetch } from '../../../src/base/http.ts'
 import type { Logger } from '../../../src/base/log.ts'
 
-/** What the discovery of one scope may use. It reads nothing else of the process. */
+/** Everything that the discovery of one scope may use of the process. */
 export interface InventoryRequest {
   scopeId: string
   /** Environment of the service: credentials, regions, endpoint overrides. */

@@ -33,7 +33,7 @@ const SAVES_STATE: readonly JobKind[] = ['apply', 'import']
 interface ExecutorOptions {
   settings: IacSettings
   engine: Engine
-  /** What engine commands run in. */
+  /** Runs engine commands in their sandbox. */
   executor: Executor
   /** The CLI configuration that restricts the engine; null where nothing is restricted. */
   cliConfig: CliConfig | null
@@ -116,7 +116,7 @@ function createCommandRunner(options: ExecutorOptions): RunCommand {
   }
 }
 
-/** What runs the command of a job, once or several times. */
+/** Makes the function that runs the command of a job, once or several times. */
 async function prepareRun(
   options: ExecutorOptions,
   job: JobRecord,

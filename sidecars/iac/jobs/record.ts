@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { problem } from '../../shared/problem.ts'
 import { CANCELLED, CANCELLED_EARLY, JobFault, type JobKind, type JobRecord, SHUT_DOWN } from '../types.ts'
 
-/** Whether the job has ended. */
+/** True if the job has ended. */
 export const isTerminal = (record: JobRecord) => record.status === 'succeeded' || record.status === 'failed'
 
 const PHRASES: Record<number, string> = {

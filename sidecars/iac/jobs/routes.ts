@@ -12,7 +12,10 @@ import type { JobService } from './service.ts'
 import type { JobStore } from './store.ts'
 
 const MAX_WAIT_SECONDS = 60
-/** How often a request that waits for output looks for it. The engine writes to a file, which announces nothing. */
+/**
+ * Milliseconds between two looks of a request that waits for output. The engine writes to a file, which announces
+ * nothing.
+ */
 const LOOK_MS = 200
 const INVALID = 'Request validation failed'
 

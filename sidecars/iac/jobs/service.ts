@@ -29,7 +29,7 @@ export interface JobOptions {
   /** Ends the process that a crashed service left behind. */
   stopLeftover: (leader: EngineProcess) => Promise<void>
   maxParallel: number
-  /** How many milliseconds an ended job can be asked for. */
+  /** Milliseconds for which an ended job can be read. */
   retentionMs: number
   log: Logger
   now: () => Date

@@ -10,7 +10,7 @@ import type { JobKind, JobRequest } from '../types.ts'
 /** The default of `paths.backend_override_filename`, under which the worker writes where the state lies. */
 export const OVERRIDE_NAME = 'backend_override.tf'
 
-/** What an engine command of a job sees of the service: its environment, and files outside of the workspace. */
+/** The part of the service that an engine command sees: its environment, and files outside of the workspace. */
 export interface Surroundings {
   env(pluginCache: string | null): Record<string, string | undefined>
   access(cache: PluginCache | null): Access

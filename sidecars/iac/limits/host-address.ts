@@ -1,7 +1,7 @@
 import { hostname, networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'
 
-/** What an address that is not public leads to, in words for a diagnostic. */
+/** The target of an address that is not public, in words for a diagnostic. */
 export type Reach = 'this machine' | 'a link-local service such as the metadata of the cloud' | 'a private network'
 
 const LOCAL_NAME = /^(?:localhost|ip6-localhost|ip6-loopback|host\.docker\.internal|host\.containers\.internal)$/

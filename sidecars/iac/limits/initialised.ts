@@ -3,7 +3,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * Whether an `init` of this service has run in a workspace. Providers that lie in its data folder come from that `init`
+ * True if an `init` of this service has run in a workspace. Providers that lie in its data folder come from that `init`
  * then, because the check before it refuses those that a repository brings.
  * @param dataDir the data folder of the service, so that the knowledge outlives a restart
  */

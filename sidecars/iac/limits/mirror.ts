@@ -1,6 +1,6 @@
 import { appendFile, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { PLATFORM } from '../engine/platform.ts'
+import { PLATFORM } from '../engine/find.ts'
 import { readTail } from '../output/files.ts'
 
 /** A provider that a mirror holds for this machine. */

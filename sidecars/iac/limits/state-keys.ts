@@ -19,7 +19,7 @@ async function readRegular(path: string): Promise<string> {
   return entry?.isFile() && entry.size <= MAX_BYTES ? await readFile(path, 'utf8').catch(() => '') : ''
 }
 
-/** Whether the keys file of a workspace holds keys alone, so that the engine may read it. */
+/** True if the keys file of a workspace holds keys alone, so that the engine may read it. */
 export const holdsKeysAlone = async (workspace: string): Promise<boolean> =>
   KEYS_ALONE.test(await readRegular(join(workspace, STATE_KEYS_FILE)))
 

@@ -9,13 +9,13 @@ const MAX_POINTS = 1024
 const MAX_JOBS = 256
 const NEWLINE = 0x0a
 
-/** How far the masking of a file has come. */
+/** The state of the masking of a file. */
 interface Point {
   /** Bytes of the file. */
   raw: number
   /** Bytes of the masked text. */
   masked: number
-  /** How many of the bytes that follow belong to a secret whose mark has been written. */
+  /** The number of the following bytes that belong to a secret whose mark has been written. */
   open: number
 }
 
@@ -121,8 +121,9 @@ function remember(points: Point[], point: Point): void {
 }
 
 /**
- * How many bytes of a text can be masked without knowing what follows: those of its whole lines, unless a secret that
- * has several lines may have begun in them. Of a line that fills the text, all that no secret can reach beyond.
+ * Returns the number of bytes of a text that can be masked without knowing what follows: those of its whole lines,
+ * unless a secret that has several lines may have begun in them. Of a line that fills the text, all that no secret can
+ * reach beyond.
  */
 function settledLength(text: Buffer, matcher: Matcher, isFull: boolean): number {
   const lines = wholeLines(text, matcher)

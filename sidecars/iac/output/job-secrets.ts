@@ -1,7 +1,7 @@
 import { readStateSecrets } from '../limits/state-keys.ts'
 
 /**
- * What has to be hidden in the output of a job: the secrets in the environment of the service, and the keys of the state
+ * Knows the secrets to hide in the output of a job: those in the environment of the service, and the keys of the state
  * that lie in the job's workspace.
  */
 export class JobSecrets {

@@ -7,7 +7,7 @@ import { ETC } from './system-files.ts'
 /** Where things are inside. The engine's own name stays, because it stands in its messages. */
 export const INSIDE = { engine: '/engine', home: '/home/engine', tmp: '/tmp', uid: 1000 }
 
-/** What one command gets to see. All paths are absolute and real. */
+/** The files that one command sees. All paths are absolute and real. */
 export interface View {
   /** The file of the engine. */
   engine: string
@@ -37,7 +37,9 @@ export interface Wrapping {
   /** The engine and its arguments, the first of them its name inside. */
   command: readonly string[]
   limits: ResourceLimits
-  /** How the rest of the command line gets into the network namespace; empty shares the network of the machine. */
+  /**
+   * The words that run the rest of the command line in the network namespace; empty shares the network of the machine.
+   */
   network: readonly string[]
   /** Files of control groups that the command enters; none when there are none. */
   groups: readonly string[]
@@ -107,7 +109,7 @@ exec "$@"`
 interface Sources {
   /** Where a path is reachable for bubblewrap. */
   of(path: string): string
-  /** What is mounted for that, in this order. */
+  /** Mounts for that, in this order. */
   all: string[]
 }
 

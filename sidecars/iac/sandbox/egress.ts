@@ -33,7 +33,7 @@ export function parseEgressEntry(text: string): EgressEntry | string {
   return { target, port }
 }
 
-/** Whether a target is the machine itself. */
+/** True if a target is the machine itself. */
 export function isLoopback(target: string): boolean {
   const [host = ''] = target.replace(/\.$/, '').split('/')
   if (host === 'localhost' || host.endsWith('.localhost')) return true
@@ -121,7 +121,7 @@ export async function allowedRules(
   return [...new Set(rules)]
 }
 
-/** Whether the target of an entry has to be resolved. */
+/** True if the target of an entry has to be resolved. */
 export const isName = (target: string): boolean => !ipaddr.isValid(target.split('/', 1)[0] ?? '')
 
 const allow = (target: string, port: number | null, protocol: string | null): string =>

@@ -34,7 +34,7 @@ const BACKENDS: Record<string, EngineProvider> = {
   kubernetes: 'kubernetes',
 }
 
-/** What an operator adds to the list of variables, names that may end in `*`. */
+/** Additions of an operator to the list of variables, names that may end in `*`. */
 export type ExtraNames = readonly string[]
 
 /** The clouds whose credentials a job is given: that of the request, and that of the state where it opens it. */
@@ -94,8 +94,8 @@ const OWN_KEYS = new Set(['access_key', 'sas_token', 'credentials', 'token', 'sh
 const MAX_BYTES = 64 * 1024
 
 /**
- * The cloud whose credentials the state of a workspace needs, by the backend block of the platform's override file; null
- * when the block has keys of its own, or when there is no such file.
+ * The cloud whose credentials the state of a workspace needs, by the backend block of the platform's override file;
+ * null when the block has keys of its own, or when there is no such file.
  */
 export async function readStateCloud(workspace: string, overrideName: string): Promise<EngineProvider | null> {
   const path = join(workspace, overrideName)

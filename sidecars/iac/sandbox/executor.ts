@@ -1,16 +1,19 @@
 import type { EngineCommand } from '../engine/process.ts'
 import type { EngineProcess } from '../types.ts'
 
-/** What keeps an engine command from the rest of the machine. It is told at the start and in `GET /v1/engine`. */
+/**
+ * The boundary between an engine command and the rest of the machine, as it is logged at the start and in `GET
+ * /v1/engine`.
+ */
 export interface Boundary {
   sandbox: 'bubblewrap' | 'none'
   /** `isolated`: only public addresses and those that the operator allows; `host`: the network of the machine. */
   network: 'isolated' | 'host'
-  /** What holds the limits: a control group for the whole command, the limits of each process, or nothing. */
+  /** The keeper of the limits: a control group for the whole command, the limits of each process, or nothing. */
   limits: 'cgroup' | 'process' | 'none'
 }
 
-/** What a command may touch beside its workspace: absolute paths, of which those that do not exist are left out. */
+/** Files that a command may use beside its workspace: absolute paths, of which those that do not exist are left out. */
 export interface Access {
   readable: readonly string[]
   /** Files and folders that only the user of the service can read, such as credentials, and that the engine may. */

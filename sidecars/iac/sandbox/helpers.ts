@@ -34,7 +34,7 @@ const PACKAGES: Record<Name, string> = {
   ip: 'iproute2',
 }
 
-/** What a sandbox needs, and what its network needs besides. */
+/** Programs that a sandbox needs, and those that its network needs besides. */
 export const FOR_SANDBOX: readonly Name[] = ['sh', 'bwrap', 'setpriv', 'prlimit']
 export const FOR_ROOT: readonly Name[] = ['mount', 'unshare']
 export const FOR_NETWORK: readonly Name[] = ['pasta', 'nsenter', 'ip']
@@ -68,7 +68,7 @@ async function find(name: string, folders: readonly string[]): Promise<string | 
   return null
 }
 
-/** Whether this bubblewrap knows an option. Versions before 0.8 cannot keep user namespaces from being nested. */
+/** True if this bubblewrap knows an option. Versions before 0.8 cannot keep user namespaces from being nested. */
 export async function knowsOption(bwrap: string, option: string): Promise<boolean> {
   const { stdout, stderr } = await run(bwrap, ['--help'], { timeout: HELP_MS })
   return `${stdout}${stderr}`.includes(option)

@@ -3,7 +3,7 @@ import { access, mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/prom
 import { join } from 'node:path'
 import { identify, isAlive } from '../../../src/runtime/process-identity.ts'
 
-/** What one engine command and everything that it starts may use. */
+/** Limits of one engine command with everything that it starts. */
 export interface ResourceLimits {
   memoryBytes: number
   /** Processes and threads. */
@@ -30,7 +30,7 @@ export const prlimitArguments = ({ memoryBytes, processes, fileBytes }: Resource
 export interface JobGroup {
   /** Files into which a process writes its id to enter. */
   entries: string[]
-  /** Whether the kernel has ended a process of the group because of its memory. */
+  /** True if the kernel has ended a process of the group because of its memory. */
   ranOutOfMemory(): Promise<boolean>
   remove(): Promise<void>
 }

@@ -21,7 +21,7 @@ export const templateNames = (list: string): string[] =>
 /**
  * Leaves out the templates of providers that are not in play. An entry in the shipped form, a bullet and a name in
  * backticks, is about the providers whose types it names, else about those of the cloud. Any other entry stays, because
- * nothing tells its provider: the list is the user's.
+ * its provider is unknown: the list is the user's.
  */
 export const fittingTemplates = (list: string, cloud: Cloud, inPlay: ReadonlySet<string>): Catalogue =>
   filterEntries(list, inPlay, (text) => {

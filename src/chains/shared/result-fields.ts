@@ -20,7 +20,7 @@ export const endState = (description: string) =>
   v.pipe(v.union([v.string(), v.boolean()]), v.transform(String), v.string(), v.description(description))
 
 /**
- * A list of texts on which nothing rests, so that it may be left out and a single text is a list of one. Blank entries
+ * An optional list of texts: it may be left out, and a single text is a list of one. Blank entries
  * are dropped.
  */
 export const looseList = (description: string) =>

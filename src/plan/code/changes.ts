@@ -3,9 +3,9 @@ import { type CodeBlock, readCodeBlocks } from './blocks.ts'
 import { type CodeFile, callOf, folderOf, type ModuleCall, modulePaths, within } from './modules.ts'
 import { type FilePatch, parseDiff, textBefore } from './patch.ts'
 
-/** What a session changed in the code, as addresses of the engine. */
+/** The changes of a session in the code, as addresses of the engine. */
 export interface CodeChanges {
-  /** What has to be planned: blocks of the root, and modules in which something was changed. */
+  /** The targets of a plan: blocks of the root, and modules in which something was changed. */
   blocks: ChangedBlock[]
   /** Both sides of each `moved` block that the session added. */
   moved: string[]
@@ -107,7 +107,9 @@ interface Named {
   text: string
 }
 
-/** The blocks by name. What several blocks of one name say, as overrides do, is joined; each local counts for itself. */
+/**
+ * The blocks by name. What several blocks of one name say, as overrides do, is joined; each local counts for itself.
+ */
 function nameBlocks(blocks: readonly CodeBlock[]): Map<string, Named> {
   const named = new Map<string, Named>()
   const add = (name: string, block: CodeBlock, text: string) =>
@@ -151,7 +153,9 @@ function sidesOf({ kind, attributes }: CodeBlock, folder: string, paths: Readonl
 
 const ADDRESS = /^[A-Za-z_][\w-]*(\.[A-Za-z_][\w-]*|\[("(\\.|[^"\\])*"|\d+)\])+$/
 
-/** An address in the code. Indexes that are no constants are left out, as in the `to` of an import for each of a set. */
+/**
+ * An address in the code. Indexes that are no constants are left out, as in the `to` of an import for each of a set.
+ */
 function readReference(expression = ''): string | null {
   const written = expression.replaceAll(/\s+(?=(?:[^"]*"[^"]*")*[^"]*$)/g, '')
   const address = ADDRESS.test(written) ? written : withoutIndexes(written).replaceAll(/\[[^[\]]*\]/g, '')

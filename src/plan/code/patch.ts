@@ -1,4 +1,4 @@
-/** What a unified diff says about one file. */
+/** The changes of one file in a unified diff. */
 export interface FilePatch {
   /** Path before; null for a new file. */
   from: string | null
@@ -7,19 +7,21 @@ export interface FilePatch {
   hunks: Hunk[]
   /** The part of the diff about this file, without the line break at its end. */
   raw: string
-  /** Whether the file is not committed yet, so that `raw` is a line with its path and then its text. */
+  /** True if the file is not committed yet, so that `raw` is a line with its path and then its text. */
   uncommitted: boolean
 }
 
-interface Hunk {
+export interface Hunk {
   /** First line in the present text, from 1; the line before it when `newCount` is 0. */
   newStart: number
   newCount: number
+  /** The line that git writes behind the counts: the last one before the hunk that begins in the first column. */
+  context: string
   /** Lines with their sign. */
   lines: string[]
 }
 
-const HUNK = /^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/
+const HUNK = /^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)/
 const UNTRACKED = /^new file (?!mode \d)(.+)$/
 
 /**
@@ -75,9 +77,9 @@ function readHeader(patch: FilePatch, lines: readonly string[], index: number): 
 }
 
 function readHunk(patch: FilePatch, lines: readonly string[], at: number, header: RegExpExecArray): number {
-  const [, old = '1', start = '0', count = '1'] = header
+  const [, old = '1', start = '0', count = '1', context = ''] = header
   const left = { old: Number(old), now: Number(count) }
-  const hunk: Hunk = { newStart: Number(start), newCount: Number(count), lines: [] }
+  const hunk: Hunk = { newStart: Number(start), newCount: Number(count), context, lines: [] }
   let index = at + 1
   for (; index < lines.length && (left.old > 0 || left.now > 0); index++) {
     const line = lines[index] ?? ''

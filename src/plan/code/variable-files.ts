@@ -1,22 +1,25 @@
+import { isJsonObject, type Json } from '../../base/json.ts'
+import { readHcl, readHeader } from '../../hcl/read.ts'
+import { type Hunk, parseDiff } from './patch.ts'
+
 /** Files with values of variables, which stand for environments, and what a diff changes about variables. */
 
 const NAME = '[A-Za-z_][\\w-]*'
-const DECLARATION = new RegExp(`^variable\\s+"(${NAME})"`)
 const ASSIGNMENT = new RegExp(`^\\s*"?(${NAME})"?\\s*[=:]`)
 
 export const isVariableFile = (path: string): boolean => /\.tfvars(?:\.json)?$/.test(path)
 
-/** Whether the engine reads a file of values by itself: `terraform.tfvars` and `*.auto.tfvars` of the root. */
+/** True if the engine reads a file of values by itself: `terraform.tfvars` and `*.auto.tfvars` of the root. */
 export const isLoadedByItself = (path: string): boolean =>
   !path.includes('/') && /^(?:terraform|.*\.auto)\.tfvars(?:\.json)?$/.test(path)
 
-/** What a diff changes. */
+/** The variables that a diff changes. */
 export interface VariableChanges {
   /** Paths of the files of values that it changes. */
   files: ReadonlySet<string>
   /** Names of the variables whose declaration changes, or whose value in any file of values. */
   names: ReadonlySet<string>
-  /** What a file of values said before, as it was written there, by path and name; values of one line alone. */
+  /** The former values in files of values, as written, by path and name; values of one line alone. */
   before: ReadonlyMap<string, ReadonlyMap<string, string>>
 }
 
@@ -25,42 +28,54 @@ export function readVariableChanges(diff: string): VariableChanges {
   const files = new Set<string>()
   const names = new Set<string>()
   const before = new Map<string, Map<string, string>>()
-  let path = ''
-  let declared: string | null = null
-  for (const line of diff.split('\n')) {
-    const header = /^(?:\+\+\+|---) (.+)$/.exec(line)?.[1]
-    if (header !== undefined) {
-      if (header !== '/dev/null') path = header
-      declared = null
-      continue
+  for (const { from, to, hunks } of parseDiff(diff)) {
+    const path = to ?? from ?? ''
+    if (!isVariableFile(path)) for (const name of hunks.flatMap(changedDeclarations)) names.add(name)
+    else if (hunks.length > 0) files.add(path)
+    if (!isVariableFile(path)) continue
+    for (const line of hunks.flatMap(({ lines }) => lines.filter((one) => !one.startsWith(' ')))) {
+      const text = line.slice(1)
+      const assigned = ASSIGNMENT.exec(text)?.[1]
+      if (assigned === undefined) continue
+      names.add(assigned)
+      if (line.startsWith('+')) continue
+      const values = before.get(path) ?? new Map<string, string>()
+      before.set(path, values.set(assigned, text.replace(ASSIGNMENT, '').trim().replace(/,$/, '')))
     }
-    const hunk = /^@@ [^@]*@@ ?(.*)$/.exec(line)?.[1]
-    if (hunk !== undefined) {
-      declared = DECLARATION.exec(hunk)?.[1] ?? null
-      continue
-    }
-    const isChange = /^[+-]/.test(line)
-    const text = line.slice(1)
-    if (isVariableFile(path)) {
-      if (isChange) files.add(path)
-      const assigned = isChange ? ASSIGNMENT.exec(text)?.[1] : undefined
-      if (assigned !== undefined) names.add(assigned)
-      if (assigned !== undefined && line.startsWith('-')) {
-        const values = before.get(path) ?? new Map<string, string>()
-        before.set(path, values.set(assigned, text.replace(ASSIGNMENT, '').trim().replace(/,$/, '')))
-      }
-      continue
-    }
-    declared = DECLARATION.exec(text)?.[1] ?? declared
-    if (isChange && declared !== null) names.add(declared)
-    if (text.startsWith('}')) declared = null
   }
   return { files, names, before }
 }
 
+/** The variables in whose declaration a hunk changes a line. */
+function changedDeclarations({ context, lines }: Hunk): string[] {
+  const names: string[] = []
+  let declared = variableIn(context)
+  for (const line of lines) {
+    const text = line.slice(1)
+    declared = variableIn(text) ?? declared
+    if (!line.startsWith(' ') && declared !== null) names.push(declared)
+    if (text.startsWith('}')) declared = null
+  }
+  return names
+}
+
+function variableIn(line: string): string | null {
+  const { type, labels } = readHeader(line) ?? {}
+  return type === 'variable' ? (labels?.[0] ?? null) : null
+}
+
 /** The variables among `names` that a file of values sets. */
 export const variablesSetIn = (text: string, names: ReadonlySet<string>): string[] =>
-  [...new Set(text.split('\n').flatMap((line) => ASSIGNMENT.exec(line)?.[1] ?? []))].filter((name) => names.has(name))
+  [...new Set(namesIn(text))].filter((name) => names.has(name))
+
+function namesIn(text: string): string[] {
+  try {
+    const values: Json = JSON.parse(text)
+    return isJsonObject(values) ? Object.keys(values) : []
+  } catch {
+    return readHcl(text).body.attributes.map(({ name }) => name)
+  }
+}
 
 /** The engine reads such files in the order of their names, and `~` comes after every letter. */
 const MAX_MARKS = 9

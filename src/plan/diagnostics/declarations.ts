@@ -1,7 +1,7 @@
 import { readHcl, textOf } from '../../hcl/read.ts'
 import type { HclBlock, HclBody } from '../../hcl/tree.ts'
 
-/** What the code of one folder, which is one module, declares. Names are those of references: `aws_vpc.main`. */
+/** The declarations in one folder, which is one module. Names are those of references: `aws_vpc.main`. */
 export interface Declarations {
   variables: string[]
   locals: string[]

@@ -1,11 +1,11 @@
 import { readHeader } from '../../hcl/read.ts'
 import { type DiffFile, readDiffFiles } from '../code/branch-diff.ts'
 
-/** What a branch changed in a block of code, over all files of a folder. */
+/** The changes of a branch in a block of code, over all files of a folder. */
 export interface ChangedBlock {
-  /** Whether the diff takes the header of the block away. */
+  /** True if the diff takes the header of the block away. */
   removedHeader: boolean
-  /** Whether the diff adds the header of the block. A block that moves from one file to another has both. */
+  /** True if the diff adds the header of the block. A block that moves from one file to another has both. */
   addedHeader: boolean
   /** Lines that the diff takes out of the block, and lines that it adds, without blanks around them. */
   removed: string[]
@@ -25,8 +25,8 @@ export interface ChangedBlocks {
 
 /**
  * Reads from the diff of a branch which blocks it changed. Blocks are told by their headers in the first column and by
- * the header that git writes behind `@@`. Where neither is there, a change belongs to no block, so that a block may have
- * changed without being found; what is found has changed for certain. Blocks of new files count as added.
+ * the header that git writes behind `@@`. Where neither is there, a change belongs to no block, so that a block may
+ * have changed without being found; what is found has changed for certain. Blocks of new files count as added.
  */
 export function readChangedBlocks(diff: string): ChangedBlocks {
   const blocks = new Map<string, ChangedBlock>()

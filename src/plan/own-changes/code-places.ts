@@ -72,7 +72,10 @@ export const resourceInCode = (place: CodePlace, { type, name }: Pick<ResourceCh
       memberOf(entry, 'mode') === 'managed' && memberOf(entry, 'type') === type && memberOf(entry, 'name') === name,
   )
 
-/** What an expression refers to, for example `var.size` and `local.tags`, each once; deeper parts are left out. */
+/**
+ * Returns the references of an expression, for example `var.size` and `local.tags`, each once; deeper parts are left
+ * out.
+ */
 export function referencesIn(expression: Json | undefined): string[] {
   const found = new Set<string>()
   const visit = (value: Json) => {

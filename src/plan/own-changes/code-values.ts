@@ -3,7 +3,7 @@ import type { Json } from '../../base/json.ts'
 /** A value that stands in a line of code behind a name. */
 interface CodeValue {
   text: string
-  /** What the text means when it is a plain text, number or boolean; null for any other expression. */
+  /** The meaning of the text when it is a plain text, number or boolean; null for any other expression. */
   literal: string | null
 }
 
@@ -24,7 +24,7 @@ const isComment = (line: string) => /^(#|\/\/)/.test(line)
 const escapePattern = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 
 /**
- * Whether the lines give a name another value, and one that explains the difference: where a value is written out, it
+ * True if the lines give a name another value, and one that explains the difference: where a value is written out, it
  * is that of the code on the added side and that of the infrastructure on the removed side.
  * @param strict whether both sides have to be written out
  */
@@ -43,19 +43,19 @@ function fits(values: readonly CodeValue[], expected: Json, strict: boolean): bo
   return !strict && values.some(({ literal }) => literal === null)
 }
 
-/** Whether the lines replace an item of a list: the value of the infrastructure goes, that of the code comes. */
+/** True if the lines replace an item of a list: the value of the infrastructure goes, that of the code comes. */
 export function changesItem({ removed, added }: ChangedLines, { code, infrastructure }: Sides): boolean {
   const moves = (value: Json, from: readonly string[], to: readonly string[]) =>
     value === null || (mentions(from, value) && !mentions(to, value))
   return moves(code, added, removed) && moves(infrastructure, removed, added)
 }
 
-/** Whether the lines take a key or an item away. */
+/** True if the lines take a key or an item away. */
 export const removesKey = ({ removed, added }: ChangedLines, key: string): boolean =>
   (mentions(removed, key) && !mentions(added, key)) ||
   (valuesOf(removed, key).length > 0 && valuesOf(added, key).length === 0)
 
-/** Whether a line holds a text in quotes, or a number. Anything else is too common to mean something. */
+/** True if a line holds a text in quotes, or a number. Anything else is too common to mean something. */
 function mentions(lines: readonly string[], value: Json): boolean {
   if (typeof value !== 'string' && typeof value !== 'number') return false
   const form = new RegExp(`(?<![\\w."])${escapePattern(JSON.stringify(value))}(?![\\w."])`)

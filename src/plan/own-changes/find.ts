@@ -70,13 +70,13 @@ function isOwnDeletion(plan: Plan, change: ResourceChange, blocks: ChangedBlocks
 
 /** A block, or a call of a module, that stays in the code. */
 interface Repeated {
-  /** What the diff changed in it. */
+  /** Its changes in the diff. */
   own: ChangedBlock | undefined
   inCode: Json | undefined
   place: CodePlace
 }
 
-/** Whether the diff takes away one instance of a block that stays. */
+/** True if the diff takes away one instance of a block that stays. */
 function isOwnInstance({ key }: AddressPart, { own, inCode, place }: Repeated, blocks: ChangedBlocks): boolean {
   if (key === null || inCode === undefined) return false
   const isNumber = !key.startsWith('"')
@@ -96,7 +96,7 @@ function isOwnInstance({ key }: AddressPart, { own, inCode, place }: Repeated, b
   )
 }
 
-/** Whether the lines change how many instances there are; what the numbers are, the plan says. */
+/** True if the lines change how many instances there are; what the numbers are, the plan says. */
 const changesCount = (block: ChangedBlock, name: string): boolean =>
   [...block.removed, ...block.added].some((line) => new RegExp(`^${name}\\s*=`).test(line))
 
@@ -156,7 +156,7 @@ interface Declaration {
   name: string
 }
 
-/** What the diff changed of the variables and local values that are referred to. */
+/** Returns the changes of the variables and local values that are referred to. */
 function declarationsOf(references: readonly string[], place: CodePlace, blocks: ChangedBlocks): Declaration[] {
   const { directory, caller } = place
   return references.flatMap((reference) => {

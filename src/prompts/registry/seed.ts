@@ -67,7 +67,7 @@ async function seedPrompt(
 
 /**
  * The tags that an unfinished version lacks. There are none when the tag of this environment exists, or when another
- * tag names another version, because then somebody has chosen the tags.
+ * tag names another version, because then the tags were chosen on purpose.
  */
 async function findMissingTags(registry: PromptRegistry, name: string, versionId: string, tag: Tag): Promise<Tag[]> {
   const findTagged = (one: Tag) => registry.findTagged(name, one).catch(throwAs(`Failed to look up prompt '${name}'`))

@@ -102,7 +102,7 @@ export interface IacClient {
   /**
    * Asks the service to stop a job: one that waits never starts, one that runs is interrupted, so that its engine saves
    * what it has and releases the lock of the state. Answers whether the service will do so: false when it does not
-   * offer this, does not know the job or could not be reached. The job then ends as any other; `wait` tells how. Never
+   * offer this, does not know the job or could not be reached. The job then ends as any other; `wait` returns how. Never
    * throws.
    */
   cancel?(jobId: string, signal?: AbortSignal): Promise<boolean>

@@ -17,7 +17,7 @@ export interface Kind {
   last_mode: Mode | null
   is_blocked: boolean
   in_flight: boolean
-  /** How many there are. */
+  /** The number of them. */
   n: number
 }
 

@@ -31,14 +31,14 @@ interface PageRequest {
   sort: Sort
   limit: number
   offset: number
-  /** Whether each entry says what its finished rounds cost. */
+  /** True for entries with the cost of their finished rounds. */
   include_cost: boolean
   total: number
   /** The kinds that match, where the selection can be counted by them. */
   kinds: readonly Kind[] | null
 }
 
-/** Reads a page of a selection. How it is read depends on how many sessions match; the answer does not. */
+/** Reads a page of a selection. The number of matching sessions decides on the query, never on the answer. */
 export async function readPage(sql: Sql, request: PageRequest): Promise<SummaryRow[]> {
   const { sort } = request
   const kinds = selectableKinds(request)
@@ -89,7 +89,7 @@ function findByKind(sql: Sql, kinds: readonly Kind[], { selection, sort, limit, 
   )`
 }
 
-/** @param matching a subquery with `id` and `at`, behind the word that says whether it is materialised */
+/** @param matching a subquery with `id` and `at`, behind `MATERIALIZED` or `NOT MATERIALIZED` */
 async function readSummaries(
   sql: Sql,
   { limit, offset, sort, include_cost }: PageRequest,

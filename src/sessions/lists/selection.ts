@@ -1,7 +1,7 @@
 import type { Cloud, Mode, Operation, Status } from '../../base/vocabulary.ts'
 import type { Query, Sql } from '../../data/db/types.ts'
 
-/** Which sessions are meant. Every part that is left out matches all. */
+/** Criteria of a list of sessions. Every part that is left out matches all. */
 export interface SessionSelection {
   /** Without it, sessions of all users are meant. */
   owner_id?: number
@@ -13,7 +13,7 @@ export interface SessionSelection {
   mode?: Mode
   /** The whole address, in upper or lower case. */
   repo_uri?: string
-  /** Whether apply and merge are locked. */
+  /** True for sessions in which apply and merge are locked, false for the others. */
   locked?: boolean
   /** Sessions created then or later, as RFC 3339 in UTC with six digits: `2026-03-01T14:25:30.123456Z`. */
   created_after?: string
@@ -32,7 +32,7 @@ export interface SessionSelection {
 export const joinConditions = (sql: Sql, conditions: readonly (Query | null)[]): Query =>
   conditions.reduce<Query>((all, one) => (one ? sql`${all} AND ${one}` : all), sql``)
 
-/** Conditions on what changes while a session lives, and on its cloud; on a table or subquery `s`. */
+/** Conditions on the columns that change while a session lives, and on its cloud; on a table or subquery `s`. */
 export const kindConditions = (sql: Sql, { status, cloud, mode, locked }: SessionSelection): (Query | null)[] => [
   status === undefined ? null : sql`s.last_status = ${status}`,
   cloud === undefined ? null : sql`s.provider = ${cloud}`,
@@ -53,14 +53,14 @@ export const timeConditions = (
   created_before === undefined ? null : sql`s.created_at < ${created_before}::timestamptz`,
 ]
 
-/** Whether the selection can be counted by kind and month: it names no owner, no repository and no searched text. */
+/** True when the selection can be counted by kind and month: it names no owner, no repository and no searched text. */
 export const isOfKinds = (selection: SessionSelection): boolean =>
   selection.owner_id === undefined &&
   selection.repo_uri === undefined &&
   selection.search === undefined &&
   selection.user_email === undefined
 
-/** Whether the selection takes some kinds of sessions and leaves others out. */
+/** True when the selection includes some kinds of sessions and leaves others out. */
 export const namesKinds = ({ operation, status, cloud, mode, locked }: SessionSelection): boolean =>
   [operation, status, cloud, mode, locked].some((part) => part !== undefined)
 

@@ -2,7 +2,7 @@ import type { Sql } from '../../data/db/types.ts'
 import { matchSessions } from './matches.ts'
 import { normaliseSelection, type SessionSelection } from './selection.ts'
 
-/** What the rounds of a selection took that ended in the last 30 days. */
+/** The usage of the rounds of a selection that ended in the last 30 days. */
 export interface Spend {
   rounds: number
   /** US dollars of the rounds whose cost is known. */
@@ -61,7 +61,7 @@ export async function sumSpend(sql: Sql, input: SessionSelection): Promise<Spend
   return row ?? NO_SPEND
 }
 
-/** Counts what waits. Rounds in flight are few, and an index holds their sessions. */
+/** Counts the rounds that wait. Rounds in flight are few, and an index holds their sessions. */
 export async function countWaiting(sql: Sql, input: SessionSelection): Promise<Waiting> {
   const none = { waiting: 0, oldest_waiting_at: null }
   const selection = normaliseSelection(input)

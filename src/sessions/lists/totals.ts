@@ -4,7 +4,7 @@ import { countKinds } from './kinds.ts'
 import { matchSessions } from './matches.ts'
 import { isOfKinds, normaliseSelection, type SessionSelection } from './selection.ts'
 
-/** How many sessions match, in all and in each of their statuses. */
+/** Numbers of matching sessions, in all and in each of their statuses. */
 export interface SessionTotals {
   total: number
   in_flight: number

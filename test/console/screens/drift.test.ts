@@ -59,21 +59,21 @@ describe('readReport', () => {
     const report = readReport(document, [first, { ...differs, differences: [] }])
     expect(report?.entries.map(({ fate, address, differences }) => [fate, address, differences.length])).toEqual([
       ['left', '', 0],
-      ['mended', 'a.one', 1],
+      ['remediated', 'a.one', 1],
       ['excepted', 'a.two', 0],
     ])
     expect(report?.entries[0]?.details).toEqual(['why'])
-    expect(report && countFates(report.entries)).toEqual({ left: 0, mended: 1, excepted: 1 })
+    expect(report && countFates(report.entries)).toEqual({ left: 0, remediated: 1, excepted: 1 })
   })
   test('bears documents that are no report', () => {
     for (const other of [undefined, null, [], 'text', { status: 'Great' }]) expect(readReport(other, [])).toBeNull()
     expect(readReport({ status: 'Failed', unreconciled_drift: 'no list' }, [])?.entries).toEqual([])
   })
   test('a preview that found something did what it was asked for', () => {
-    const counts = { left: 2, mended: 0, excepted: 0 }
-    expect(explainStatus('Succeeded', true, counts)).toMatch(/only looked/)
-    expect(explainStatus('Failed', true, counts)).toMatch(/could not be read/)
-    expect(explainStatus('Failed', false, counts)).toMatch(/Nothing was mended/)
+    const counts = { left: 2, remediated: 0, excepted: 0 }
+    expect(explainStatus('Succeeded', true, counts)).toMatch(/a preview/)
+    expect(explainStatus('Failed', true, counts)).toMatch(/drift check failed/)
+    expect(explainStatus('Failed', false, counts)).toMatch(/Nothing was remediated/)
   })
 })
 

@@ -100,7 +100,7 @@ describe('readImports', () => {
   })
   test('an engine that ended without a word', () => {
     expect(readImports([began('1'), ended('1', null)])).toMatchObject(
-      [{ state: 'failed', error: /without/ }].map((e) => ({ ...e, error: expect.stringMatching(e.error) })),
+      [{ state: 'failed', error: /no reason/ }].map((e) => ({ ...e, error: expect.stringMatching(e.error) })),
     )
   })
   test('tells import rounds by what they do', () => {

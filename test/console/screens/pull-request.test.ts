@@ -39,7 +39,7 @@ describe('the pull requests of a session', () => {
     expect(reason(session(done))).toBeNull()
     expect(reason(session(done), false)).toMatch(/somebody else/)
     expect(reason(session(done, { is_blocked: true, in_flight: true }))).toMatch(/locked/)
-    expect(reason(session(done, { in_flight: true }))).toMatch(/runs/)
+    expect(reason(session(done, { in_flight: true }))).toMatch(/is running/)
     expect(reason(session(done, { current_status: 'failed' }))).toMatch(/failed/)
     expect(reason(session([round(1, 'uncompleted'), round(2, 'completed', [], true)]))).toMatch(
       /No round has completed/,
@@ -47,9 +47,11 @@ describe('the pull requests of a session', () => {
   })
 
   it('advises by what the platform answered', () => {
-    expect(adviseOnMerge(404, 'There are no pull requests to merge: Pull Request 1 is merged.')).toMatch(/nothing left/)
+    expect(adviseOnMerge(404, 'There are no pull requests to merge: Pull Request 1 is merged.')).toMatch(
+      /Nothing is left/,
+    )
     expect(adviseOnMerge(409, 'Pull Request 1 holds code that was not reviewed: …')).toMatch(/further round/)
-    expect(adviseOnMerge(504, 'Complete PR timeout')).toMatch(/may still have been merged/)
+    expect(adviseOnMerge(504, 'Complete PR timeout')).toMatch(/may have been merged/)
   })
 
   it('links to addresses of the web alone', () => {

@@ -106,10 +106,10 @@ describe('why an apply is refused', () => {
     const reason = (given: Session, isOwn = true) => findRefusal(given, isOwn)?.reason ?? null
     expect(reason(session({}))).toBeNull()
     expect(reason(session({}), false)).toMatch(/somebody else/)
-    expect(reason(session({ in_flight: true }))).toMatch(/runs/)
+    expect(reason(session({ in_flight: true }))).toMatch(/is running/)
     expect(reason(session({ is_blocked: true }))).toMatch(/locked/)
     expect(reason(session({ current_status: 'failed' }))).toMatch(/failed/)
-    expect(reason(session({}, null))).toMatch(/No plan is sealed/)
+    expect(reason(session({}, null))).toMatch(/no saved plan/)
     const used = { valid: false, reason: 'used', explanation: 'Used by round 2.' }
     expect(reason(session({ is_blocked: true }, used))).toBe('Used by round 2.')
     expect(reason(session({}, { ...used, reason: 'a reason of a later version' }))).toBe('Used by round 2.')

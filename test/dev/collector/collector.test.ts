@@ -138,17 +138,8 @@ describe('the collector', () => {
   it('forgets the oldest spans when there are too many', () => {
     const store = createSpanStore(900)
     const span = (start_ms: number): ReceivedSpan => ({
-      ...{
-        project: 'p',
-        resource: {},
-        name: 'n',
-        trace_id: 't',
-        span_id: 's',
-        parent_id: null,
-        start_ms,
-        end_ms: start_ms,
-      },
-      ...{ status: 'ok', status_message: '', droppedAttributes: 0 },
+      ...{ project: 'p', resource: {}, name: 'n', trace_id: 't', span_id: 's', parent_id: null },
+      ...{ start_ms, end_ms: start_ms, status: 'ok', status_message: '', droppedAttributes: 0 },
       attributes: { 'session.id': 's', text: 'x'.repeat(300) },
     })
     store.add([span(1), span(2)])

@@ -1,14 +1,12 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import type { Display } from '../../../dev/demo/display.ts'
 import { describeActivity, openLanes } from '../../../dev/demo/live/lanes.ts'
 import { watch } from '../../../dev/demo/live/watch.ts'
+import { listen } from '../../../dev/server.ts'
 
-const closers: (() => void)[] = []
-afterEach(() => {
-  for (const close of closers.splice(0)) close()
-})
+const closers: (() => Promise<void>)[] = []
+afterEach(() => Promise.all(closers.splice(0).map((close) => close())))
 
 /** A server whose streams are given as frames for each connection; each stream ends after its frames. */
 async function startStreams(streams: Record<string, string[][]>) {
@@ -21,9 +19,9 @@ async function startStreams(streams: Record<string, string[][]>) {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.end(frames.join(''))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  closers.push(() => server.close())
-  return { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, resumed }
+  const { url, close } = await listen(server)
+  closers.push(close)
+  return { base: url, resumed }
 }
 
 const frame = (event: { id: number; type: string }) =>
@@ -54,32 +52,16 @@ test('a stream that breaks is resumed after the last event', async () => {
 })
 
 test('lanes show what ended and what goes on, and every line of the engine when asked', async () => {
-  const about = { id: 1, round: 1 }
+  const about = { id: 1, round: 1, chain: 'IAC_GENERATOR' }
   const activity = [
-    { ...about, type: 'chain.began', chain: 'IAC_GENERATOR' },
-    {
-      ...about,
-      type: 'tool.called',
-      chain: 'IAC_GENERATOR',
-      tool: 'write_file',
-      path: 'a.tf',
-      outcome: 'ok',
-      seconds: 0,
-    },
-    { ...about, type: 'chain.ended', chain: 'IAC_GENERATOR', outcome: 'ok', seconds: 1.25 },
+    { ...about, type: 'chain.began' },
+    { ...about, type: 'tool.called', tool: 'write_file', path: 'a.tf', outcome: 'ok', seconds: 0 },
+    { ...about, type: 'chain.ended', outcome: 'ok', seconds: 1.25 },
     { ...about, type: 'engine.began', step: 'plan' },
     { ...about, type: 'engine.ended', step: 'plan', exit_code: 1, seconds: 2 },
   ].map(frame)
-  const output = [
-    frame({
-      ...about,
-      type: 'lines',
-      step: 'plan',
-      job_id: 'j',
-      stream: 'stdout',
-      text: 'Refreshing\n\nDone\n',
-    } as never),
-  ]
+  const printed = { ...about, type: 'lines', step: 'plan', job_id: 'j', text: 'Refreshing\n\nDone\n' }
+  const output = [frame(printed)]
   const { base } = await startStreams({ activity: [[...activity, END]], output: [[...output, END]] })
   const { display, lines } = recordingDisplay()
   const lanes = openLanes(display, { base, sessionId: 's', output: true, signal: AbortSignal.timeout(5_000) })

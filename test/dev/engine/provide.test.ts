@@ -1,13 +1,14 @@
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { NoEngine, provideEngine } from '../../../dev/engine/provide.ts'
 import { OPENTOFU, RELEASES, targetOf } from '../../../dev/engine/release.ts'
+import { listen } from '../../../dev/server.ts'
 import { sum, zip } from '../../sidecars/iac/engine/release.ts'
 import {
   createKey,
@@ -36,7 +37,7 @@ beforeEach(async () => {
   cache = join(home, '.cache', 'platform-engine')
 })
 afterEach(async () => {
-  releases.close()
+  await releases.close()
   await rm(home, { recursive: true, force: true })
 })
 
@@ -86,7 +87,7 @@ async function publish(list: string): Promise<void> {
   releases.files[`${LIST}.gpgsig`] = await key.sign(releases.files[LIST])
 }
 
-/** What the cache holds; a fault leaves nothing there that could be taken for an engine. */
+/** Lists the cache; a fault leaves nothing there that could be taken for an engine. */
 const kept = () => readdir(cache).catch(() => [])
 
 describe('a machine without an engine', () => {
@@ -274,7 +275,7 @@ describe('a bad network', () => {
   })
 
   it('one that leads nowhere is named', async () => {
-    releases.close()
+    await releases.close()
     expect(await refusal()).toMatch(/127\.0\.0\.1:\d+: connect ECONNREFUSED/)
   })
 
@@ -291,17 +292,15 @@ describe('a bad network', () => {
       upstream.on('error', () => socket.destroy())
       socket.on('error', () => upstream.destroy())
     })
-    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
-    const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    const { url, close } = await listen(proxy)
     try {
-      await machine({ env: { http_proxy: address, HTTP_PROXY: address } }).provide()
+      await machine({ env: { http_proxy: url, HTTP_PROXY: url } }).provide()
       expect(asked).toContain(new URL(releases.url).host)
       const before = asked.length
       expect((await fetch(`${releases.url}v${OPENTOFU}/${LIST}`)).status).toBe(200)
       expect(asked).toHaveLength(before)
     } finally {
-      proxy.closeAllConnections()
-      proxy.close()
+      await close()
     }
   })
 })

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { createMessage, generateKey, readPrivateKey, sign } from 'openpgp'
 import { OPENTOFU } from '../../../dev/engine/release.ts'
+import { listen } from '../../../dev/server.ts'
 import { sum, zip } from '../../sidecars/iac/engine/release.ts'
 
 /** A key that signs lists, and its public part in its text form. */
@@ -46,9 +46,9 @@ export interface ReleaseServer {
   files: Record<string, Buffer>
   /** Names that were asked for, in order. */
   asked: string[]
-  /** How a file is sent, by name; the default sends it as it is. */
+  /** Ways to send a file, by name; the default sends it as it is. */
   ways: Record<string, (response: ServerResponse, file: Buffer) => void>
-  close(): void
+  close(): Promise<void>
 }
 
 /** Serves the pinned version, signed with the key, until it is closed. */
@@ -70,16 +70,6 @@ export async function startReleaseServer(key: SigningKey): Promise<ReleaseServer
     else if (ways[name]) ways[name](response, file)
     else response.writeHead(200, { 'content-length': file.length }).end(file)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  return {
-    url: `http://127.0.0.1:${port}/`,
-    files,
-    asked,
-    ways,
-    close: () => {
-      server.closeAllConnections()
-      server.close()
-    },
-  }
+  const { url, close } = await listen(server)
+  return { url: `${url}/`, files, asked, ways, close }
 }

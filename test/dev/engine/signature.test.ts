@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readKey } from 'openpgp'
 import { expect, it } from 'vitest'
-import { verifySignature } from '../../../dev/engine/signature.ts'
+import { verifySignature } from '../../../dev/engine/download.ts'
 import { createKey } from './releases.ts'
 
 const bytes = async (path: string) => new Uint8Array(await readFile(join(import.meta.dirname, path)))
 const KEY = '../../../dev/engine/opentofu.asc'
-/** What OpenTofu has published for its version 1.8.5. */
+/** The list that OpenTofu has published for its version 1.8.5. */
 const LIST = 'fixtures/tofu_1.8.5_SHA256SUMS'
 const text = async (path: string) => new TextDecoder().decode(await bytes(path))
 

@@ -9,24 +9,23 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startObjectStore } from '../../../dev/object-store.ts'
 import type { Running } from '../../../dev/server.ts'
 
+/** Promises beside those of the contract (`contract/`), which MinIO has to keep too. */
+
 const keys = { access_key: 'testkey', secret_key: 'testsecret' }
-const client = (options: Partial<ConstructorParameters<typeof AwsClient>[0]> = {}) =>
+const client = () =>
   new AwsClient({
     accessKeyId: keys.access_key,
     secretAccessKey: keys.secret_key,
     service: 's3',
     region: 'us-east-1',
     retries: 0,
-    ...options,
   })
 
 let folder: string
 let store: Running
-let now = new Date()
-
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'object-store-test-'))
-  store = await startObjectStore({ ...keys, data_dir: folder, now: () => now })
+  store = await startObjectStore({ ...keys, data_dir: folder })
   expect((await client().fetch(`${store.url}/box`, { method: 'PUT' })).status).toBe(200)
 })
 afterAll(async () => {
@@ -34,162 +33,27 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-const put = (key: string, body: string, headers: Record<string, string> = {}) =>
-  client().fetch(`${store.url}/box/${key}`, { method: 'PUT', body, headers })
-const get = (key: string, headers: Record<string, string> = {}) =>
-  client().fetch(`${store.url}/box/${key}`, { headers })
-const presign = async (key: string, seconds: number, options = {}) => {
-  const url = new URL(`${store.url}/box/${key}`)
-  url.searchParams.set('X-Amz-Expires', String(seconds))
-  return (await client(options).sign(url.href, { aws: { signQuery: true } })).url
-}
-const code = async (response: Response) => /<Code>(\w+)<\/Code>/.exec(await response.text())?.[1]
+const put = (key: string, body: string) => client().fetch(`${store.url}/box/${key}`, { method: 'PUT', body })
+const get = (key: string) => client().fetch(`${store.url}/box/${key}`)
 
-describe('objects', () => {
-  test('put, get, head, delete, with metadata and content type', async () => {
-    const headers = { 'content-type': 'text/plain', 'x-amz-meta-type': 'plan', 'x-amz-meta-new_file': 'true' }
-    const stored = await put('a/b c/ü+(1).txt'.split('/').map(encodeURIComponent).join('/'), 'größe', headers)
-    expect(stored.status).toBe(200)
-    const read = await get(encodeURI('a/b c/ü+(1).txt').replace('+', '%2B'))
-    expect(await read.text()).toBe('größe')
-    expect(read.headers.get('content-type')).toBe('text/plain')
-    expect(read.headers.get('x-amz-meta-new_file')).toBe('true')
-    expect(read.headers.get('etag')).toBe(`"${createHash('md5').update('größe').digest('hex')}"`)
-    await put('gone', 'x')
-    expect((await client().fetch(`${store.url}/box/gone`, { method: 'HEAD' })).headers.get('content-length')).toBe('1')
-    expect((await client().fetch(`${store.url}/box/gone`, { method: 'DELETE' })).status).toBe(204)
-    expect((await client().fetch(`${store.url}/box/gone`, { method: 'DELETE' })).status).toBe(204)
-    const missing = await get('gone')
-    expect([missing.status, await code(missing)]).toEqual([404, 'NoSuchKey'])
-  })
-
-  test('an empty object, and a byte of a larger one', async () => {
-    await put('empty', '')
-    expect(await (await get('empty')).text()).toBe('')
-    await put('ten', '0123456789')
-    const part = await get('ten', { range: 'bytes=0-0' })
-    expect([part.status, await part.text(), part.headers.get('content-range')]).toEqual([206, '0', 'bytes 0-0/10'])
-    expect(await (await get('ten', { range: 'bytes=-3' })).text()).toBe('789')
-    expect((await get('ten', { range: 'bytes=50-' })).status).toBe(416)
-  })
-
-  test('conditions: a lock object is created once, and only its holder replaces it', async () => {
-    const attempts = await Promise.all([1, 2, 3, 4].map((n) => put('lock', `holder ${n}`, { 'if-none-match': '*' })))
-    expect(attempts.map((response) => response.status).sort()).toEqual([200, 412, 412, 412])
-    const etag = (await get('lock')).headers.get('etag') ?? ''
-    expect((await put('lock', 'next', { 'if-match': '"0"' })).status).toBe(412)
-    expect((await put('lock', 'next', { 'if-match': etag })).status).toBe(200)
-    const removal = { method: 'DELETE', headers: { 'if-match': etag } }
-    expect((await client().fetch(`${store.url}/box/lock`, removal)).status).toBe(412)
-    expect((await get('lock', { 'if-none-match': (await get('lock')).headers.get('etag') ?? '' })).status).toBe(304)
-  })
-
-  test('listing: prefixes, paging, order', async () => {
-    await client().fetch(`${store.url}/lists`, { method: 'PUT' })
-    for (const key of ['b/2', 'a', 'b/1', 'c/x/y', 'd&<>'])
-      await client().fetch(`${store.url}/lists/${encodeURIComponent(key).replaceAll('%2F', '/')}`, {
-        method: 'PUT',
-        body: key,
-      })
-    const list = async (query: string) => (await client().fetch(`${store.url}/lists?list-type=2&${query}`)).text()
-    const keysOf = (xml: string) => [...xml.matchAll(/<Key>(.*?)<\/Key>/g)].map((match) => match[1])
-    expect(keysOf(await list(''))).toEqual(['a', 'b/1', 'b/2', 'c/x/y', 'd&amp;&lt;&gt;'])
-    const top = await list('delimiter=%2F')
-    expect(keysOf(top)).toEqual(['a', 'd&amp;&lt;&gt;'])
-    expect([...top.matchAll(/<Prefix>([^<]+)<\/Prefix>/g)].map((match) => match[1])).toEqual(['b/', 'c/'])
-    const collected: unknown[] = []
-    for (let token: string | undefined = ''; token !== undefined; ) {
-      const xml: string = await list(`max-keys=2${token ? `&continuation-token=${token}` : ''}`)
-      collected.push(...keysOf(xml))
-      token = /<NextContinuationToken>(.*?)</.exec(xml)?.[1]
-    }
-    expect(collected).toHaveLength(5)
-  })
-
-  test('buckets: known, unknown, twice, not empty', async () => {
-    const call = (name: string, method: string) => client().fetch(`${store.url}/${name}`, { method })
-    expect((await call('box', 'HEAD')).status).toBe(200)
-    expect((await call('nothing', 'HEAD')).status).toBe(404)
-    expect(await code(await call('box', 'PUT'))).toBe('BucketAlreadyOwnedByYou')
-    expect(await code(await call('UPPER', 'PUT'))).toBe('InvalidBucketName')
-    await put('keep', '1')
-    expect(await code(await call('box', 'DELETE'))).toBe('BucketNotEmpty')
-    expect(await code(await client().fetch(`${store.url}/nothing/key`))).toBe('NoSuchBucket')
-  })
-
-  test('objects outlive the process', async () => {
-    await put('kept', 'still here', { 'x-amz-meta-type': 'drift' })
-    const again = await startObjectStore({ ...keys, data_dir: folder })
-    try {
-      const read = await client().fetch(`${again.url}/box/kept`)
-      expect([await read.text(), read.headers.get('x-amz-meta-type')]).toEqual(['still here', 'drift'])
-    } finally {
-      await again.close()
-    }
-    expect((await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.tmp'))).toEqual([])
-  })
+test('only who has read a lock object removes it', async () => {
+  await put('lock', 'holder')
+  const remove = async (tag: string) =>
+    (await client().fetch(`${store.url}/box/lock`, { method: 'DELETE', headers: { 'if-match': tag } })).status
+  expect(await remove('"0"')).toBe(412)
+  expect(await remove((await get('lock')).headers.get('etag') ?? '')).toBe(204)
 })
 
-describe('signatures', () => {
-  test('wrong keys, no signature, a changed request', async () => {
-    const refused = async (response: Response) => [response.status, await code(response)]
-    const url = `${store.url}/box/keep`
-    expect(await refused(await client({ secretAccessKey: 'wrong' }).fetch(url))).toEqual([403, 'SignatureDoesNotMatch'])
-    expect(await refused(await client({ accessKeyId: 'other' }).fetch(url))).toEqual([403, 'InvalidAccessKeyId'])
-    expect(await refused(await fetch(url))).toEqual([403, 'AccessDenied'])
-    const signed = await client().sign(url)
-    expect(await refused(await fetch(`${store.url}/box/ten`, { headers: signed.headers }))).toEqual([
-      403,
-      'SignatureDoesNotMatch',
-    ])
-    const unsigned = new Headers(signed.headers)
-    unsigned.set('x-amz-meta-added', '1')
-    expect(await refused(await fetch(url, { headers: unsigned }))).toEqual([403, 'AccessDenied'])
-  })
+test('a header of S3 that is not signed is refused', async () => {
+  const headers = new Headers((await client().sign(`${store.url}/box/keep`)).headers)
+  headers.set('x-amz-meta-added', '1')
+  const response = await fetch(`${store.url}/box/keep`, { headers })
+  expect([response.status, await response.text()]).toEqual([403, expect.stringContaining('AccessDenied')])
+})
 
-  test('a clock that is far off', async () => {
-    now = new Date(Date.now() + 16 * 60_000)
-    const response = await get('keep')
-    now = new Date()
-    expect([response.status, await code(response)]).toEqual([403, 'RequestTimeTooSkewed'])
-  })
-
-  test('a body that is not the signed one', async () => {
-    const url = `${store.url}/box/body`
-    const hash = createHash('sha256').update('signed').digest('hex')
-    const signed = await client().sign(url, {
-      method: 'PUT',
-      body: 'signed',
-      headers: { 'x-amz-content-sha256': hash },
-    })
-    const response = await fetch(url, { method: 'PUT', body: 'other', headers: signed.headers })
-    expect([response.status, await code(response)]).toEqual([400, 'XAmzContentSHA256Mismatch'])
-    const md5 = await put('body', 'text', { 'content-md5': 'AAAAAAAAAAAAAAAAAAAAAA==' })
-    expect(await code(md5)).toBe('BadDigest')
-    expect((await get('body')).status).toBe(404)
-  })
-
-  test('presigned URLs: good for GET, for one key, until they expire', async () => {
-    await put('shown', 'visible', { 'content-type': 'text/plain' })
-    const url = await presign('shown', 60)
-    const opened = await fetch(url)
-    expect([opened.status, await opened.text(), opened.headers.get('content-disposition')]).toEqual([
-      200,
-      'visible',
-      null,
-    ])
-    expect((await fetch(url, { headers: { range: 'bytes=0-0' } })).status).toBe(206)
-    expect((await fetch(url, { method: 'HEAD' })).status).toBe(403)
-    expect((await fetch(url, { method: 'DELETE' })).status).toBe(403)
-    expect((await fetch(url.replace('shown', 'keep'))).status).toBe(403)
-    expect((await fetch(url.replace('X-Amz-Expires=60', 'X-Amz-Expires=604800'))).status).toBe(403)
-    expect((await fetch(await presign('shown', 60, { secretAccessKey: 'wrong' }))).status).toBe(403)
-    expect((await fetch(await presign('shown', 604_801))).status).toBe(400)
-    now = new Date(Date.now() + 61_000)
-    const expired = await fetch(url)
-    now = new Date()
-    expect([expired.status, await expired.text()]).toEqual([403, expect.stringContaining('Request has expired')])
-  })
+test('writing leaves no temporary files', async () => {
+  await Promise.all(['a', 'b', 'c'].map((text) => put('same', text)))
+  expect((await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.tmp'))).toEqual([])
 })
 
 describe('chunked uploads', () => {
@@ -257,32 +121,11 @@ describe('chunked uploads', () => {
   })
 })
 
-describe('browsers', () => {
-  test('preflight and exposed headers', async () => {
-    await put('cors', 'x', { 'x-amz-meta-type': 'plan' })
-    const url = await presign('cors', 60)
-    const origin = { origin: 'http://localhost:5173' }
-    const asked = { ...origin, 'access-control-request-method': 'GET', 'access-control-request-headers': 'range' }
-    const preflight = await fetch(url, { method: 'OPTIONS', headers: asked })
-    expect([preflight.status, preflight.headers.get('access-control-allow-headers')]).toEqual([200, 'range'])
-    const read = await fetch(url, { headers: { ...origin, range: 'bytes=0-0' } })
-    expect(read.headers.get('access-control-allow-origin')).toBe('*')
-    expect(read.headers.get('access-control-expose-headers')).toMatch(/x-amz-meta-type, x-amz-meta-new_file/)
-    const put_asked = { ...origin, 'access-control-request-method': 'PUT' }
-    expect((await fetch(url, { method: 'OPTIONS', headers: put_asked })).status).toBe(403)
-  })
-
-  test('a list of origins keeps others out', async () => {
-    const strict = await startObjectStore({ ...keys, cors_origins: ['http://localhost'] })
-    try {
-      const allow = async (origin: string) =>
-        (await fetch(`${strict.url}/box/x`, { headers: { origin } })).headers.get('access-control-allow-origin')
-      expect([await allow('http://localhost'), await allow('http://localhost:3000')]).toEqual([
-        'http://localhost',
-        null,
-      ])
-    } finally {
-      await strict.close()
-    }
-  })
+test('without a list of origins every page may read, and no page may write', async () => {
+  await put('cors', 'x')
+  const headers = { origin: 'http://localhost:5173' }
+  const read = await fetch(`${store.url}/box/cors`, { headers })
+  expect(read.headers.get('access-control-allow-origin')).toBe('*')
+  const preflight = { ...headers, 'access-control-request-method': 'PUT' }
+  expect((await fetch(`${store.url}/box/cors`, { method: 'OPTIONS', headers: preflight })).status).toBe(403)
 })

@@ -46,6 +46,9 @@ const rules = (selectedIds: string[]) =>
     },
   )
 
+const write = (query: string, ids: string[]) =>
+  scripted.chain({ sentinel: 'task_complete', query, tools: EDITING, system: rules(ids) })
+
 test('a request to import is accepted, another one declined', async () => {
   const system = requestsFilter.system({ guideline: '', forbiddenActions: '' }, { request: '', operation: 'import' })
   const ask = (request: string) =>
@@ -71,13 +74,11 @@ test.each([
 
 test('blocks are written, mended after the refusal of the engine, and matched with the identifiers', async () => {
   const ids = [INVOICES, DEAD]
-  const write = (query: string) =>
-    scripted.chain({ sentinel: 'task_complete', query, tools: EDITING, system: rules(ids) })
-  await write(writeImportQuery(ids))
+  await write(writeImportQuery(ids), ids)
   await scripted.engine('init', '-no-color', '-input=false')
   const refused = await scripted.engine('validate', '-no-color')
   expect(refused.stderr).toContain('An argument named "arn" is not expected here')
-  await write(writeFeedbackQuery(refused.stderr))
+  await write(writeFeedbackQuery(refused.stderr), ids)
   expect((await scripted.engine('validate', '-no-color')).stdout).toContain('The configuration is valid')
   expect(await readFile(join(scripted.folder, 'imported.tf'), 'utf8')).not.toContain('arn =')
 
@@ -109,32 +110,16 @@ test('blocks are written, mended after the refusal of the engine, and matched wi
   expect(plan.stdout).toContain('No changes.')
 
   // A later task of the session keeps what is there.
-  await scripted.chain({
-    sentinel: 'task_complete',
-    query: writeImportQuery([TABLE]),
-    tools: EDITING,
-    system: rules([TABLE]),
-  })
+  await write(writeImportQuery([TABLE]), [TABLE])
   const file = await readFile(join(scripted.folder, 'imported.tf'), 'utf8')
   expect(file).toContain(`# ${INVOICES}`)
   expect(file).toContain(`"dynamodb_invoices"`)
 })
 
 test('feedback without a recording changes nothing and says so', async () => {
-  await scripted.chain({
-    sentinel: 'task_complete',
-    query: writeImportQuery([TABLE]),
-    tools: EDITING,
-    system: rules([TABLE]),
-  })
+  await write(writeImportQuery([TABLE]), [TABLE])
   for (const feedback of ['Error: Provider produced inconsistent result', '`terraform_data.x` (id): not found']) {
-    const query = writeFeedbackQuery(feedback)
-    const { args, called } = await scripted.chain({
-      sentinel: 'task_complete',
-      query,
-      tools: EDITING,
-      system: rules([TABLE]),
-    })
+    const { args, called } = await write(writeFeedbackQuery(feedback), [TABLE])
     expect(args).toMatchObject({ status: 'not done', summary: expect.stringContaining('no recording') })
     expect(called).not.toContain('write_to_file')
   }

@@ -18,7 +18,7 @@ export interface Message {
   tool_calls?: { id: string; function: { name: string; arguments: string } }[]
   tool_call_id?: string
 }
-export interface Completion {
+interface Completion {
   model: string
   choices: { message: Message; finish_reason: string }[]
   usage: { prompt_tokens: number; completion_tokens: number; total_tokens: number }
@@ -27,7 +27,7 @@ export interface Completion {
 export const INSPECTION = ['read_file', 'list_dir', 'bulk_grep_search', 'diff_history']
 export const EDITING = [...INSPECTION, 'write_to_file', 'replace_in_file', 'delete_file', 'web_search']
 
-export interface Chain {
+interface Chain {
   sentinel: string
   query: string
   tools?: string[]
@@ -36,11 +36,11 @@ export interface Chain {
 }
 
 /** Arguments of the sentinel, as far as any of them has such a key. */
-export interface Ended {
+interface ChainEnd {
   args: Arguments
   called: string[]
 }
-export interface Arguments {
+interface Arguments {
   status: unknown
   explanation: string
   summary: unknown
@@ -62,10 +62,10 @@ export interface Scripted {
   folder: string
   complete(messages: Message[], tools: string[]): Promise<Completion>
   /** Plays the loop until the sentinel is called; answers its arguments and the names of all calls. */
-  chain(chain: Chain): Promise<Ended>
-  /** What the session changed, as the workspace reads it. */
+  chain(chain: Chain): Promise<ChainEnd>
+  /** The changes of the session, as the workspace reads them. */
   branchDiff(): Promise<string>
-  /** What the engine wrote; a refusal is an answer too. */
+  /** Runs the engine and answers its output, also that of a refusal. */
   engine(...args: string[]): Promise<{ stdout: string; stderr: string }>
   close(): Promise<void>
 }

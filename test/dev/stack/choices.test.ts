@@ -36,7 +36,7 @@ const OWN = {
   GIT_TOKEN: 'token',
 }
 
-/** What core and worker make of it. */
+/** Loads the configuration as core and worker do. */
 async function effective(env: Record<string, string>, embedded: Embedded) {
   const choices = await readChoices(env, false)
   const configPath = await writeConfiguration(

@@ -17,6 +17,6 @@ it.each([
   })
 })
 
-it.each(['hand back', 'parked'])('%s is no end', (end) => {
+it.each(['release', 'parked'])('%s is no end', (end) => {
   expect(endOfPreview(end)).toBe(end)
 })

@@ -45,6 +45,16 @@ describe('readVariableChanges', () => {
     expect([...changes.files]).toEqual(['envs/prod.tfvars', 'gone.tfvars'])
   })
 
+  it('takes no line of a text for the header of a file', () => {
+    const lines = ['@@ -1,5 +1,4 @@', ' query = <<-S', '--- old note', ' select 1', ' S', '-size  = 1', '+size  = 4']
+    const changes = readVariableChanges(diffOf('prod.tfvars', ...lines))
+    expect([[...changes.files], [...changes.names], changes.before.get('prod.tfvars')?.get('size')]).toEqual([
+      ['prod.tfvars'],
+      ['size'],
+      '1',
+    ])
+  })
+
   it('takes neither the code beside a declaration nor its use for a change of a variable', () => {
     expect(
       names(
@@ -68,6 +78,7 @@ it('knows the variables that a file sets', () => {
     'days',
     'tags',
   ])
+  expect(variablesSetIn('text = <<E\ndays = 7\nE\n', new Set(['days']))).toEqual([])
   expect(variablesSetIn('{\n  "days": 7\n}', new Set(['days']))).toEqual(['days'])
 })
 

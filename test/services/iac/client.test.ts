@@ -198,7 +198,7 @@ describe('waiting', () => {
     for (const { headers } of seen) expect(headers.get('authorization')).toBe('Bearer secret-token')
   })
 
-  it('keeps the interval between polls of a service that ignores the wish', async () => {
+  it('keeps the interval between polls of a service that does not hold its answer', async () => {
     const polled: number[] = []
     const answer = async () => {
       polled.push(performance.now())

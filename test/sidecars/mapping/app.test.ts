@@ -48,7 +48,7 @@ async function resolve(service: ReturnType<typeof app>, body: unknown, headers: 
 describe('mapping sidecar', () => {
   it('has the routes of its contract', () => {
     expect(contract.operations).toEqual(['GET /healthz', 'POST /v1/resolve'])
-    for (const example of contract.body('POST', '/v1/resolve').examples) expect(example).toHaveProperty('identifier')
+    for (const example of contract.examplesOf('POST', '/v1/resolve')) expect(example).toHaveProperty('identifier')
   })
 
   it('is alive without a token', async () => {

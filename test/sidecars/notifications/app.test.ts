@@ -70,7 +70,7 @@ const sent = async (more: Record<string, unknown>) => {
 
 it('has the routes of its contract, and takes its examples', async () => {
   expect(contract.operations).toEqual(['GET /healthz', 'POST /v1/notify'])
-  for (const example of contract.body('POST', '/v1/notify').examples) expect((await notify(example)).status).toBe(202)
+  for (const example of contract.examplesOf('POST', '/v1/notify')) expect((await notify(example)).status).toBe(202)
 })
 
 describe('bodies', () => {

@@ -41,7 +41,7 @@ async function ended(uuid: string) {
   })
 }
 
-/** The worker hears nothing of the wish: it is frozen when the round is cancelled, and then killed. */
+/** The worker is frozen when the round is cancelled, and then killed. */
 async function killBetween(worker: LoggingProcess, uuids: readonly string[]): Promise<void> {
   worker.child.kill('SIGSTOP')
   for (const uuid of uuids)
@@ -56,7 +56,7 @@ async function killBetween(worker: LoggingProcess, uuids: readonly string[]): Pr
   await once(worker.child, 'exit')
 }
 
-it('a worker that is killed between the wish and the end of generate rounds: another one ends them, and starts none', async () => {
+it('a worker that is killed between the cancellation and the end of generate rounds: another one ends them, and starts none', async () => {
   const { sql } = chaos.stack.database
   const user = await createUser(sql, crypto.randomUUID())
   const context = contextOf(chaos.stack, { queue: chaos.queue })
@@ -96,7 +96,7 @@ it('a worker that is killed between the wish and the end of generate rounds: ano
   ).toEqual([])
 })
 
-it('a worker that is killed between the wish and the end of an apply: another one reports what the engine did', async () => {
+it('a worker that is killed between the cancellation and the end of an apply: another one reports what the engine did', async () => {
   await chaos.processes.closeGate('apply')
   const sidecar = await chaos.processes.sidecar()
   const iac = createIacClient(

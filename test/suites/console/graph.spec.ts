@@ -34,7 +34,7 @@ async function openGraph(page: Page, request: APIRequestContext, resources: obje
     route.fulfill({ json: body, headers: { 'access-control-allow-origin': '*' } }),
   )
   await page.goto(`/console/sessions/${await sessionWithPlan(request)}/graph${search}`)
-  await expect(page.getByRole('heading', { name: 'What depends on what' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Dependencies' })).toBeVisible()
 }
 
 const SHOP = [
@@ -61,16 +61,14 @@ test('shows the blast radius of what is chosen by the keyboard alone', async ({ 
   await page.keyboard.press('Enter')
   await expect(page).toHaveURL(/resource=net\.vpc/)
   const chosen = page.getByRole('region', { name: 'net.vpc' })
-  await expect(chosen).toContainText(
-    '3 resources depend on it, directly or through others. This plan changes 2 of them.',
-  )
+  await expect(chosen).toContainText('3 resources depend on it, directly or indirectly. This plan changes 2 of them.')
   await page.getByLabel('Find a resource').fill('')
   const hits = table.getByRole('row').filter({ hasText: 'yes' })
   await expect(hits).toHaveCount(3)
   await expect(table.getByRole('row', { name: /db\.orders/ })).toContainText('no')
   const drawing = page.getByRole('region', { name: 'Drawing' })
   await expect(drawing.getByRole('button', { name: /affected/ })).toHaveCount(3)
-  await expect(chosen.getByRole('link', { name: 'What changes in it' })).toHaveAttribute(
+  await expect(chosen.getByRole('link', { name: 'See its changes' })).toHaveAttribute(
     'href',
     /\/review\?.*part=plan.*resource=net\.vpc/,
   )
@@ -94,7 +92,7 @@ test('marks critical losses, and filters by action and by what changes', async (
   await expect(page.getByRole('row', { name: /db\.orders/ })).toContainText('critical')
   await expect(page.getByRole('region', { name: 'Drawing' }).getByRole('button', { name: /critical/ })).toHaveCount(1)
   const rows = page.getByRole('table').locator('tbody').getByRole('row')
-  await page.getByLabel('Only what changes, and its neighbours').check()
+  await page.getByLabel('Only changes and their neighbours').check()
   await expect(rows).toHaveCount(5)
   await page.getByRole('button', { name: /^destroy 1$/ }).click()
   await expect(rows).toHaveCount(1)
@@ -109,7 +107,7 @@ test('bears a cycle, missing addresses and hostile names', async ({ page, reques
     resource(hostile, ['a.a'], { name: hostile, type: `t${'y'.repeat(1_000_000)}` }),
     resource(`long.${'z'.repeat(1_000_000)}`),
   ])
-  await expect(page.getByRole('row', { name: /a\.a/ }).first()).toContainText('1 outside of this plan')
+  await expect(page.getByRole('row', { name: /a\.a/ }).first()).toContainText('1 outside this plan')
   const button = page.getByRole('table').getByRole('button', { name: 'onerror' })
   await expect(button).toContainText('<img src=x onerror=alert(1)>⟨U+202E⟩["␇"]')
   await button.click()
@@ -141,7 +139,7 @@ test('comes as a table first on a phone, with the drawing on demand', async ({ p
   await openGraph(page, request, SHOP)
   await expect(page.getByRole('table')).toBeVisible()
   await expect(page.getByRole('region', { name: 'Drawing' })).toHaveCount(0)
-  await page.getByText('The same as a drawing').click()
+  await page.getByText('Show the graph').click()
   await expect(page.getByRole('region', { name: 'Drawing' }).getByRole('button', { name: /vpc/ })).toBeVisible()
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
   await expectAccessible(page)

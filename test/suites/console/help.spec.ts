@@ -5,7 +5,7 @@ const MESSAGES = '**/api/v1/notifications'
 const SUBJECT = 'لماذا قُفلت جلستي؟ 🔒'
 const BODY = 'The audit names a bucket that I did not touch.\n<script>alert(1)</script>'
 
-const subject = (page: Page) => page.getByRole('textbox', { name: 'What it is about' })
+const subject = (page: Page) => page.getByRole('textbox', { name: 'Subject' })
 const body = (page: Page) => page.getByRole('textbox', { name: 'Your question' })
 const send = (page: Page) => page.getByRole('button', { name: 'Send question' }).click()
 
@@ -23,13 +23,13 @@ async function ask(page: Page, answer: Parameters<Route['fulfill']>[0]) {
 
 test('says what the platform may do, its words and its keys', async ({ page }) => {
   await page.goto('/console/help')
-  await expect(page.getByRole('heading', { name: 'What the platform may do, and what not' })).toBeVisible()
-  await expect(page.getByRole('term').filter({ hasText: /^seal$/ })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'What the platform does, and what it never does' })).toBeVisible()
+  await expect(page.getByRole('term').filter({ hasText: /^saved plan$/ })).toBeVisible()
   await expect(page.getByRole('row', { name: /Go anywhere/ })).toBeVisible()
   const docs = await page.getByRole('link', { name: 'API' }).getAttribute('href')
   expect((await page.request.get(String(docs))).status()).toBe(200)
-  await page.getByRole('link', { name: 'Ask the people in charge' }).click()
-  await expect(page.getByRole('heading', { name: 'Ask the people in charge' })).toBeInViewport()
+  await page.getByRole('link', { name: 'Contact an administrator' }).click()
+  await expect(page.getByRole('heading', { name: 'Contact an administrator' })).toBeInViewport()
   await expectAccessible(page)
 })
 
@@ -37,7 +37,7 @@ test('sends a question about a session, and forgets the draft', async ({ page })
   const id = '5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11'
   await page.goto(`/console/help?session=${id}`)
   const sent = await ask(page, { status: 202, json: { delivery_id: 'delivery-1' } })
-  await expect(page.getByRole('status')).toContainText('on its way')
+  await expect(page.getByRole('status')).toContainText('was sent')
   expect(sent).toEqual([
     {
       kind: 'support.user_question',
@@ -58,7 +58,7 @@ test('where messages are switched off it says so, and what to do', async ({ page
   await body(page).fill(BODY)
   // The embedded stack has no such service: this is its own answer.
   await send(page)
-  await expect(page.getByText('Messages are switched off here')).toBeVisible()
+  await expect(page.getByText('Messages are disabled')).toBeVisible()
   await expect(page.getByRole('button', { name: 'Copy the question' })).toBeVisible()
   await expectAccessible(page)
   await page.reload()
@@ -69,7 +69,7 @@ test('a message that was not delivered is kept, and problems stand at their fiel
   await page.goto('/console/help')
   await send(page)
   await expect(subject(page)).toBeFocused()
-  await expect(subject(page)).toHaveAccessibleDescription(/what it is about/)
+  await expect(subject(page)).toHaveAccessibleDescription(/Enter a subject/)
   await ask(page, { status: 502, json: { detail: 'Notification was not delivered.' } })
   await expect(page.getByRole('alert')).toContainText('Notification was not delivered.')
   await expect(body(page)).toHaveValue(BODY)

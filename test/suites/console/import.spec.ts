@@ -14,7 +14,7 @@ test.describe.configure({ mode: 'serial' })
 let previewed = ''
 
 const open = (page: Page, id: string) => page.goto(`/console/sessions/${id}/import`)
-const inventory = (page: Page) => page.getByRole('region', { name: 'What the scope holds' })
+const inventory = (page: Page) => page.getByRole('region', { name: 'Inventory of the scope' })
 const result = (page: Page) => page.getByRole('region', { name: /^Result of round/ })
 
 /** Answers the inventory of a session with another document; null: the store refuses it. */
@@ -35,19 +35,19 @@ test('a look lists the scope by kind; the queues are ticked and imported; an emp
   await resetSample(request, 'full-import')
   previewed = (await runExample(request, 'import-preview')).uuid
   await open(page, previewed)
-  await expect(inventory(page).getByRole('button', { name: 'Not managed 6' })).toHaveAttribute('aria-pressed', 'true')
-  await expect(page.getByText('Tick resources above to import only these.')).toBeVisible()
+  await expect(inventory(page).getByRole('button', { name: 'Unmanaged 6' })).toHaveAttribute('aria-pressed', 'true')
+  await expect(page.getByText('Select resources above to import only these.')).toBeVisible()
   await expectAccessible(page)
-  await inventory(page).getByRole('button', { name: 'Managed already 2' }).click()
+  await inventory(page).getByRole('button', { name: 'Managed 2' }).click()
   await expect(inventory(page).getByText('mail-outgoing')).toBeVisible()
   await expect(inventory(page).getByRole('checkbox')).toHaveCount(0)
-  await inventory(page).getByRole('button', { name: 'Not managed 6' }).click()
+  await inventory(page).getByRole('button', { name: 'Unmanaged 6' }).click()
   await page.getByRole('checkbox', { name: 'All of sqs' }).check()
   await page.reload()
   for (const queue of QUEUES) await expect(page.getByRole('checkbox', { name: queue })).toBeChecked()
   await expect(page.getByRole('checkbox', { name: TABLE })).not.toBeChecked()
   const asked = page.waitForRequest('**/iac/import')
-  await page.getByRole('button', { name: 'Import the 2 ticked resources' }).click()
+  await page.getByRole('button', { name: 'Import the 2 selected resources' }).click()
   expect((await asked).postDataJSON()).toEqual({
     session_id: previewed,
     q: 'Import 2 chosen resources.',
@@ -57,11 +57,11 @@ test('a look lists the scope by kind; the queues are ticked and imported; an emp
   await expect(result(page).getByText('2 resources imported, 0 refused')).toBeVisible({ timeout: 90_000 })
   await expect(result(page).getByText('Proof: the last plan is empty')).toBeVisible()
   for (const queue of QUEUES) await expect(result(page).getByRole('rowheader', { name: queue })).toBeVisible()
-  await expect(result(page).getByRole('link', { name: 'The code that was written' })).toHaveAttribute(
+  await expect(result(page).getByRole('link', { name: 'Code changes' })).toHaveAttribute(
     'href',
     `/console/sessions/${previewed}/review?part=code&round=2`,
   )
-  await expect(page.getByText('A round has worked in this session since.')).toBeVisible()
+  await expect(page.getByText('A later round may have imported some of these')).toBeVisible()
   await expect(page.getByRole('checkbox', { name: 'All of sqs' })).not.toBeChecked()
   await expectAccessible(page)
 })
@@ -78,7 +78,7 @@ test('everything at once, beside what a sentence names', async ({ page, request 
   await page.getByRole('button', { name: 'Import what is named' }).click()
   expect((await named).postDataJSON()).toMatchObject({ is_partial: true })
   await expect(result(page).getByText('2 resources imported, 0 refused')).toBeVisible({ timeout: 90_000 })
-  await result(page).getByText('4 resources were not part of it').click()
+  await result(page).getByText('4 resources were excluded').click()
   await expect(result(page).getByText('Not selected by the request.').first()).toBeVisible()
   await waitForEnd(request, uuid)
   const everything = page.waitForRequest('**/iac/import')
@@ -120,14 +120,14 @@ test('shows the progress of each resource while the round runs', async ({ page, 
     ),
   )
   await open(page, previewed)
-  const progress = page.getByRole('region', { name: 'Import under way' })
+  const progress = page.getByRole('region', { name: 'Import running' })
   await expect(progress.getByRole('listitem')).toHaveText([
     /imported.*queue-one/,
     /refused.*queue-two.*Cannot import <b>non-existent<\/b> remote object/,
     /importing.*queue-three/,
   ])
   await expect(progress.getByText('1 of 7 imported')).toBeVisible()
-  await expect(page.getByText('A round runs in this session. Wait for its end, or stop it.')).toBeVisible()
+  await expect(page.getByText('A round of this session is running. Wait for it to end, or stop it.')).toBeVisible()
   await expect(page.getByRole('button', { name: 'Import everything' })).toBeHidden()
   await expectAccessible(page)
 })
@@ -149,13 +149,13 @@ test('marks what the platform refuses, and keeps the rest', async ({ page }) => 
     const loc = ['body', 'resource_ids', resource_ids.indexOf(TABLE)]
     await route.fulfill({ status: 422, json: { detail: [{ loc, msg: 'it is gone', type: 'value_error' }] } })
   })
-  await page.getByRole('button', { name: 'Import the 3 ticked resources' }).click()
-  await expect(page.getByText('1 ticked resource was refused')).toBeVisible()
+  await page.getByRole('button', { name: 'Import the 3 selected resources' }).click()
+  await expect(page.getByText('1 selected resource was refused')).toBeVisible()
   await expect(inventory(page).getByRole('listitem').filter({ hasText: TABLE })).toContainText('Refused: it is gone')
   await expectAccessible(page)
-  await page.getByRole('button', { name: 'Untick what was refused' }).click()
+  await page.getByRole('button', { name: 'Deselect the refused resources' }).click()
   await expect(page.getByRole('checkbox', { name: TABLE })).not.toBeChecked()
-  await expect(page.getByRole('button', { name: 'Import the 2 ticked resources' })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Import the 2 selected resources' })).toBeVisible()
 })
 
 test('ten thousand resources: search, arrow keys, a thousand at most', async ({ page, request }) => {
@@ -167,24 +167,24 @@ test('ten thousand resources: search, arrow keys, a thousand at most', async ({ 
   await open(page, previewed)
   await expect(inventory(page).getByText('10,000 resources', { exact: true })).toBeVisible()
   expect(await inventory(page).getByRole('listitem').count()).toBeLessThan(100)
-  await page.getByRole('checkbox', { name: 'All of Kind not known' }).focus()
+  await page.getByRole('checkbox', { name: 'All of Unknown kind' }).focus()
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Space')
   await expect(page.getByRole('checkbox', { name: 'resource-0', exact: true })).toBeChecked()
   for (let step = 0; step < 40; step++) await page.keyboard.press('ArrowDown')
   await expect(page.locator(':focus')).toHaveAccessibleName(/^resource-1\d\d$/)
-  await page.getByRole('button', { name: 'Tick all shown' }).click()
+  await page.getByRole('button', { name: 'Select all shown' }).click()
   await expect(page.getByText('One request takes 1,000 resources at most')).toBeVisible()
-  await expect(page.getByText('9,000 more are not ticked.')).toBeVisible()
-  await expect(page.getByRole('button', { name: 'Import the 1,000 ticked resources' })).toBeVisible()
+  await expect(page.getByText('9,000 more are not selected.')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Import the 1,000 selected resources' })).toBeVisible()
   await page.getByRole('searchbox', { name: 'Search resources' }).fill('resource-9999')
   await expect(inventory(page).getByText('1 resource found')).toBeVisible()
   const last = page.getByRole('checkbox', { name: 'resource-9999' })
   await last.click()
   await expect(last).not.toBeChecked()
-  await page.getByRole('button', { name: 'Untick all' }).click()
+  await page.getByRole('button', { name: 'Deselect all' }).click()
   await last.check()
-  await expect(page.getByRole('button', { name: 'Import the 1 ticked resource' })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Import the 1 selected resource' })).toBeVisible()
 })
 
 test('hostile identifiers and reasons are texts; ticks of an older list are told', async ({ page, request }) => {
@@ -204,10 +204,10 @@ test('hostile identifiers and reasons are texts; ticks of an older list are told
   await open(page, previewed)
   await expect(page.getByRole('checkbox', { name: '<img src=x onerror=alert(1)>⟨U+202E⟩gnp␀' })).toBeVisible()
   await expect(page.getByRole('checkbox', { name: 'All of <b>kind</b>' })).toBeVisible()
-  await expect(page.getByText('1 ticked resource is not in this list any more')).toBeVisible()
-  await page.getByRole('button', { name: 'Untick them' }).click()
-  await expect(page.getByText('Tick resources above to import only these.')).toBeVisible()
-  await inventory(page).getByRole('button', { name: 'Left out 1' }).click()
+  await expect(page.getByText('1 selected resource is no longer in this list')).toBeVisible()
+  await page.getByRole('button', { name: 'Deselect them' }).click()
+  await expect(page.getByText('Select resources above to import only these.')).toBeVisible()
+  await inventory(page).getByRole('button', { name: 'Excluded 1' }).click()
   await expect(inventory(page).getByText('<script>alert(1)</script>')).toBeVisible()
   await expect(page.getByRole('main').locator('img, script')).toHaveCount(0)
   await expectAccessible(page)
@@ -225,7 +225,7 @@ test('on a phone; without a document; of another person', async ({ page, request
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
   await page.route('**/api/v1/sessions?*', (route) => route.fulfill({ status: 403, json: { detail: 'no' } }))
   await page.reload()
-  await expect(page.getByText('Only the owner of this session can ask for more.')).toBeVisible()
+  await expect(page.getByText('Only the owner of this session can request rounds.')).toBeVisible()
   await expect(inventory(page).getByText(TABLE)).toBeVisible()
   await expect(page.getByRole('checkbox')).toHaveCount(0)
 })
@@ -266,7 +266,7 @@ test('tells what was refused and why, and when the last plan is not empty', asyn
 
 test('without a preview the screen offers one', async ({ page, request }) => {
   await open(page, (await runExample(request, 'question')).uuid)
-  await expect(page.getByText('Nobody has looked into the scope in this session')).toBeVisible()
-  await page.getByRole('button', { name: 'Look what exists' }).click()
-  await expect(inventory(page).getByText('Not managed')).toBeVisible({ timeout: 90_000 })
+  await expect(page.getByText('No inventory in this session yet')).toBeVisible()
+  await page.getByRole('button', { name: 'List what exists' }).click()
+  await expect(inventory(page).getByText('Unmanaged')).toBeVisible({ timeout: 90_000 })
 })

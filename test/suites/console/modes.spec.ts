@@ -38,7 +38,7 @@ test('generate: from a sentence to a reviewed plan, a sealed plan and an open pu
   await expectEnd(page, request, id, 'Completed')
   await open(page, 'Review')
   await expect(page.getByText('create').first()).toBeVisible()
-  await open(page, 'Seal and apply')
+  await open(page, 'Saved plan')
   await expect(page.getByRole('button', { name: /Verify/ })).toBeVisible()
   await open(page, 'Pull request')
   await page.getByRole('button', { name: /Open (a|the) pull request/i }).click()
@@ -51,7 +51,7 @@ test('apply: exactly the reviewed plan', async ({ page, request }) => {
   await resetSample(request, 'apply')
   const id = await ask(page, request, 'apply')
   await expectEnd(page, request, id, 'Completed')
-  await open(page, 'Seal and apply')
+  await open(page, 'Saved plan')
   await page
     .getByRole('button', { name: /^Apply/ })
     .first()
@@ -66,12 +66,12 @@ test('apply: exactly the reviewed plan', async ({ page, request }) => {
 })
 
 for (const [name, card, heading] of [
-  ['partial-drift', 'Mend what I name', 'Drift'],
-  ['full-drift', 'Mend everything', 'Drift'],
-  ['drift-preview', 'Only look', 'Drift'],
-  ['partial-import', 'Take in what I name', 'Import'],
-  ['full-import', 'Take in everything', 'Import'],
-  ['import-preview', 'Only look', 'Import'],
+  ['partial-drift', 'Remediate what I name', 'Drift'],
+  ['full-drift', 'Remediate everything', 'Drift'],
+  ['drift-preview', 'Preview', 'Drift'],
+  ['partial-import', 'Import what I name', 'Import'],
+  ['full-import', 'Import everything', 'Import'],
+  ['import-preview', 'Preview', 'Import'],
 ] as const)
   test(`${name}: from the form to what was found`, async ({ page, request }) => {
     await resetSample(request, name)
@@ -96,7 +96,7 @@ test('a plan that destroys data locks the session: its screens say so and why', 
   await resetSample(request, 'blocked')
   const id = await ask(page, request, 'blocked')
   await expectEnd(page, request, id, 'Locked')
-  await open(page, 'Seal and apply')
+  await open(page, 'Saved plan')
   await expect(page.getByText(/locked/i).first()).toBeVisible()
   await expect(page.getByRole('dialog')).toHaveCount(0)
 })

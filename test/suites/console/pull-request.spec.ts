@@ -41,7 +41,7 @@ test('opens a pull request, saying what it waits for and who says what', async (
     await route.continue()
   })
   await open(page, made)
-  await expect(page.getByRole('listitem').filter({ hasText: 'Title and summary' })).toContainText('said by a model')
+  await expect(page.getByRole('listitem').filter({ hasText: 'Title and summary' })).toContainText('written by a model')
   await openButton(page).click()
   await expect(page.getByText(/takes up to 50 seconds/)).toBeVisible()
   const link = page.getByRole('link', { name: /^Pull request \d+ at GitHub$/ })
@@ -64,8 +64,8 @@ test('says why one was not opened, and that it may be there all the same', async
 for (const [status, detail, advice] of [
   [409, 'A round of session x is running; PR merge is not allowed until it has completed.', /Nothing was merged/],
   [409, 'Pull Request 1 holds code that was not reviewed: its branch is not at commit 1.', /further round/],
-  [404, 'There are no pull requests to merge: Pull Request 1 is merged.', /nothing left to do/],
-  [504, 'Complete PR timeout', /may still have been merged/],
+  [404, 'There are no pull requests to merge: Pull Request 1 is merged.', /Nothing is left to do/],
+  [504, 'Complete PR timeout', /may have been merged all the same/],
 ] as const)
   test(`shows why it was not merged: ${detail}`, async ({ page }) => {
     await page.route('**/api/v1/repository/pr/merge', (route) => route.fulfill({ status, json: { detail } }))
@@ -77,7 +77,7 @@ for (const [status, detail, advice] of [
 test('refuses to merge with the reason: locked, running, failed, nothing completed', async ({ page, request }) => {
   const states: [change: (session: Session) => object, reason: string][] = [
     [() => ({ is_blocked: true }), 'This session is locked.'],
-    [() => ({ in_flight: true }), 'A round of this session runs.'],
+    [() => ({ in_flight: true }), 'A round of this session is running.'],
     [() => ({ current_status: 'failed' }), 'The last round failed.'],
     [
       ({ rounds }) => ({ rounds: rounds.map((round) => ({ ...round, statuses: round.statuses.slice(0, -1) })) }),

@@ -155,7 +155,7 @@ test.describe('report', () => {
     await open(page, 'report')
     await expect(part(page).getByText('low', { exact: true })).toBeVisible()
     const checked = part(page).getByRole('listitem').filter({ hasText: 'Checked against the request' })
-    await expect(checked).toContainText('counted by code')
+    await expect(checked).toContainText('computed by code')
     await expect(part(page).getByRole('row', { name: /Total of the fixed amounts/ })).toContainText('$0.00')
     const resource = part(page).getByRole('link', { name: 'terraform_data.orders_queue', exact: true })
     await expect(resource).toHaveAttribute('href', /part=plan.*resource=|resource=.*part=plan/)
@@ -186,7 +186,7 @@ test.describe('report', () => {
   test('says when a report cannot be read or has another form', async ({ page }) => {
     await answer(page, '**/reports/generate-*', 'no JSON')
     await open(page, 'report')
-    await expect(part(page)).toContainText('not in a form that this page can show')
+    await expect(part(page)).toContainText('The format of the')
     await page.unrouteAll({ behavior: 'wait' })
     await page.route('**/reports/generate-*', (route) => route.abort())
     await page.reload()
@@ -199,7 +199,7 @@ test.describe('compliance', () => {
 
   test('says that a round passed, and which rules code has checked', async ({ page }) => {
     await open(page, 'compliance')
-    await expect(part(page)).toContainText(/Passed\s*\d+ rules checked in the plan, 0 findings\s*counted by code/)
+    await expect(part(page)).toContainText(/Passed\s*\d+ rules checked in the plan, 0 findings\s*computed by code/)
     await expect(part(page).getByText('url password')).toBeVisible()
     await expectAccessible(page)
   })
@@ -225,7 +225,7 @@ test.describe('compliance', () => {
     await expect(part(page)).toContainText('Failed')
     const cards = part(page).getByRole('listitem').filter({ hasText: 'message' })
     await expect(cards.first()).toContainText('<b>error</b> message')
-    await expect(cards.first()).toContainText('said by a model')
+    await expect(cards.first()).toContainText('written by a model')
     await expect(cards.first()).toContainText('Mend the error.')
     await expect(cards.nth(1)).toContainText('common.secrets.known-token')
     await expectAccessible(page)

@@ -74,7 +74,7 @@ test('a round is followed live from its start to its end', async ({ page, reques
   await expect(second.getByText('Accepted', { exact: true })).toBeVisible()
   await expect(second.getByText(/Began because: The engine does not accept/)).toBeVisible()
   await expect(second.getByText(/^\d+\.\d s/).first()).toBeVisible()
-  await expect(main.getByText('said by a model')).toBeVisible()
+  await expect(main.getByText('written by a model')).toBeVisible()
   await expect(main.getByRole('link', { name: 'Review', exact: true }).first()).toBeVisible()
   await expectAccessible(page)
 })
@@ -87,7 +87,7 @@ test('the finished conversation, as a reader of the screen hears it', async ({ p
     - list:
       - listitem: 1 round
     - paragraph:
-      - text: The plan is made and sealed.
+      - text: The plan is made and saved.
       - link "Review the plan"
     - navigation "Parts of the session":
       - link "Rounds"
@@ -96,7 +96,7 @@ test('the finished conversation, as a reader of the screen hears it', async ({ p
         - group:
           - heading "Round 1" [level=2]
           - paragraph: /Added a work queue for the orders service/
-          - text: said by a model
+          - text: written by a model
           - link "Review"
           - link "Replay"
           - term: Tokens
@@ -119,13 +119,13 @@ test('the finished conversation, as a reader of the screen hears it', async ({ p
               - heading "Attempt 2 of 5" [level=4]
               - text: /Accepted \\d/
           - heading /Line by line/ [level=3]
-          - region "What happened, line by line"
+          - region "Events, line by line"
           - group:
             - heading "Engine output" [level=3]
-    - form "Ask further":
-      - textbox "Ask further"
+    - form "Next request":
+      - textbox "Next request"
       - group "Kind of round":
-        - radio "Change writes code for what you ask, and plans it" [checked]
+        - radio "Change writes code for the request, and plans it" [checked]
       - button "Ask"
   `)
 })
@@ -151,21 +151,21 @@ test('a round whose attempts are all refused says why, and its session takes not
   await expect(page.getByText(/All 5 attempts at the code were refused.*orders-mirror\.tf:4/)).toBeVisible()
   await expect(page.getByText('Refused', { exact: true })).toHaveCount(5)
   await expect(page.getByText('A local value with the name "region_b" has not been declared.')).toBeVisible()
-  await expect(page.getByRole('textbox', { name: 'Ask further' })).toHaveCount(0)
-  await expect(page.getByRole('link', { name: 'Begin a new session' })).toBeVisible()
+  await expect(page.getByRole('textbox', { name: 'Next request' })).toHaveCount(0)
+  await expect(page.getByRole('link', { name: 'Open a new session' })).toBeVisible()
   await expectAccessible(page)
 })
 
 test('asking further makes a second round, and stopping it ends it', async ({ page, request }) => {
   const { uuid } = await runExample(request, 'generate')
   await page.goto(`/console/sessions/${uuid}?round=1`)
-  await page.getByRole('textbox', { name: 'Ask further' }).fill(FOLLOW_UPS[0] as string)
-  await page.getByRole('textbox', { name: 'Ask further' }).press('Control+Enter')
+  await page.getByRole('textbox', { name: 'Next request' }).fill(FOLLOW_UPS[0] as string)
+  await page.getByRole('textbox', { name: 'Next request' }).press('Control+Enter')
   await expect(page.getByRole('heading', { level: 2, name: 'Round 2' })).toBeVisible()
   await expect(page).not.toHaveURL(/round=/)
-  await expect(page.getByRole('textbox', { name: 'Ask further' })).toHaveValue('')
+  await expect(page.getByRole('textbox', { name: 'Next request' })).toHaveValue('')
   await page.getByRole('button', { name: 'Stop', exact: true }).click()
-  await expect(page.getByRole('dialog')).toContainText('sealed plan stay as they were')
+  await expect(page.getByRole('dialog')).toContainText('saved plan stay as they were')
   await page.getByRole('button', { name: 'Stop the round' }).click()
   await expect(page.getByText(/Cancelled by/).first()).toBeVisible({ timeout: 90_000 })
   const ended = await waitForEnd(request, uuid)
@@ -186,28 +186,28 @@ test('a stop that comes too late says so', async ({ page }) => {
   await page.getByRole('button', { name: 'Stop the round' }).click()
   await expect(page.getByRole('dialog').getByRole('alert')).toContainText(reason)
   await expectAccessible(page)
-  await page.getByRole('button', { name: 'Let it run' }).click()
+  await page.getByRole('button', { name: 'Cancel' }).click()
   await expect(page.getByRole('dialog')).toBeHidden()
   // While a round runs, one can write, and is told why not to send.
-  await page.getByRole('textbox', { name: 'Ask further' }).fill('Something more')
-  await expect(page.getByText('A round runs. You can write already')).toBeVisible()
+  await page.getByRole('textbox', { name: 'Next request' }).fill('Something more')
+  await expect(page.getByText('A round is running. You can write the next request now')).toBeVisible()
 })
 
 test('what the platform refuses stands at its field, and what was typed survives a reload', async ({ page }) => {
   await page.goto(`/console/sessions/${finished.uuid}`)
-  const field = page.getByRole('textbox', { name: 'Ask further' })
+  const field = page.getByRole('textbox', { name: 'Next request' })
   await page.getByRole('button', { name: 'Ask', exact: true }).click()
   await expect(field).toHaveAttribute('aria-invalid', 'true')
   await expect(page.getByRole('alert')).toBeVisible()
   await page.getByRole('radio', { name: /Drift/ }).check()
-  await page.getByRole('checkbox', { name: /Only look/ }).check()
+  await page.getByRole('checkbox', { name: /Preview only/ }).check()
   await field.fill('مرحبا 🚀 what differs?')
   await page.route('**/iac/drift', (route) => route.abort())
-  await page.getByRole('button', { name: 'Look' }).click()
+  await page.getByRole('button', { name: 'Preview' }).click()
   await expect(page.getByText('The request was not sent')).toBeVisible()
   await page.reload()
   await expect(field).toHaveValue('مرحبا 🚀 what differs?')
-  await expect(page.getByRole('checkbox', { name: /Only look/ })).toBeChecked()
+  await expect(page.getByRole('checkbox', { name: /Preview only/ })).toBeChecked()
 })
 
 test('a stream that dies goes on behind the last event', async ({ page, request }) => {
@@ -230,7 +230,7 @@ test('a stream that dies goes on behind the last event', async ({ page, request 
 test('a session of somebody else is read, and nothing can be asked in it', async ({ page }) => {
   await page.route('**/api/v1/sessions?*', (route) => route.fulfill({ status: 403, json: { detail: 'Not yours.' } }))
   await page.goto(`/console/sessions/${finished.uuid}`)
-  await expect(page.getByText('This is a session of somebody else')).toBeVisible()
+  await expect(page.getByText('This session belongs to somebody else')).toBeVisible()
   await expect(page.getByRole('heading', { name: 'Attempt 2 of 5' })).toBeVisible()
   await expect(page.getByRole('textbox')).toHaveCount(0)
   await page.route('**/api/v1/admin/sessions?*', (route) => route.fulfill({ status: 404, json: { detail: 'None.' } }))

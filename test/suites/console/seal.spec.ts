@@ -9,7 +9,7 @@ test.describe.configure({ mode: 'serial' })
 let applied = ''
 
 const open = (page: Page, id: string) => page.goto(`/console/sessions/${id}/seal`)
-const checks = (page: Page) => page.getByRole('list', { name: 'Checks of the seal' }).getByRole('listitem')
+const checks = (page: Page) => page.getByRole('list', { name: 'Checks of the saved plan' }).getByRole('listitem')
 
 /** Changes what the API says about the session. */
 async function changeSession(page: Page, request: APIRequestContext, change: (session: Session) => object) {
@@ -28,12 +28,12 @@ test('says what is sealed, and verifies it with six checks in words', async ({ p
   const { uuid, seal } = await runExample(request, 'apply')
   applied = uuid
   await open(page, uuid)
-  const facts = page.getByRole('region', { name: 'What is sealed' })
+  const facts = page.getByRole('region', { name: 'The saved plan' })
   await expect(facts).toContainText(seal?.plan_sha256.slice(0, 16) ?? 'none')
   await expect(facts).toContainText(seal?.engine?.version ?? 'none')
   await expect(facts).toContainText('valid')
   await expect(checks(page)).toHaveCount(6)
-  await expect(checks(page).first()).toContainText('not looked at')
+  await expect(checks(page).first()).toContainText('not checked')
   await page.getByRole('button', { name: 'Verify now' }).click()
   await expect(checks(page).filter({ hasText: 'holds' })).toHaveCount(5)
   await expect(checks(page).filter({ hasText: 'unknown' })).toContainText('encrypted copy')
@@ -50,8 +50,8 @@ test('asks for a typed confirmation where something critical goes away', async (
   const resources = [lost('aws_db.orders', true), lost('aws_x.<b>y</b>', false)]
   await handIn(page, /\/plans\/[^/]+\.json/, { summary: { delete: 2 }, resources })
   await open(page, applied)
-  await page.getByRole('button', { name: 'Apply the sealed plan' }).click()
-  const dialog = page.getByRole('dialog', { name: 'Apply the sealed plan?' })
+  await page.getByRole('button', { name: 'Apply the saved plan' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Apply the saved plan?' })
   await expect(dialog).toContainText('2 resources will be destroyed or replaced, 1 of them critical')
   await expect(dialog).toContainText('aws_x.<b>y</b>')
   await expectAccessible(page)
@@ -70,22 +70,22 @@ test('asks for a typed confirmation where something critical goes away', async (
 test('wants a typed word where the plan cannot be read, so that nobody knows what goes away', async ({ page }) => {
   await page.route(/\/plans\/[^/]+\.json/, (route) => route.abort())
   await open(page, applied)
-  await page.getByRole('button', { name: 'Apply the sealed plan' }).click()
+  await page.getByRole('button', { name: 'Apply the saved plan' }).click()
   await expect(page.getByRole('dialog').getByLabel('Type apply to confirm')).toBeVisible()
 })
 
 test('applies the sealed plan end to end, and says that the seal is used', async ({ page, request }) => {
   await open(page, applied)
   await expect(page.getByText('It will create 3.')).toBeVisible()
-  await page.getByRole('button', { name: 'Apply the sealed plan' }).click()
+  await page.getByRole('button', { name: 'Apply the saved plan' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Apply', exact: true }).click()
   await expect(page.getByText('Applied', { exact: true })).toBeVisible({ timeout: 90_000 })
   const progress = page.getByRole('list', { name: 'Progress of each resource' }).getByRole('listitem')
   await expect(progress).toHaveCount(3)
   await expect(progress.filter({ hasText: 'done' })).toHaveCount(3)
   await expect(page.getByText('3 of 3 steps done.')).toBeVisible()
-  await expect(page.getByText('The seal is used')).toBeVisible()
-  await expect(page.getByRole('button', { name: 'Apply the sealed plan' })).toHaveCount(0)
+  await expect(page.getByText('The saved plan was applied')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Apply the saved plan' })).toHaveCount(0)
   expect((await readSession(request, applied)).seal?.reason).toBe('used')
   await expectAccessible(page)
 })
@@ -106,10 +106,10 @@ const report = (status: string, resource_changes: object[]) => ({
   recommendations: ['Look at <b>it</b>.'],
 })
 const OUTCOMES: [title: string, document: object, advice: RegExp][] = [
-  ['Applied in part', report('Partial', [change('a', 'created'), change('b', 'no_change')]), /plans what is left/],
-  ['The apply failed', report('Failed', [change('a', 'created', 'Error: no quota')]), /mend the cause/],
-  ['Nothing was applied', report('Failed', [change('a', 'no_change')]), /The cloud is as it was/],
-  ['Nobody knows what was applied', report('Failed', []), /Look at the cloud/],
+  ['Partly applied', report('Partial', [change('a', 'created'), change('b', 'no_change')]), /plans what is left/],
+  ['The apply failed', report('Failed', [change('a', 'created', 'Error: no quota')]), /Fix the cause/],
+  ['Nothing was applied', report('Failed', [change('a', 'no_change')]), /The cloud is unchanged/],
+  ['The outcome is unknown', report('Failed', []), /Check the cloud/],
 ]
 
 for (const [title, document, advice] of OUTCOMES)
@@ -146,7 +146,7 @@ test('follows an apply that runs, resource by resource', async ({ page, request 
   const progress = page.getByRole('list', { name: 'Progress of each resource' }).getByRole('listitem')
   await expect(progress.nth(0)).toContainText(/done.*create.*a\.one.*3s/)
   await expect(progress.nth(1)).toContainText(/under way.*create.*a\.two/)
-  await expect(page.getByText('A round of this session runs.')).toBeVisible()
+  await expect(page.getByText('A round of this session is running.')).toBeVisible()
 })
 
 test('refuses with the reason: locked, of somebody else, failed', async ({ page, request }) => {
@@ -157,7 +157,7 @@ test('refuses with the reason: locked, of somebody else, failed', async ({ page,
   await open(page, uuid)
   await expect(page.getByText('This session is locked.')).toBeVisible()
   await expect(page.getByRole('link', { name: 'Locked sessions' }).last()).toBeVisible()
-  await expect(page.getByRole('button', { name: 'Apply the sealed plan' })).toHaveCount(0)
+  await expect(page.getByRole('button', { name: 'Apply the saved plan' })).toHaveCount(0)
   await expectAccessible(page)
   await page.unrouteAll({ behavior: 'wait' })
   await changeSession(page, request, () => ({ seal, is_blocked: false, current_status: 'failed' }))
@@ -167,12 +167,12 @@ test('refuses with the reason: locked, of somebody else, failed', async ({ page,
   const isForeign = { status: 403, json: { detail: 'Not yours.' } }
   await page.route(/\/api\/v1\/sessions\?/, (route) => route.fulfill(isForeign))
   await open(page, applied)
-  await expect(page.getByText('This is the session of somebody else.')).toBeVisible()
+  await expect(page.getByText('This session belongs to somebody else.')).toBeVisible()
   await expect(page.getByRole('button', { name: 'Verify now' })).toBeVisible()
 })
 
 test('says that nothing is sealed in a session that never sealed a plan', async ({ page, request }) => {
   const { uuid } = await runExample(request, 'declined')
   await open(page, uuid)
-  await expect(page.getByText('Nothing is sealed')).toBeVisible()
+  await expect(page.getByText('There is no saved plan')).toBeVisible()
 })

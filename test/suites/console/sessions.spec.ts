@@ -95,20 +95,20 @@ test('says what is missing, and what to do: nothing yet, no match, no role, and 
   let total = 0
   await page.route(LIST, (route) => answerPage(route, total))
   await page.goto('/console/sessions')
-  await expect(page.getByText('You have not asked for anything yet')).toBeVisible()
-  await expect(page.getByRole('navigation', { name: 'Whose sessions' })).toHaveCount(0)
+  await expect(page.getByText('You have no sessions yet')).toBeVisible()
+  await expect(page.getByRole('navigation', { name: 'Owner of the sessions' })).toHaveCount(0)
   await page.goto('/console/sessions?status=failed')
   await expect(page.getByText('No session matches')).toBeVisible()
   total = 3
   await page.getByRole('button', { name: 'Clear filters' }).click()
   await expect(page.getByText('3 sessions')).toBeVisible()
   await page.goto('/console/sessions?view=all')
-  await expect(page.getByText('You need the panel role viewer to see the sessions of everybody')).toBeVisible()
+  await expect(page.getByText('You need the panel role viewer to see all sessions')).toBeVisible()
   await page.unroute(LIST)
   let isAway = true
   await page.route(LIST, (route) => (isAway ? answer(route, { detail: 'Busy.' }, 500) : answerPage(route, 3)))
   await page.goto('/console/sessions')
-  await expect(page.getByText('The sessions could not be read')).toBeVisible({ timeout: 15_000 })
+  await expect(page.getByText('The sessions could not be loaded')).toBeVisible({ timeout: 15_000 })
   isAway = false
   await page.getByRole('button', { name: 'Try again' }).click()
   await expect(page.getByText('3 sessions')).toBeVisible()
@@ -116,7 +116,7 @@ test('says what is missing, and what to do: nothing yet, no match, no role, and 
 
 test('a filter that the API refuses is named, and can be cleared', async ({ page }) => {
   await page.goto('/console/sessions?status=perhaps')
-  await expect(page.getByText('The sessions could not be read')).toBeVisible()
+  await expect(page.getByText('The sessions could not be loaded')).toBeVisible()
   await page.getByRole('button', { name: 'Clear the filter' }).click()
   await expect(page.getByText(/^[\d,]+ sessions?$/)).toBeVisible()
 })

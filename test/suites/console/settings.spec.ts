@@ -3,7 +3,7 @@ import type { Session } from '../../../console/client/api/schemas.ts'
 import { expect, expectAccessible, test } from './fixtures.ts'
 import { readSession } from './world.ts'
 
-const option = (page: Page) => page.getByRole('checkbox', { name: 'Tell me when a round ends' })
+const option = (page: Page) => page.getByRole('checkbox', { name: 'Notify me when a round ends' })
 
 /** Stands in for what the browser answers, because a headless one asks nobody. */
 const answerPermission = (page: Page, before: string, after: string) =>
@@ -49,7 +49,7 @@ test('says who is signed in, and with which roles', async ({ page }) => {
   await expect(account).toContainText('dev@platform.local')
   await expect(account).toContainText('devops')
   await expect(account).toContainText('admin')
-  await expect(account).toContainText('Sign-in is not set up here')
+  await expect(account).toContainText('Sign-in is not configured')
 })
 
 test('asks for the permission on the click, and explains a refusal', async ({ page }) => {
@@ -57,7 +57,7 @@ test('asks for the permission on the click, and explains a refusal', async ({ pa
   await page.goto('/console/settings')
   await expect(option(page)).not.toBeChecked()
   await option(page).click()
-  await expect(page.getByText('Your browser does not allow notifications of this page')).toBeVisible()
+  await expect(page.getByText('Your browser blocks notifications of this page')).toBeVisible()
   await expect(option(page)).not.toBeChecked()
   await expect(option(page)).toBeDisabled()
   await expectAccessible(page)

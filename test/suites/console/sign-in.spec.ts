@@ -91,7 +91,7 @@ test('renews a token without a refresh token in a hidden frame', async ({ page }
   expect(asked('GET /auth')).toBe(2)
   expect(frames).toContain('/console/silent.html')
   await expect(page.locator('iframe')).toHaveCount(0)
-  await expect(page.getByText('Your sign-in has ended')).toBeHidden()
+  await expect(page.getByText('Your sign-in has expired')).toBeHidden()
 })
 
 test('tells in the middle of the work that the sign-in ended, loses nothing, and goes on after another one', async ({
@@ -102,7 +102,7 @@ test('tells in the middle of the work that the sign-in ended, loses nothing, and
   await page.evaluate(() => sessionStorage.setItem('platform.draft.test', '"a sentence"'))
   issuer.forget()
   issuer.person.agrees = false
-  const banner = page.getByText('Your sign-in has ended. What you typed is kept.')
+  const banner = page.getByText('Your sign-in has expired. Your input is kept.')
   const openUnknownSession = async () => {
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox', { name: /session id/ }).fill(crypto.randomUUID())
@@ -154,7 +154,7 @@ test('tells that the provider refused, in its words as text, and tries again fro
 
 test('takes no answer that belongs to no sign-in of this tab', async ({ page }) => {
   await page.goto(`${platform.url}/console/signed-in?code=stolen&state=made-up`)
-  await expect(page.getByRole('alert')).toContainText('belongs to no sign-in that was begun in this tab')
+  await expect(page.getByRole('alert')).toContainText('belongs to no sign-in of this tab')
   expect(asked('POST /token')).toBe(0)
   await button(page, 'Sign in again').click()
   await expect(page.getByRole('banner').getByRole('button', { name: 'Sign out' })).toBeVisible()
@@ -184,7 +184,7 @@ for (const hours of [-5, 5])
     await page.getByRole('link', { name: 'Help' }).click()
     await page.reload()
     await expect(page.getByRole('banner').getByRole('button', { name: 'Sign out' })).toBeVisible()
-    await expect(page.getByText('Your sign-in has ended')).toBeHidden()
+    await expect(page.getByText('Your sign-in has expired')).toBeHidden()
   })
 
 test('every role sees what it may', async ({ page }) => {

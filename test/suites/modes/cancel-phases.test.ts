@@ -81,7 +81,7 @@ async function cancel(context: Context): Promise<void> {
   const [round] = await context.sql<{ uuid: string; id: number }[]>`
     SELECT s.uuid, r.id FROM sessions s JOIN rounds r ON r.session_id = s.id WHERE s.in_flight AND r.finished_at IS NULL`
   if (!round) throw new Error('no round runs')
-  // The worker listens for longer, so that it has heard of the wish when this has.
+  // The worker listens for longer, so that it knows of the cancellation when this does.
   const heard = Promise.withResolvers<void>()
   const stop = stack.cancellations.watch(round.id, () => heard.resolve())
   await cancelRound(context, { session_uuid: round.uuid, by: 'ada@example.org', actor: platformFor(null) })

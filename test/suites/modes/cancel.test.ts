@@ -313,7 +313,7 @@ describe('an apply that is cancelled', () => {
       worker.abort(new Error('killed'))
       throw new Error('killed')
     }
-    // A dying worker may still hear of the wish; nothing that it asks for arrives any more.
+    // A dying worker may still be notified of the cancellation; nothing that it asks for arrives any more.
     const dying: IacClient = { ...context.iac, wait, cancel: async () => false }
     const killed = await runWaiting(stack, { ...context, iac: dying }, uuid, worker.signal)
     expect(killed.in_flight).toBe(true)

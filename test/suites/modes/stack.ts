@@ -53,7 +53,7 @@ type RoundContext = Context & Pick<RoundFrame, 'recorder'>
 export interface Stack {
   config: Config
   database: TestDatabase
-  /** Hears of wishes that rounds end, as a worker does. */
+  /** Receives cancellations of rounds, as a worker does. */
   cancellations: CancelWatch
   git_host: GitHost
   /** A context whose model is `llm`; a change replaces a part of it. */

@@ -32,7 +32,7 @@ async function detail(uuid: string): Promise<SessionAggregate> {
   return session
 }
 
-/** Waits for the bell, not for time. */
+/** Waits for the notification, not for time. */
 async function ended(uuid: string): Promise<SessionAggregate> {
   for (;;) {
     let ring = () => {}

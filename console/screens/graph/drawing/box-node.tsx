@@ -8,7 +8,7 @@ import type { Box } from './grouping.ts'
 interface BoxData extends Record<string, unknown> {
   box: Box
   graph: Graph
-  /** How many of its resources are in the blast radius. */
+  /** The number of its resources in the blast radius. */
   affected: number
   isChosen: boolean
   /** The drawing is one stop of the tab key: the box that has it. */

@@ -7,15 +7,19 @@ import type { Graph } from '../graph-model.ts'
 import { BoxNode, type BoxNodeType } from './box-node.tsx'
 import { directionOf, nextPlace } from './direction.ts'
 import { boxWith, type Drawing } from './grouping.ts'
-import { BOX, type Placed, useLayout } from './use-layout.ts'
+import { BOX, type Layout, useLayout } from './use-layout.ts'
 
-adoptFlowStyles()
+// These styles come with the drawing, because no other screen needs them. They stand in the layer of the parts of pages,
+// so that those of the screen override them.
+const sheet = new CSSStyleSheet()
+sheet.replaceSync(`@layer kit{${text}}`)
+document.adoptedStyleSheets.push(sheet)
 
 interface CanvasProps {
   graph: Graph
   drawing: Drawing
   chosen: number | null
-  /** What depends on the chosen resource, directly or not. */
+  /** The direct and indirect dependents of the selected resource. */
   blast: ReadonlySet<number>
   onChoose: (index: number) => void
   onOpen: (group: string) => void
@@ -23,21 +27,21 @@ interface CanvasProps {
 
 /** The drawing: what is needed stands to the left of what needs it. */
 export function Canvas(props: CanvasProps) {
-  const placed = useLayout(props.drawing)
-  if (!placed) return <Skeleton lines={10} label="The drawing is being arranged" />
+  const layout = useLayout(props.drawing)
+  if (!layout) return <Skeleton lines={10} label="Arranging the graph" />
   return (
     <ReactFlowProvider>
-      <Flow {...props} placed={placed} />
+      <Flow {...props} layout={layout} />
     </ReactFlowProvider>
   )
 }
 
 const NODE_TYPES = { box: BoxNode }
 
-function Flow({ placed, ...props }: CanvasProps & { placed: Placed }) {
+function Flow({ layout, ...props }: CanvasProps & { layout: Layout }) {
   const { fitView } = useReactFlow()
   const { graph, chosen, blast, onChoose, onOpen } = props
-  const { drawing, places } = placed
+  const { drawing, places } = layout
   const chosenBox = chosen === null ? null : boxWith(drawing, chosen)
   const [current, setCurrent] = useState<string | null>(null)
   const surface = useRef<HTMLDivElement>(null)
@@ -50,7 +54,7 @@ function Flow({ placed, ...props }: CanvasProps & { placed: Placed }) {
         const data = { box, graph, affected, isChosen, hasFocus: box.id === tabStop, onChoose, onOpen }
         return { id: box.id, type: 'box', position: places[index] ?? { x: 0, y: 0 }, data, ...BOX }
       }),
-    [placed, graph, chosenBox, blast, tabStop, onChoose, onOpen],
+    [layout, graph, chosenBox, blast, tabStop, onChoose, onOpen],
   )
   const edges = useMemo(() => toEdges(drawing, chosenBox, blast), [drawing, chosenBox, blast])
   useEffect(() => {
@@ -71,7 +75,7 @@ function Flow({ placed, ...props }: CanvasProps & { placed: Placed }) {
   }
   return (
     <>
-      {placed.isPlain && <Notice tone="warn">The drawing could not be arranged, so everything stands in rows.</Notice>}
+      {layout.isPlain && <Notice tone="warn">The layout failed, so the resources are shown in rows.</Notice>}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: arrow keys move between the buttons in it */}
       <div ref={surface} class="graph-surface" onKeyDown={move}>
         <ReactFlow nodes={nodes as Node[]} edges={edges} nodeTypes={NODE_TYPES} {...BEHAVIOUR} />
@@ -114,7 +118,7 @@ function toEdges({ boxes, ties }: Drawing, chosenBox: string | null, blast: Read
 }
 
 const MOST_IN_SIGHT = 20
-/** What is further away cannot be read. */
+/** The smallest readable zoom. */
 const READABLE = 0.5
 
 /** A box, what is tied to it and, unless that is too much for one look, its blast radius. */
@@ -134,10 +138,10 @@ function Zoom() {
   const { zoomIn, zoomOut, fitView } = useReactFlow()
   return (
     <div class="graph-zoom">
-      <Button small aria-label="Nearer" onClick={() => void zoomIn()}>
+      <Button small aria-label="Zoom in" onClick={() => void zoomIn()}>
         +
       </Button>
-      <Button small aria-label="Further away" onClick={() => void zoomOut()}>
+      <Button small aria-label="Zoom out" onClick={() => void zoomOut()}>
         −
       </Button>
       <Button small onClick={() => void fitView({ padding: 0.1, maxZoom: 1 })}>
@@ -145,16 +149,4 @@ function Zoom() {
       </Button>
     </div>
   )
-}
-
-let adopted = false
-
-/** Gives the page the styles of the drawing, once. They come with this part, because no other screen needs them. */
-function adoptFlowStyles(): void {
-  if (adopted) return
-  adopted = true
-  const sheet = new CSSStyleSheet()
-  // In the layer of the parts of pages, so that the screen's own styles have the last word.
-  sheet.replaceSync(`@layer kit{${text}}`)
-  document.adoptedStyleSheets.push(sheet)
 }

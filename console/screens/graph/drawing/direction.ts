@@ -13,7 +13,7 @@ const KEYS: Record<string, Direction> = {
 
 export const directionOf = (key: string): Direction | null => KEYS[key] ?? null
 
-/** What is off to the side counts as further away than what lies straight ahead. */
+/** The weight of a sideways distance compared with one straight ahead. */
 const SIDEWAYS = 3
 
 /** The place next to another one in a direction; null at the edge. */

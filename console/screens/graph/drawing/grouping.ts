@@ -19,7 +19,7 @@ interface Tie {
 export interface Drawing {
   boxes: readonly Box[]
   ties: readonly Tie[]
-  /** Ties that are not drawn, because nobody could tell so many apart. */
+  /** Ties that are not drawn, because there are too many. */
   tiesLeftOut: number
 }
 
@@ -35,7 +35,7 @@ export const MOST_BOXES = 300
 const MOST_TIES = 1_500
 const MOST_APART = 40
 
-/** What is drawn of the selected resources: each by itself, or, when they are too many, by module. */
+/** Returns the boxes of the selected resources: one each or, when there are too many, one per module. */
 export function draw(graph: Graph, selected: readonly number[], { open, apart }: Options): Drawing {
   const boxes = selected.length <= MOST_BOXES ? selected.map(single) : collapse(graph, selected, open, apart)
   return { boxes, ...tie(graph, boxes) }

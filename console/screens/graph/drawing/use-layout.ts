@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { LayoutAnswer, LayoutRequest } from '../../../ui/workers/layout.ts'
 import type { Box, Drawing } from './grouping.ts'
 
-export interface Placed {
+export interface Layout {
   drawing: Drawing
   places: readonly { x: number; y: number }[]
   /** The boxes could not be arranged, and stand in rows. */
@@ -12,12 +12,12 @@ export interface Placed {
 export const BOX = { width: 232, height: 56 }
 const LONGEST_MS = 8_000
 
-/** Where the boxes stand: arranged beside the page, so that nothing stands still. Null until it is known first. */
-export function useLayout(drawing: Drawing): Placed | null {
-  const [placed, setPlaced] = useState<Placed | null>(null)
+/** Returns the positions of the boxes, computed by a worker. Null until the first result. */
+export function useLayout(drawing: Drawing): Layout | null {
+  const [layout, setLayout] = useState<Layout | null>(null)
   const request = useMemo(() => toRequest(drawing), [drawing])
-  useEffect(() => askWorker(request, (places) => setPlaced(toPlaced(drawing, places))), [request, drawing])
-  return placed
+  useEffect(() => askWorker(request, (places) => setLayout(toLayout(drawing, places))), [request, drawing])
+  return layout
 }
 
 function toRequest({ boxes, ties }: Drawing): LayoutRequest {
@@ -28,7 +28,7 @@ function toRequest({ boxes, ties }: Drawing): LayoutRequest {
   }
 }
 
-const toPlaced = (drawing: Drawing, places: LayoutAnswer['places']): Placed => ({
+const toLayout = (drawing: Drawing, places: LayoutAnswer['places']): Layout => ({
   drawing,
   places: places ?? inRows(drawing.boxes),
   isPlain: places === null,
@@ -42,7 +42,7 @@ function inRows(boxes: readonly Box[]): { x: number; y: number }[] {
   }))
 }
 
-/** Answers a function that stops the work. A worker that takes too long is stopped, and answers null. */
+/** Starts a worker and returns a function that stops it. A worker that takes too long results in null. */
 function askWorker(request: LayoutRequest, answer: (places: LayoutAnswer['places']) => void): () => void {
   const address = document.documentElement.dataset.layoutWorker
   if (!address) {

@@ -28,19 +28,19 @@ export function attemptOf(change: Change, attempts: readonly AttemptResult[]): A
   )
 }
 
-/** What became of a file. */
+/** The resulting change of a file. */
 export interface FileResult {
   state: 'new' | 'changed' | 'deleted' | 'same'
   rows: Row[]
   /** The text of a new file; else null. */
   text: string | null
-  /** What was stored in place of lines, for example that a file is binary; else null. */
+  /** The text stored instead of lines, for example for a binary file; otherwise null. */
   raw: string | null
   added: number
   removed: number
 }
 
-/** Whether an artifact is a whole new file, not a diff. Without metadata, which a proxy may drop, its text tells. */
+/** Returns true for a new file, false for a diff. Without metadata, which a proxy may drop, the text decides. */
 export const isNewFile = ({ metadata, text }: Artifact): boolean =>
   metadata.new_file === undefined ? !/^diff --git [^\n]*\n/.test(text) : metadata.new_file === 'true'
 
@@ -86,7 +86,7 @@ const textOf = (rows: readonly Row[]): string =>
 
 const known = new WeakMap<Artifact, { artifacts: readonly Artifact[]; result: FileResult }>()
 
-/** What the changes of a file come to, computed once for the same artifacts; null until all of them are read. */
+/** Returns the result of the changes of a file, cached by artifacts; null until all are loaded. */
 export function resultOf(read: readonly (Artifact | undefined)[]): FileResult | null {
   const artifacts = read.filter((artifact) => artifact !== undefined)
   const last = artifacts.at(-1)

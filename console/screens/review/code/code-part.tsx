@@ -16,7 +16,7 @@ interface PartProps {
   round: Round
 }
 
-/** What a round changed in the code, file by file. */
+/** The code changes of a round, file by file. */
 export function CodePart({ session, round }: PartProps) {
   const place = usePlace()
   const touching = useMemo(() => attemptsOf(round), [round])
@@ -42,7 +42,7 @@ export function CodePart({ session, round }: PartProps) {
                   place.go({ attempt: value === '' ? undefined : Number(value) })
                 }
               >
-                <option value="">all together</option>
+                <option value="">all attempts</option>
                 {touching.map(({ number, outcome }) => (
                   <option key={number} value={number}>
                     {number}: {outcome ?? 'runs'}
@@ -68,7 +68,7 @@ const NoCode = ({ round }: { round: Round }) => (
     <h2>Code</h2>
     <Empty title={hasEnded(round) ? 'This round changed no code' : 'No code yet'}>
       {hasEnded(round)
-        ? 'Its plan, if it has one, is about the code as it was before.'
+        ? 'Its plan, if it has one, covers the unchanged code.'
         : 'Files appear here as soon as an attempt has written them.'}
     </Empty>
   </>
@@ -146,7 +146,7 @@ const LAYOUTS: [Layout, string][] = [
   ['split', 'Side by side'],
 ]
 
-/** How the files are shown. */
+/** The view options of the files. */
 export const Tools = ({ view: { layout, wide, choose }, viewed, children }: ToolsProps) => (
   <div class="code-tools">
     {viewed > 0 && <span class="quiet small">{plural(viewed, 'file')} viewed</span>}

@@ -82,7 +82,7 @@ function Body({ name, result, error, retry, layout, links }: BodyProps) {
   if (error) return <ErrorNotice error={error} title="This file could not be read." retry={retry} />
   if (!result) return <Skeleton lines={6} label={`Loading ${visibleText(name)}`} />
   if (result.raw !== null) return <pre class="code-raw">{visibleText(shorten(result.raw, 2_000))}</pre>
-  if (result.state === 'same') return <p class="code-none-left">In the end nothing of this file is different.</p>
+  if (result.state === 'same') return <p class="code-none-left">The file did not change in the end.</p>
   if (result.rows.length === 0) return <p class="code-none-left">There are no lines to show.</p>
   if (result.text !== null) return <CodeFile text={result.text} name={name} links={links} />
   return <RowsDiff rows={result.rows} name={name} layout={layout} links={links} />
@@ -90,7 +90,7 @@ function Body({ name, result, error, retry, layout, links }: BodyProps) {
 
 function StateBadge({ state }: Pick<FileResult, 'state'>) {
   if (state === 'changed') return null
-  const [word, tone] = { new: ['new file', 'good'], deleted: ['deleted', 'bad'], same: ['as before', 'neutral'] }[
+  const [word, tone] = { new: ['new file', 'good'], deleted: ['deleted', 'bad'], same: ['unchanged', 'neutral'] }[
     state
   ] as [string, 'good' | 'bad' | 'neutral']
   return <Badge tone={tone}>{word}</Badge>

@@ -63,7 +63,7 @@ export function ListTools({ document, filter, shown, onAll }: ToolsProps) {
   )
 }
 
-/** What is typed stays in the field at once and reaches the address a little later. */
+/** The search field. Its text reaches the address a moment later. */
 function SearchField({ text, onSearch }: { text: string; onSearch: (text: string) => void }) {
   const [typed, setTyped] = useState(text)
   const written = useRef(text)

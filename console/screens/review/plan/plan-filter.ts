@@ -1,7 +1,7 @@
 import type { Action, Finding, PlanDocument, PlannedResource } from '../../../client/api/schemas.ts'
 import { searchable } from '../../../ui/plan/values.ts'
 
-/** Which resources of a plan are listed, as the address says it. */
+/** The filter of the listed resources, as in the address. */
 export interface Filter {
   /** Empty: all that happens, without what stays as it is. */
   actions: readonly Action[]
@@ -16,7 +16,7 @@ export interface Filter {
 /** Destroying comes first: whoever reads only the beginning has seen what cannot be undone. */
 const ORDER: readonly Action[] = ['delete', 'replace', 'forget', 'update', 'create', 'import', 'move', 'read', 'none']
 export const SEVERITIES = ['critical', 'error', 'warning', 'info'] as const
-/** What a chip stands for; in the order of their weight. */
+/** The actions of the filter, by severity. */
 export const FILTER_ACTIONS = ORDER
 
 const isAction = (text: string): text is Action => (ORDER as readonly string[]).includes(text)
@@ -55,7 +55,7 @@ export const isFiltered = (filter: Filter): boolean =>
   filter.outside ||
   filter.module !== null
 
-/** What happens to a resource: one that is imported or moved and changed as well counts for both. */
+/** Returns true for the action of a resource. A change with an import or a move counts for both. */
 export const hasAction = (resource: PlannedResource, action: Action): boolean =>
   resource.action === action ||
   (action === 'import' && resource.import !== null) ||
@@ -64,7 +64,7 @@ export const hasAction = (resource: PlannedResource, action: Action): boolean =>
 export const worstOf = (findings: readonly { severity: Finding['severity'] }[]): Finding['severity'] | null =>
   SEVERITIES.find((severity) => findings.some((finding) => finding.severity === severity)) ?? null
 
-/** What destroys or replaces first, then what is critical, then what rules found something in. */
+/** Sorts losses first, then critical resources, then those with findings. */
 export function sortResources(resources: readonly PlannedResource[]): PlannedResource[] {
   const weight = (resource: PlannedResource): number => {
     const isLoss = resource.action === 'delete' || resource.action === 'replace'
@@ -110,7 +110,7 @@ const contains = (resource: PlannedResource, word: string): boolean =>
 export const modulesOf = (resources: readonly PlannedResource[]): string[] =>
   [...new Set(resources.flatMap(({ module_address }) => module_address ?? []))].sort()
 
-/** How many findings of each severity there are, in resources and in the plan as a whole; the worst first. */
+/** Returns the number of findings by severity, of resources and the whole plan, the worst first. */
 export function countFindings(document: PlanDocument): [severity: Finding['severity'], count: number][] {
   const all = [...document.findings, ...document.resources.flatMap(({ findings }) => findings)]
   return SEVERITIES.map((severity): [Finding['severity'], number] => [

@@ -31,14 +31,14 @@ export function PlanPart({ session, round }: { session: Session; round: Round })
       ) : plan === null ? (
         <NoDocument session={session} round={round} />
       ) : read.isPending ? (
-        <Skeleton lines={12} label="Reading the plan" />
+        <Skeleton lines={12} label="Loading the plan" />
       ) : (
         <>
           {read.error ? (
             <ErrorNotice error={read.error} title="The plan could not be read" retry={() => void read.refetch()} />
           ) : (
-            <Notice tone="warn" title="The plan has a form that this page does not know">
-              It may be newer than the page: load it again. Below is the plan as the engine wrote it.
+            <Notice tone="warn" title="The format of the plan is unknown">
+              It may be newer than this page: reload it. Below is the plan as printed by the engine.
             </Notice>
           )}
           <PlanTexts session={session} plans={round.plans} first={plan} />
@@ -51,17 +51,14 @@ export function PlanPart({ session, round }: { session: Session; round: Round })
 function NoDocument({ session, round }: { session: Session; round: Round }) {
   if (round.plans.length === 0)
     return (
-      <Notice
-        title="This round has no plan"
-        actions={<SessionLink id={session.uuid}>See what each attempt came to</SessionLink>}
-      >
-        It ended before the engine made one, or it only looked.
+      <Notice title="This round has no plan" actions={<SessionLink id={session.uuid}>See its attempts</SessionLink>}>
+        It ended before the engine made one, or it was a preview.
       </Notice>
     )
   return (
     <>
-      <Notice title="This plan is there as text only">
-        The engine could not finish it, or it is from before plans were kept as data.
+      <Notice title="This plan is available as text only">
+        The engine could not finish it, or it was made before plans were stored as data.
       </Notice>
       <PlanTexts session={session} plans={round.plans} first={null} />
     </>
@@ -72,7 +69,7 @@ const Engine = ({ document: { engine, targets } }: { document: PlanDocument }) =
   <p class="small quiet">
     {engine.name &&
       `Made by ${visibleText(shorten(engine.name, 40))} ${visibleText(shorten(engine.version ?? '', 40))}, `}
-    {targets.length === 0 ? 'of the whole root.' : `limited to ${plural(targets.length, 'target')}.`}
+    {targets.length === 0 ? 'for the whole root.' : `limited to ${plural(targets.length, 'target')}.`}
   </p>
 )
 
@@ -100,7 +97,7 @@ function PlanChoice({ plan, plans }: { plan: RoundPlan; plans: RoundPlan[] }) {
 
 const Limits = ({ document: { resources_without_attributes: count } }: { document: PlanDocument }) =>
   count > 0 ? (
-    <Notice tone="warn" title="The plan is too large to be shown whole">
-      What changes inside of {plural(count, 'resource')} is only in the plan's text.
+    <Notice tone="warn" title="The plan is too large to be shown in full">
+      The changes of {plural(count, 'resource')} are only in the text of the plan.
     </Notice>
   ) : null

@@ -3,11 +3,11 @@ import type { PlanDocument, Round, Session } from '../../../client/api/schemas.t
 import { ActionBadge, Badge, Origin, type Tone } from '../../../ui/badge.tsx'
 import { Change } from '../../../ui/plan/value-change.tsx'
 import { pathParts } from '../../../ui/plan/values.ts'
+import { FirstOf, Table } from '../../../ui/table.tsx'
 import { Term } from '../../../ui/term.tsx'
 import { plural, shorten, visibleText } from '../../../ui/words.ts'
 import { linkTo, useReviewAddress } from '../review-address.ts'
 import { ResourceLink } from '../review-links.tsx'
-import { FirstOf } from './first-of.tsx'
 import { asText, findingNames } from './plan-filter.ts'
 import { PlanText } from './plan-text.tsx'
 import { FindingItem } from './resource-item.tsx'
@@ -20,7 +20,7 @@ interface SectionsProps {
   plan: RoundPlan | null
 }
 
-/** What a plan says beside its resources. What asks for attention is open. */
+/** The parts of a plan besides its resources. Those that need attention are open. */
 export function PlanSections({ session, round, document, plan }: SectionsProps) {
   const { statements, findings, outside_targets, drift, drift_left_out, outputs } = document
   return (
@@ -50,12 +50,12 @@ function Statements({ document: { statements, resources } }: { document: PlanDoc
       open={open > 0}
       title={
         <>
-          What the request asks for <span class="quiet">{open === 0 ? 'all met' : `${open} not met or unknown`}</span>
+          Conditions of the request <span class="quiet">{open === 0 ? 'all met' : `${open} not met or unknown`}</span>
         </>
       }
     >
       <p class="small quiet">
-        What is asked is <Origin by="model" /> that read the request. Whether the plan meets it is <Origin by="code" />.
+        The conditions are <Origin by="model" />. Whether the plan meets them is <Origin by="code" />.
       </p>
       <ul class="review-list">
         {statements.map(({ id, text, verdict, finding }) => {
@@ -129,7 +129,7 @@ function Outside({ outside }: { outside: NonNullable<PlanDocument['outside_targe
       }
     >
       <p class="small quiet">
-        {title}: a plan of the whole root would make these changes too. This plan makes none of them.
+        {title}: a plan for the whole root would also make these changes. This plan makes none of them.
       </p>
       <FirstOf items={outside.changes}>
         {(shown) => (
@@ -152,12 +152,12 @@ const Drift = ({ drift, leftOut }: { drift: PlanDocument['drift']; leftOut: numb
     open
     title={
       <>
-        Drift <span class="quiet">{plural(drift.length + leftOut, 'resource')} changed by others</span>
+        Drift <span class="quiet">{plural(drift.length + leftOut, 'resource')} changed outside the engine</span>
       </>
     }
   >
     <p class="small quiet">
-      <Term name="drift">Drift</Term>: somebody changed these without the engine; the plan starts from how they are now.
+      <Term name="drift">Drift</Term>: these changed outside the engine; the plan is based on their present state.
     </p>
     <FirstOf items={drift}>
       {(shown) => (
@@ -181,7 +181,7 @@ const Drift = ({ drift, leftOut }: { drift: PlanDocument['drift']; leftOut: numb
   </Section>
 )
 
-/** What the code answers to others, such as an address, as far as it changes. */
+/** The outputs that change. */
 export const Outputs = ({ outputs }: { outputs: PlanDocument['outputs'] }) => (
   <Section
     title={
@@ -193,26 +193,17 @@ export const Outputs = ({ outputs }: { outputs: PlanDocument['outputs'] }) => (
     <FirstOf items={outputs}>
       {(shown) => (
         <div class="plan-changes">
-          <table class="plan-table">
-            <thead>
-              <tr>
-                <th scope="col">Output</th>
-                <th scope="col">Now</th>
-                <th scope="col">After the apply</th>
+          <Table class="plan-table" head={['Output', 'Now', 'After the apply']}>
+            {shown.map((output) => (
+              <tr key={output.name}>
+                <th scope="row">
+                  <span class="plan-name">{visibleText(shorten(output.name, 200))}</span>
+                  <ActionBadge action={output.action} />
+                </th>
+                <Change sides={output} />
               </tr>
-            </thead>
-            <tbody>
-              {shown.map((output) => (
-                <tr key={output.name}>
-                  <th scope="row">
-                    <span class="plan-name">{visibleText(shorten(output.name, 200))}</span>
-                    <ActionBadge action={output.action} />
-                  </th>
-                  <Change sides={output} />
-                </tr>
-              ))}
-            </tbody>
-          </table>
+            ))}
+          </Table>
         </div>
       )}
     </FirstOf>

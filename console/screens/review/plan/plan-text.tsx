@@ -28,7 +28,7 @@ export function PlanText({ session, plan, open = false }: { session: Session; pl
   return (
     <details class="review-section" open={open} onToggle={({ currentTarget }) => currentTarget.open && setWanted(true)}>
       <summary>
-        The engine's own words{' '}
+        Engine output{' '}
         <span class="quiet">
           {formatMoment(plan.created_at)}
           {plan.file_size_bytes !== null && `, ${formatBytes(plan.file_size_bytes)}`}
@@ -43,15 +43,15 @@ function Text({ session, plan }: { session: Session; plan: RoundPlan }) {
   const read = useArtifact(session.uuid, plan.url)
   if (read.error)
     return <ErrorNotice error={read.error} title="The text could not be read" retry={() => void read.refetch()} />
-  if (!read.data) return <Skeleton lines={8} label="Reading the plan's text" />
+  if (!read.data) return <Skeleton lines={8} label="Loading the plan's text" />
   const { text, metadata } = read.data
   const isDrift = metadata.type === 'drift'
   return (
     <>
-      {isDrift && <p class="small quiet">This is the check for drift, not the plan itself.</p>}
+      {isDrift && <p class="small quiet">This is the drift check, not the plan.</p>}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by the keyboard */}
       <pre class="plan-block review-text" tabIndex={0}>
-        {isDrift && text.trim() === '[]' ? 'Nothing differed.' : visibleText(shorten(text, MAX_TEXT))}
+        {isDrift && text.trim() === '[]' ? 'No drift.' : visibleText(shorten(text, MAX_TEXT))}
       </pre>
       {text.length > MAX_TEXT && /^https?:/.test(plan.url) && (
         <a href={plan.url} rel="noreferrer" target="_blank">

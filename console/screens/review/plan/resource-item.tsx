@@ -13,7 +13,7 @@ interface ResourceItemProps {
   /** Number of its round, for links. */
   round: number
   isOpen: boolean
-  /** Whether the tab key reaches it: one of the list does, arrows lead to the others. */
+  /** True for the one row that the tab key reaches; arrow keys lead to the others. */
   isStop: boolean
   /** The rule that the address of the page names in this resource. */
   finding: string | null
@@ -119,7 +119,7 @@ interface FindingItemProps {
   linked: boolean
 }
 
-/** What a rule says, with how to mend it. */
+/** A finding of a rule, with its suggested fix. */
 export function FindingItem({ finding, link, linked }: FindingItemProps) {
   const item = useRef<HTMLLIElement>(null)
   useEffect(() => {
@@ -134,7 +134,9 @@ export function FindingItem({ finding, link, linked }: FindingItemProps) {
         <Badge tone={SEVERITY_TONES[finding.severity]}>{finding.severity}</Badge>{' '}
         {visibleText(shorten(finding.message, 2_000))}
       </p>
-      {finding.suggested_fix && <p class="quiet">To mend it: {visibleText(shorten(finding.suggested_fix, 2_000))}</p>}
+      {finding.suggested_fix && (
+        <p class="quiet">Suggested fix: {visibleText(shorten(finding.suggested_fix, 2_000))}</p>
+      )}
       <p class="small quiet">
         Rule <span class="mono">{visibleText(shorten(finding.rule_id, 200))}</span>{' '}
         <Copy text={link} label="Copy link to this finding" />

@@ -41,15 +41,15 @@ export function ResourceList({ document, round }: { document: PlanDocument; roun
             )
           }
         >
-          {exists ? 'The filter leaves it out.' : 'Another round or another plan of this round may have it.'}
+          {exists ? 'The filter hides it.' : 'Another round or another plan of this round may contain it.'}
         </Notice>
       )}
       {shown.length === 0 ? (
         <Empty
-          title={sorted.length === 0 ? 'The plan has no resources' : 'No resource fits'}
+          title={sorted.length === 0 ? 'The plan has no resources' : 'No resource matches'}
           actions={isFiltered(filter) && <Button onClick={() => change(NO_FILTER)}>Clear the filter</Button>}
         >
-          {sorted.length === 0 ? 'Nothing would change.' : 'Search for less, or clear the filter.'}
+          {sorted.length === 0 ? 'Nothing would change.' : 'Change the search, or clear the filter.'}
         </Empty>
       ) : (
         <Rows shown={shown} linked={linked} open={open} round={round.number} />
@@ -127,7 +127,7 @@ interface Linked extends Omit<RowsProps, 'round'> {
  * into the address what was opened, so that the address can be given to others.
  */
 function useLinkedRow({ shown, linked, open, rows, keys, change }: Linked) {
-  /** What was opened by hand is in the address, but need not be scrolled to. */
+  /** The last row opened by a click, which must not be scrolled to. */
   const seen = useRef<string | null>(null)
   const at = linked === null ? -1 : shown.findIndex(({ address }) => address === linked)
   useEffect(() => {
@@ -151,10 +151,10 @@ function useLinkedRow({ shown, linked, open, rows, keys, change }: Linked) {
   }
 }
 
-/** Does something when the page has drawn what changed, so that the hand is answered first. */
+/** Runs after the next paint, so that the page responds first. */
 const afterPaint = (work: () => void): void => void requestAnimationFrame(() => setTimeout(work))
 
-/** Which rows of a list are open: all or none, but for those that were turned by hand. */
+/** The open rows of a list: all or none, except those that were toggled. */
 function useOpenRows() {
   const [state, setState] = useState<{ all: boolean; turned: ReadonlySet<string> }>({ all: false, turned: new Set() })
   const isOpen = (key: string) => state.turned.has(key) !== state.all

@@ -19,7 +19,7 @@ export function choosePlan(round: Round, id: unknown): { plan: RoundPlan | null;
   return { plan: plans.find((plan) => plan.id === Number(id)) ?? plans.at(-1) ?? null, plans }
 }
 
-/** Whether something is a plan of a form that this console knows. */
+/** Returns true for a plan document of a known version. */
 export function isPlanDocument(value: unknown): value is PlanDocument {
   const document = value as Partial<PlanDocument> | null | undefined
   return document?.schema_version === 1 && Array.isArray(document.resources) && typeof document.summary === 'object'

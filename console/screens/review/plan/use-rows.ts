@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { PlannedResource } from '../../../client/api/schemas.ts'
 
 const STEPS: Record<string, number> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }
-/** How many frames a row may take to be drawn. */
+/** The number of frames to wait for a row. */
 const MAX_FRAMES = 30
 
 /**
@@ -14,7 +14,7 @@ const MAX_FRAMES = 30
  */
 export function useListKeys(count: number, show: (index: number) => void, box: () => HTMLElement | null) {
   const [active, setActive] = useState(0)
-  /** Where the focus goes as soon as the row is drawn. Keys that come in between count from there. */
+  /** The row that gets the focus once it is drawn. Further keys count from there. */
   const wish = useRef<number | null>(null)
   const frame = useRef(0)
   useEffect(() => () => cancelAnimationFrame(frame.current), [])
@@ -46,7 +46,7 @@ export function useListKeys(count: number, show: (index: number) => void, box: (
 }
 
 const ROW_PX = 45
-/** What stays at the top of the page while it scrolls; see `.bar`, and `.review-tools` on wide pages. */
+/** The height of the sticky top of the page; see `.bar`, and `.review-tools` on wide pages. */
 const covered = (): number => (window.matchMedia('(max-width: 52rem)').matches ? 64 : 190)
 
 /** Draws of a long list in the page only what is in sight, and the row that has the focus. */

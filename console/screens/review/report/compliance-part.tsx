@@ -15,7 +15,7 @@ interface PartProps {
   round: Round
 }
 
-/** What the rules found in the plan of a round, and what they did not. */
+/** The compliance check of a round: its findings and its passed rules. */
 export function CompliancePart({ session, round }: PartProps) {
   const check = round.compliance_checks.at(-1)
   return (
@@ -28,8 +28,8 @@ export function CompliancePart({ session, round }: PartProps) {
       ) : (
         <Empty title={hasEnded(round) ? 'Nothing was checked' : 'Not checked yet'}>
           {hasEnded(round)
-            ? 'Rules are checked when a generate round has a valid plan. This round had none, or its operator has ' +
-              'switched the check off.'
+            ? 'Rules are checked when a generate round has a valid plan. This round had none, or the operator has ' +
+              'disabled the check.'
             : 'The rules are checked as soon as there is a valid plan.'}
         </Empty>
       )}
@@ -45,7 +45,7 @@ function Check({ session, round, url }: PartProps & { url: string }) {
     return <ErrorNotice error={read.error} title="The check could not be read." retry={() => void read.refetch()} />
   if (read.isPending) return <Skeleton lines={6} label="Loading the check" />
   const check = readCompliance(read.data, plan.data)
-  if (!check) return <Notice tone="warn" title="The check is not in a form that this page can show." />
+  if (!check) return <Notice tone="warn" title="The format of the check is unknown." />
   return (
     <>
       <Verdict check={check} />
@@ -84,7 +84,7 @@ function Verdict({ check }: { check: Compliance }) {
         {checkedByModel + byModel > 0 && (
           <>
             <span>
-              {plural(checkedByModel, 'point')} read by an auditor, {plural(byModel, 'finding')}
+              {plural(checkedByModel, 'point')} checked by a model, {plural(byModel, 'finding')}
             </span>
             <Origin by="model" />
           </>
@@ -92,8 +92,8 @@ function Verdict({ check }: { check: Compliance }) {
       </p>
       <p class="quiet small">
         {passed
-          ? 'Passed means: no finding is an error or critical. Code computes this from the severities.'
-          : 'A finding that is an error or critical fails the check and brings a lock. Code computes this.'}{' '}
+          ? 'Passed: no finding is an error or critical. Code computes this from the severities.'
+          : 'A finding that is an error or critical fails the check and locks the session. Code computes this.'}{' '}
         {!passed && <Term name="lock">What is a lock?</Term>}
       </p>
       {summary && (
@@ -138,7 +138,7 @@ function FindingCard({ finding: { rule, severity, resource, message, fix, by }, 
   )
 }
 
-/** Answers where the block of a resource is written, among the files that the round changed. */
+/** Returns a function that finds the block of a resource in the files that the round changed. */
 function useBlocks(session: Session, round: Round) {
   const reads = useArtifacts(
     session.uuid,

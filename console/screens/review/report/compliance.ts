@@ -82,7 +82,7 @@ function groupRules(ids: readonly string[]): Compliance['passedGroups'] {
     return isCodeRule(id) ? `${AREAS[cloud]}: ${FAMILIES[family] ?? family}` : ''
   })
   return [...groups].map(([area, rules]) => ({
-    area: area || 'Read by the auditing model',
+    area: area || 'Checked by the auditing model',
     by: area ? 'code' : 'model',
     rules: rules.map((id) => ({ id, name: nameOfRule(id) })),
   }))
@@ -93,7 +93,7 @@ export const nameOfRule = (id: string): string =>
   (isCodeRule(id) ? (id.split('.').at(-1) ?? id) : id).replaceAll(/[_-]+/g, ' ')
 
 /**
- * Where a resource is written, when its block is in one of these files. Blocks of modules are not looked for, because
+ * Returns the place of a resource block in these files. Blocks of modules are not searched, because
  * an address does not say in which folder the module is.
  */
 export function findBlock(

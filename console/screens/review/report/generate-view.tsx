@@ -32,7 +32,7 @@ function Impact({ report: { banner, counts, summary } }: { report: GenerateRepor
         <Term name="impact">Impact</Term>
         <Badge tone={tone}>{banner.level}</Badge>
         <Origin by="code" />
-        <span class="quiet small">Code sets the least level from the plan; a model can only raise it.</span>
+        <span class="quiet small">Code computes the minimum from the plan; a model can only raise it.</span>
       </p>
       <dl class="report-counts">
         {(Object.keys(ACTIONS) as (keyof typeof ACTIONS)[]).map((name) => (
@@ -44,7 +44,7 @@ function Impact({ report: { banner, counts, summary } }: { report: GenerateRepor
           </div>
         ))}
         <div>
-          <dt class="unseen">Where these numbers come from</dt>
+          <dt class="unseen">Origin of these numbers</dt>
           <dd>
             <Origin by="code" />
           </dd>
@@ -72,7 +72,7 @@ function Points({ points, changes }: { points: readonly Point[]; changes: Genera
   if (sorted.length === 0) return null
   return (
     <section class="report-points" aria-labelledby="report-points">
-      <h3 id="report-points">What to know before it is applied</h3>
+      <h3 id="report-points">Before you apply</h3>
       <ul>
         {sorted.map((point, index) => (
           <li key={index} class="card">
@@ -117,9 +117,9 @@ function Changes({ changes }: Pick<GenerateReport, 'changes'>) {
   const shown = changes.slice(0, 200)
   return (
     <section aria-labelledby="report-changes">
-      <h3 id="report-changes">Resource by resource</h3>
+      <h3 id="report-changes">Resources</h3>
       <p class="quiet small report-line">
-        Which resources, and what happens to them <Origin by="code" /> · the sentences <Origin by="model" />
+        Resources and actions <Origin by="code" /> · descriptions <Origin by="model" />
       </p>
       <ul class="report-changes">
         {shown.map(({ name, action, summary, notes, details }) => (
@@ -148,10 +148,10 @@ function Changes({ changes }: Pick<GenerateReport, 'changes'>) {
   )
 }
 
-const PRICING = { fixed: 'fixed', usage_based: 'by use', free: 'free' } as const
+const PRICING = { fixed: 'fixed', usage_based: 'usage-based', free: 'free' } as const
 
-/** What the plan costs a month: rows by a model, their sum by code. */
-export function Costs({ costs }: { costs: GenerateReport['costs'] }) {
+/** The monthly costs of the plan: rows by a model, their sum by code. */
+function Costs({ costs }: { costs: GenerateReport['costs'] }) {
   const { currency, rows, total } = costs
   return (
     <section aria-labelledby="report-costs">
@@ -190,7 +190,7 @@ export function Costs({ costs }: { costs: GenerateReport['costs'] }) {
               <td class="number">
                 <b>{formatAmount(total, currency)}</b>
               </td>
-              <td class="quiet small">What is paid by use comes on top.</td>
+              <td class="quiet small">Usage-based costs are added.</td>
             </tr>
           </tfoot>
         </table>

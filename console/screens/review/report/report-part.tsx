@@ -14,7 +14,7 @@ import { Prose } from './prose.tsx'
 
 type Report = Round['reports'][number]
 
-/** What a round reports at its end. */
+/** The report of a round. */
 export function ReportPart({ session, round }: { session: Session; round: Round }) {
   const report = round.reports.at(-1)
   return (
@@ -35,13 +35,13 @@ function NoReport({ round }: { round: Round }) {
     )
   return (
     <Empty title="This round ended without a report">
-      {message ? visibleText(message) : 'It did not get as far as a plan that can be reported on.'}
+      {message ? visibleText(message) : 'It made no plan to report on.'}
     </Empty>
   )
 }
 
 const SCREENS: Partial<Record<Report['type'], [part: SessionPart, words: string]>> = {
-  drift: ['drift', 'See code and cloud side by side'],
+  drift: ['drift', 'Compare code and cloud'],
   import: ['import', 'See the inventory of the scope'],
   apply: ['seal', 'See what was applied'],
 }
@@ -54,7 +54,7 @@ function ReportView({ session, report, preview }: { session: Session; report: Re
   const generated = report.type === 'generate' ? readGenerateReport(read.data) : null
   if (generated) return <GenerateView report={generated} />
   if (typeof read.data !== 'object' || read.data === null)
-    return <Notice tone="warn" title="The report is not in a form that this page can show." />
+    return <Notice tone="warn" title="The format of the report is unknown." />
   const screen = SCREENS[report.type]
   return (
     <>
@@ -104,7 +104,7 @@ function PlainView({ document, preview }: { document: unknown; preview: boolean 
       ))}
       {!preview && (
         <p class="quiet small report-line">
-          Numbers and results <Origin by="code" /> · the other words <Origin by="model" />
+          Numbers and results <Origin by="code" /> · other texts <Origin by="model" />
         </p>
       )}
       {lists.map(([name, value]) => (

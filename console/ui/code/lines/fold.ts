@@ -3,7 +3,7 @@ export interface Piece {
   kind: 'shown' | 'folded'
   from: number
   to: number
-  /** Where the unchanged stretch of a fold begins; lines of it may have been opened. */
+  /** The start of the unchanged part; lines of it may have been opened. */
   stretch: number
 }
 
@@ -13,18 +13,18 @@ const CONTEXT = 3
 const MIN_FOLDED = 4
 
 interface Unfolded {
-  /** How many lines of a fold were opened, by the place where the fold began. */
+  /** The number of opened lines, by the start of the fold. */
   opened?: ReadonlyMap<number, number>
   /** A line that has to be shown with those around it. */
   reveal?: number | null
-  /** How many lines are shown in all; the rest waits until it is asked for. */
+  /** The maximum number of shown lines. */
   limit?: number
 }
 
 /**
  * Folds what is unchanged away. A file without any change is shown whole.
  * @param changed for each line whether it is one of a change
- * Answers the pieces in their order, and how many lines the limit leaves out.
+ * Returns the pieces in order, and the number of lines beyond the limit.
  */
 export function foldLines(
   changed: readonly boolean[],

@@ -65,7 +65,7 @@ function splitLines(text: string): { lines: string[]; ended: boolean } {
   return { lines: ended ? lines.slice(0, -1) : lines, ended }
 }
 
-/** Where every line ends the way of Windows, the carriage returns say nothing. Where only some do, they are shown. */
+/** Removes carriage returns when every line ends with one. When only some do, they are shown. */
 function withoutReturns(rows: Row[]): Row[] {
   if (!rows.every(({ text, unended }) => unended || text.endsWith('\r'))) return rows
   return rows.map((row) => ({ ...row, text: row.text.replace(/\r$/, '') }))
@@ -83,7 +83,7 @@ export const countChanges = (rows: readonly Row[]): { added: number; removed: nu
 /** More differences than this take too long to be found; the texts then count as wholly different. */
 const MAX_EDITS = 2_000
 
-/** What differs between two versions of a file, line by line. */
+/** Returns the differences of two versions of a file, line by line. */
 export function compareLines(before: readonly Row[], after: readonly Row[]): Row[] {
   const head = commonLength(before, after)
   const tail = commonLength(before.slice(head).reverse(), after.slice(head).reverse())

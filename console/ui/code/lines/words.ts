@@ -11,7 +11,7 @@ const MAX_EDITS = 150
 /** Lines that have less in common are other lines, and marks in them would only confuse. */
 const MIN_COMMON = 0.35
 
-/** Which parts of two lines differ; null when the lines are too different or too long to tell. */
+/** Returns the parts in which two lines differ; null when the lines are too different or too long. */
 export function compareWords(before: string, after: string): { before: Range[]; after: Range[] } | null {
   if (before.length > MAX_LENGTH || after.length > MAX_LENGTH) return null
   const parts = diffArrays(before.match(WORD) ?? [], after.match(WORD) ?? [], { maxEditLength: MAX_EDITS })
@@ -46,7 +46,7 @@ function joinClose(ranges: readonly Range[], text: string): Range[] {
 }
 
 /**
- * Which removed line became which added one, within each stretch of changed lines: by their order where there are as
+ * Pairs removed with added lines within each group of changed lines: by their order where there are as
  * many of both, otherwise by the name of the argument that they set.
  */
 export function pairLines(rows: readonly Row[]): Map<Row, Row> {
@@ -84,7 +84,7 @@ function pairStretch(stretch: readonly Row[], pairs: Map<Row, Row>): void {
   }
 }
 
-/** What a line is about: the argument that it sets or the block that it opens. */
+/** Returns the argument that a line sets or the block that it opens. */
 function keyOf({ text }: Row): string {
   const line = text.trim().slice(0, MAX_LENGTH)
   return /^"?[\w.-]+"?(?=\s*[=:{])/.exec(line)?.[0] ?? line

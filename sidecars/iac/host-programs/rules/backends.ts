@@ -180,7 +180,7 @@ function judgeRemoteState(body: ConfigNode, construct: string, line: number, pla
 
 const NO_CONFIG: ConfigEntry = { key: 'config', line: 0, value: { kind: 'object', entries: [] } }
 
-/** Whether all names in the object are written out. Its values may be computed. */
+/** True if all names in the object are written out. Its values may be computed. */
 function isLiteralObject(node: ConfigNode): boolean {
   if (node.kind !== 'object') return false
   return entriesOf(node).every(({ key, value }) => key !== null && (value.kind !== 'object' || isLiteralObject(value)))

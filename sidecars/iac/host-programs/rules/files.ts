@@ -68,7 +68,7 @@ function findPaths(type: string, body: ConfigTree['root'], place: Place): Findin
   )
 }
 
-/** What stands in nested blocks is looked for at every depth, because `dynamic` puts blocks of its own around it. */
+/** Entries of nested blocks are looked for at every depth, because `dynamic` puts blocks of its own around it. */
 const entriesAt = (body: ConfigTree['root'], [name = '', ...rest]: string[]): ConfigEntry[] =>
   rest.length === 0 ? entriesNamed(body, name) : [...descendantsOf(body)].filter(({ key }) => key === rest.at(-1))
 

@@ -54,7 +54,7 @@ const NAMES_ITS_HOST =
   /^(?![./])(?:[A-Za-z0-9]+::)*(?:[a-z][a-z0-9+.-]*:\/\/[^/?#]+[/?#]|[^@/\s]+@[^:/\s]+:|[^:/\s]+\/)/i
 const SCP = /^(?:[^@/\s]+@)([^:/\s]+):/
 
-/** What a source would reach beyond the repository; null for one inside, and for one of a public host. */
+/** Returns what a source would reach beyond the repository; null for one inside, and for one of a public host. */
 function sourceReach(node: ConfigNode & { kind: 'string' }, place: Place): string | null {
   let source = node.value.trim()
   if (source === '') return node.whole ? null : NOT_LITERAL

@@ -22,8 +22,8 @@ export interface Place {
 }
 
 /**
- * What a path leads to beyond the boundary, as a sentence; null for a path inside, or one that only the engine can
- * compute. Of a path that is known in part, the known beginning is judged.
+ * Returns what a path leads to beyond the boundary, as a sentence; null for a path inside, or one that only the engine
+ * can compute. Of a path that is known in part, the known beginning is judged.
  * @param base the folder that a relative path starts from; the engine takes the workspace
  */
 export function pathReach(node: ConfigNode | undefined, place: Place, base = place.workspace): string | null {
@@ -58,7 +58,10 @@ const URL_HOST = /^[a-z][a-z0-9+.-]*:\/{2,}(?:[^/?#\\]*@)?(\[[^\]]*\]|[^/?#\\:]*
 const BARE_HOST = /^(?:[^/?#\\@\s]*@)?(\[[^\]]*\]|[^/?#\\:\s]+|[0-9a-f:]*:[0-9a-f:.]+)(?::\d+)?(?:[/?#].*)?$/i
 const SOCKET = /^(?:unix|unixgram|npipe|vsock|fd):|^\/(?!\/)/i
 
-/** What the host of an address is; null when it is public, allowed, or no address. A socket counts as this machine. */
+/**
+ * Returns what the host of an address is; null when it is public, allowed, or no address. A socket counts as this
+ * machine.
+ */
 export function addressReach(text: string, place: Place, form: 'url' | 'host' = 'url'): Reach | null {
   const address = text.trim()
   if (SOCKET.test(address)) return form === 'host' || !address.startsWith('/') ? 'this machine' : null

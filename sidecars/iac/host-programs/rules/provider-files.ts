@@ -1,6 +1,6 @@
 /**
- * What providers read or write on the engine's machine, and what they ask of the network while a plan is drawn up. No
- * schema tells: a path is an ordinary text there.
+ * Arguments with which providers read or write on the engine's machine, or ask of the network while a plan is drawn up.
+ * No schema tells: a path is an ordinary text there.
  */
 
 const CHARTS = ['chart', 'keyring', 'repository_ca_file', 'repository_cert_file', 'repository_key_file']

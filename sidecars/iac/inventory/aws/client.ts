@@ -19,7 +19,7 @@ export interface AwsClient {
   explore(region: string, operation: string, body: object): Promise<unknown>
 }
 
-/** Whether a text names a region, so that it can become part of a host name. */
+/** True if a text names a region, so that it can become part of a host name. */
 export const isRegion = (text: string): boolean => /^[a-z]{2,5}(-[a-z0-9]+){2,4}$/.test(text)
 
 /** The configured region. */
@@ -125,7 +125,7 @@ function createSigner(
   }
 }
 
-/** What the vendor calls a service in its host name and in its variable. */
+/** The vendor's names of a service in host names and in variables. */
 const SERVICES = {
   sts: { host: 'sts', variable: 'STS' },
   explorer: { host: 'resource-explorer-2', variable: 'RESOURCE_EXPLORER_2' },

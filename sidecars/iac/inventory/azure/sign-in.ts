@@ -11,7 +11,7 @@ export interface Application {
   clientId: string
 }
 
-/** How an application proves itself: with a secret, a token of another issuer, or key and certificate in PEM. */
+/** The proof of an application: a secret, a token of another issuer, or key and certificate in PEM. */
 export type Proof = { secret: string } | { assertion: string } | { pem: string }
 
 const SOURCE = 'Microsoft Entra ID'

@@ -112,7 +112,7 @@ const SERVICE_BUCKET = /^(dataproc-staging-|dataproc-temp-|gcf-sources-|gcf-v2-|
 
 const lastSegment = (name: string): string => name.slice(name.lastIndexOf('/') + 1)
 
-/** Whether a service of Google has made this asset, or it is the project itself. */
+/** True if a service of Google has made this asset, or it is the project itself. */
 function isServiceOwned({ name, assetType, labels }: Asset, projectId: string): boolean {
   const last = lastSegment(name)
   return (
@@ -124,7 +124,7 @@ function isServiceOwned({ name, assetType, labels }: Asset, projectId: string): 
   )
 }
 
-/** Whether a member of a binding is gone, or is an account that Google or another project owns. */
+/** True if a member of a binding is gone, or is an account that Google or another project owns. */
 const isForeignMember = (member: string, projectId: string): boolean =>
   member.startsWith('deleted:') || isServiceAgent(member, projectId)
 

@@ -22,7 +22,7 @@ export interface LibraryCall {
   url: string
   /** Stands for the address in errors. */
   urlName: string
-  /** What must not appear in an error. Values of the form fields `assertion` and of the headers never do. */
+  /** Texts that must not appear in an error. Values of the form fields `assertion` and of the headers never do. */
   secrets: readonly string[]
 }
 

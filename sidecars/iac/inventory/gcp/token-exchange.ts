@@ -5,7 +5,7 @@ import type { InventoryRequest } from '../types.ts'
 
 export const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
 
-/** What every form of credentials needs to get a token. */
+/** Inputs of every form of credentials. */
 export interface TokenContext {
   request: InventoryRequest
   /** The universe of the credentials; undefined for the default one. */

@@ -1,13 +1,14 @@
 import { X509Certificate } from 'node:crypto'
+import { Agent } from 'node:https'
 import { createSecureContext } from 'node:tls'
 import type { Fetch } from '../../../../src/base/http.ts'
+import { exchange } from '../../../../src/runtime/https-exchange.ts'
 import { type Env, LOOPBACK, setting } from '../inputs.ts'
 import { InventoryError } from '../types.ts'
 import type { Surroundings } from './exec-plugin.ts'
 import { type ReadFile, readSource, type Source } from './sources.ts'
-import { createTlsFetch, type TlsOptions } from './tls-fetch.ts'
 
-/** How one API server is asked. */
+/** Access to one API server. */
 export interface Cluster {
   /** Base URL without trailing slash. */
   server: string
@@ -146,4 +147,42 @@ function serverOf({ server: text, ca, certificate, insecure }: Source): string {
   if (url.username !== '' || url.password !== '')
     throw new InventoryError('the address of the Kubernetes API must not hold credentials')
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
+}
+
+/** PEM texts; empty where there is none. */
+interface TlsOptions {
+  /** Replaces the authorities of the system. */
+  ca: string
+  certificate: string
+  key: string
+  /** Name to ask for and to check the certificate against; empty means that of the URL. */
+  serverName: string
+  insecure: boolean
+}
+
+/** Sockets are kept open for this long between two requests. */
+const IDLE_MS = 4_000
+
+/**
+ * A `fetch` that does what a GET needs, with authorities and a client certificate of its own, which the usual one
+ * cannot have. Redirects are answered, not followed. Errors: those of the connection, as rejections.
+ */
+function createTlsFetch({ ca, certificate, key, serverName, insecure }: TlsOptions): Fetch {
+  const agent = new Agent({
+    keepAlive: true,
+    timeout: IDLE_MS,
+    rejectUnauthorized: !insecure,
+    ...(ca && { ca }),
+    ...(certificate && { cert: certificate, key }),
+    ...(serverName && { servername: serverName }),
+  })
+  return (input, init = {}) => {
+    const headers = Object.fromEntries(new Headers(init.headers))
+    const url = new URL(input instanceof Request ? input.url : input)
+    return exchange(
+      url,
+      { agent, method: init.method ?? 'GET', headers: { ...headers, 'accept-encoding': 'identity' } },
+      { body: null, signal: init.signal ?? null },
+    )
+  }
 }

@@ -13,7 +13,7 @@ export interface Obtained {
   expiresAt: number | null
 }
 
-/** What a program is told of the cluster when its entry asks for that. */
+/** Facts of the cluster for a program whose entry asks for them. */
 export interface ClusterInfo {
   server: string
   serverName: string

@@ -1,5 +1,3 @@
-import { objectsOfType } from './resource-types.ts'
-
 /** One object of a cluster, by name. */
 export interface ObjectName {
   /** `v1` or `<group>/<version>`. */
@@ -25,11 +23,11 @@ export function parseIdentifier(text: string): ObjectName | null {
   return apiVersion && kind && name ? { apiVersion, kind, namespace: namespace ?? null, name } : null
 }
 
-/** Whether the name can stand in an identifier: commas and equals signs separate its parts. */
+/** True if the name can stand in an identifier: commas and equals signs separate its parts. */
 export const isPlain = (name: string): boolean => /^[^,=\s]{1,253}$/.test(name)
 
 /**
- * What `import` takes for an identifier of the inventory, which depends on the type of the resource block; any
+ * Returns what `import` takes for an identifier of the inventory, which depends on the type of the resource block; any
  * other text is returned as it is. So is an object of another kind than the block's, which the provider then refuses:
  * by namespace and name alone it would take in a namesake, a Deployment for a Service.
  * @param address the address of the resource block, which may lie in a module and have an index
@@ -59,3 +57,56 @@ function isOfAnotherKind(type: string, { apiVersion, kind }: ObjectName): boolea
 }
 
 const groupOf = (apiVersion: string) => (apiVersion.includes('/') ? apiVersion.split('/')[0] : '')
+
+/** The kind and the API versions of a type of the provider, whose name stands here without prefix and version. */
+const TYPES = new Map<string, readonly [kind: string, ...apiVersions: string[]]>(
+  Object.entries({
+    api_service: ['APIService', 'apiregistration.k8s.io/v1'],
+    cluster_role: ['ClusterRole', 'rbac.authorization.k8s.io/v1'],
+    cluster_role_binding: ['ClusterRoleBinding', 'rbac.authorization.k8s.io/v1'],
+    config_map: ['ConfigMap', 'v1'],
+    cron_job: ['CronJob', 'batch/v1', 'batch/v1beta1'],
+    csi_driver: ['CSIDriver', 'storage.k8s.io/v1'],
+    daemon_set: ['DaemonSet', 'apps/v1'],
+    daemonset: ['DaemonSet', 'apps/v1'],
+    default_service_account: ['ServiceAccount', 'v1'],
+    deployment: ['Deployment', 'apps/v1'],
+    endpoint_slice: ['EndpointSlice', 'discovery.k8s.io/v1'],
+    endpoints: ['Endpoints', 'v1'],
+    horizontal_pod_autoscaler: ['HorizontalPodAutoscaler', 'autoscaling/v2', 'autoscaling/v2beta2', 'autoscaling/v1'],
+    ingress: ['Ingress', 'networking.k8s.io/v1', 'networking.k8s.io/v1beta1', 'extensions/v1beta1'],
+    ingress_class: ['IngressClass', 'networking.k8s.io/v1'],
+    job: ['Job', 'batch/v1'],
+    limit_range: ['LimitRange', 'v1'],
+    mutating_webhook_configuration: ['MutatingWebhookConfiguration', 'admissionregistration.k8s.io/v1'],
+    namespace: ['Namespace', 'v1'],
+    network_policy: ['NetworkPolicy', 'networking.k8s.io/v1'],
+    persistent_volume: ['PersistentVolume', 'v1'],
+    persistent_volume_claim: ['PersistentVolumeClaim', 'v1'],
+    pod: ['Pod', 'v1'],
+    pod_disruption_budget: ['PodDisruptionBudget', 'policy/v1', 'policy/v1beta1'],
+    priority_class: ['PriorityClass', 'scheduling.k8s.io/v1'],
+    replication_controller: ['ReplicationController', 'v1'],
+    resource_quota: ['ResourceQuota', 'v1'],
+    role: ['Role', 'rbac.authorization.k8s.io/v1'],
+    role_binding: ['RoleBinding', 'rbac.authorization.k8s.io/v1'],
+    runtime_class: ['RuntimeClass', 'node.k8s.io/v1'],
+    secret: ['Secret', 'v1'],
+    service: ['Service', 'v1'],
+    service_account: ['ServiceAccount', 'v1'],
+    stateful_set: ['StatefulSet', 'apps/v1'],
+    storage_class: ['StorageClass', 'storage.k8s.io/v1'],
+    validating_admission_policy: ['ValidatingAdmissionPolicy', 'admissionregistration.k8s.io/v1'],
+    validating_webhook_configuration: ['ValidatingWebhookConfiguration', 'admissionregistration.k8s.io/v1'],
+  } as const),
+)
+
+/**
+ * Returns the objects that a typed resource of the provider manages, by its name with or without its version
+ * (`kubernetes_service_v1`); null for a type that manages no object of its own, or objects of any kind.
+ */
+export function objectsOfType(type: string): { kind: string; apiVersions: string[] } | null {
+  const name = /^kubernetes_([a-z_]+?)(_v\d+((alpha|beta)\d+)?)?$/.exec(type)?.[1] ?? ''
+  const [kind, ...apiVersions] = TYPES.get(name) ?? []
+  return kind === undefined ? null : { kind, apiVersions }
+}

@@ -57,7 +57,7 @@ const fullName = ({ resource, group }: ServedKind) => (group === '' ? resource :
 
 export const leavesOutKind = (kind: ServedKind): boolean => KINDS.has(fullName(kind))
 
-/** Whether nobody manages this object by code: something in the cluster made it, or it is about to go. */
+/** True if nobody manages this object by code: something in the cluster made it, or it is about to go. */
 export function leavesOut(kind: ServedKind, object: ObjectMetadata): boolean {
   const { name, namespace, labels, annotations, ownerReferences, deletionTimestamp } = object
   return (
@@ -74,7 +74,7 @@ export function leavesOut(kind: ServedKind, object: ObjectMetadata): boolean {
 }
 
 /**
- * Whether a cluster has made this token. Before 1.24 it made one for each service account, with a name of this form.
+ * True if a cluster has made this token. Before 1.24 it made one for each service account, with a name of this form.
  */
 function isGeneratedToken({ resource, group }: ServedKind, { name, annotations }: ObjectMetadata): boolean {
   const account = annotations['kubernetes.io/service-account.name'] ?? ''

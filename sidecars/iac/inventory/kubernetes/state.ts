@@ -1,5 +1,4 @@
-import { identifierOf, isPlain, type ObjectName } from './identifier.ts'
-import { objectsOfType } from './resource-types.ts'
+import { identifierOf, isPlain, type ObjectName, objectsOfType } from './identifier.ts'
 
 type Attributes = Record<string, unknown>
 

@@ -102,6 +102,6 @@ const DEPENDENT = [
 /** States of what is gone or going. Search lists it for a while, a key or vault as long as its deletion is pending. */
 const GONE = ['terminated', 'terminating', 'deleted', 'deleting', 'pending_deletion', 'scheduling_deletion']
 
-/** Whether an engine could manage this. */
+/** True if an engine could manage this. */
 const isManageable = ({ resourceType, lifecycleState }: Item): boolean =>
   !DEPENDENT.includes(resourceType.toLowerCase()) && !GONE.includes(lifecycleState.toLowerCase())

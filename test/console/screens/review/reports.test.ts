@@ -80,7 +80,7 @@ describe('readCompliance', () => {
     expect(check?.passedGroups).toEqual([
       { area: 'AWS: identities and access', by: 'code', rules: [{ id: 'aws.iam.access-key', name: 'access key' }] },
       {
-        area: 'Read by the auditing model',
+        area: 'Checked by the auditing model',
         by: 'model',
         rules: [{ id: 'naming_convention', name: 'naming convention' }],
       },

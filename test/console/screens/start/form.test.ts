@@ -12,7 +12,7 @@ import {
   repositoriesOf,
   rootOf,
   toBody,
-  toTyped,
+  toInput,
   withoutSecret,
 } from '../../../../console/screens/start/form.ts'
 import { MODES } from '../../../../console/screens/start/modes.ts'
@@ -63,7 +63,7 @@ describe('the body of a first request', () => {
     >(EXAMPLES)) {
       const place = { repo_uri: URI, scope_id: '1', engine_providers: 'aws' }
       const example: Example = { mode: route, text: request, iac_path, is_partial, preview, ...place }
-      const body = toBody(fillIn(FIELDS, toTyped(example)))
+      const body = toBody(fillIn(FIELDS, toInput(example)))
       expect(body).toEqual({
         q: request,
         ...place,

@@ -10,7 +10,7 @@ import { describeSignatures } from './signatures.ts'
 import { describeTemporaryKeys } from './temporary-keys.ts'
 
 /**
- * What the platform, its engines and browsers rely on in a store with the interface of S3. The same tests run against
+ * Tests of what the platform, its engines and browsers rely on in a store with the interface of S3. They run against
  * the store that the project brings for development and, in `npm run world`, against MinIO.
  */
 export function describeStore(title: string, start: () => Promise<StoreUnderTest>): void {

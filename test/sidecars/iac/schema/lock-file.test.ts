@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { readLockFile } from '../../../../sidecars/iac/schema/lock-file.ts'
+import { readLockFile } from '../../../../sidecars/iac/schema/job.ts'
 import { temporaryFolder } from '../service.ts'
 
 const SOURCE = 'registry.terraform.io/hashicorp/aws'

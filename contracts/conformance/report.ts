@@ -1,5 +1,5 @@
-import type { Outcome } from '../run.ts'
-import type { Result } from '../types.ts'
+import type { Outcome } from './run.ts'
+import type { Result } from './types.ts'
 
 const WORDS = { passed: 'passed', broken: 'FAILED', skipped: 'skipped' } as const
 

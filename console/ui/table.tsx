@@ -1,0 +1,60 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { Button } from './button.tsx'
+import { formatNumber } from './words.ts'
+
+/** The heading of a column: plain, of numbers, or for screen readers only. */
+type Heading = string | { number: string } | { unseen: string }
+
+interface TableProps {
+  head: readonly Heading[]
+  /** For screen readers. */
+  caption?: string
+  class?: string
+  children: ComponentChildren
+}
+
+/** A table with one row of column headings. */
+export const Table = ({ head, caption, children, ...rest }: TableProps) => (
+  <table {...rest}>
+    {caption && <caption class="unseen">{caption}</caption>}
+    <thead>
+      <tr>
+        {head.map((heading, index) => (
+          <th key={index} scope="col" class={typeof heading === 'object' && 'number' in heading ? 'number' : undefined}>
+            {typeof heading === 'string' ? (
+              heading
+            ) : 'number' in heading ? (
+              heading.number
+            ) : (
+              <span class="unseen">{heading.unseen}</span>
+            )}
+          </th>
+        ))}
+      </tr>
+    </thead>
+    <tbody>{children}</tbody>
+  </table>
+)
+
+interface FirstOfProps<Item> {
+  items: readonly Item[]
+  /** The number of items that are shown first. */
+  count?: number
+  children: (shown: readonly Item[]) => ComponentChildren
+}
+
+/** The first items of a list that may be long, and a button for more. */
+export function FirstOf<Item>({ items, count = 50, children }: FirstOfProps<Item>) {
+  const [shown, setShown] = useState(count)
+  return (
+    <>
+      {children(items.slice(0, shown))}
+      {items.length > shown && (
+        <Button small onClick={() => setShown(shown * 4)}>
+          Show {formatNumber(Math.min(shown * 3, items.length - shown))} more
+        </Button>
+      )}
+    </>
+  )
+}
