@@ -1,5 +1,5 @@
 import { createMasker } from '../src/base/masking.ts'
-import { writePlanDocument } from '../src/plan/document/create.ts'
+import { writePlanDocument } from '../src/plan/document/create-document.ts'
 import { parsePlan } from '../src/plan/plan.ts'
 import { createSecretRegister } from '../src/plan/sensitive.ts'
 import { largePlanText } from '../test/plan/document/large-plan.ts'

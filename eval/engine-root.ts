@@ -78,7 +78,9 @@ async function findUnformatted(engine: string, folder: string, own: string, sign
   const program = /tofu/i.test(engine) ? 'tofu' : 'terraform'
   const list = ['fmt', '-list=true', '-write=false', '-recursive', '-no-color', '.']
   try {
-    const { stdout } = await promisify(execFile)(program, list, { cwd: folder, signal })
+    // The engine warns on its output about a configuration file that the environment names and that is missing.
+    const env = { PATH: process.env.PATH }
+    const { stdout } = await promisify(execFile)(program, list, { cwd: folder, env, signal })
     return stdout.split('\n').filter((line) => line !== '' && basename(line) !== own)
   } catch (error) {
     signal.throwIfAborted()

@@ -1,4 +1,4 @@
-import type { PlanDocument } from '../../src/plan/document/types.ts'
+import type { PlanDocument } from '../../src/plan/document/plan-document.ts'
 import type { ReportDocuments } from '../../src/reports/schemas.ts'
 import { type Artifact, type Downloaded, download, type PreviewCounts, type Round, type Session } from './api.ts'
 

@@ -1,5 +1,5 @@
 import type { Json } from '../../src/base/json.ts'
-import type { DocumentAttribute, DocumentResource, PlanDocument } from '../../src/plan/document/types.ts'
+import type { DocumentAttribute, DocumentResource, PlanDocument } from '../../src/plan/document/plan-document.ts'
 import type { Display } from './display.ts'
 
 const SIGNS: Record<DocumentResource['action'], string> = {

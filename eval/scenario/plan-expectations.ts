@@ -1,6 +1,6 @@
-import { managedChanges } from '../../src/plan/changes.ts'
 import type { Plan } from '../../src/plan/plan.ts'
-import { evaluateStatements } from '../../src/rules/intent/evaluate.ts'
+import { managedChanges } from '../../src/plan/planned-changes.ts'
+import { evaluateStatements } from '../../src/rules/intent/evaluate-statements.ts'
 import { fits } from '../../src/rules/intent/glob.ts'
 import type { Expectations } from './scenario.ts'
 

@@ -12,8 +12,8 @@ import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
 
 /**
  * Reads what differs between code, state and cloud, all of it or in a partial round what the request is about, and
- * reports it. The same reading as that of a drift round, but nothing is written: neither code nor branch, lock or pin.
- * A plan that fails does not fail the round: the report says what the engine said.
+ * reports it. The same reading as that of a drift round, but nothing is written: neither code nor branch, lock or saved
+ * plan. A plan that fails does not fail the round: the report says what the engine said.
  */
 export async function driftPreview(run: Run): Promise<Outcome> {
   const kit = createKit(run)

@@ -10,8 +10,8 @@ import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
 
 /**
  * Makes the code match the infrastructure: all of it, or in a partial round only the part that the request is about.
- * The lock and the pin of the session stay as they are. A plan that fails does not fail the round: the report has the
- * output of the engine.
+ * The lock and the saved plan of the session stay as they are. A plan that fails does not fail the
+ * round: the report says what the engine said.
  */
 export async function drift(run: Run): Promise<Outcome> {
   const kit = createKit(run)

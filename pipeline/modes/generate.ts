@@ -23,8 +23,8 @@ import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
 import { readDeclarations, readForStatements } from '../steps/shared/look-at-repository.ts'
 
 /**
- * Turns a request into a validated, reviewed and pinned plan. When the request is declined, or is a question that is only
- * answered, the round ends `uncompleted` and leaves the lock and the pin as they are.
+ * Turns a request into a validated, reviewed and saved plan. When the request is declined, or
+ * is a question that is only answered, the round ends `uncompleted` and leaves the lock and the saved plan as they are.
  */
 export async function generate(run: Run): Promise<Outcome> {
   const kit = createKit(run)

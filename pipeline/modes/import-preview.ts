@@ -11,7 +11,7 @@ import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
 
 /**
  * Lists the scope and says what is managed, what is not and what is left out, for a later import that chooses from the
- * list. No model is asked, and nothing is written: neither code nor state, branch, lock or pin.
+ * list. No model is asked, and nothing is written: neither code nor state, branch, lock or saved plan.
  */
 export async function importPreview(run: Run): Promise<Outcome> {
   const kit = createKit(run)

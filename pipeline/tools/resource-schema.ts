@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { ToolError } from '../../src/agent/agent-request.ts'
 import type { ProviderSchema, TypeNames } from '../../src/plan/schema/provider-schema.ts'
-import { nearNames, type TypeName } from '../../src/plan/schema/read.ts'
+import { nearNames, type TypeName } from '../../src/plan/schema/read-schema.ts'
 import { renderTypes } from '../../src/plan/schema/render.ts'
 import { defineTool, explanation } from './tool.ts'
 

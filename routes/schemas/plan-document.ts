@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import type { Json } from '../../src/base/json.ts'
 import { SEVERITIES } from '../../src/base/vocabulary.ts'
 import { PLAN_ACTIONS } from '../../src/plan/actions.ts'
-import { PLAN_DOCUMENT_VERSION, type PlanDocument } from '../../src/plan/document/types.ts'
+import { PLAN_DOCUMENT_VERSION, type PlanDocument } from '../../src/plan/document/plan-document.ts'
 
 const count = () => z.number().int().min(0)
 const text = () => z.string()

@@ -4,7 +4,7 @@ import { REPORT_ACTIONS } from '../plan/actions.ts'
 import { fence } from '../prompts/fence.ts'
 import { renderLayout } from '../prompts/layout.ts'
 import { MAX_STATEMENTS, readStatements } from '../rules/intent/schema.ts'
-import { OPERATORS, type Statement } from '../rules/intent/types.ts'
+import { OPERATORS, type Statement } from '../rules/intent/statement.ts'
 import { defineChain } from './shared/chain.ts'
 
 export interface IntentValues {

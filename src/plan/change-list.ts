@@ -1,8 +1,8 @@
 import { itemsOf, type Json, memberOf } from '../base/json.ts'
 import type { Masker } from '../base/masking.ts'
 import { isMoved, mainAction, type PlanAction, type PlanCounts, toReportAction } from './actions.ts'
-import { addressOf } from './changes.ts'
 import type { Plan, ResourceChange } from './plan.ts'
+import { addressOf } from './planned-changes.ts'
 
 /** The actions of a list: everything but reading, which is no change. */
 export type ListedAction = Exclude<PlanAction, 'read' | 'none'>

@@ -1,6 +1,6 @@
 import type { PlannedChange } from './actions.ts'
-import { plannedChanges } from './changes.ts'
 import type { Plan } from './plan.ts'
+import { plannedChanges } from './planned-changes.ts'
 
 const IMPACT_LEVELS = ['low', 'medium', 'high'] as const
 export type ImpactLevel = (typeof IMPACT_LEVELS)[number]

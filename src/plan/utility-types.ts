@@ -1,5 +1,5 @@
-import { plannedChanges } from './changes.ts'
 import type { Plan } from './plan.ts'
+import { plannedChanges } from './planned-changes.ts'
 
 /** Types of the engine itself and of its small helpers, which make nothing in any cloud. */
 const UTILITY = /^(?:terraform_data|null_resource|(?:random|time)_\w+|local_(?:sensitive_)?file)$/

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { basicAuthorization, type OutboundResponse } from '../base/http.ts'
 import { CREATE_LATE, callProvider, MERGE_LATE, pullNumber, readAnswer } from './call.ts'
+import type { HostFactory } from './pull-request-host.ts'
 import { assertAt, cannotBeMerged, noOpenPullRequest, pollUntilReady, rethrowMoved } from './readiness.ts'
 import { parseAzureRepository } from './repository-path.ts'
-import type { HostFactory } from './types.ts'
 
 const API_VERSION = '7.1-preview'
 const MAX_DESCRIPTION = 4_000

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { GitConfig } from '../../config/types.ts'
 import { badGateway, gatewayTimeout, PlatformError } from '../base/errors.ts'
 import { basicAuthorization, OutboundError, type OutboundRequest, type OutboundResponse, send } from '../base/http.ts'
-import type { HostAccess } from './types.ts'
+import type { HostAccess } from './pull-request-host.ts'
 
 export const CREATE_LATE = 'PR creation timeout'
 export const MERGE_LATE = 'Complete PR timeout'

@@ -2,9 +2,9 @@ import { Octokit } from '@octokit/core'
 import * as v from 'valibot'
 import { basicAuthorization, type Fetch } from '../base/http.ts'
 import { CREATE_LATE, callProvider, checkAnswer, MERGE_LATE, pageUrl, pullNumber } from './call.ts'
+import type { HostAccess, HostFactory } from './pull-request-host.ts'
 import { assertAt, cannotBeMerged, noOpenPullRequest, pollUntilReady, rethrowMoved } from './readiness.ts'
 import { parseGithubRepository } from './repository-path.ts'
-import type { HostAccess, HostFactory } from './types.ts'
 
 const MAX_DESCRIPTION = 65_536
 

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { CREATE_LATE, callProvider, MERGE_LATE, ProviderRefusal, pageUrl, pullNumber, readAnswer } from './call.ts'
+import type { HostFactory } from './pull-request-host.ts'
 import { noOpenPullRequest, rethrowMoved } from './readiness.ts'
 import { parseGitlabProject } from './repository-path.ts'
-import type { HostFactory } from './types.ts'
 
 const MAX_TITLE = 255
 const MAX_DESCRIPTION = 1_048_576

@@ -1,7 +1,7 @@
 import type { Mode, Turn } from '../base/vocabulary.ts'
 import { countsInWords } from '../plan/change-list.ts'
+import type { RoundRow } from './evidence/evidence.ts'
 import { cut, plainTitle } from './evidence/markdown.ts'
-import type { RoundRow } from './evidence/types.ts'
 
 /** Longest title of a pull request that code writes, in UTF-16 units. */
 const MAX_TITLE = 72
@@ -9,7 +9,7 @@ const MAX_REQUEST = 400
 const MAX_REQUESTS = 10
 
 /** What is known of a session when no model writes about it. */
-interface Told {
+interface TextSource {
   /** The first request, masked. */
   firstRequest: string
   /** Masked, oldest first. */
@@ -30,7 +30,7 @@ const WITHOUT_WORDS: Record<Mode, string> = {
  * Title and summary of a pull request as code writes them, from the requests and from what the rounds stored. The
  * summary says that no model wrote it. Like the words of a model it is still to be escaped.
  */
-export function writeOwnText({ firstRequest, rounds, history }: Told): { title: string; summary: string } {
+export function writeOwnText({ firstRequest, rounds, history }: TextSource): { title: string; summary: string } {
   const completed = rounds.filter(({ mode, status }) => mode !== 'apply' && status === 'completed')
   const changes = completed.findLast(({ result }) => result?.changes)?.result?.changes
   const requests = completed.map(({ query, mode }) => (query.trim() === '' ? WITHOUT_WORDS[mode] : query))

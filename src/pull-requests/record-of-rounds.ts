@@ -1,7 +1,7 @@
 import type { Turn } from '../base/vocabulary.ts'
 import { type ChangeList, countsInWords, type ListedChange } from '../plan/change-list.ts'
-import { actionInWords } from './evidence/changes.ts'
-import type { RoundRow } from './evidence/types.ts'
+import type { RoundRow } from './evidence/evidence.ts'
+import { actionInWords } from './evidence/reviewed-changes.ts'
 
 /** Most changes of a plan that the model sees one by one. */
 const MAX_CHANGES = 60

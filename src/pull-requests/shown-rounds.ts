@@ -3,7 +3,7 @@ import { createMasker, MASK, type Masker } from '../base/masking.ts'
 import type { Turn } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
 import { type RoundResult, readRoundResult } from '../rounds/round-result.ts'
-import type { EvidenceRows, RoundRow } from './evidence/types.ts'
+import type { EvidenceRows, RoundRow } from './evidence/evidence.ts'
 
 /** Shorter values of the configuration are not masked, because they may be ordinary words. The same holds in rounds. */
 const MIN_CONFIGURED_SECRET = 12

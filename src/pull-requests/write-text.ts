@@ -4,8 +4,8 @@ import { MAX_TITLE, pullRequestText } from '../chains/pull-request-text.ts'
 import { fenceEarlierTurns, runChain } from '../chains/shared/run-chain.ts'
 import type { Context } from '../context.ts'
 import type { RunTrace } from '../observe/trace-types.ts'
+import type { RoundRow } from './evidence/evidence.ts'
 import { plainTitle } from './evidence/markdown.ts'
-import type { RoundRow } from './evidence/types.ts'
 import { writeOwnText } from './own-text.ts'
 import { recordOfRounds } from './record-of-rounds.ts'
 import { maskFirstRequest } from './shown-rounds.ts'
@@ -16,7 +16,7 @@ const UNTITLED = 'Platform changes'
 type TextContext = Pick<Context, 'config' | 'llm' | 'log'>
 
 /** What a text is written from. `rounds` are masked, oldest first. */
-interface Told {
+interface TextSource {
   uuid: string
   first_query: string
   history: readonly Turn[]
@@ -36,7 +36,7 @@ interface Text {
  */
 export async function writeText(
   context: TextContext,
-  told: Told,
+  told: TextSource,
   { budgetMs, signal, trace }: { budgetMs: number; signal: AbortSignal; trace?: RunTrace | undefined },
 ): Promise<Text> {
   const budget = new AbortController()
@@ -74,7 +74,7 @@ function whyCodeWrites(error: unknown, budget: AbortSignal): string | null {
  */
 export async function writePullRequestText(
   context: TextContext,
-  session: Pick<Told, 'first_query' | 'history'> & Partial<Pick<Told, 'rounds'>>,
+  session: Pick<TextSource, 'first_query' | 'history'> & Partial<Pick<TextSource, 'rounds'>>,
   signal: AbortSignal,
   trace?: RunTrace,
 ): Promise<Text> {

@@ -1,5 +1,5 @@
 import type { Severity } from '../base/vocabulary.ts'
-import type { CodeFindings } from '../rules/types.ts'
+import type { CodeFindings } from '../rules/rule.ts'
 import type { ComplianceFindings, ComplianceReport } from './schemas.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { encryptionRules, type Lacks } from './encryption.ts'
-import type { Rule, Subject } from './types.ts'
+import type { Rule, Subject } from './rule.ts'
 import { textOf } from './view.ts'
 
 // The attributes by which resource types of each cloud say whether they encrypt at rest.

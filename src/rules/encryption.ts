@@ -1,4 +1,4 @@
-import type { Cloud, PlanContext, Rule, Subject, View } from './types.ts'
+import type { Cloud, PlanContext, Rule, Subject, View } from './rule.ts'
 import { blocksAt, flagOf, isAbsent, isUnknown, textOf } from './view.ts'
 
 /** The attribute by which a resource type says whether it encrypts at rest. */

@@ -2,13 +2,13 @@ import type { RuleGrades } from '../../config/types.ts'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import type { Severity } from '../base/vocabulary.ts'
 import { withoutIndexes } from '../plan/addresses.ts'
-import { managedChanges } from '../plan/changes.ts'
 import type { Plan } from '../plan/plan.ts'
+import { managedChanges } from '../plan/planned-changes.ts'
 import { changesOutsideTargets } from '../plan/targets/targets.ts'
 import { expressionsByAddress } from './common/expressions.ts'
 import { RULES } from './index.ts'
 import { typedManifest } from './kubernetes/manifest.ts'
-import type { Cloud, CodeFindings, Finding, PlanContext, ResourceRule, Rule, RuleMessage, Subject } from './types.ts'
+import type { Cloud, CodeFindings, Finding, PlanContext, ResourceRule, Rule, RuleMessage, Subject } from './rule.ts'
 
 export interface RuleOptions {
   /** Addresses that the plan was restricted to; none stands for the whole root. */

@@ -3,7 +3,7 @@ import { awsPermissionRules } from './aws/permissions.ts'
 import { awsPublicPolicyRules } from './aws/public-policies.ts'
 import { azureExposureRules, azureNetworkRules } from './azure/exposure.ts'
 import { azurePermissionRules } from './azure/permissions.ts'
-import { changeRules } from './common/changes.ts'
+import { changeRules } from './common/change-rules.ts'
 import { secretRules } from './common/secrets.ts'
 import { planSecretRules } from './common/secrets-of-plan.ts'
 import { awsEncryptionRules, azureEncryptionRules, kubernetesEncryptionRules } from './encryption-switches.ts'
@@ -13,7 +13,7 @@ import { kubernetesNetworkRules } from './kubernetes/network.ts'
 import { kubernetesPermissionRules } from './kubernetes/permissions.ts'
 import { kubernetesPodRules } from './kubernetes/pods.ts'
 import { ociNetworkRules, ociRules } from './oci/rules.ts'
-import type { Rule } from './types.ts'
+import type { Rule } from './rule.ts'
 
 /** All rules, in the order of their ids. */
 export const RULES: readonly Rule[] = [

@@ -1,6 +1,6 @@
 import type { RuleGrades } from '../../config/types.ts'
 import { RULES } from './index.ts'
-import type { Cloud, Rule } from './types.ts'
+import type { Cloud, Rule } from './rule.ts'
 
 /** Lists the rules in columns, one line each: the severity that is in force, the id and the reason. */
 export function listRules(grades: RuleGrades): string {

@@ -1,6 +1,6 @@
 import type { Severity } from '../base/vocabulary.ts'
 import { adminPorts, databasePorts, isEveryPort, isOtherPort, type Opening } from './ports.ts'
-import type { Cloud, Rule, Subject } from './types.ts'
+import type { Cloud, Rule, Subject } from './rule.ts'
 
 /** A rule about openings, without the cloud and the types that it is for. */
 interface OpeningRule {

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
-import type { View } from './types.ts'
+import type { View } from './rule.ts'
 import { jsonAt } from './view.ts'
 
 /** Longest document that is read, in characters; the limits of the clouds are far lower. */

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject, ownMember } from '../base/json.ts'
 import { hasMark, itemMarks, memberMarks } from '../plan/marks.ts'
-import type { View } from './types.ts'
+import type { View } from './rule.ts'
 
 // These functions read planned values. Any of them may be missing, null, unknown or of another type than expected; the
 // answer then is that there is no value.

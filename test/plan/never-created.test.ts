@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { newAddresses } from '../../src/plan/changes.ts'
 import { parsePlan } from '../../src/plan/plan.ts'
+import { newAddresses } from '../../src/plan/planned-changes.ts'
 
 const change = (address: string, ...actions: string[]) => ({
   address,

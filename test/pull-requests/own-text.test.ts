@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { RoundRow } from '../../src/pull-requests/evidence/types.ts'
+import type { RoundRow } from '../../src/pull-requests/evidence/evidence.ts'
 import { writeOwnText } from '../../src/pull-requests/own-text.ts'
 import { emptyResult, type RoundResult } from '../../src/rounds/round-result.ts'
 import { changeListOf } from './evidence/fixtures.ts'

@@ -8,7 +8,7 @@ import { createMasker } from '../../src/base/masking.ts'
 import { createObjectStore } from '../../src/data/storage/create.ts'
 import type { ObjectStore } from '../../src/data/storage/types.ts'
 import { openEventLog } from '../../src/events/event-log.ts'
-import { writePlanDocument } from '../../src/plan/document/create.ts'
+import { writePlanDocument } from '../../src/plan/document/create-document.ts'
 import { takeInventory } from '../../src/plan/imports/inventory.ts'
 import {
   storeCodeChange,

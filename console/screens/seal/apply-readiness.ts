@@ -46,7 +46,7 @@ export function findRefusal(session: Session, isOwn: boolean): Refusal | null {
   // A plan that is used up stays so, whatever becomes of the lock.
   if (!seal.valid && seal.reason !== 'newer_commit') {
     const [advice, remedy] = ADVICE[seal.reason ?? 'discarded'] ?? ADVICE.discarded
-    return { reason: seal.explanation ?? 'The sealed plan is no longer valid.', advice, remedy }
+    return { reason: seal.explanation ?? 'The saved plan is no longer valid.', advice, remedy }
   }
   if (session.is_blocked)
     return {

@@ -7,7 +7,7 @@ import { complianceVerdict, mergeFindings } from '../../../src/reports/complianc
 import { type ComplianceReport, complianceFindings } from '../../../src/reports/schemas.ts'
 import { reportGenerationError } from '../../../src/reports/settle-generate.ts'
 import { evaluateRules } from '../../../src/rules/evaluate.ts'
-import type { CodeFindings, Finding as RuleFinding } from '../../../src/rules/types.ts'
+import type { CodeFindings, Finding as RuleFinding } from '../../../src/rules/rule.ts'
 import type { Finding } from '../../kit/attempts/findings.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'

@@ -1,5 +1,5 @@
 import { PlatformError } from '../../../src/base/errors.ts'
-import { plannedChanges } from '../../../src/plan/changes.ts'
+import { plannedChanges } from '../../../src/plan/planned-changes.ts'
 import { deriveProjectId } from '../../../src/plan/state/managed-state.ts'
 import { parseState } from '../../../src/plan/state/state.ts'
 import { recordSavedPlan } from '../../../src/rounds/transitions.ts'

@@ -1,5 +1,11 @@
 import type { TypeNames } from '../../../src/plan/schema/provider-schema.ts'
-import { declaredTypes, keyOf, mentionedTypes, type TypeName, uniqueTypes } from '../../../src/plan/schema/read.ts'
+import {
+  declaredTypes,
+  keyOf,
+  mentionedTypes,
+  type TypeName,
+  uniqueTypes,
+} from '../../../src/plan/schema/read-schema.ts'
 import { renderTypes } from '../../../src/plan/schema/render.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { chooseForTask } from '../shared/look-at-repository.ts'

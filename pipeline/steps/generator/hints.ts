@@ -1,7 +1,7 @@
 import { type Declarations, readDeclarations } from '../../../src/plan/diagnostics/declarations.ts'
 import type { Diagnostic } from '../../../src/plan/diagnostics/diagnostic.ts'
 import { hintFor, type Surroundings } from '../../../src/plan/diagnostics/hints.ts'
-import { type Block, keyOf, readBlock, type TypeName } from '../../../src/plan/schema/read.ts'
+import { type Block, keyOf, readBlock, type TypeName } from '../../../src/plan/schema/read-schema.ts'
 import type { Kit } from '../../kit/kit.ts'
 import type { FileAccess } from '../../workspace/files/access.ts'
 

@@ -1,6 +1,13 @@
 import { distanceWithin } from '../../base/text.ts'
 import type { TypeNames } from '../schema/provider-schema.ts'
-import { type Attribute, type Block, modeOf, type NestedBlock, nearNames, type TypeName } from '../schema/read.ts'
+import {
+  type Attribute,
+  type Block,
+  modeOf,
+  type NestedBlock,
+  nearNames,
+  type TypeName,
+} from '../schema/read-schema.ts'
 import { blockPathAt, type Declarations } from './declarations.ts'
 import type { Diagnostic } from './diagnostic.ts'
 

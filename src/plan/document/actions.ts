@@ -2,8 +2,8 @@ import { itemsOf, memberOf } from '../../base/json.ts'
 import { actionOf } from '../actions.ts'
 import type { ResourceChange } from '../plan.ts'
 import { MAX_DEPENDENCIES } from './limits.ts'
+import type { DocumentReplacement, DocumentResource, DocumentSummary } from './plan-document.ts'
 import type { Display } from './shown.ts'
-import type { DocumentReplacement, DocumentResource, DocumentSummary } from './types.ts'
 
 /** Returns the reasons and the way of a replacement; null for any other action. */
 export function replacementOf({ mode, change }: ResourceChange, display: Display): DocumentReplacement | null {

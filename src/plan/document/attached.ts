@@ -1,5 +1,5 @@
+import type { DocumentFinding, DocumentResource, DocumentStatement, PlanDocumentFacts } from './plan-document.ts'
 import type { Display } from './shown.ts'
-import type { DocumentFinding, DocumentResource, DocumentStatement, PlanDocumentFacts } from './types.ts'
 
 /** What was found out about a plan, ready to be attached to its resources. */
 export interface Attachments {

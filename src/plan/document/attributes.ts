@@ -2,8 +2,8 @@ import type { Json } from '../../base/json.ts'
 import type { Change } from '../plan.ts'
 import { compareChange, type Difference } from './differences.ts'
 import { MAX_ATTRIBUTES } from './limits.ts'
+import type { DocumentAttribute } from './plan-document.ts'
 import type { Display, ShownValue } from './shown.ts'
-import type { DocumentAttribute } from './types.ts'
 
 /** The attributes of a resource that are listed, and how many are not. */
 export interface ListedAttributes {

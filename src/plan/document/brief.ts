@@ -5,8 +5,8 @@ import type { BeyondTargets } from '../targets/targets.ts'
 import { showSides } from './attributes.ts'
 import { compareChange } from './differences.ts'
 import { clipDepth, MAX_BRIEF, MAX_DRIFT_PATHS } from './limits.ts'
+import type { DocumentDrift, DocumentOutput, DocumentOutside, DocumentPath } from './plan-document.ts'
 import type { Display } from './shown.ts'
-import type { DocumentDrift, DocumentOutput, DocumentOutside, DocumentPath } from './types.ts'
 
 /** The outputs of the root module that change, in the plan's order. */
 export function listOutputs({ document }: Plan, display: Display): DocumentOutput[] {

@@ -3,7 +3,7 @@ import { hasMark, itemMarks, memberMarks } from '../marks.ts'
 import type { Change } from '../plan.ts'
 import { clipDepth } from './limits.ts'
 import { alignLists, type Part } from './lists.ts'
-import type { DocumentAttribute, DocumentPath } from './types.ts'
+import type { DocumentAttribute, DocumentPath } from './plan-document.ts'
 
 /** Two values of one attribute of which at least one is no object and no list, or an empty one. */
 export interface Difference {

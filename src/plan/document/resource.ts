@@ -1,12 +1,12 @@
 import { type Json, memberOf } from '../../base/json.ts'
 import { isMoved, mainAction } from '../actions.ts'
-import { addressOf } from '../changes.ts'
 import { criticalityOf } from '../impact.ts'
 import { readAddress } from '../own-changes/code-places.ts'
 import type { ResourceChange } from '../plan.ts'
+import { addressOf } from '../planned-changes.ts'
 import { importOf, replacementOf } from './actions.ts'
+import type { DocumentResource } from './plan-document.ts'
 import type { Display } from './shown.ts'
-import type { DocumentResource } from './types.ts'
 
 /** The part of a resource that its own entry in the plan tells, without attributes. */
 type Head = Omit<

@@ -2,7 +2,7 @@ import { isJsonObject, type Json } from '../../base/json.ts'
 import { MASK } from '../../base/masking.ts'
 import { itemMarks, memberMarks } from '../marks.ts'
 import { MAX_KEY, MAX_TEXT, MAX_VALUES } from './limits.ts'
-import type { DocumentPath } from './types.ts'
+import type { DocumentPath } from './plan-document.ts'
 
 /** A value as it may be shown. */
 export interface ShownValue {

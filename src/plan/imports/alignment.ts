@@ -1,6 +1,6 @@
 import { toReportAction } from '../actions.ts'
-import { managedChanges } from '../changes.ts'
 import type { Plan } from '../plan.ts'
+import { managedChanges } from '../planned-changes.ts'
 import { changesStateAlone } from '../state-arguments.ts'
 import type { Pair } from './pairs.ts'
 import { changesByAddress, isCreated, stateIdentifiers } from './planned.ts'

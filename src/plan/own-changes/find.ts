@@ -1,7 +1,7 @@
 import { itemsOf, type Json, memberOf } from '../../base/json.ts'
-import { newAddresses } from '../changes.ts'
 import type { DriftOperation } from '../drift.ts'
 import type { Plan, ResourceChange } from '../plan.ts'
+import { newAddresses } from '../planned-changes.ts'
 import { type ChangedBlock, type ChangedBlocks, readChangedBlocks } from './changed-blocks.ts'
 import {
   type AddressPart,

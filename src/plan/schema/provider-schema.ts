@@ -1,6 +1,6 @@
 import type { SchemaParts } from '../../services/iac/answers.ts'
 import type { SchemaRequest } from '../../services/iac/contract.ts'
-import { keyOf, type TypeName, type TypeSchema } from './read.ts'
+import { keyOf, type TypeName, type TypeSchema } from './read-schema.ts'
 
 /** Names of all types that the providers of a workspace offer. */
 export interface TypeNames {

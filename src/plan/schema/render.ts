@@ -1,4 +1,4 @@
-import { type Attribute, type Block, keyOf, type NestedBlock, readBlock, type TypeSchema } from './read.ts'
+import { type Attribute, type Block, keyOf, type NestedBlock, readBlock, type TypeSchema } from './read-schema.ts'
 
 /** At most so many characters for one type, and for all types together. */
 export interface SchemaRoom {

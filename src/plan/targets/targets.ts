@@ -1,7 +1,7 @@
 import { itemsOf, type Json, memberOf } from '../../base/json.ts'
 import { type PlannedChange, toReportAction } from '../actions.ts'
-import { managedChanges, plannedChanges } from '../changes.ts'
 import { describesCode, type Plan } from '../plan.ts'
+import { managedChanges, plannedChanges } from '../planned-changes.ts'
 
 /** Most targets that the iac service takes. When there are more, the whole root is planned instead, without targets. */
 export const MAX_TARGETS = 256

@@ -1,14 +1,14 @@
+import type { Evidence } from './evidence.ts'
 import { cut, prose } from './markdown.ts'
 import { blocks, type Section } from './section.ts'
 import { assumptionsSection } from './sections/assumptions.ts'
 import { complianceSection } from './sections/compliance.ts'
-import { driftSection } from './sections/drift.ts'
+import { driftSection } from './sections/drift-section.ts'
 import { costSection, impactSection, outsideSection } from './sections/impact.ts'
-import { appliedSection, importSection } from './sections/import.ts'
-import { planSection, roundsSection } from './sections/plan.ts'
+import { planSection, roundsSection } from './sections/plan-section.ts'
+import { appliedSection, importSection } from './sections/result-sections.ts'
 import { rollBackSection } from './sections/roll-back.ts'
-import { listNotices, requestSection, sessionReference, sessionSection } from './sections/session.ts'
-import type { Evidence } from './types.ts'
+import { listNotices, requestSection, sessionReference, sessionSection } from './sections/session-sections.ts'
 
 const MAX_SUMMARY = 8_000
 /** The part of a short limit that the summary may take. */

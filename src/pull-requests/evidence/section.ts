@@ -1,5 +1,5 @@
+import type { Evidence, StoredDocument } from './evidence.ts'
 import { bulletList, capLines, inline } from './markdown.ts'
-import type { Evidence, StoredDocument } from './types.ts'
 
 /** A part of the description under a heading of its own. */
 export interface Section {

@@ -1,7 +1,7 @@
 import { networkRules } from '../network.ts'
 import { EVERY_PORT, type Opening, protocolOf } from '../ports.ts'
 import { audiencesOf, openTo } from '../public-address.ts'
-import type { Rule, Subject, View } from '../types.ts'
+import type { Rule, Subject, View } from '../rule.ts'
 import { blocksAt, blocksOf, flagOf, isUnknown, jsonAt, numberOf, textOf, textsOf } from '../view.ts'
 
 const PUBLIC_ACLS = ['public-read', 'public-read-write', 'authenticated-read']

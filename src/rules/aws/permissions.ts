@@ -1,5 +1,5 @@
 import { type Allowance, allowancesIn, allowancesOf } from '../policy-document.ts'
-import type { Rule, Subject } from '../types.ts'
+import type { Rule, Subject } from '../rule.ts'
 import { blocksOf, jsonAt, textOf, textsOf } from '../view.ts'
 
 /** The attribute with the policy, for each type that gives a policy to an identity. */

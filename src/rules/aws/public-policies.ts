@@ -1,5 +1,5 @@
 import { allowancesOf, allowsAnyone } from '../policy-document.ts'
-import type { Rule } from '../types.ts'
+import type { Rule } from '../rule.ts'
 import { blocksOf, isAbsent, isUnknown, textOf } from '../view.ts'
 
 /** Types with a policy that says who may use the resource. */

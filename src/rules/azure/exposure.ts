@@ -1,7 +1,7 @@
 import { networkRules } from '../network.ts'
 import { type Opening, portRanges, protocolOf } from '../ports.ts'
 import { audiencesOf, ipv4Count, openTo } from '../public-address.ts'
-import type { Rule, Subject, View } from '../types.ts'
+import type { Rule, Subject, View } from '../rule.ts'
 import { blocksAt, blocksOf, flagOf, jsonAt, textOf, textsOf } from '../view.ts'
 
 const FIREWALL_RULES = [

@@ -1,4 +1,4 @@
-import type { Rule, Subject } from '../types.ts'
+import type { Rule, Subject } from '../rule.ts'
 import { blocksOf, textOf, textsOf } from '../view.ts'
 
 /** Built-in roles with their name and their id, which is the same in every tenant. */

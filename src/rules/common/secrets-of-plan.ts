@@ -1,8 +1,8 @@
 import { isJsonObject, ownMember } from '../../base/json.ts'
 import { withoutIndexes } from '../../plan/addresses.ts'
-import { managedChanges } from '../../plan/changes.ts'
 import type { Plan } from '../../plan/plan.ts'
-import type { PlanRule } from '../types.ts'
+import { managedChanges } from '../../plan/planned-changes.ts'
+import type { PlanRule } from '../rule.ts'
 import { literalsOf, modulesOf } from './expressions.ts'
 import { isLiteralSecret, isSecretName } from './secret-names.ts'
 

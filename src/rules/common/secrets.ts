@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject, ownMember } from '../../base/json.ts'
 import { jsonOf } from '../policy-document.ts'
-import type { PlanContext, Rule, Subject, View } from '../types.ts'
+import type { PlanContext, Rule, Subject, View } from '../rule.ts'
 import { jsonAt } from '../view.ts'
 import { hasReferences, literalsOf, textsIn } from './expressions.ts'
 import { carriesSecret, isLiteralSecret, isSecretVariable } from './secret-names.ts'

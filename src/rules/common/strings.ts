@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, ownMember } from '../../base/json.ts'
-import type { View } from '../types.ts'
+import type { View } from '../rule.ts'
 
 /** A text in the values of a resource. */
 export interface AttributeText {

@@ -1,7 +1,7 @@
 import { networkRules } from '../network.ts'
 import { EVERY_PORT, type Opening, portRanges, protocolOf } from '../ports.ts'
 import { audiencesOf, openTo } from '../public-address.ts'
-import type { Rule, Subject, View } from '../types.ts'
+import type { Rule, Subject, View } from '../rule.ts'
 import { blocksAt, blocksOf, flagOf, isUnknown, textOf, textsOf } from '../view.ts'
 import { DATASET_GRANTS, grantsOf, isPublic, STORAGE_GRANTS } from './permissions.ts'
 

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../base/json.ts'
 import { jsonOf } from '../policy-document.ts'
-import type { Rule, Subject } from '../types.ts'
+import type { Rule, Subject } from '../rule.ts'
 import { blocksOf, jsonAt, textOf, textsOf, viewOf } from '../view.ts'
 
 /** A role and the members that get it. */

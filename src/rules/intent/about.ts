@@ -1,7 +1,7 @@
 import type { Plan } from '../../plan/plan.ts'
 import { fits } from './glob.ts'
 import { isAt, isSelected, type Resource, viewPlan } from './resources.ts'
-import type { Statement, StatementResult } from './types.ts'
+import type { Statement, StatementResult } from './statement.ts'
 
 /** Most addresses that are listed for one statement. */
 const MAX_ADDRESSES = 1_000

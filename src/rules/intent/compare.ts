@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '../../base/json.ts'
 import { fits } from './glob.ts'
-import type { Operator, Scalar } from './types.ts'
+import type { Operator, Scalar } from './statement.ts'
 
 /** Reports whether an operator has to hold for every value at a path. The others have to hold for one of them only. */
 export const isNegative = (op: Operator): boolean => op === 'ne' || op === 'not_contains' || op === 'absent'

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../base/json.ts'
 import { compareValue, isNegative, isNothing } from './compare.ts'
 import type { Resource } from './resources.ts'
-import type { Condition } from './types.ts'
+import type { Condition } from './statement.ts'
 import { type PathValues, stepsOf, valuesAt } from './values-at.ts'
 
 /** Verdict of the plan on one condition on one resource. */

@@ -1,4 +1,4 @@
-import type { StatementResult, Verdict } from './types.ts'
+import type { StatementResult, Verdict } from './statement.ts'
 
 /** Title of the report entry about the check. */
 export const INTENT_TITLE = 'Checked against the request'

@@ -5,7 +5,7 @@ import type { Plan } from '../../plan/plan.ts'
 import { covers } from '../../plan/targets/targets.ts'
 import { expressionsByAddress, modulesOf } from '../common/expressions.ts'
 import { fits } from './glob.ts'
-import type { Marked, Selector } from './types.ts'
+import type { Marked, Selector } from './statement.ts'
 
 /** One instance of a managed resource, in the root module or in one that it calls. */
 export interface Resource {

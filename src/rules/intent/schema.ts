@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { isJsonObject } from '../../base/json.ts'
 import { fromReportAction, REPORT_ACTIONS } from '../../plan/actions.ts'
-import { OPERATORS, type Scalar, type Statement } from './types.ts'
+import { OPERATORS, type Scalar, type Statement } from './statement.ts'
 
 const MAX_TEXT = 400
 const short = (max = 200) =>

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, ownMember } from '../../base/json.ts'
 import { hasMark, itemMarks, memberMarks } from '../../plan/marks.ts'
-import type { Marked } from './types.ts'
+import type { Marked } from './statement.ts'
 
 /** The values that a path leads to. */
 export interface PathValues {

@@ -1,6 +1,6 @@
 import { parse } from 'yaml'
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
-import type { Subject } from '../types.ts'
+import type { Subject } from '../rule.ts'
 import { jsonAt } from '../view.ts'
 
 /** The provider uses the singular for the names of repeated blocks. */

@@ -2,7 +2,7 @@ import { isJsonObject } from '../../base/json.ts'
 import { networkRules } from '../network.ts'
 import { type Opening, protocolOf } from '../ports.ts'
 import { audiencesOf, openTo } from '../public-address.ts'
-import type { Rule, Subject, View } from '../types.ts'
+import type { Rule, Subject, View } from '../rule.ts'
 import { blocksAt, blocksOf, isAbsent, isUnknown, jsonAt, numberOf, textOf, textsOf } from '../view.ts'
 import { typesOfKinds } from './manifest.ts'
 

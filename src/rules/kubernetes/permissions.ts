@@ -1,4 +1,4 @@
-import type { Rule, Subject, View } from '../types.ts'
+import type { Rule, Subject, View } from '../rule.ts'
 import { blocksOf, textOf, textsOf } from '../view.ts'
 import { typesOfKinds } from './manifest.ts'
 

@@ -1,4 +1,4 @@
-import type { Rule, Subject, View } from '../types.ts'
+import type { Rule, Subject, View } from '../rule.ts'
 import { blocksAt, blocksOf, flagOf, textOf, textsOf } from '../view.ts'
 import { typesOfKinds } from './manifest.ts'
 

@@ -1,7 +1,7 @@
 import { networkRules } from '../network.ts'
 import { EVERY_PORT, type Opening, protocolOf } from '../ports.ts'
 import { audiencesOf, openTo } from '../public-address.ts'
-import type { Rule, Subject, View } from '../types.ts'
+import type { Rule, Subject, View } from '../rule.ts'
 import { blocksOf, flagOf, isUnknown, numberOf, textOf, textsOf } from '../view.ts'
 
 /** The policy statements in lower case and with single blanks, since letter case does not matter in their language. */

@@ -117,18 +117,14 @@ test('the default port gives way, said aloud', async () => {
 })
 
 test('log lines are made readable; other lines stay as they are', () => {
-  const line = JSON.stringify({
-    time: '2026-01-31T23:59:59.000Z',
-    level: 'info',
-    message: 'round started',
-    process: 'worker',
-    round: 3,
-  })
-  expect(formatLogLine('worker', line, false)).toBe('worker 23:59:59 round started round=3')
-  expect(formatLogLine('core', '{"level":"error","message":"no","error":{"message":"because"}}', false)).toContain(
+  const format = (name: string, line: string | object) =>
+    formatLogLine(name, typeof line === 'string' ? line : JSON.stringify(line), false)
+  const started = { time: '2026-01-31T23:59:59.000Z', level: 'info', message: 'round started', process: 'worker' }
+  expect(format('worker', { ...started, round: 3 })).toBe('worker 23:59:59 round started round=3')
+  expect(format('core', { level: 'error', message: 'no', error: { message: 'because' } })).toContain(
     'error no: because',
   )
-  expect(formatLogLine('core', '{"level":"debug","message":"detail"}', false)).toBeNull()
-  expect(formatLogLine('iac', 'plain text', false)).toBe('iac    plain text')
-  expect(formatLogLine('iac', '{broken', false)).toBe('iac    {broken')
+  expect(format('core', { level: 'debug', message: 'detail' })).toBeNull()
+  expect(format('iac', 'plain text')).toBe('iac    plain text')
+  expect(format('iac', '{broken')).toBe('iac    {broken')
 })

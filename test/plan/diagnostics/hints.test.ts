@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { blockPathAt, readDeclarations } from '../../../src/plan/diagnostics/declarations.ts'
 import type { Diagnostic } from '../../../src/plan/diagnostics/diagnostic.ts'
 import { hintFor, type Surroundings } from '../../../src/plan/diagnostics/hints.ts'
-import type { Block } from '../../../src/plan/schema/read.ts'
+import type { Block } from '../../../src/plan/schema/read-schema.ts'
 
 const NETWORK = readDeclarations([
   'variable "name" {}\nvariable "cidr" {}\noutput "vpc_id" {}\noutput "subnet_ids" {}\n',

@@ -110,7 +110,7 @@ describe('attributes of a plan document', () => {
   })
 
   it('takes the attributes of the last resources away when the document would be too large', async () => {
-    const { createPlanDocument, writePlanDocument } = await import('../../../src/plan/document/create.ts')
+    const { createPlanDocument, writePlanDocument } = await import('../../../src/plan/document/create-document.ts')
     const after = { text: 'x'.repeat(500) }
     const plan = planFrom([1, 2, 3, 4].map((n) => entry(`a.b${n}`, { actions: ['create'], after })))
     const facts = { plan, targets: [], masker: { text: (text: string) => text } }

@@ -1,6 +1,6 @@
 import { createMasker } from '../../../src/base/masking.ts'
-import { createPlanDocument } from '../../../src/plan/document/create.ts'
-import type { DocumentAttribute, PlanDocument, PlanDocumentFacts } from '../../../src/plan/document/types.ts'
+import { createPlanDocument } from '../../../src/plan/document/create-document.ts'
+import type { DocumentAttribute, PlanDocument, PlanDocumentFacts } from '../../../src/plan/document/plan-document.ts'
 import { type Plan, parsePlan } from '../../../src/plan/plan.ts'
 import { maskerOf } from '../../../src/plan/sensitive.ts'
 

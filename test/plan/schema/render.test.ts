@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { declaredTypes, mentionedTypes, nearNames, type TypeSchema } from '../../../src/plan/schema/read.ts'
+import { declaredTypes, mentionedTypes, nearNames, type TypeSchema } from '../../../src/plan/schema/read-schema.ts'
 import { renderType, renderTypes, typeText } from '../../../src/plan/schema/render.ts'
 
 const attribute = (fields: object) => ({ type: 'string', description_kind: 'plain', ...fields })

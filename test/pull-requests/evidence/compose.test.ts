@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { composeDescription } from '../../../src/pull-requests/evidence/compose.ts'
-import type { Evidence } from '../../../src/pull-requests/evidence/types.ts'
+import type { Evidence } from '../../../src/pull-requests/evidence/evidence.ts'
 import { check, evidenceOf, generateReport, report, sectionOf, titlesOf, UUID } from './fixtures.ts'
 
 const LIMITS = { github: 65_536, gitlab: 1_048_576, azure: 4_000 }

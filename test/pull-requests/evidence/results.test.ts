@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { composeDescription } from '../../../src/pull-requests/evidence/compose.ts'
-import type { Evidence } from '../../../src/pull-requests/evidence/types.ts'
+import type { Evidence } from '../../../src/pull-requests/evidence/evidence.ts'
 import { emptyResult } from '../../../src/rounds/round-result.ts'
 import { changeListOf, evidenceOf, evidenceWith, generateReport, lost, report, sectionOf } from './fixtures.ts'
 

@@ -30,7 +30,7 @@ async function expectEnd(page: Page, request: APIRequestContext, id: string, sta
 const open = (page: Page, name: string) =>
   page.getByRole('navigation', { name: 'Parts of the session' }).getByRole('link', { name }).click()
 
-test('generate: from a sentence to a reviewed plan, a sealed plan and an open pull request', async ({
+test('generate: from a sentence to a reviewed plan, a saved plan and an open pull request', async ({
   page,
   request,
 }) => {
@@ -60,7 +60,7 @@ test('apply: exactly the reviewed plan', async ({ page, request }) => {
     .getByRole('dialog')
     .getByRole('button', { name: /^Apply/ })
     .click()
-  await expect(page.getByText(/applied/i).first()).toBeVisible({ timeout: 90_000 })
+  await expect(page.getByText('The saved plan was applied')).toBeVisible({ timeout: 90_000 })
   const session = await waitForEnd(request, id)
   expect(session.seal?.reason).toBe('used')
 })

@@ -126,7 +126,7 @@ test('the finished conversation, as a reader of the screen hears it', async ({ p
       - textbox "Next request"
       - group "Kind of round":
         - radio "Change writes code for the request, and plans it" [checked]
-      - button "Ask"
+      - button "Send"
   `)
 })
 
@@ -196,7 +196,7 @@ test('a stop that comes too late says so', async ({ page }) => {
 test('what the platform refuses stands at its field, and what was typed survives a reload', async ({ page }) => {
   await page.goto(`/console/sessions/${finished.uuid}`)
   const field = page.getByRole('textbox', { name: 'Next request' })
-  await page.getByRole('button', { name: 'Ask', exact: true }).click()
+  await page.getByRole('button', { name: 'Send', exact: true }).click()
   await expect(field).toHaveAttribute('aria-invalid', 'true')
   await expect(page.getByRole('alert')).toBeVisible()
   await page.getByRole('radio', { name: /Drift/ }).check()
@@ -319,7 +319,7 @@ test('who may not stop a round or ask for drift is told so', async ({ page }) =>
   await page.goto(`/console/sessions/${finished.uuid}`)
   await page.getByRole('radio', { name: /Drift/ }).check()
   await expect(page.getByText('Drift needs the operation role devops')).toBeVisible()
-  await expect(page.getByRole('button', { name: 'Ask', exact: true })).toBeDisabled()
+  await expect(page.getByRole('button', { name: 'Send', exact: true })).toBeDisabled()
   await pretendToRun(page)
   const running = structuredClone(finished)
   running.in_flight = true

@@ -23,7 +23,7 @@ async function changeSession(page: Page, request: APIRequestContext, change: (se
 const handIn = (page: Page, path: RegExp, json: unknown) =>
   page.route(path, (route) => route.fulfill({ json, headers: { 'access-control-allow-origin': '*' } }))
 
-test('says what is sealed, and verifies it with six checks in words', async ({ page, request }) => {
+test('shows the saved plan, and verifies it with six checks in words', async ({ page, request }) => {
   await resetSample(request, 'apply')
   const { uuid, seal } = await runExample(request, 'apply')
   applied = uuid
@@ -74,7 +74,7 @@ test('wants a typed word where the plan cannot be read, so that nobody knows wha
   await expect(page.getByRole('dialog').getByLabel('Type apply to confirm')).toBeVisible()
 })
 
-test('applies the sealed plan end to end, and says that the seal is used', async ({ page, request }) => {
+test('applies the saved plan end to end, and says that it was applied', async ({ page, request }) => {
   await open(page, applied)
   await expect(page.getByText('It will create 3.')).toBeVisible()
   await page.getByRole('button', { name: 'Apply the saved plan' }).click()
@@ -171,7 +171,7 @@ test('refuses with the reason: locked, of somebody else, failed', async ({ page,
   await expect(page.getByRole('button', { name: 'Verify now' })).toBeVisible()
 })
 
-test('says that nothing is sealed in a session that never sealed a plan', async ({ page, request }) => {
+test('says so in a session that never saved a plan', async ({ page, request }) => {
   const { uuid } = await runExample(request, 'declined')
   await open(page, uuid)
   await expect(page.getByText('There is no saved plan')).toBeVisible()

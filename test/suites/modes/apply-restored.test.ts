@@ -38,14 +38,14 @@ const keyOf = async (uuid: string) => {
 }
 const loseDisk = (uuid: string) => rm(dirname(planPath(stack, uuid)), { recursive: true })
 
-describe('a pin that was kept in the object store', () => {
+describe('a saved plan with a copy in the object store', () => {
   it('is not needed while the disk has it, and goes with the apply', async () => {
     const context = keyed(contextOf(stack))
     const { uuid } = await sessionWithPlan(stack, context)
     const key = (await keyOf(uuid)) ?? ''
     const before = jobsOf(stack, uuid)
     const stored = new TextDecoder('latin1').decode(await context.storage.get(key))
-    expect(stored.startsWith('PIN1')).toBe(true)
+    expect(stored.startsWith('PLN1')).toBe(true)
     expect(stored).not.toContain('main.tf')
     const session = await applyRound(stack, context, uuid)
     expect(session.statuses.at(-1)).toBe('completed')

@@ -1,6 +1,6 @@
+import type { Evidence } from '../evidence.ts'
 import { bulletList, capLines, code, inline } from '../markdown.ts'
 import { blocks, findLaterChange, formatTime, plural, type Section, section } from '../section.ts'
-import type { Evidence } from '../types.ts'
 
 /** At most so many assumptions, targets, or resource types, are listed. */
 const MAX_LISTED = 20

@@ -1,8 +1,8 @@
 import type { Severity } from '../../../base/vocabulary.ts'
 import type { ComplianceReport } from '../../../reports/schemas.ts'
+import type { Evidence } from '../evidence.ts'
 import { bulletList, capLines, code, inline, table } from '../markdown.ts'
 import { blocks, plural, type Section, section } from '../section.ts'
-import type { Evidence } from '../types.ts'
 
 type Finding = ComplianceReport['violations'][number]
 

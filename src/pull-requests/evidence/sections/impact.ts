@@ -1,9 +1,9 @@
 import { BEYOND_TITLE, isBeyondTitle } from '../../../plan/targets/targets.ts'
 import { isBackgroundTitle } from '../../../reports/background-points.ts'
 import { isIntentTitle } from '../../../rules/intent/describe.ts'
+import type { Evidence } from '../evidence.ts'
 import { bulletList, capLines, code, inline, table } from '../markdown.ts'
 import { blocks, type Section, section, unreadableSection } from '../section.ts'
-import type { Evidence } from '../types.ts'
 
 const MAX_POINTS = 30
 

@@ -1,8 +1,8 @@
 import { toReportAction } from '../../../plan/actions.ts'
 import type { ListedChange } from '../../../plan/change-list.ts'
 import { criticalityOf } from '../../../plan/impact.ts'
-import type { ReviewedChanges } from '../changes.ts'
 import { bulletList, capLines, code } from '../markdown.ts'
+import type { ReviewedChanges } from '../reviewed-changes.ts'
 import { blocks, plural } from '../section.ts'
 
 /** Changes for which a revert means the same. */

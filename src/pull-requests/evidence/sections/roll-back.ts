@@ -1,6 +1,6 @@
-import { reviewedChanges } from '../changes.ts'
+import type { Evidence } from '../evidence.ts'
+import { reviewedChanges } from '../reviewed-changes.ts'
 import { blocks, type Section, section } from '../section.ts'
-import type { Evidence } from '../types.ts'
 import { describeRevert } from './revert.ts'
 
 const MAX_NAMED = 20

@@ -208,7 +208,7 @@ describe('a sweep of the disk', () => {
   })
 })
 
-describe('stored pins of sessions that failed', () => {
+describe('stored copies of sessions that failed', () => {
   const keyOf = async (uuid: string) => {
     const [row] = await db.sql<{ archive_key: string | null }[]>`
       SELECT archive_key FROM saved_plans p JOIN sessions s ON s.id = p.session_id WHERE p.ended_at IS NULL AND s.uuid = ${uuid}`

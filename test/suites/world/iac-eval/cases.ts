@@ -4,7 +4,7 @@ import { readCsv } from '../../../../eval/iac-eval/csv.ts'
 import { addProviders, loadScenarios } from '../../../../eval/scenario/load.ts'
 import { readScenario, type Scenario } from '../../../../eval/scenario/scenario.ts'
 import { isJsonObject, type JsonObject } from '../../../../src/base/json.ts'
-import type { Statement } from '../../../../src/rules/intent/types.ts'
+import type { Statement } from '../../../../src/rules/intent/statement.ts'
 
 /** A scenario with a solution that is known to be right. */
 export interface Reference {

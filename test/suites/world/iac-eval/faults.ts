@@ -1,6 +1,6 @@
 import type { Scenario } from '../../../../eval/scenario/scenario.ts'
 import { fits } from '../../../../src/rules/intent/glob.ts'
-import type { Scalar } from '../../../../src/rules/intent/types.ts'
+import type { Scalar } from '../../../../src/rules/intent/statement.ts'
 import type { Reference } from './cases.ts'
 
 /** What can be planted in a solution. */

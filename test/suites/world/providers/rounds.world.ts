@@ -7,7 +7,7 @@ import { readSettings } from '../../../../sidecars/iac/settings.ts'
 import { startService } from '../../../../sidecars/shared/run-service.ts'
 import { silentLogger } from '../../../../src/base/log.ts'
 import { parsePlan } from '../../../../src/plan/plan.ts'
-import { readBlock } from '../../../../src/plan/schema/read.ts'
+import { readBlock } from '../../../../src/plan/schema/read-schema.ts'
 import { sensitiveLiterals } from '../../../../src/plan/sensitive.ts'
 import { createIacClient } from '../../../../src/services/iac/client.ts'
 

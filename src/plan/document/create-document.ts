@@ -4,11 +4,16 @@ import { countResource, emptySummary } from './actions.ts'
 import { collectAttachments } from './attached.ts'
 import { listAttributes } from './attributes.ts'
 import { describeOutside, listDrift, listOutputs } from './brief.ts'
-import { findDependencies } from './dependencies/find.ts'
+import { findDependencies } from './dependencies/find-dependencies.ts'
 import { MAX_DOCUMENT_BYTES } from './limits.ts'
+import {
+  type DocumentResource,
+  PLAN_DOCUMENT_VERSION,
+  type PlanDocument,
+  type PlanDocumentFacts,
+} from './plan-document.ts'
 import { describeResource } from './resource.ts'
 import { createDisplay, type Display } from './shown.ts'
-import { type DocumentResource, PLAN_DOCUMENT_VERSION, type PlanDocument, type PlanDocumentFacts } from './types.ts'
 
 interface Limits {
   /** Largest document in bytes; once it is reached, the resources that follow have no attributes. */

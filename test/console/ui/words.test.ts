@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import * as format from '../../../../console/ui/words.ts'
-import { repositoryName, shorten, visibleText } from '../../../../console/ui/words.ts'
+import * as format from '../../../console/ui/words.ts'
+import { repositoryName, shorten, visibleText } from '../../../console/ui/words.ts'
 
 describe('formats', () => {
   it.each([

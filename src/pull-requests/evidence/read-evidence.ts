@@ -5,7 +5,7 @@ import type { ReportType } from '../../base/vocabulary.ts'
 import type { Context } from '../../context.ts'
 import { complianceFindings, type ReportDocuments, reportSchemas } from '../../reports/schemas.ts'
 import { createConfiguredMasker, maskRounds } from '../shown-rounds.ts'
-import type { Evidence, EvidenceRows, StoredDocument, StoredRow } from './types.ts'
+import type { Evidence, EvidenceRows, StoredDocument, StoredRow } from './evidence.ts'
 
 type EvidenceContext = Pick<Context, 'storage' | 'log' | 'config'>
 

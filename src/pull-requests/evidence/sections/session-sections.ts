@@ -1,7 +1,7 @@
 import { INTENT_TITLE, isIntentTitle } from '../../../rules/intent/describe.ts'
+import type { Evidence } from '../evidence.ts'
 import { bulletList, capLines, code, inline } from '../markdown.ts'
 import { blocks, type Section, section, unreadableSection } from '../section.ts'
-import type { Evidence } from '../types.ts'
 
 /**
  * Names the session and its branch.

@@ -1,7 +1,7 @@
 import { type Json, ownMember } from '../../base/json.ts'
 import { toReportAction } from '../../plan/actions.ts'
 import { criticalityOf } from '../../plan/impact.ts'
-import type { Rule, Subject } from '../types.ts'
+import type { Rule, Subject } from '../rule.ts'
 import { blocksOf, flagOf, isUnknown, viewOf } from '../view.ts'
 
 const PROTECTION = [

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Plan, parsePlan } from '../../../src/plan/plan.ts'
-import { evaluateStatements } from '../../../src/rules/intent/evaluate.ts'
+import { evaluateStatements } from '../../../src/rules/intent/evaluate-statements.ts'
 import { readStatements } from '../../../src/rules/intent/schema.ts'
 import { changesJson, planOf } from '../../plan/fixtures.ts'
 

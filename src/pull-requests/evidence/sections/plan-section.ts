@@ -1,8 +1,8 @@
 import { countsInWords, type ListedAction, type ListedChange } from '../../../plan/change-list.ts'
-import { actionInWords, describeObject, type ReviewedChanges, reviewedChanges } from '../changes.ts'
+import type { Evidence } from '../evidence.ts'
 import { bulletList, capLines, inline, table } from '../markdown.ts'
+import { actionInWords, describeObject, type ReviewedChanges, reviewedChanges } from '../reviewed-changes.ts'
 import { blocks, findLaterChange, formatTime, notesOf, type Section, section, unreadableSection } from '../section.ts'
-import type { Evidence } from '../types.ts'
 
 const MAX_ROWS = 50
 const FEW_ROWS = 8

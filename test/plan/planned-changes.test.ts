@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { actionOf } from '../../src/plan/actions.ts'
-import { planCounts, plannedChanges } from '../../src/plan/changes.ts'
 import { parsePlan } from '../../src/plan/plan.ts'
+import { planCounts, plannedChanges } from '../../src/plan/planned-changes.ts'
 import { changesJson, planOf } from './fixtures.ts'
 
 describe('actionOf', () => {

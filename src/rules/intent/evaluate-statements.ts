@@ -4,7 +4,7 @@ import { isNegative } from './compare.ts'
 import { judge } from './condition.ts'
 import { fits } from './glob.ts'
 import { isAt, isSelected, type PlanView, type Resource, viewPlan } from './resources.ts'
-import type { Statement, StatementOf, StatementResult, Verdict } from './types.ts'
+import type { Statement, StatementOf, StatementResult, Verdict } from './statement.ts'
 import { stepsOf } from './values-at.ts'
 
 type Result = Pick<StatementResult, 'verdict' | 'finding'>

@@ -1,7 +1,7 @@
 import type { ApplyReport } from '../../../reports/schemas.ts'
+import type { Evidence } from '../evidence.ts'
 import { bulletList, capLines, code, inline, prose, table } from '../markdown.ts'
 import { blocks, formatTime, notesOf, type Section, section, unreadableSection } from '../section.ts'
-import type { Evidence } from '../types.ts'
 
 const MAX_ROWS = 40
 

@@ -1,6 +1,6 @@
+import type { Evidence } from '../evidence.ts'
 import { bulletList, capLines, code, inline, prose, table } from '../markdown.ts'
 import { blocks, formatTime, notesOf, type Section, section, unreadableSection } from '../section.ts'
-import type { Evidence } from '../types.ts'
 
 const MAX_ROWS = 40
 const FEW_ROWS = 5

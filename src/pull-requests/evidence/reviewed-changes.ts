@@ -1,8 +1,8 @@
 import { fromReportAction, toReportAction } from '../../plan/actions.ts'
 import type { ChangeList, ListedChange } from '../../plan/change-list.ts'
 import type { GenerateReport } from '../../reports/schemas.ts'
+import type { Evidence } from './evidence.ts'
 import { code } from './markdown.ts'
-import type { Evidence } from './types.ts'
 
 /** What the reviewed plan does, and the words of the report for a change. */
 export interface ReviewedChanges extends ChangeList {

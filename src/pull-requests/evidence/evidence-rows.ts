@@ -1,7 +1,7 @@
 import { isUuid } from '../../base/text.ts'
 import type { Sql, Transaction } from '../../data/db/types.ts'
 import { readRoundResult } from '../../rounds/round-result.ts'
-import type { EvidenceRows, RoundRow } from './types.ts'
+import type { EvidenceRows, RoundRow } from './evidence.ts'
 
 type Head = EvidenceRows['session'] & { id: number }
 
