@@ -3,7 +3,7 @@ import { delay } from '../../src/base/http.ts'
 import type { EngineResult, IacJobKind, IacJobs } from '../../src/services/iac/contract.ts'
 import type { BareRun } from './run.ts'
 
-/** Who wants the round to end, as far as this run knows; null when nobody does. */
+/** The user who cancelled the round, as far as this run knows; null when nobody has. */
 export function cancelledBy({ cancellation }: Pick<BareRun, 'cancellation'>): string | null {
   const reason: unknown = cancellation?.signal.reason
   return reason instanceof RoundCancelled ? reason.by : null
@@ -11,7 +11,7 @@ export function cancelledBy({ cancellation }: Pick<BareRun, 'cancellation'>): st
 
 /** Jobs that write the state. They are waited for until they end, because only then it is known what they did. */
 const WRITES_STATE: readonly string[] = ['apply', 'import']
-/** How long any other job of a cancelled round is waited for, where `services.iac.job_timeout` is not shorter. */
+/** Longest wait for any other job of a cancelled round, where `services.iac.job_timeout` is not shorter. */
 const LIMIT_MS = 600_000
 
 /**

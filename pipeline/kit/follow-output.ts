@@ -115,7 +115,7 @@ class WatchedJob {
 class StreamWriter {
   readonly #write: (lines: string) => void
   #taken = ''
-  /** How much of `#taken` has been written. */
+  /** The length of the part of `#taken` that has been written. */
   #written = 0
   #isFull = false
 
@@ -150,7 +150,7 @@ class StreamWriter {
   }
 }
 
-/** How many characters at the beginning of a text are lines that were written. An `init` may have begun again. */
+/** Counts the characters at the beginning of a text that are lines already written. An `init` may have begun again. */
 function sharedLines(written: string, text: string): number {
   if (text.startsWith(written)) return written.length
   let same = 0

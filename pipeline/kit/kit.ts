@@ -14,7 +14,7 @@ import { createStatusWriter, type StatusWriter } from './status.ts'
 import { createSurvey, type Survey } from './survey.ts'
 import { createBareTools, createTools } from './tools.ts'
 
-/** What all steps of one run share. */
+/** The tools that all steps of one run share. */
 export interface BareKit {
   run: BareRun
   secrets: SecretRegister
@@ -29,7 +29,7 @@ export interface BareKit {
   trace?: RunTrace
 }
 
-/** What the steps of a run that works on the code share. */
+/** The tools that the steps of a run on code share. */
 export interface Kit extends BareKit {
   run: Run
   engine: Engine

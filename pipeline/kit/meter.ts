@@ -6,8 +6,8 @@ import type { AttemptSpending } from '../../src/rounds/attempts.ts'
 import type { RoundUsage } from '../../src/sessions/session-detail.ts'
 
 /**
- * What is stored with a round: the published totals and the share of each chain. Time during which both an engine job
- * and a model call ran counts once, as time of the engine.
+ * The usage that is stored with a round: the published totals and the share of each chain. Time during which both an
+ * engine job and a model call ran counts once, as time of the engine.
  */
 export interface MeteredUsage extends RoundUsage {
   chains: Partial<Record<ChainName, ChainUsage>>

@@ -37,7 +37,7 @@ export const watchUploads = (storage: ObjectStore, eventLog: EventLog): ObjectSt
   },
 })
 
-/** How many lines a change of a file adds and removes. */
+/** Counts the lines that a change of a file adds and removes. */
 export function countLines(change: { new_file: boolean; content: string }): { added: number; removed: number } {
   const lines = change.content.replace(/\n$/, '').split('\n')
   if (change.new_file) return { added: change.content === '' ? 0 : lines.length, removed: 0 }

@@ -18,7 +18,7 @@ export interface OutputArchive {
 
 /** Longest text that is stored. The middle is cut: the beginning and the end say the most. */
 const MAX_CHARS = 8 * 1024 * 1024
-/** How long the end of a round waits for the object store, and for that of a round that is interrupted. */
+/** Time that the end of a round waits for the object store, and that of an interrupted round. */
 const LIMIT_MS = 20_000
 const INTERRUPTED_LIMIT_MS = 2_000
 

@@ -16,7 +16,7 @@ import type { RunTrace } from '../../src/observe/trace-types.ts'
 import { secondsSince } from './observe.ts'
 import type { BareRun } from './run.ts'
 
-/** What of a kit the runs of chains need. */
+/** The part of a kit that runs of chains need. */
 export interface ChainKit {
   run: Pick<BareRun, 'context' | 'round' | 'conversation' | 'log' | 'signal' | 'observe' | 'eventLog'>
   secrets: Pick<Masker, 'text'>
@@ -24,7 +24,7 @@ export interface ChainKit {
   trace?: RunTrace
 }
 
-/** What a step may do otherwise than most. */
+/** Settings of a step that differ from the usual ones. */
 interface ChainOptions<Body extends string> {
   /** Bodies that were read already. */
   bodies?: Record<Body, string>

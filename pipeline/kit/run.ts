@@ -25,7 +25,7 @@ export interface BareRun {
   round: ClaimedRound
   /** The session's conversation. Modes add turns to it; it is saved when the round ends. */
   conversation: Turn[]
-  /** What the round built. Modes and steps fill it in, with masked words; it is saved when the round ends. */
+  /** The result of the round. Modes and steps fill it in, with masked words; it is saved when the round ends. */
   result: RoundResult
   log: Logger
   /**
@@ -53,7 +53,7 @@ export interface BareRun {
   budget?: TokenBudget
 }
 
-/** How a run hears that somebody wants its round to end, and what has to end before the round does. */
+/** The request to end a round, and the jobs that have to end before the round does. */
 export interface Cancellation {
   /** Fires with `RoundCancelled`. */
   signal: AbortSignal
@@ -68,7 +68,7 @@ export interface Run extends BareRun {
   workspace: Workspace
 }
 
-/** How a mode ended. An error that a mode throws ends the round with the status `failed`. */
+/** The end of a mode. An error that a mode throws ends the round with the status `failed`. */
 export type Outcome = { status: 'completed' } | { status: 'uncompleted'; message: string }
 
 /** The mode itself has handed the round back, to wait for something. The run must not write anything more. */
@@ -76,7 +76,7 @@ export interface Parked {
   status: 'parked'
 }
 
-/** Runs a mode. Its code reads like the mode's row in the specification. */
+/** Runs a mode. */
 export type ModeHandler = (run: Run) => Promise<Outcome>
 
 /** A mode, and whether its rounds work in a clone of the repository. A clone is made only for those that do. */
@@ -91,7 +91,7 @@ export type Modes = Record<Mode, RoundMode>
 
 export const inWorkspace = (handle: ModeHandler): RoundMode => ({ workspace: true, handle })
 
-/** What a session may still spend on models. */
+/** The tokens that a session may still spend on models. */
 export interface TokenBudget {
   /** Errors: `PlatformError` `TokenBudgetExceeded` when nothing is left. */
   check(): void

@@ -19,9 +19,9 @@ export interface StatusWriter {
   settle(): Promise<void>
 }
 
-/** How long the next row waits for a sentence that the model has not finished. */
+/** Time that the next row waits for a sentence that the model has not finished. */
 const GRACE_MS = 1_000
-/** How long the model may take for a sentence when no other row waits. */
+/** Time that the model may take for a sentence when no other row waits. */
 const MAX_MS = 30_000
 
 export function createStatusWriter(kit: ChainKit & { run: BareRun }): StatusWriter {

@@ -1,9 +1,13 @@
+import type { DriftOperation } from '../../src/plan/drift.ts'
+import { storeDrift, storeReport } from '../../src/reports/artifacts.ts'
+import { settleDriftPreview } from '../../src/reports/settle-drift.ts'
 import { createKit, type Kit } from '../kit/kit.ts'
 import type { Outcome, Run } from '../kit/run.ts'
 import { settleStatusAfter } from '../kit/status.ts'
-import { lookForDrift } from '../steps/drift/look-for-drift.ts'
+import { findCoveredDrift } from '../steps/drift/excepted-drift.ts'
+import { describeUnmatched, readDrift } from '../steps/drift/read-drift.ts'
+import { ASSESSING } from '../steps/drift/remediate-drift.ts'
 import { findRequestedScope } from '../steps/drift/requested-scope.ts'
-import { writeDriftPreviewReport } from '../steps/drift/write-preview-report.ts'
 import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
 
 /**
@@ -22,6 +26,44 @@ async function runDriftPreview(kit: Kit): Promise<Outcome> {
   await status.show('filtering', 'Looking for drift. Nothing is changed.')
   const scope = run.round.is_partial ? await findRequestedScope(kit) : { targets: [] }
   if ('declined' in scope) return { status: 'uncompleted', message: kit.secrets.text(scope.declined) }
-  await writeDriftPreviewReport(kit, await lookForDrift(kit, scope.targets))
+  const seen = await lookForDrift(kit, scope.targets)
+  await status.show('report', 'Writing the report on what differs.')
+  // Code writes all of the report, because there is nothing to tell beside what was read.
+  const document = settleDriftPreview(seen, kit.secrets)
+  await storeReport(run.context, run.round, { type: 'drift', document }, run.signal)
   return { status: 'completed' }
+}
+
+/** Drift as it was read once, without any attempt to remediate it. */
+interface SeenDrift {
+  /** Differences that no exception rule covers. */
+  remaining: DriftOperation[]
+  /** Differences that an exception rule covers. */
+  excepted: DriftOperation[]
+  /** Notes of the exception filter on the rules. */
+  notes: string[]
+  /** Output of the engine when drift could not be read; null otherwise. */
+  failure: string | null
+}
+
+/**
+ * Reads drift once and stores it. The exception filter, a model, is asked about it when there is any.
+ * @param targets what is looked at; everything when the list is empty
+ * Errors: those of `readDrift`, of the object store and of `runAgent`.
+ */
+async function lookForDrift(kit: Kit, targets: string[]): Promise<SeenDrift> {
+  const { run, status } = kit
+  await status.show('validating', ASSESSING)
+  const reading = await readDrift(kit, null, targets)
+  const failure = reading.ok ? describeUnmatched(reading.valid) : reading.feedback
+  if (!reading.ok || failure !== null) return { remaining: [], excepted: [], notes: [], failure }
+  const { operations } = reading
+  await storeDrift(run.context, run.round, { operations, targets }, run.signal)
+  const { covered, note } = await findCoveredDrift(kit, operations)
+  return {
+    remaining: operations.filter((operation) => !covered.includes(operation)),
+    excepted: covered,
+    notes: note === null ? [] : [note],
+    failure: null,
+  }
 }

@@ -17,9 +17,9 @@ import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
 import { readDeclarations } from '../steps/shared/look-at-repository.ts'
 
 /**
- * Brings resources that exist in the scope into the code and into the managed state (contract, section 2.6). The state
- * is written during the round, so that no apply follows: no plan is saved, and nothing is audited or locked. The scope is listed
- * before any model is asked; when that fails, the round fails with what has to be set.
+ * Brings resources that exist in the scope into the code and into the managed state. The state is written during the
+ * round, so that no apply follows: no plan is saved, and nothing is audited or locked. The scope is listed before any
+ * model is asked; when that fails, the round fails with what has to be set.
  */
 export async function importResources(run: Run): Promise<Outcome> {
   const kit = createKit(run)

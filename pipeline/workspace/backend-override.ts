@@ -50,7 +50,7 @@ export async function assertNotReplaced(uploadFolder: string, iacRoot: string): 
 /** Names of override files. OpenTofu also reads `.tofu` files and prefers them to `.tf` files of the same name. */
 const OVERRIDE_FILE = /^(?:.*_)?override\.(?:tf|tofu)(?:\.json)?$/
 /**
- * Whether a file may set a state backend: that takes a `terraform` block and the word `backend` or `cloud`. A file
+ * True if a file may set a state backend: that takes a `terraform` block and the word `backend` or `cloud`. A file
  * that has these words in comments only is refused as well.
  */
 const setsBackend = (text: string) => /\bterraform\b/.test(text) && /\b(?:backend|cloud)\b/.test(text)

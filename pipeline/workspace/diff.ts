@@ -119,7 +119,7 @@ async function readUntrackedFiles(checkout: Checkout, signal?: AbortSignal): Pro
   return files
 }
 
-/** How many commits are fetched first. When they are not enough, the whole history is fetched. */
+/** Commits that are fetched first. When they are not enough, the whole history is fetched. */
 const FIRST_STEP = 200
 
 /**

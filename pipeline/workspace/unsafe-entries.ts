@@ -115,7 +115,7 @@ function parentsOf(path: string): string[] {
 const isPluginFolder = (path: string): boolean =>
   path.split('/').some((segment) => /^(\.terraform|terraform\.d)$/i.test(segment))
 
-/** Whether a path of the repository is a symlink that leads out of the clone or into git's own directory. */
+/** True if a path of the repository is a symlink that leads out of the clone or into git's own directory. */
 async function isUnsafeLink(root: string, path: string): Promise<boolean> {
   const target = await resolveLink(join(root, path))
   if (target === null) return false

@@ -232,6 +232,10 @@ describe('best effort', () => {
     ['202 without an id', () => HttpResponse.json({}, { status: 202 })],
     ['202 with garbage', () => new HttpResponse('<html>', { status: 202 })],
     ['silence', () => new Promise<Response>(() => {})],
+    [
+      '202 without an end',
+      () => new HttpResponse(new ReadableStream({ pull: () => new Promise(() => {}) }), { status: 202 }),
+    ],
   ])('%s is one line in the log', async (_name, respond) => {
     answer(respond)
     await notifyApplyFailure(context(), SESSION, { round: 1, stderr: 'x' })

@@ -9,8 +9,8 @@ import { createUser, openSession, runRound } from '../helpers/sessions.ts'
 import { shortenTimers } from '../pull-requests/support.ts'
 
 /*
- * The texts that clients of the API may rely on, written down here from the specification and not
- * taken from the code. A change of one of them is a change of the contract.
+ * Texts that clients of the API may rely on, written down here and not taken from the code: a change of one of them
+ * breaks clients.
  */
 
 const UNKNOWN = '5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11'

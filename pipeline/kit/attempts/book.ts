@@ -16,7 +16,7 @@ export interface OpenAttempt {
   found: FoundIn[]
   /** Holds its changes; null while there are none. */
   commit: string | null
-  /** What models were asked since it began. */
+  /** Model calls since it began. */
   spent: () => AttemptSpending
 }
 

@@ -16,7 +16,7 @@ const MAX_KEPT = { first: 20, later: 3, after: 50 }
 /** Most characters of each part. */
 const MAX = { summary: 300, detail: 800, snippet: 1_200, name: 300, reason: 500 } as const
 
-/** How many findings of the attempt with this number are kept. */
+/** Returns the number of findings that are kept of the attempt with this number. */
 export const keptOf = (number: number): number => (number > MAX_KEPT.after ? MAX_KEPT.later : MAX_KEPT.first)
 
 /** Masks and shortens what was found; the paths of the working copy are left out. */

@@ -64,7 +64,7 @@ async function recordJobId({ context, round, log }: BareRun, jobId: string): Pro
   }
 }
 
-/** How the contract of the iac service says that a job never ran. */
+/** The text with which the iac service says that a job never ran. */
 const NEVER_STARTED = 'The job was cancelled before it started.'
 
 /**

@@ -21,7 +21,7 @@ export async function waitForStateLock({ run, status }: BareKit, projectId: stri
   }
 }
 
-/** Whether another run holds the lock; false also where it cannot be seen. */
+/** True if another run holds the lock; false also where it cannot be seen. */
 async function isLocked({ context, signal, log }: BareKit['run'], projectId: string): Promise<boolean> {
   try {
     return (await isStateLocked(context, projectId, signal)) === true

@@ -2,25 +2,25 @@ import type { DriftOperation } from '../../../src/plan/drift.ts'
 import type { ValidPlan } from '../plan/plan.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'
 
-/** What a reading and remediation of drift is about. */
+/** The input of a remediation of drift. */
 export interface DriftTask {
   /** A plan whose drift is read first; null when the targets have to be planned. */
   valid: ValidPlan | null
   targets: string[]
   /**
-   * Whether differences that the session's own commits explain are left out. Otherwise every difference is drift, and
+   * True if differences that the session's own commits explain are left out. Otherwise every difference is drift, and
    * targets that name nothing in the code or in the state are reported as a failure.
    */
   filterSessionChanges: boolean
   /** Addresses that this round imported. */
   imported?: ReadonlySet<string>
   conventions: Conventions
-  /** How often drift is read and remediated at most; with 0 nothing is done. */
+  /** Largest number of readings and remediations; with 0 nothing is done. */
   maxIterations: number
 }
 
 export interface DriftResult {
-  /** Whether code and infrastructure agree, apart from differences that are expected. */
+  /** True if code and infrastructure agree, apart from differences that are expected. */
   inSync: boolean
   /**
    * Drift that is left, as it was last read, without what exception rules cover and, where the task leaves out the
@@ -31,12 +31,12 @@ export interface DriftResult {
   excepted: DriftOperation[]
   /** Every address that differed at some time, as it was first read. */
   detected: DriftOperation[]
-  /** What others changed and the generator wrote into the code: differences that the last reading no longer shows. */
+  /** Changes of others that the generator wrote into the code: the last reading no longer shows them. */
   written: DriftOperation[]
-  /** What the engine said when drift could not be read; null otherwise. */
+  /** Output of the engine when drift could not be read; null otherwise. */
   feedback: string | null
   /** The last plan; null when no plan was made. */
   valid: ValidPlan | null
-  /** What the exception rules covered, in the words of the filter. */
+  /** Notes of the filter on what the exception rules covered. */
   exclusions: string[]
 }

@@ -9,7 +9,7 @@ import { runChain } from '../../kit/run-chain.ts'
  * needs addresses, so the ledger looks for the addresses in the prose.
  */
 export interface ExceptionLedger {
-  /** What was left out and why, in the words of the filter; each text once. */
+  /** Notes of the filter on what it left out and why; each text once. */
   readonly notes: string[]
   /**
    * Records one pass of the filter.
@@ -70,6 +70,6 @@ export async function findCoveredDrift(
   return { covered, note: covered.length > 0 ? note : null }
 }
 
-/** Whether a text names none of the addresses, so that it could be about any of them. */
+/** True if a text names none of the addresses, so that it could be about any of them. */
 const isVague = (text: string, drift: readonly DriftOperation[]) =>
   !drift.some(({ address }) => namesAddress(text, address))

@@ -20,11 +20,11 @@ const IN_SYNC = 'No drift found; the targeted infrastructure is synchronized.'
 /** Longest list of drift that is sent to the model that writes the status message. */
 const MAX_MESSAGE_CHARS = 10_000
 
-/** What has been found so far. */
+/** The findings so far. */
 interface Progress extends DriftResult {
   /** Everything that the last reading showed, the session's own changes included. */
   lastRead: DriftOperation[]
-  /** What the generator was asked to write into the code, as it was read before. */
+  /** Drift that the generator was asked to write into the code, as it was read before. */
   handedOver: DriftOperation[]
 }
 

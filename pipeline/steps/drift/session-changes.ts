@@ -4,7 +4,7 @@ import type { Kit } from '../../kit/kit.ts'
 import type { ValidPlan } from '../plan/plan.ts'
 import type { DriftTask } from './drift-task.ts'
 
-/** What the session changed before drift was looked for; what is written into the code because of drift is no part. */
+/** Changes of the session before drift was read. Code that is written because of drift is no part of them. */
 export interface SessionChanges {
   /** Diff of the session's branch; empty when nothing was changed. */
   diff(): Promise<string>

@@ -14,7 +14,7 @@ import { runChain } from '../../kit/run-chain.ts'
 import type { ValidPlan } from '../plan/plan.ts'
 import { type Conventions, templatesFor } from '../shared/compose-prompts.ts'
 
-/** What an audit needs besides the plan. */
+/** Input of an audit besides the plan. */
 export interface Audit {
   background: PlanBackground
   conventions: Pick<Conventions, 'templates' | 'templateNames'>

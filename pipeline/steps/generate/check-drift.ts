@@ -7,7 +7,7 @@ import { remediateDrift } from '../drift/remediate-drift.ts'
 import type { ValidPlan } from '../plan/plan.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'
 
-/** How often a generate round reads drift and remediates it at most. */
+/** Largest number of times that a generate round reads and remediates drift. */
 const ITERATIONS = 2
 
 /**

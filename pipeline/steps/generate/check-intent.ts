@@ -23,7 +23,7 @@ export interface IntentCheck {
 
 /** After this time the model call is aborted and the round goes on without the check. */
 const MAX_MS = 60_000
-/** How long a plan that is ready waits for statements that are not. */
+/** Time that a plan that is ready waits for statements that are not. */
 const GRACE_MS = 1_000
 
 /**
@@ -86,7 +86,7 @@ async function makeStatements(kit: Kit, blocks: Promise<string>, signal: AbortSi
 /** Longest diff of earlier rounds that is shown, in characters. */
 const MAX_CHANGES = 8_000
 
-/** What earlier rounds of the session changed; empty in its first round. */
+/** Changes of earlier rounds of the session; empty in its first round. */
 async function readEarlierChanges({ run }: Kit): Promise<string> {
   return run.round.number > 1 ? describeDiff(await run.workspace.branchDiff(), MAX_CHANGES) : ''
 }

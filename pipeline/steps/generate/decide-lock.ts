@@ -3,14 +3,14 @@ import type { ComplianceReport, GenerateReport } from '../../../src/reports/sche
 import { recordLockDecision } from '../../../src/rounds/transitions.ts'
 import type { Kit } from '../../kit/kit.ts'
 
-/** What the two gates, compliance and impact, decide on. */
+/** Input of the two gates, compliance and impact. */
 export interface Review {
   report: GenerateReport
   compliance: ComplianceReport
 }
 
 /**
- * Whether a reviewed round locks its session (true), unlocks it (false) or leaves the lock as it is (null). A failed
+ * Returns true to lock the session of a reviewed round, false to unlock it, null to leave the lock as it is. A failed
  * audit locks, and so does a high impact where the configuration says so. Only a passed audit together with an impact
  * below high unlocks.
  */

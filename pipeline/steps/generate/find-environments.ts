@@ -15,7 +15,7 @@ export interface Environment {
   text: string
   /** The variables that the session changes and that the file sets. */
   names: string[]
-  /** What the file said before the session, by name, for the variables whose value the session changed there. */
+  /** Values before the session, by name, of the variables whose value the session changed in the file. */
   before: ReadonlyMap<string, string>
 }
 
@@ -75,7 +75,7 @@ function concern(path: string, text: string, { files, names, before }: VariableC
   return set.length > 0 || files.has(path) ? { path, text, names: set, before: before.get(path) ?? new Map() } : null
 }
 
-/** Whether a file lies in a folder below the root that has code of its own, such as a module or another root. */
+/** True if a file lies in a folder below the root that has code of its own, such as a module or another root. */
 const isOfOtherRoot = (path: string, files: readonly SurveyedFile[]): boolean =>
   path.includes('/') && files.some((file) => /\.(?:tf|tofu)$/.test(file.path) && folderOf(file.path) === folderOf(path))
 

@@ -7,7 +7,7 @@ import type { Kit } from '../../kit/kit.ts'
 import { copyCommit, findBaseCommit, type WorkspaceCopy } from '../../workspace/copy.ts'
 import { type Environment, type FoundEnvironments, findEnvironments } from './find-environments.ts'
 
-/** What a plan with the values of another environment showed. */
+/** The result of a plan with the values of another environment. */
 export interface EnvironmentResult {
   environment: Environment
   /** `broken`: it fails, and would not without the session. `unknown`: it could not be planned at all. */
@@ -20,7 +20,7 @@ export interface EnvironmentResult {
 
 /** Plans the code with the values of the environments that the session's changes concern. */
 export interface EnvironmentCheck {
-  /** What the plans of the committed code showed; they are made once for each commit. */
+  /** Results of the plans of the committed code, which are made once for each commit. */
   results(): Promise<readonly EnvironmentResult[]>
   /** The same as lines for people, with the environments that were not planned. */
   notes(): Promise<string[]>

@@ -14,7 +14,7 @@ import type { Review } from './decide-lock.ts'
 import type { EnvironmentCheck } from './plan-environments.ts'
 import { writeGenerateReport } from './write-generate-report.ts'
 
-/** What a review needs besides the plan. */
+/** Input of a review besides the plan. */
 interface ReviewOptions {
   /** The plan of the whole root, which is being made meanwhile. */
   beyond: Promise<BeyondTargets | null>
@@ -54,7 +54,7 @@ export async function reviewPlan(kit: Kit, valid: ValidPlan, options: ReviewOpti
   }
 }
 
-/** What was asked for, masked, and what the round says that it built. */
+/** The request, masked, and the result of the round in its own words. */
 async function readBackground({ run, secrets }: Kit): Promise<PlanBackground> {
   const requests = await readSessionRequests(run.context.sql, run.round)
   return { requests: requests.map((request) => ({ ...request, text: secrets.text(request.text) })), result: run.result }

@@ -10,7 +10,7 @@ import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
 import type { ValidPlan } from '../plan/plan.ts'
 
-/** What a report needs besides the plan. */
+/** Input of a report besides the plan. */
 export interface Reported {
   background: PlanBackground
   /** The plan of the whole root, which is being made while the model writes. */

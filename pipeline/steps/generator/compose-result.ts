@@ -2,9 +2,9 @@ import { cutMiddle } from '../../../src/base/text.ts'
 import type { GeneratorAnswer } from '../../../src/chains/iac-generator.ts'
 import type { RoundResult } from '../../../src/rounds/round-result.ts'
 
-/** What the generator said about one attempt, and what code knows of it. */
+/** The summary that the generator gave of one attempt, with facts that code knows. */
 export interface Attempt extends GeneratorAnswer {
-  /** Why it was made: for the task itself, for findings of the validation, or for a part of the request that was missing. */
+  /** The reason for it: the task, findings of the validation, or a part of the request that was missing. */
   reason: 'task' | 'validation' | 'request'
   /** Files that it changed. */
   files: readonly string[]
@@ -93,7 +93,7 @@ const COVERED_BY_LONGER = 0.4
 const WORD = { least: 4, compared: 5 }
 
 /**
- * Whether a text describes what another one does, in perhaps other words. A correction speaks of few of the things that
+ * True if a text describes what another one does, in perhaps other words. A correction speaks of few of the things that
  * were built. Taking it for the whole would lose what was built, so that in doubt it is none.
  */
 function describesSame(text: string, other: string): boolean {

@@ -10,7 +10,7 @@ import { addHints } from './hints.ts'
 export type EngineStep = 'init' | 'validate' | 'plan' | 'show'
 export interface EngineFailure {
   step: EngineStep
-  /** What the engine said. */
+  /** The output of the engine. */
   feedback: string
 }
 

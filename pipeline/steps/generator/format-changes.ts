@@ -9,7 +9,7 @@ interface ChangedFile extends Versions {
   form: CodeText['form']
 }
 
-/** What one request to the iac service may hold; its limit is 8 MiB with everything around the texts. */
+/** Largest content of one request to the iac service, whose limit is 8 MiB with everything around the texts. */
 const MAX_TEXTS = 256
 const MAX_BYTES = 7 * 1024 * 1024
 

@@ -15,7 +15,7 @@ import { type GeneratorDialogue, openGenerator } from './generator-dialogue.ts'
 import { publishChanges } from './publish-changes.ts'
 import { areSameFindings } from './same-findings.ts'
 
-/** What a validator says about one attempt. */
+/** The verdict of a validator on one attempt. */
 export type Validation<Value> = PlanToStore &
   (
     | { ok: true; value: Value }
@@ -31,13 +31,13 @@ export interface GoodEnough<Value> {
 }
 
 export interface GenerationTask<Value> {
-  /** What the task is, in words for the user's status. */
+  /** The task, in words for the user's status. */
   query: string
-  /** What the generator is asked in the first attempt: the query, with foreign text in it fenced as data. */
+  /** The query of the first attempt, with foreign text in it fenced as data. */
   prompt: string
   operation: Operation
   conventions: Conventions
-  /** Whether the system text lists the forbidden actions, which it does in generate rounds only. */
+  /** True if the system text lists the forbidden actions, which it does in generate rounds only. */
   forbid: boolean
   /** Identifiers to import. */
   selectedIds?: readonly string[]
@@ -47,7 +47,7 @@ export interface GenerationTask<Value> {
 
 /** Every attempt failed. */
 export class ValidationLoopExceeded extends PlatformError {
-  /** What the validator said about the last attempt; null when there was none. */
+  /** The verdict on the last attempt; null when there was none. */
   readonly last: Validation<unknown> | null
   constructor(
     last: Validation<unknown> | null,
@@ -107,15 +107,15 @@ interface Accepted<Value> {
   attempts: readonly Attempt[]
 }
 
-/** What the attempts of a task have come to so far. */
+/** The progress of the attempts of a task. */
 interface Progress {
   attempts: Attempt[]
-  /** Why the next attempt is made, and what the generator is asked in it. */
+  /** The reason for the next attempt, and its query. */
   reason: Attempt['reason']
   prompt: string
   /** The same in words for the user's status. */
   situation: string
-  /** What was found in the last attempt. */
+  /** Findings of the last attempt. */
   findings: string | null
 }
 
@@ -138,7 +138,7 @@ async function runAttempts<Value>(
   throw new ValidationLoopExceeded(last)
 }
 
-/** Why a loop begins after another one of the round; null when it is what the round is for. */
+/** The reason for a loop after another one of the round; null for the first loop. */
 const reasonOfLoop = ({ operation, query }: GenerationTask<unknown>): string | null =>
   operation === 'drift' ? `What differs from the infrastructure has to be written into the code: ${query}` : null
 

@@ -5,7 +5,7 @@ import { openDialogue } from '../../kit/run-chain.ts'
 import { readForTask } from '../shared/look-at-repository.ts'
 import { readSchemas } from './ground-generator.ts'
 
-/** What of a task the generator is told. */
+/** The part of a task that the generator reads. */
 type ToldTask = Pick<
   GeneratorValues,
   'operation' | 'forbid' | 'templates' | 'abbreviations' | 'concernsCloud' | 'selectedIds'

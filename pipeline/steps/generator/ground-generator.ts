@@ -15,7 +15,7 @@ const MAX_CHARS = { type: 6_000, total: 12_000 }
 const MAX_TYPES = 12
 
 export interface TypesInPlay {
-  /** What the generator is asked, and what the engine said. */
+  /** The query of the generator, with the output of the engine. */
   query: string
   /** Bodies of the selected resource prompts. */
   templates: readonly string[]

@@ -5,7 +5,7 @@ import { countLines } from '../../kit/observe.ts'
 import { learnDeclaredSecrets } from '../shared/learn-declared-secrets.ts'
 import { formatChanges } from './format-changes.ts'
 
-/** What an attempt left in the branch. */
+/** The result of an attempt in the branch. */
 export interface Published {
   /** Commit of the branch head. */
   commit: string

@@ -1,5 +1,5 @@
 /**
- * Whether two texts list the same findings. Their order, their numbers and those of the lines of code are not compared,
+ * True if two texts list the same findings. Their order, their numbers and those of the lines of code are not compared,
  * because the engine checks blocks side by side, and a change elsewhere in a file moves the lines below it.
  */
 export const areSameFindings = (a: string, b: string): boolean => formOf(a) === formOf(b)

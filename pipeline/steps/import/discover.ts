@@ -6,7 +6,7 @@ import type { EngineResult } from '../../../src/services/iac/contract.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { initialise } from '../plan/plan.ts'
 
-/** What a scope holds that no state manages. */
+/** The unmanaged resources of a scope. */
 export interface Discovery {
   /** Identifiers in the managed state. */
   managed: string[]
@@ -16,9 +16,9 @@ export interface Discovery {
   ids: string[]
   /** Identifiers that are not managed and not imported either, with the reason. */
   withheld: Excluded[]
-  /** Why nothing can be imported, although the scope was listed; null when something can. */
+  /** The reason why nothing can be imported, although the scope was listed; null when something can. */
   ending: string | null
-  /** Why the scope could not be listed, and what to set; null when it was listed. */
+  /** The reason why the scope could not be listed, with the setting that helps; null when it was listed. */
   failure: string | null
 }
 
@@ -72,7 +72,7 @@ export async function readManagedIds(kit: Kit): Promise<string[]> {
   throw new PlatformError('StateNotListed', 502, explain(kit, 'The state could not be listed', listed, 'state'))
 }
 
-/** What could not be done, in the words of engine or cloud, masked and without paths, and what to set. */
+/** Describes a failure in the words of engine or cloud, masked and without paths, and names the setting that helps. */
 function explain({ run, secrets }: Kit, attempted: string, { stderr }: EngineResult, step = 'init'): string {
   const { iacRoot, clone } = run.workspace
   const said = stderr.trim().replaceAll(iacRoot, '.').replaceAll(clone, '.')

@@ -44,11 +44,11 @@ export async function importPairs(
 const showProgress = ({ status }: Kit, ledger: Ledger) =>
   status.show('validating', `Imported ${ledger.imported().length} of ${ledger.size} resources.`)
 
-/** How the import of one resource ended. */
+/** The result of the import of one resource. */
 interface ImportAttempt {
   /** Null when it succeeded. */
   error: string | null
-  /** Whether the engine itself said so; false when its answer was lost. */
+  /** True if the engine itself said so; false when its answer was lost. */
   isCertain: boolean
 }
 
@@ -72,7 +72,7 @@ const NO_REGION =
   'in which region the provider of this block works: set its `region` in the code.'
 
 /**
- * How providers and clouds say that they do not know an identifier or do not accept its form. Any other failure would
+ * Messages of providers and clouds for an identifier that is unknown or has the wrong form. Any other failure would
  * come again with another form.
  */
 const REFUSED_FORM = new RegExp(

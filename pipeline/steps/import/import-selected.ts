@@ -15,7 +15,7 @@ import { createImportValidator } from './validator.ts'
 
 export interface ImportTask {
   ledger: Ledger
-  /** Whether an interrupted attempt of the round began the ledger. */
+  /** True if an interrupted attempt of the round began the ledger. */
   resumed: boolean
   conventions: Conventions
 }

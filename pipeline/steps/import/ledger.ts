@@ -11,7 +11,7 @@ import {
 import type { Kit } from '../../kit/kit.ts'
 
 interface Entry extends RoundImport {
-  /** Why the last import of it failed. */
+  /** The reason why its last import failed. */
   error: string | null
   /** Says under which address it is managed, when somebody else imported it after the selection; else null. */
   managedElsewhere: string | null
@@ -22,7 +22,7 @@ interface Entry extends RoundImport {
  * each import, so that a round that another worker continues imports nothing twice.
  */
 export interface Ledger {
-  /** Whether the identifier was selected. */
+  /** True if the identifier was selected. */
   has(resourceId: string): boolean
   /** Identifiers that wait for an import, in the order of the selection. */
   pending(): string[]
@@ -31,7 +31,7 @@ export interface Ledger {
   failed(): Failure[]
   /** Identifiers that somebody else manages since the selection. */
   managedElsewhere(): Excluded[]
-  /** How many were selected. */
+  /** Number of selected identifiers. */
   readonly size: number
   /** Records that the engine is about to import the pair; has to be called before it does. Errors: `LeaseLost`. */
   begin(pair: Pair, commit: string): Promise<void>

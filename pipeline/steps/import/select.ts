@@ -7,13 +7,13 @@ import { runChain } from '../../kit/run-chain.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'
 import type { Discovery } from './discover.ts'
 
-/** What a round is going to import. */
+/** The selection of a round. */
 export interface Selection {
   ids: string[]
   excluded: Excluded[]
   /** Chosen from a preview, but not in the scope any more. */
   missing: Failure[]
-  /** Why the round imports nothing; null when it imports something. */
+  /** The reason why the round imports nothing; null when it imports something. */
   ending: string | null
 }
 

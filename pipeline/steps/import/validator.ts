@@ -30,7 +30,7 @@ import type { Ledger } from './ledger.ts'
  */
 export function createImportValidator(kit: Kit, ledger: Ledger): () => Promise<Validation<ValidPlan>> {
   const session = chooseSessionTargets(kit)
-  /** What was to be imported to although the targets did not hold it. */
+  /** Addresses of imports that the targets did not hold. */
   const named = new Set<string>()
   const choose = async () => addNamed(addImportedTargets(await session.choose(), ledger), named)
   return () => validateImports(kit, ledger, { ...session, choose }, named)

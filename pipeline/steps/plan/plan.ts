@@ -30,9 +30,9 @@ export interface ValidPlan {
   reference: PlanReference
   /** Unmasked: for code only. */
   plan: Plan
-  /** What a plan of the whole root would do beside it; absent until that is known. */
+  /** Changes of a plan of the whole root beside it; absent until they are known. */
   beyond?: BeyondTargets | null
-  /** Where its text is stored; absent until it is. */
+  /** The artifact with its text; absent until it is stored. */
   stored?: StoredPlan
 }
 export type PlanResult =
@@ -73,13 +73,13 @@ export async function planTargets(kit: Kit, targets: readonly string[] | TargetC
 }
 
 interface Attempt {
-  /** What is planned, as far as it is known. */
+  /** The targets, as far as they are known. */
   targets: string[]
-  /** Whether the workspace is initialised once more when the engine asks for it. */
+  /** True if the workspace is initialised once more when the engine asks for it. */
   mayInitialise: boolean
 }
 
-/** How often a plan is repeated with better targets, before the whole root is planned. */
+/** Times that a plan is repeated with better targets, before the whole root is planned. */
 const MAX_REPEATS = 3
 
 async function planAttempt(kit: Kit, choice: TargetChoice, attempt: Attempt): Promise<PlanResult> {
@@ -125,7 +125,7 @@ async function planOrRefuse(kit: Kit, attempt: Attempt): Promise<Planned> {
   return fault ? { ok: false, fault } : { ok: false, fault, failure }
 }
 
-/** Whether a plan of the second targets is one of the first. */
+/** True if a plan of the second targets is one of the first. */
 const isPlanned = (targets: readonly string[], planned: readonly string[]): boolean =>
   targets.length === 0 ? planned.length === 0 : targets.every((target) => planned.includes(target))
 
@@ -207,7 +207,7 @@ const planFileOf = ({ run }: Kit) => run.context.config.paths.session_plan_filen
 
 const feedbackOf = ({ step, result }: Failure) => result.stderr.trim() || `engine ${step} failed`
 
-/** Whether the engine says that it needs another init, which it does for new modules, providers and backends. */
+/** True if the engine says that it needs another init, which it does for new modules, providers and backends. */
 const asksForInit = ({ stdout, stderr }: EngineResult) =>
   /\b(terraform|tofu) init\b|module not installed|required plugins are not installed|initialization required/i.test(
     `${stdout}\n${stderr}`,

@@ -13,11 +13,11 @@ import {
   tellWholeRoot,
 } from './target-choice.ts'
 
-/** What is remembered of the last answer of the model. */
+/** The last answer of the model, with what became of it. */
 interface Remembered extends EarlierTargets {
   /** The changes that it was asked about; null when they could not be read. */
   fingerprint: string | null
-  /** What was planned in the end. */
+  /** The targets that were planned in the end. */
   settled: string[]
 }
 

@@ -76,7 +76,7 @@ function tell({ run, secrets }: Kit, remark: string): void {
   if (!run.result.notes.includes(text)) run.result.notes.push(text)
 }
 
-/** What the session changed, as git shows it and as addresses. */
+/** The changes of the session, as git shows them and as addresses. */
 export interface SessionCode {
   diff: string
   changes: CodeChanges

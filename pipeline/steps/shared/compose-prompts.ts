@@ -8,7 +8,7 @@ import type { Kit } from '../../kit/kit.ts'
 import type { Run } from '../../kit/run.ts'
 import { readBodies, runChain } from '../../kit/run-chain.ts'
 
-/** What the organisation says about the resources of a request. */
+/** The conventions of the organisation for the resources of a request. */
 export interface Conventions {
   /** Bodies of the selected resource prompts. */
   templates: string[]
@@ -51,10 +51,10 @@ export async function composePrompts(kit: Kit): Promise<Conventions> {
   }
 }
 
-/** What the model may choose from. */
+/** The entries that the model may choose from. */
 interface Offer {
   bodies: { resourcesList: string; abbreviations: string }
-  /** Whether there is anything beside a choice. */
+  /** True if there is anything beside a choice. */
   hasMoreThan(first: Selection): boolean
 }
 

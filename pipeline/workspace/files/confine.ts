@@ -92,12 +92,12 @@ export async function locateRoot(clone: string, iacPath: string | null): Promise
   throw badRequest(`iac_path '${iacPath ?? ''}' is not a directory inside the repository`)
 }
 
-/** Whether a path is the root or below it. Both must be real paths, without symlinks. */
+/** True if a path is the root or below it. Both must be real paths, without symlinks. */
 export const isInside = (root: string, path: string): boolean =>
   path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)
 
 /**
- * Where a symlink leads: the real path of its end, or the path that it names when nothing is there. Null when the
+ * The target of a symlink: the real path of its end, or the path that it names when nothing is there. Null when the
  * path is no symlink.
  */
 export async function resolveLink(path: string): Promise<string | null> {

@@ -110,7 +110,7 @@ async function assertCommittable(editor: Editor, path: string): Promise<void> {
     )
 }
 
-/** Whether the file or a directory above it has the name of an entry that `removeUnsafeEntries` has removed. */
+/** True if the file or a directory above it has the name of an entry that `removeUnsafeEntries` has removed. */
 async function isRemovedEntry(editor: Editor, name: string): Promise<boolean> {
   const segments = name.split('/')
   const prefixes = segments.map((_, index) => segments.slice(0, index + 1).join('/'))

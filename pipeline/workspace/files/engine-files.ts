@@ -33,7 +33,7 @@ const secretNames = (paths: Config['paths']): string[] => [
 const neverPushed = (paths: Config['paths']): string[] => [...secretNames(paths), ENGINE_FOLDER]
 
 /**
- * Whether a path of a repository is never pushed by the platform, in any letter case and at any depth: plan, state, the
+ * True if the platform never pushes a path of a repository, in any letter case and at any depth: plan, state, the
  * engine's folder, the override, crash logs, and the platform's own notes. The lock file of the providers is not among
  * them, because it belongs to the change.
  * @param path with slashes
@@ -51,13 +51,13 @@ export const excludeNeverPushed = (paths: Config['paths']): string[] =>
 export const hiddenNames = (paths: Config['paths']): string[] => ['.git', ...secretNames(paths)]
 
 /**
- * Whether a path segment names git's own files, the backend override, a plan, engine state or a crash log. All but the
+ * True if a path segment names git's own files, the backend override, a plan, engine state or a crash log. All but the
  * first hold secrets; `.terraform/terraform.tfstate`, for example, repeats the credentials of the override.
  */
 export const isHidden = (paths: Config['paths'], segment: string): boolean =>
   hiddenNames(paths).some((name) => toPattern(name).test(segment))
 
-/** Whether a path lies in the engine's folder, which tools may read but not change. */
+/** True if a path lies in the engine's folder, which tools may read but not change. */
 export const isInEngineFolder = (path: string): boolean =>
   path.split('/').some((segment) => segment.toLowerCase() === ENGINE_FOLDER)
 

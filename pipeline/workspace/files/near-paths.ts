@@ -10,9 +10,9 @@ const OF_BEGINNINGS = 1_000
 
 interface Near {
   path: string
-  /** How far the names, or the whole paths, are apart. */
+  /** Edit distance of the names, or of the whole paths. */
   distance: number
-  /** How far the whole paths are apart, which decides between names that are equally near. */
+  /** Edit distance of the whole paths, which decides between names that are equally near. */
   whole: number
 }
 

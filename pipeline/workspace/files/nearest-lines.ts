@@ -1,4 +1,4 @@
-/** What a search/replace block looks for and puts there instead, line by line. */
+/** A search/replace block, line by line. */
 interface Change {
   search: readonly string[]
   replace: readonly string[]

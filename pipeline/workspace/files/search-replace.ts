@@ -15,7 +15,7 @@ const REPLACE = '>>>>>>> REPLACE'
 const MAX_EXPLAINED = 3
 const MAX_PLACES = 10
 
-/** How a block looks, for descriptions and refusals. */
+/** The form of a block, for descriptions and refusals. */
 export const BLOCK_FORM = [
   SEARCH,
   '<lines as they are in the file>',

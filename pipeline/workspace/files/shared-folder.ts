@@ -4,7 +4,7 @@ import { join } from 'node:path'
 /** Set on a folder whose files belong to its group: worker and iac sidecar then run under different accounts. */
 const SETGID = 0o2000
 
-/** Whether the engine may run under another account of the same group: the upload folder then has the setgid bit. */
+/** True if the engine may run under another account of the same group: the upload folder then has the setgid bit. */
 export const isShared = async (uploadFolder: string): Promise<boolean> =>
   await stat(uploadFolder).then(
     ({ mode }) => (mode & SETGID) !== 0,

@@ -10,7 +10,7 @@ const LOOK_EVERY_MS = 250
 /** Git keeps what it fetches in a handful of packs, so more entries than this need not be looked at. */
 const MAX_ENTRIES = 20_000
 
-/** What a repository that is too large is refused with. Its text names the limit and the key that sets it. */
+/** Thrown when a repository is too large. Its text names the limit and the key that sets it. */
 export const repositoryTooLarge = ({ max_clone_mib }: CloneLimits): PlatformError =>
   new PlatformError(
     'RepositoryTooLarge',

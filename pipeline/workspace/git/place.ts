@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve, sep } from 'node:path'
 import type { Config } from '../../../config/types.ts'
 import { internal } from '../../../src/base/errors.ts'
 
-/** Where a clone is: its files lie in the upload folder, git's own directory in a folder of the worker alone. */
+/** The place of a clone: its files lie in the upload folder, git's own directory in a folder of the worker alone. */
 export interface GitPlace {
   /** Absolute path of git's own directory. The engine cannot reach it. */
   directory: string

@@ -20,7 +20,7 @@ export interface ProcessOutput {
   code: number | null
   stdout: string
   stderr: string
-  /** Why the process was stopped before its end; null when it was not. */
+  /** The reason why the process was stopped before its end; null when it was not. */
   stopped: 'timeout' | 'aborted' | 'output' | null
 }
 

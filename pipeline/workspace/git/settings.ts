@@ -109,7 +109,7 @@ export function createGitEnvironment(
   return env
 }
 
-/** Whether the operator has named the host of a repository: as the git server, or among the private hosts. */
+/** True if the operator has named the host of a repository: as the git server, or among the private hosts. */
 const isTrusted = (git: GitConfig, url: URL): boolean =>
   isConfiguredHost(git, url) || [url.host, url.hostname].some((host) => git.allow_private_hosts.includes(host))
 

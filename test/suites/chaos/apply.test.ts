@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { silentLogger } from '../../../src/base/log.ts'
 import type { Context } from '../../../src/context.ts'
-import { type SendingQueue, startSendingQueue } from '../../../src/data/queue/pg-boss.ts'
 import { acceptRound } from '../../../src/rounds/accept.ts'
 import { createIacClient } from '../../../src/services/iac/client.ts'
 import type { LoggingProcess } from '../../helpers/logging-process.ts'
@@ -15,47 +14,37 @@ import {
   managedState,
   sessionWithPlan,
 } from '../modes/apply-world.ts'
-import { type Stack, startStack } from '../modes/stack.ts'
-import { createProcesses, type Processes } from './processes.ts'
+import { type Chaos, startChaos, within } from './world.ts'
 
-let stack: Stack
-let processes: Processes
-let queue: SendingQueue
+let chaos: Chaos
 beforeEach(async () => {
-  stack = await startStack()
-  processes = await createProcesses(stack)
-  queue = await startSendingQueue(stack.database.sql, silentLogger)
+  chaos = await startChaos()
 })
-afterEach(async () => {
-  await queue.close()
-  await processes.close()
-  await stack.close()
-})
+afterEach(() => chaos.close())
 
-const within = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 60_000, interval: 100 })
 /**
  * Until the engine of the apply waits at the gate and both have it on record: the sidecar its process, the worker its
  * job. The engine may reach the gate before that.
  */
 const asked = (uuid: string) =>
   within(async () => {
-    expect(existsSync(processes.mark)).toBe(true)
-    const [job] = applyJobs(stack, uuid, processes.jobs_folder)
+    expect(existsSync(chaos.processes.mark)).toBe(true)
+    const [job] = applyJobs(chaos.stack, uuid, chaos.processes.jobs_folder)
     expect(job?.process).toBeTruthy()
-    const known = await stack.database.sql`SELECT 1 FROM applies WHERE job_id = ${job?.job_id ?? null}`
+    const known = await chaos.stack.database.sql`SELECT 1 FROM applies WHERE job_id = ${job?.job_id ?? null}`
     expect(known).toHaveLength(1)
   })
 
 /** A session whose apply waits in the queue, with the sidecar that made its plan. */
 async function waitingApply() {
-  await processes.closeGate('apply')
-  const sidecar = await processes.sidecar()
+  await chaos.processes.closeGate('apply')
+  const sidecar = await chaos.processes.sidecar()
   const iac = createIacClient(
-    { ...stack.config.services.iac, endpoint: sidecar.url, job_poll_interval: 0.2 },
+    { ...chaos.stack.config.services.iac, endpoint: sidecar.url, job_poll_interval: 0.2 },
     { fetch, log: silentLogger },
   )
-  const context = contextOf(stack, { iac, queue })
-  const { uuid, repo_uri } = await sessionWithPlan(stack, context)
+  const context = contextOf(chaos.stack, { iac, queue: chaos.queue })
+  const { uuid, repo_uri } = await sessionWithPlan(chaos.stack, context)
   const accept = () =>
     acceptRound(context, { session_uuid: uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
   return { sidecar, context, uuid, repo_uri, accept }
@@ -63,7 +52,7 @@ async function waitingApply() {
 
 async function ended(uuid: string) {
   return await within(async () => {
-    const [round] = await stack.database.sql<{ finished: boolean; status: string; message: string }[]>`
+    const [round] = await chaos.stack.database.sql<{ finished: boolean; status: string; message: string }[]>`
       SELECT finished_at IS NOT NULL AS finished, last_status AS status, last_message AS message
       FROM rounds r JOIN sessions s ON s.id = r.session_id WHERE s.uuid = ${uuid} AND mode = 'apply'`
     expect(round?.finished).toBe(true)
@@ -73,10 +62,12 @@ async function ended(uuid: string) {
 
 async function appliedOnce(context: Context, uuid: string, repo_uri: string) {
   expect(await ended(uuid)).toMatchObject({ status: 'completed', message: 'GENERATE' })
-  expect(applyJobs(stack, uuid, processes.jobs_folder)).toHaveLength(1)
+  expect(applyJobs(chaos.stack, uuid, chaos.processes.jobs_folder)).toHaveLength(1)
   expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])
-  expect(await applyReports(stack, uuid)).toMatchObject([{ status: 'Success', summary: { created: 1, failed: 0 } }])
-  expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
+  expect(await applyReports(chaos.stack, uuid)).toMatchObject([
+    { status: 'Success', summary: { created: 1, failed: 0 } },
+  ])
+  expect(await leftOfPlan(chaos.stack, uuid)).toEqual(DISCARDED)
 }
 
 it.each([
@@ -84,45 +75,47 @@ it.each([
   ['told to stop', 'SIGTERM'],
 ] as const)('a worker that is %s in the middle of an apply: another one waits for the same job', async (_, signal) => {
   const { sidecar, context, uuid, repo_uri, accept } = await waitingApply()
-  const first = await processes.worker(sidecar.url)
+  const first = await chaos.processes.worker(sidecar.url)
   await accept()
   await asked(uuid)
-  const second: LoggingProcess = await processes.worker(sidecar.url)
+  const second: LoggingProcess = await chaos.processes.worker(sidecar.url)
   first.child.kill(signal)
   expect(await second.said('round starts')).toMatchObject({ session_id: uuid, attempt: 2, mode: 'apply' })
-  await processes.openGate()
+  await chaos.processes.openGate()
   await appliedOnce(context, uuid, repo_uri)
 })
 
 it('sidecar and worker are killed in the middle of an apply: nothing is applied again, and the report says that nobody knows', async () => {
   const { sidecar, context, uuid, repo_uri, accept } = await waitingApply()
-  const first = await processes.worker(sidecar.url)
+  const first = await chaos.processes.worker(sidecar.url)
   await accept()
   await asked(uuid)
   sidecar.child.kill('SIGKILL')
   first.child.kill('SIGKILL')
-  await processes.sidecar(new URL(sidecar.url).port)
-  await processes.worker(sidecar.url)
+  await chaos.processes.sidecar(new URL(sidecar.url).port)
+  await chaos.processes.worker(sidecar.url)
 
   expect(await ended(uuid)).toMatchObject({ status: 'failed' })
-  const [report] = await applyReports(stack, uuid)
+  const [report] = await applyReports(chaos.stack, uuid)
   expect(report).toMatchObject({ status: 'Failed', resource_changes: [] })
   expect(report?.execution_summary).toContain('It is not known what this apply changed')
   expect(report?.execution_summary).toContain('The state is the one from before the apply.')
-  expect(applyJobs(stack, uuid, processes.jobs_folder)).toMatchObject([{ status: 'failed' }])
+  expect(applyJobs(chaos.stack, uuid, chaos.processes.jobs_folder)).toMatchObject([{ status: 'failed' }])
   expect(await managedState(context, repo_uri)).toEqual([])
-  expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
+  expect(await leftOfPlan(chaos.stack, uuid)).toEqual(DISCARDED)
 })
 
 it('a sidecar that is killed in the middle of an apply and comes back', async () => {
   const { sidecar, uuid, accept } = await waitingApply()
-  await processes.worker(sidecar.url)
+  await chaos.processes.worker(sidecar.url)
   await accept()
   await asked(uuid)
   sidecar.child.kill('SIGKILL')
-  await processes.sidecar(new URL(sidecar.url).port)
+  await chaos.processes.sidecar(new URL(sidecar.url).port)
   expect((await ended(uuid))?.message).toMatch(/^runner failed: /)
-  expect((await applyReports(stack, uuid))[0]?.execution_summary).toContain('It is not known what this apply changed')
-  expect(applyJobs(stack, uuid, processes.jobs_folder)).toHaveLength(1)
-  expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
+  expect((await applyReports(chaos.stack, uuid))[0]?.execution_summary).toContain(
+    'It is not known what this apply changed',
+  )
+  expect(applyJobs(chaos.stack, uuid, chaos.processes.jobs_folder)).toHaveLength(1)
+  expect(await leftOfPlan(chaos.stack, uuid)).toEqual(DISCARDED)
 })

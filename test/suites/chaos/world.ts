@@ -37,6 +37,8 @@ export const roundsIn = ({ chains, table }: Phases): number => chains.length + (
 export interface Chaos {
   stack: Stack
   processes: Processes
+  queue: SendingQueue
+  model: ChaosModel
   /** A first round that waits in the queue. */
   open(request: Partial<FirstRound>): Promise<string>
   /**
@@ -67,7 +69,7 @@ export interface Ended {
 }
 
 export async function startChaos(
-  scripts: Record<string, Script>,
+  scripts: Record<string, Script> = {},
   engine_variables: Record<string, string> = {},
 ): Promise<Chaos> {
   const stack = await startStack()
@@ -80,6 +82,8 @@ export async function startChaos(
   return {
     stack,
     processes,
+    queue,
+    model,
     open: (request) => openSession(context, user.id, request),
     interrupt: async (uuids, phases, signal) => {
       const sidecar = await processes.sidecar()

@@ -1,7 +1,7 @@
-import { createServer } from 'node:http'
-import { type Listening, listening, readJson, sendJson } from './http.ts'
+import type { Running, ServerAnswer, ServerRequest } from '../../../dev/server.ts'
+import { jsonOf, startFake } from './http.ts'
 
-/** Tools that end a chain, by the contract, section 3.2. */
+/** Tools that end a chain. */
 export const SENTINELS = [
   'requests_filter',
   'construct_information',
@@ -53,7 +53,7 @@ interface Behaviour {
   unknown: 'nonsense' | 'refused' | 'broken' | 'silent' | 'filled'
   with_usage: boolean
 }
-export interface FakeModel extends Listening, Behaviour {
+export interface FakeModel extends Running, Behaviour {
   of(sentinel: Sentinel | null): Call[]
   /** Splitter, the two filters of drift, the import filter: one sentinel, told apart by the tools beside it. */
   decomposed(kind: 'splitter' | 'reconciliation' | 'sole'): Call[]
@@ -125,17 +125,16 @@ const USUAL: Record<Sentinel, (call: Call) => Reply> = {
 
 /** A server of chat completions that knows the contract's chains and nothing else. */
 export async function startFakeModel(): Promise<FakeModel> {
-  const server = createServer(async (request, response) => {
-    const body = (await readJson(request)) as Record<string, unknown>
-    if (!request.url?.endsWith('/chat/completions'))
-      return sendJson(response, 404, { error: { message: `no ${request.url}` } })
+  const failure = (status: number, message: string): ServerAnswer => ({ status, body: { error: { message } } })
+  const respond = async (request: ServerRequest): Promise<ServerAnswer> => {
+    const body = (await jsonOf(request)) as Record<string, unknown>
+    if (!request.path.endsWith('/chat/completions')) return failure(404, `no ${request.path}`)
     const { model, messages, tools, ...parameters } = body
-    if ('max_completion_tokens' in body)
-      return sendJson(response, 400, { error: { message: 'Unsupported parameter: max_completion_tokens' } })
+    if ('max_completion_tokens' in body) return failure(400, 'Unsupported parameter: max_completion_tokens')
     const names = ((tools ?? []) as { function: { name: string } }[]).map((tool) => tool.function.name)
     const sentinel = SENTINELS.find((name) => names.includes(name)) ?? null
     const call: Call = {
-      path: request.url,
+      path: request.path,
       authorization: request.headers.authorization,
       model: String(model),
       tools: names,
@@ -146,26 +145,27 @@ export async function startFakeModel(): Promise<FakeModel> {
       text: JSON.stringify(messages),
     }
     fake.calls.push(call)
-    const complete = (message: object, finish_reason: string | null) =>
-      sendJson(response, 200, {
+    const complete = (message: object, finish_reason: string | null): ServerAnswer => ({
+      status: 200,
+      body: {
         id: 'chatcmpl-1',
         object: 'chat.completion',
         created: 1,
         model,
         choices: [{ index: 0, message: { role: 'assistant', content: null, ...message }, finish_reason }],
         ...(fake.with_usage && { usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 } }),
-      })
+      },
+    })
     if (names.length === 0) return complete({ content: 'Working on it.' }, 'stop')
     if (sentinel === null) {
-      if (fake.unknown === 'refused') return sendJson(response, 400, { error: { message: 'unknown tool' } })
-      if (fake.unknown === 'silent') return
+      if (fake.unknown === 'refused') return failure(400, 'unknown tool')
+      if (fake.unknown === 'silent') return new Promise(() => {})
       if (fake.unknown === 'filled') return complete({ tool_calls: filledCalls(tools) }, 'tool_calls')
-      if (fake.unknown === 'broken') return sendJson(response, 500, { error: { message: 'no scenario for this tool' } })
+      if (fake.unknown === 'broken') return failure(500, 'no scenario for this tool')
       return complete({ content: 'I do not know this tool.' }, 'stop')
     }
     const reply = fake.on[sentinel]?.(call) ?? USUAL[sentinel](call)
-    if ('error' in reply && typeof reply.status === 'number')
-      return sendJson(response, reply.status, { error: { message: reply.error } })
+    if ('error' in reply && typeof reply.status === 'number') return failure(reply.status, String(reply.error))
     if ('finish' in reply) return complete({ content: reply.text }, reply.finish as string | null)
     const calls =
       'calls' in reply ? (reply.calls as [string, Arguments][]) : ([[sentinel, reply]] as [string, Arguments][])
@@ -174,10 +174,10 @@ export async function startFakeModel(): Promise<FakeModel> {
       type: 'function',
       function: { name, arguments: JSON.stringify(args) },
     }))
-    complete({ tool_calls }, 'tool_calls')
-  })
+    return complete({ tool_calls }, 'tool_calls')
+  }
   const fake: FakeModel = {
-    ...(await listening(server)),
+    ...(await startFake(respond)),
     ...atFirst(),
     of: (sentinel) =>
       fake.calls.filter((call) => call.sentinel === sentinel && (sentinel !== null || call.tools.length > 0)),

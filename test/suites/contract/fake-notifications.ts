@@ -1,5 +1,5 @@
-import { createServer } from 'node:http'
-import { type Listening, listening, readJson, sendJson } from './http.ts'
+import type { Running, ServerAnswer, ServerRequest } from '../../../dev/server.ts'
+import { jsonOf, startFake } from './http.ts'
 
 export interface Notification {
   kind: string
@@ -9,7 +9,7 @@ export interface Notification {
   audience?: string[]
   context?: Record<string, unknown>
 }
-export interface FakeNotifications extends Listening {
+export interface FakeNotifications extends Running {
   received: Notification[]
   /** What is answered, or nothing at all. */
   answer: 202 | 500 | 'nothing'
@@ -19,8 +19,8 @@ const KEYS = ['kind', 'severity', 'subject', 'body', 'audience', 'links', 'conte
 
 /** Records what it gets; a body that breaks the contract is not recorded but refused. */
 export async function startFakeNotifications(): Promise<FakeNotifications> {
-  const server = createServer(async (request, response) => {
-    const body = (await readJson(request)) as Notification & Record<string, unknown>
+  const respond = async (request: ServerRequest): Promise<ServerAnswer> => {
+    const body = (await jsonOf(request)) as Notification & Record<string, unknown>
     const { kind, subject, body: text } = body
     const broken =
       Object.keys(body).some((key) => !KEYS.includes(key)) ||
@@ -30,11 +30,15 @@ export async function startFakeNotifications(): Promise<FakeNotifications> {
       /[\r\n]/.test(subject) ||
       text.length === 0 ||
       text.length > 16_384
-    if (broken) return sendJson(response, 422, { title: 'broken', status: 422 })
+    if (broken) return { status: 422, body: { title: 'broken', status: 422 } }
     fake.received.push(body)
-    if (fake.answer === 'nothing') return
-    sendJson(response, fake.answer, { delivery_id: crypto.randomUUID() })
-  })
-  const fake: FakeNotifications = { ...(await listening(server)), received: [], answer: 202 }
+    if (fake.answer === 'nothing') return new Promise(() => {})
+    return { status: fake.answer, body: { delivery_id: crypto.randomUUID() } }
+  }
+  const fake: FakeNotifications = {
+    ...(await startFake(respond)),
+    received: [],
+    answer: 202,
+  }
   return fake
 }

@@ -1,7 +1,7 @@
-import { createServer } from 'node:http'
-import { type Listening, listening, readBytes, sendJson } from './http.ts'
+import type { Running, ServerAnswer, ServerRequest } from '../../../dev/server.ts'
+import { startFake } from './http.ts'
 
-export interface FakeRegistry extends Listening {
+export interface FakeRegistry extends Running {
   /** Texts by prompt name. */
   texts: Map<string, string>
   /** `<version id> <tag>`. */
@@ -12,16 +12,16 @@ export interface FakeRegistry extends Listening {
   traces: Buffer[]
 }
 
-/** Prompt registry and collector by section 4.3 of the contract: four routes, tags answered without a body. */
+/** Prompt registry and collector as deployments bring them along: four routes, tags answered without a body. */
 export async function startFakeRegistry(): Promise<FakeRegistry> {
   const versions = new Map<string, { id: string; model_name: unknown; template: unknown }>()
-  const server = createServer(async (request, response) => {
-    const path = decodeURIComponent(request.url ?? '')
+  const respond = async (request: ServerRequest): Promise<ServerAnswer> => {
+    const path = decodeURIComponent(request.path)
     fake.requests.push(`${request.method} ${path}`)
-    const bytes = await readBytes(request)
+    const bytes = await request.body()
     if (path === '/v1/traces') {
       fake.traces.push(bytes)
-      return void response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end()
+      return { status: 200, headers: { 'content-type': 'application/x-protobuf' } }
     }
     const latest = /^\/v1\/prompts\/([^/]+)\/latest$/.exec(path)?.[1]
     const tagged = /^\/v1\/prompts\/([^/]+)\/tags\/(\w+)$/.exec(path)
@@ -29,24 +29,24 @@ export async function startFakeRegistry(): Promise<FakeRegistry> {
     if (request.method === 'GET' && name !== undefined) {
       const version = versions.get(name)
       const found = version && (latest !== undefined || fake.tags.has(`${version.id} ${tagged?.[2]}`))
-      return found ? sendJson(response, 200, { data: version }) : void response.writeHead(404).end('Prompt not found')
+      return found ? { status: 200, body: { data: version } } : { status: 404, body: 'Prompt not found' }
     }
     if (request.method === 'POST' && path === '/v1/prompts') {
       const { prompt, version } = JSON.parse(bytes.toString('utf8'))
       const id = `version-${versions.size + 1}`
       versions.set(prompt.name, { id, model_name: version.model_name, template: version.template })
       fake.texts.set(prompt.name, version.template.messages[0].content[0].text)
-      return sendJson(response, 200, { data: { id, ...version } })
+      return { status: 200, body: { data: { id, ...version } } }
     }
     const id = /^\/v1\/prompt_versions\/([^/]+)\/tags$/.exec(path)?.[1]
     if (request.method === 'POST' && id !== undefined) {
       fake.tags.add(`${id} ${JSON.parse(bytes.toString('utf8')).name}`)
-      return void response.writeHead(204).end()
+      return { status: 204 }
     }
-    response.writeHead(404).end()
-  })
+    return { status: 404 }
+  }
   const fake: FakeRegistry = {
-    ...(await listening(server)),
+    ...(await startFake(respond)),
     texts: new Map(),
     tags: new Set(),
     requests: [],

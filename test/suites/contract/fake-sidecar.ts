@@ -1,9 +1,9 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { type Listening, listening, readJson, sendJson } from './http.ts'
+import type { Running, ServerAnswer, ServerRequest } from '../../../dev/server.ts'
+import { jsonOf, startFake } from './http.ts'
 
-/** Kinds of jobs of the contract, section 6.1; nothing else is served. */
+/** Kinds of jobs that every sidecar has; nothing else is served. */
 export type Kind =
   | 'init'
   | 'validate'
@@ -64,7 +64,7 @@ interface Behaviour {
   /** Undefined: what usually happens. */
   script: (submission: Submission) => Outcome | undefined
 }
-export interface FakeSidecar extends Listening, Behaviour {
+export interface FakeSidecar extends Running, Behaviour {
   kinds(): Kind[]
   of(kind: Kind): Submission[]
   reset(): void
@@ -92,34 +92,34 @@ interface Job {
 /** The sidecar as somebody who knows nothing but the contract would write it: no additions, no held answers. */
 export async function startFakeSidecar(token: string): Promise<FakeSidecar> {
   const jobs = new Map<string, Job>()
-  const server = createServer((request, response) => {
-    handle(request, response).catch((error: unknown) => sendJson(response, 500, { title: String(error), status: 500 }))
-  })
   const fake: FakeSidecar = {
-    ...(await listening(server)),
+    ...(await startFake(respond)),
     ...atFirst(),
     kinds: () => fake.submissions.map(({ kind }) => kind),
     of: (kind) => fake.submissions.filter((one) => one.kind === kind),
     reset: () => void Object.assign(fake, atFirst()),
   }
 
-  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = request.url ?? ''
-    const problem = (status: number, title: string) =>
-      sendJson(response, status, { type: 'about:blank', title, status }, 'application/problem+json')
-    if (path === '/healthz') return sendJson(response, 200, { status: 'ok' })
+  async function respond(request: ServerRequest): Promise<ServerAnswer> {
+    const { path } = request
+    const problem = (status: number, title: string): ServerAnswer => ({
+      status,
+      headers: { 'content-type': 'application/problem+json' },
+      body: { type: 'about:blank', title, status },
+    })
+    if (path === '/healthz') return { status: 200, body: { status: 'ok' } }
     if (request.headers.authorization !== `Bearer ${token}`) return problem(401, 'Unauthorized')
     const id = /^\/v1\/jobs\/([0-9a-f-]{36})$/.exec(path)?.[1]
     if (request.method === 'GET' && id !== undefined) {
       const answer = poll(id)
-      return answer === null ? problem(404, `Unknown or expired job: ${id}`) : sendJson(response, 200, answer)
+      return answer === null ? problem(404, `Unknown or expired job: ${id}`) : { status: 200, body: answer }
     }
     const route = ROUTES[path]
     if (request.method !== 'POST' || !route) {
       fake.unknown_routes.push(`${request.method} ${path}`)
       return problem(404, 'Not Found')
     }
-    const body = (await readJson(request)) as Body
+    const body = (await jsonOf(request)) as Body
     const fault = faultOf(body, route)
     if (fault !== null) return problem(422, fault)
     if (!existsSync(body.workspace_path) || !statSync(body.workspace_path).isDirectory())
@@ -129,8 +129,7 @@ export async function startFakeSidecar(token: string): Promise<FakeSidecar> {
     const job_id = crypto.randomUUID()
     const outcome = fake.script(submission) ?? usual(submission)
     jobs.set(job_id, { kind: route.kind, polls: 0, outcome, created_at: new Date().toISOString() })
-    response.setHeader('location', `/v1/jobs/${job_id}`)
-    sendJson(response, 202, { job_id, status: 'queued' })
+    return { status: 202, headers: { location: `/v1/jobs/${job_id}` }, body: { job_id, status: 'queued' } }
   }
 
   function usual({ kind, number, body }: Submission): Outcome {

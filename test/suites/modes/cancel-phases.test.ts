@@ -96,34 +96,41 @@ async function isLocked({ stateStore, config }: Context, repo_uri: string, scope
   return found !== null && found !== undefined
 }
 
+/** A test plays a round for each phase of its mode. */
+const LIMIT_MS = 180_000
+
 describe.each(Object.entries(MODES))('a %s round that is cancelled in any of its phases', (mode, world) => {
-  it('ends once, leaves no lock, no seal and no reviewed commit, and starts nothing further', async () => {
-    const phases: string[] = []
-    const { session: whole } = await runOnce(world, async (_, phase) => void phases.push(phase))
-    expect(whole.statuses.at(-1), whole.failures.join()).toBe('completed')
-    expect(phases.length).toBeGreaterThan(5)
-    for (const wanted of phases) {
-      const later: string[] = []
-      let reached = false
-      const { session, context, repo_uri } = await runOnce(world, async (context, phase) => {
-        if (reached) later.push(phase)
-        if (phase !== wanted) return
-        reached = true
-        await cancel(context)
-      })
-      expect(reached, wanted).toBe(true)
-      expect([session.statuses.at(-1), session.messages.at(-1)], `${mode}: ${wanted}`).toEqual([
-        'uncompleted',
-        'Cancelled by ada@example.org.',
-      ])
-      expect(session, wanted).toMatchObject({ in_flight: false, is_blocked: false, failures: [] })
-      // What already ran beside the cancelled call may still have been on its way.
-      expect(later.length, `${wanted}, then ${later.join()}`).toBeLessThanOrEqual(1)
-      const [row] = await context.sql<{ reviewed_commit: string; plans: number; scope_id: string }[]>`
+  it(
+    'ends once, leaves no lock, no seal and no reviewed commit, and starts nothing further',
+    async () => {
+      const phases: string[] = []
+      const { session: whole } = await runOnce(world, async (_, phase) => void phases.push(phase))
+      expect(whole.statuses.at(-1), whole.failures.join()).toBe('completed')
+      expect(phases.length).toBeGreaterThan(5)
+      for (const wanted of phases) {
+        const later: string[] = []
+        let reached = false
+        const { session, context, repo_uri } = await runOnce(world, async (context, phase) => {
+          if (reached) later.push(phase)
+          if (phase !== wanted) return
+          reached = true
+          await cancel(context)
+        })
+        expect(reached, wanted).toBe(true)
+        expect([session.statuses.at(-1), session.messages.at(-1)], `${mode}: ${wanted}`).toEqual([
+          'uncompleted',
+          'Cancelled by ada@example.org.',
+        ])
+        expect(session, wanted).toMatchObject({ in_flight: false, is_blocked: false, failures: [] })
+        // What already ran beside the cancelled call may still have been on its way.
+        expect(later.length, `${wanted}, then ${later.join()}`).toBeLessThanOrEqual(1)
+        const [row] = await context.sql<{ reviewed_commit: string; plans: number; scope_id: string }[]>`
         SELECT s.reviewed_commit, p.scope_id, (SELECT count(*)::int FROM saved_plans WHERE session_id = s.id AND ended_at IS NULL) AS plans
         FROM sessions s JOIN engine_providers p ON p.session_id = s.id WHERE s.uuid = ${session.uuid}`
-      expect(row, wanted).toMatchObject({ reviewed_commit: '', plans: 0 })
-      expect(await isLocked(context, repo_uri, row?.scope_id ?? ''), wanted).toBe(false)
-    }
-  })
+        expect(row, wanted).toMatchObject({ reviewed_commit: '', plans: 0 })
+        expect(await isLocked(context, repo_uri, row?.scope_id ?? ''), wanted).toBe(false)
+      }
+    },
+    LIMIT_MS,
+  )
 })

@@ -103,6 +103,7 @@ export async function startStack(
     PLATFORM_IAC_TOKEN: ENVIRONMENT.PLATFORM_IAC_TOKEN,
     IAC_DATA_DIR: join(folder, 'iac'),
     IAC_STOP_GRACE_SECONDS: '1',
+    IAC_SANDBOX: process.env.IAC_SANDBOX,
     ...options.sidecar,
     // The state lies in the store, which is on the loopback of this machine.
     IAC_EGRESS_ALLOW: [new URL(store.url).host, options.sidecar?.IAC_EGRESS_ALLOW].filter(Boolean).join(','),

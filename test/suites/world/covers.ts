@@ -6,7 +6,7 @@
 export const COVERS: Readonly<Record<string, readonly string[]>> = {
   opentofu: [
     ...['config', 'sidecars/iac', 'sidecars/shared', 'src/plan', 'src/services', 'src/reports', 'pipeline'],
-    ...['dev/engine', 'test/suites/world/opentofu'],
+    ...['src/hcl', 'dev/engine', 'test/suites/world/opentofu'],
   ],
   aws: [
     ...['config/sections/aws.ts', 'src/aws', 'src/data/storage', 'src/plan', 'src/rules', 'pipeline/steps'],
@@ -17,7 +17,10 @@ export const COVERS: Readonly<Record<string, readonly string[]>> = {
     ...['sidecars/iac', 'src/plan', 'src/rules', 'eval', 'dev/demo', 'test/suites/world/providers'],
     'dev/engine',
   ],
-  schemas: ['src/prompts', 'src/plan', 'sidecars/iac/schema', 'dev/prompt-lint', 'test/suites/world/schemas'],
+  schemas: [
+    ...['src/prompts', 'src/plan', 'src/hcl', 'sidecars/iac/schema', 'dev/prompt-lint'],
+    'test/suites/world/schemas',
+  ],
   oracles: ['src/llm', 'npm:openai', 'test/suites/oracles', 'test/suites/world/oracles'],
   'git-hosts': ['src/pull-requests', 'src/repository', 'dev/git-host', 'npm:@octokit/core', ...gitHosts('github')],
   gitlab: ['src/pull-requests', 'src/repository', ...gitHosts('gitlab')],
@@ -27,17 +30,9 @@ export const COVERS: Readonly<Record<string, readonly string[]>> = {
     'test/suites/world/minio',
   ],
   schemathesis: [
-    ...[
-      'routes',
-      'src/base',
-      'src/access',
-      'src/rounds',
-      'src/events',
-      'src/sessions',
-      'src/notifications',
-      'src/context.ts',
-    ],
-    ...['sidecars', 'contracts', 'npm:hono', 'npm:@hono/zod-openapi', 'npm:zod', 'test/suites/world/schemathesis'],
+    ...['routes', 'src/base', 'src/context.ts', 'src/access', 'src/rounds', 'src/saved-plans', 'src/events'],
+    ...['src/sessions', 'src/notifications', 'sidecars', 'contracts', 'npm:hono', 'npm:@hono/zod-openapi', 'npm:zod'],
+    'test/suites/world/schemathesis',
   ],
   kubeconfig: ['sidecars/iac/inventory', 'test/suites/world/kubeconfig'],
   oci: ['sidecars/iac/inventory', 'test/suites/world/oci'],
