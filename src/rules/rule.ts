@@ -5,7 +5,7 @@ import type { Plan } from '../plan/plan.ts'
 
 export type Cloud = 'common' | 'aws' | 'azure' | 'gcp' | 'oci' | 'kubernetes'
 
-/** Values of a resource or of a block in it, with the marks of their unknown and sensitive parts (`plan/marks.ts`). */
+/** Values of a resource or of a block in it, with the marks of their unknown and sensitive parts (`plan/value-marks.ts`). */
 export interface View {
   values: JsonObject
   unknown: Json | undefined

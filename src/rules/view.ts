@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, ownMember } from '../base/json.ts'
-import { hasMark, itemMarks, memberMarks } from '../plan/marks.ts'
+import { hasMark, itemMarks, memberMarks } from '../plan/value-marks.ts'
 import type { View } from './rule.ts'
 
 // These functions read planned values. Any of them may be missing, null, unknown or of another type than expected; the

@@ -1,7 +1,7 @@
 import { isJsonObject, itemsOf, type Json, type JsonObject, memberOf } from '../../base/json.ts'
-import { hasMark } from '../marks.ts'
 import type { Change, Plan } from '../plan.ts'
 import type { BeyondTargets } from '../targets/targets.ts'
+import { hasMark } from '../value-marks.ts'
 import { showSides } from './attributes.ts'
 import { compareChange } from './differences.ts'
 import { clipDepth, MAX_BRIEF, MAX_DRIFT_PATHS } from './limits.ts'

@@ -1,6 +1,6 @@
 import { isEqualJson, isJsonObject, memberOf } from '../../base/json.ts'
-import { hasMark, itemMarks, memberMarks } from '../marks.ts'
 import type { Change } from '../plan.ts'
+import { hasMark, itemMarks, memberMarks } from '../value-marks.ts'
 import { clipDepth } from './limits.ts'
 import { alignLists, type Part } from './lists.ts'
 import type { DocumentAttribute, DocumentPath } from './plan-document.ts'

@@ -1,5 +1,5 @@
 import { isEqualJson, type Json } from '../../base/json.ts'
-import { hasMark } from '../marks.ts'
+import { hasMark } from '../value-marks.ts'
 
 /** What two lists have in common, and what is left to compare. */
 interface Alignment {

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '../../base/json.ts'
 import { MASK } from '../../base/masking.ts'
-import { itemMarks, memberMarks } from '../marks.ts'
+import { itemMarks, memberMarks } from '../value-marks.ts'
 import { MAX_KEY, MAX_TEXT, MAX_VALUES } from './limits.ts'
 import type { DocumentPath } from './plan-document.ts'
 

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, ownMember } from '../../base/json.ts'
-import { hasMark, itemMarks, memberMarks } from '../../plan/marks.ts'
+import { hasMark, itemMarks, memberMarks } from '../../plan/value-marks.ts'
 import type { Marked } from './statement.ts'
 
 /** The values that a path leads to. */
