@@ -200,7 +200,7 @@ test('lets choose among rounds and plans, and shows the text of a plan that has 
   const first = { ...round, plans: [earlier, plan] }
   await serveSession(page, { ...generated, rounds: [first, failed, without] })
   await open(page, generated)
-  await expect(page.getByText('This round has no plan')).toBeVisible()
+  await expect(page.getByText('This round has no plan', { exact: true })).toBeVisible()
   await page.getByRole('combobox', { name: 'Round', exact: true }).selectOption('2')
   await expect(page).toHaveURL(/round=2/)
   await expect(page.getByText('This plan is available as text only')).toBeVisible()

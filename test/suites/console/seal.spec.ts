@@ -145,7 +145,7 @@ test('follows an apply that runs, resource by resource', async ({ page, request 
   await open(page, applied)
   const progress = page.getByRole('list', { name: 'Progress of each resource' }).getByRole('listitem')
   await expect(progress.nth(0)).toContainText(/done.*create.*a\.one.*3s/)
-  await expect(progress.nth(1)).toContainText(/under way.*create.*a\.two/)
+  await expect(progress.nth(1)).toContainText(/running.*create.*a\.two/)
   await expect(page.getByText('A round of this session is running.')).toBeVisible()
 })
 
