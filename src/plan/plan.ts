@@ -78,8 +78,7 @@ function withTypeAndName({ type, name, ...change }: ReadChange): ResourceChange 
 }
 
 /**
- * Reads the output of `show -json <plan file>`.
- * Errors: `PlatformError` 502 when the text is no plan document, and
+ * Reads the output of `show -json <plan file>`. Errors: `PlatformError` 502 when the text is no plan document, and
  * `Engine plan json output major format change.` from format 2.0 on.
  */
 export function parsePlan(text: string): Plan {

@@ -87,9 +87,7 @@ function declaredSensitive(module: Json | undefined): string[] {
 
 const rootModule = (document: JsonObject) => memberOf(document.configuration, 'root_module')
 
-/**
- * A masker that learns from every plan of a round. A value stays masked even when later plans no longer mention it.
- */
+/** A masker that learns from every plan of a round. A value stays masked even when later plans no longer mention it. */
 export interface SecretRegister extends Masker {
   /** Masks from now on what this plan marks sensitive. */
   learn(plan: Plan): void

@@ -144,8 +144,7 @@ export function quote(text: string): string {
 
 /**
  * Reads the managed state of a project from its store. `NO_STATE` when nothing has been applied yet; null when the
- * state is not managed by the platform, or when its document is unreadable.
- * Errors: those of the object store.
+ * state is not managed by the platform, or when its document is unreadable. Errors: those of the object store.
  */
 export async function readManagedState(
   { config, stateStore }: { config: { storage: StorageConfig }; stateStore?: Pick<ObjectStore, 'get'> },

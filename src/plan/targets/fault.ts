@@ -28,8 +28,7 @@ export function readTargetingFault(text: string): TargetingFault | null {
 
 /**
  * Targets whose type is a word that the language reserves, in the root or in a module: `var.x`, `module.net.local.y`.
- * Terraform refuses them; OpenTofu plans as if they were not there.
- * Source: `ParseTarget` of Terraform.
+ * Terraform refuses them; OpenTofu plans as if they were not there. Source: `ParseTarget` of Terraform.
  */
 export const reservedTargets = (targets: readonly string[]): string[] =>
   targets.filter((target) => RESERVED.test(withoutIndexes(target)))
