@@ -1,6 +1,6 @@
 import { createStore, type Store } from '../observable.ts'
 
-/** The state of the connection. `since` is the time of its loss in milliseconds of the epoch. */
+/** The state of the connection. `since` is the time of the loss in milliseconds of the epoch. */
 type Connection = { online: true } | { online: false; since: number }
 
 export interface ConnectionWatch {
@@ -17,6 +17,7 @@ const FIRST_WAIT_MS = 1_000
 const LONGEST_WAIT_MS = 15_000
 
 /**
+ * Returns a watch of the connection.
  * @param probe resolves when the platform answers anything
  */
 export function watchConnection(probe: () => Promise<unknown>): ConnectionWatch {
