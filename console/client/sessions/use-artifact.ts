@@ -6,9 +6,8 @@ import { type Platform, usePlatform } from '../platform.ts'
 import { sessionKey } from './use-session.ts'
 
 /**
- * Reads a document of the object store by its presigned link. When the link has expired, the session is read again,
+ * Reads a document by its presigned link; null reads nothing. When the link has expired, the session is read again,
  * which gives the component a new link and with it another query.
- * @param url null: nothing is read
  */
 export function useArtifact(sessionId: string, url: string | null) {
   const { auth } = usePlatform()

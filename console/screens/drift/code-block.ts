@@ -9,8 +9,8 @@ interface Line {
 }
 
 /**
- * Returns the block of one resource as a diff, from a diff with full context; null when the block is not in this file
- * or is unchanged. For a resource of a module it may be the block in the module, or the call of the module.
+ * Returns the block of one resource from a diff with full context, for a module's resource also the call of the module.
+ * Null when the block is not in this file or is unchanged.
  */
 export function blockOf(diff: string, address: string): string | null {
   const lines = readLines(diff)
