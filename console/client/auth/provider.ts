@@ -9,10 +9,7 @@ const RENEW_EVERY_MS = 20_000
 /** The timeout for the identity provider, in seconds. */
 const TIMEOUT_S = 10
 
-/**
- * Creates the authorization code flow with PKCE. Tokens are stored for this tab only. They are renewed with the refresh
- * token, or in a hidden frame when there is none or it is refused.
- */
+/** Creates the authorization code flow with PKCE. Without a refresh token, a hidden frame renews the tokens. */
 export async function createProvider(config: AuthConfig): Promise<Provider> {
   const manager = createManager(config)
   let renewing: Promise<string | null> | undefined

@@ -21,11 +21,7 @@ interface Unfolded {
   limit?: number
 }
 
-/**
- * Folds unchanged lines. A file without changes is shown whole. Returns the pieces in order, and the number of lines
- * beyond the limit.
- * @param changed true for each line of a change
- */
+/** Folds unchanged lines; `changed` marks the others. Returns the pieces and the number of lines beyond the limit. */
 export function foldLines(
   changed: readonly boolean[],
   { opened = new Map(), reveal = null, limit = Number.POSITIVE_INFINITY }: Unfolded = {},
