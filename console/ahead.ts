@@ -1,4 +1,4 @@
-/** Names of modules in `screens` that draw an address of the console; `routes.tsx` says the same for the router. */
+/** Returns the names of the modules in `screens` that draw an address of the console, as `routes.tsx` does. */
 export function screensAt(pathname: string): string[] {
   const [first = '', second = '', third = ''] = pathname.replace(/^\/console\/?/, '').split('/')
   if (first === 'sessions' && second) return ['session', third || 'rounds']
@@ -6,10 +6,7 @@ export function screensAt(pathname: string): string[] {
   return [first || 'start']
 }
 
-/**
- * Asks for the scripts of the first screen together with those of every page, instead of when the router gets there.
- * @param scripts addresses of each screen's scripts
- */
+/** Preloads the scripts of the first screen (`scripts`, by screen) and of every page before the router needs them. */
 export function loadAhead(scripts: Record<string, string[]>, { head } = document, { pathname } = location): void {
   for (const name of screensAt(pathname))
     for (const href of Object.hasOwn(scripts, name) ? (scripts[name] ?? []) : [])

@@ -15,7 +15,7 @@ import { ClockContext } from './ui/time.tsx'
 
 const BASE = '/console'
 
-/** Reads `config.json`. The core writes it for a console that it serves, otherwise an operator does. */
+/** Reads `config.json`, which the core writes for a console that it serves, and otherwise an operator. */
 async function readConfig(): Promise<ConsoleConfig> {
   const response = await fetch(`${BASE}/config.json`)
   if (!response.ok) throw new Error('no configuration')
@@ -50,7 +50,7 @@ const createClient = (platform: Platform) => {
     defaultOptions: {
       queries: {
         staleTime: 5_000,
-        // A refusal is final; a fault of the network is shown by the banner and retried.
+        // A refusal is final; the banner shows a network fault, and the request is retried.
         retry: (count, error) => !(error instanceof ApiError && error.status < 500) && count < 2,
         networkMode: 'always',
       },
@@ -63,10 +63,10 @@ const createClient = (platform: Platform) => {
 }
 
 const SESSION = /^\/console\/sessions\/([0-9a-f-]{36})(?:\/([\w-]*)|$)/
-/** Parts of a session that begin with the plan of its newest round. */
+/** The parts of a session that show the plan of its newest round. */
 const WITH_PLAN = new Set(['review', 'graph', 'seal'])
 
-/** Asks for what the first screen needs while its script is still on its way. */
+/** Prefetches the data of the first screen while its script is loading. */
 async function askAhead(platform: Platform, client: QueryClient): Promise<void> {
   const { api, signIn } = platform
   if (!['open', 'in'].includes(signIn.state.get())) return
@@ -112,10 +112,7 @@ interface TrustedTypes {
   createPolicy(name: 'default', rules: { createScriptURL(url: string): string }): unknown
 }
 
-/**
- * The page may run scripts of its own build and nothing else. Browsers that enforce this ask here before they start a
- * worker; whatever would make a script out of text is refused, because there is no rule for it.
- */
+/** Restricts the page to scripts of its own build: browsers with trusted types refuse to turn text into a script. */
 function trustOwnScripts(types = (globalThis as { trustedTypes?: TrustedTypes }).trustedTypes): void {
   types?.createPolicy('default', {
     createScriptURL: (given) => {

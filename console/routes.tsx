@@ -9,10 +9,10 @@ const frame = createRoute({ getParentRoute: () => root, id: 'frame', component: 
 
 type Load = () => Promise<{ Screen: unknown }>
 
-/** The type of a screen is not checked: it depends on its links, and these depend on the table below. */
+/** Returns a screen without a checked type: its type depends on its links, and these depend on the table below. */
 const lazyScreen = (load: Load) => lazyRouteComponent(load as () => Promise<{ Screen: ComponentType }>, 'Screen')
 
-/** One screen: its path below `/console`, its module, loaded on first use, and the search parameters that it reads. */
+/** Creates the route of a screen: its path below `/console`, its module, loaded on first use, and its parameters. */
 const screen = <Path extends string, Name extends string = never>(path: Path, load: Load, names: Name[] = []) =>
   createRoute({
     getParentRoute: () => frame,
@@ -35,7 +35,7 @@ const part = <Path extends string, Name extends string = never>(path: Path, load
     validateSearch: pickSearch(names),
   })
 
-// Not within the table: a route that is created as an argument loses its type.
+// Outside the table, because a route that is created as an argument loses its type.
 const signedIn = createRoute({
   getParentRoute: () => root,
   path: '/signed-in',
@@ -44,7 +44,7 @@ const signedIn = createRoute({
 
 const PLAN = ['plan', 'resource', 'finding', 'action', 'search', 'critical', 'findings', 'outside', 'module'] as const
 
-/** The table of contents of the console. */
+/** The routes of the console. */
 const routeTree = root.addChildren([
   frame.addChildren([
     screen('/', () => import('./screens/start/start.tsx')),

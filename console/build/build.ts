@@ -9,9 +9,8 @@ import { buildScripts, type Script, withImports } from './scripts.ts'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 export const DIST = join(ROOT, 'dist')
 
-/** One file of the built console. */
 interface BuiltFile {
-  /** Below `/console/`, for example `assets/main-1A2B3C4D.js`. */
+  /** The path below `/console/`, for example `assets/main-1A2B3C4D.js`. */
   path: string
   bytes: number
   gzip_bytes: number
@@ -19,22 +18,19 @@ interface BuiltFile {
 
 export interface Built {
   files: BuiltFile[]
-  /** Paths of the scripts that the first screen needs, without what is loaded later. */
+  /** The paths of the scripts that the first screen needs, without what is loaded later. */
   initial: string[]
-  /** The modules in each script of the application, by its path. */
+  /** The modules in each script of the application, by the path of the script. */
   modules: Record<string, string[]>
 }
 
 interface Options {
-  /** Where to; default `console/dist`. */
+  /** The output folder; default `console/dist`. */
   outdir?: string
   minify?: boolean
 }
 
-/**
- * Builds the console: one script for the beginning, one for each screen, one style sheet, all named by their content,
- * each beside its forms in brotli and gzip. The folder is replaced at once, so that nobody reads half of it.
- */
+/** Builds the console with compressed forms of each file. The output folder is replaced at once. */
 export async function buildConsole({ outdir = DIST, minify = true }: Options = {}): Promise<Built> {
   await mkdir(dirname(outdir), { recursive: true })
   const folder = await mkdtemp(join(dirname(outdir), '.console-'))
@@ -43,7 +39,7 @@ export async function buildConsole({ outdir = DIST, minify = true }: Options = {
     const [scripts, alone, page] = await Promise.all([
       buildScripts('main.tsx', { root: ROOT, minify }),
       build({ ...common, entryPoints: ALONE, format: 'esm' }),
-      // It runs before the page is drawn, which a module cannot.
+      // Classic script: it runs before the page is drawn, which a module cannot.
       build({ ...common, entryPoints: ['theme.ts'], format: 'iife' }),
     ])
     await Promise.all(scripts.map(({ name, text }) => writeFile(join(folder, 'assets', name), text)))
@@ -63,7 +59,7 @@ export async function buildConsole({ outdir = DIST, minify = true }: Options = {
   }
 }
 
-/** Files without code of the application. */
+/** Entry points besides the application. */
 const ALONE = [
   { in: 'silent.ts', out: 'silent' },
   { in: 'styles/main.css', out: 'styles' },
@@ -85,7 +81,7 @@ const options = (folder: string, minify: boolean) =>
     logLevel: 'warning',
   }) satisfies BuildOptions & { metafile: true }
 
-/** Writes the pages with the names of the built files in them, and answers the scripts that are loaded first. */
+/** Writes the pages with the names of the built files in them. Returns the scripts that are loaded first. */
 async function writePages(folder: string, scripts: Script[], single: Metafile['outputs']): Promise<string[]> {
   const addressOf = (name: string) => `/console/assets/${basename(name)}`
   const built = (source: string) => {
@@ -102,7 +98,7 @@ async function writePages(folder: string, scripts: Script[], single: Metafile['o
     silent: built('silent.ts'),
     styles: built('styles/main.css'),
     icon: addressOf(Object.keys(single).find((path) => path.endsWith('.svg')) ?? ''),
-    // Nothing tells a script the address of a worker that is built beside it.
+    // A script has no other way to learn the address of a worker that is built beside it.
     layout_worker: built('ui/workers/layout.ts'),
     screens: JSON.stringify(screenScripts(scripts, first, addressOf)),
   }
@@ -117,7 +113,7 @@ async function writePages(folder: string, scripts: Script[], single: Metafile['o
   return first.map(({ name }) => `assets/${name}`)
 }
 
-/** By name of each screen: the scripts that it needs beyond those of every page. */
+/** Returns the scripts that each screen needs beyond those of every page, by the name of the screen. */
 const screenScripts = (scripts: Script[], first: Script[], addressOf: (name: string) => string) =>
   Object.fromEntries(
     scripts.flatMap((script) => {
@@ -127,7 +123,7 @@ const screenScripts = (scripts: Script[], first: Script[], addressOf: (name: str
     }),
   )
 
-/** For a console that does not stand beside its core: to be renamed to `config.json`, with the address of the API. */
+/** The template of `config.json`, with the address of the API, for a console that is not served by its core. */
 const EXAMPLE_CONFIG = { api_url: 'https://platform.example.com/api/v1', examples: [] }
 
 const toBrotli = promisify(brotliCompress)

@@ -15,7 +15,7 @@ Usage: npm run console:dev [-- options]
 
 const HOP_BY_HOP = new Set(['connection', 'host', 'transfer-encoding', 'content-encoding', 'content-length'])
 
-/** Hands a request on to the core and streams its answer back. */
+/** Forwards a request to the core and streams the answer back. */
 async function forward(api: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const headers = Object.entries(request.headers).filter(([name]) => !HOP_BY_HOP.has(name)) as [string, string][]
   const hasBody = request.method !== 'GET' && request.method !== 'HEAD'

@@ -1,33 +1,30 @@
 import { rolldown } from 'rolldown'
 
-/** A script of the build, and what is loaded with it. */
+/** A script of the build and its imports. */
 export interface Script {
-  /** `main-1a2b3c4d.js` */
+  /** The file name, for example `main-1a2b3c4d.js`. */
   name: string
   text: string
-  /** The module that it was made for; null: it holds what several share. */
+  /** The module that the script was built for; null for code that several screens share. */
   module: string | null
-  /** Names of the scripts that are loaded before it runs. */
+  /** The names of the scripts that are loaded before it runs. */
   imports: string[]
-  /** Paths of the modules in it that left something behind. */
+  /** The paths of the modules whose code is in the script. */
   modules: string[]
 }
 
 const REACT = 'preact/compat'
 const TARGETS = ['chrome125', 'firefox128', 'safari17.5']
-/**
- * Code that several screens share is kept in files of about this size before it is minified, also where a screen then
- * loads some of it in vain: in a slow network each file costs more than a few kilobytes.
- */
+/** The size of files of shared code before minification. On a slow network each file costs more than some kilobytes. */
 const SHARED_BYTES = 30_000
 
 interface Options {
-  /** Folder of the console. */
+  /** The folder of the console. */
   root: string
   minify: boolean
 }
 
-/** The scripts of the application: one for the beginning, one for each screen, and few that they share. */
+/** Builds the scripts of the application: one for the start, one for each screen, and a few that they share. */
 export async function buildScripts(entry: string, { root, minify }: Options): Promise<Script[]> {
   const bundle = await rolldown({
     cwd: root,
@@ -42,7 +39,7 @@ export async function buildScripts(entry: string, { root, minify }: Options): Pr
       jsx: { runtime: 'automatic', importSource: 'preact' },
       define: { 'process.env.NODE_ENV': minify ? '"production"' : '"development"' },
     },
-    // "use client" means nothing in a browser.
+    // "use client" has no meaning in a browser.
     checks: { moduleLevelDirective: false },
   })
   try {
@@ -86,7 +83,7 @@ export async function buildScripts(entry: string, { root, minify }: Options): Pr
   }
 }
 
-/** A script with everything that is loaded together with it, itself first. */
+/** Returns a script and everything that is loaded together with it, itself first. */
 export function withImports(script: Script, scripts: readonly Script[]): Script[] {
   const found = new Set([script])
   for (const { imports } of found) {

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { readStored, writeStored } from './stored.ts'
 
-/** Text that somebody types, stored for this tab: a sign-in that ends, a reload or a new deployment loses nothing. */
+/** The typed text, stored for this tab so that an expired sign-in, a reload or a new deployment loses nothing. */
 interface Drafts {
   read<T>(name: string): T | null
   write(name: string, value: unknown): void
@@ -17,10 +17,7 @@ export function createDrafts(storage: Storage = sessionStorage): Drafts {
   }
 }
 
-/**
- * State of a form that is stored at every change.
- * @param keep returns what of it may be stored; everything by default
- */
+/** Returns the state of a form and stores its changes; `keep` returns the part that may be stored (default: all). */
 export function useDraft<T extends object>(name: string, initial: T, keep: (value: T) => T = (value) => value) {
   const [drafts] = useState(createDrafts)
   const [value, setValue] = useState<T>(() => ({ ...initial, ...drafts.read<T>(name) }))
@@ -29,7 +26,7 @@ export function useDraft<T extends object>(name: string, initial: T, keep: (valu
     drafts.write(name, keep(next))
   }
   const change = (part: Partial<T>) => set({ ...value, ...part })
-  /** Forgets what was typed, because it was sent. */
+  /** Deletes the draft after it was sent. */
   const clear = () => {
     setValue(initial)
     drafts.remove(name)

@@ -36,7 +36,7 @@ function show(session: Session): void {
       shown.close()
     }
   } catch {
-    // Browsers of phones have the class and refuse to make one without a service worker.
+    // Mobile browsers have the class, but its constructor throws without a service worker.
   }
 }
 
@@ -55,7 +55,7 @@ const ENDS: Partial<Record<Status, string>> = {
 }
 const LONGEST = 160
 
-/** Returns the text of a notification. It has nothing of the plan, because others may see the screen. */
+/** Returns the text of a notification, without content of the plan because others may see the screen. */
 export function endText({ current_status, rounds, first_query, is_blocked }: EndedSession) {
   const query = rounds.at(-1)?.query ?? first_query ?? ''
   const title = `${ENDS[current_status] ?? 'Round ended'}${is_blocked ? ', session locked' : ''}`

@@ -12,7 +12,7 @@ export const textsOf = (value: unknown): string[] => listOf(value).map(textOf).f
 export const oneOf = <Value extends string>(values: readonly Value[], value: unknown, other: Value): Value =>
   values.find((candidate) => candidate === value) ?? other
 
-/** Returns the value of a JSON text; undefined when it is none. */
+/** Returns the value of a JSON text; undefined for any other text. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,4 +1,4 @@
-/** A value that parts of the page share and watch. */
+/** A value that parts of the page share and subscribe to. */
 export interface Store<T> {
   get(): T
   set(value: T): void

@@ -5,7 +5,7 @@ import type { AuthConfig, SignIn } from './auth/sign-in.ts'
 import type { Store } from './observable.ts'
 import type { Settings } from './settings.ts'
 
-/** A request that the operator offers on the first screen. */
+/** A request that the operator suggests on the first screen. */
 export interface Example {
   mode: 'generate' | 'drift' | 'import'
   text: string
@@ -17,16 +17,16 @@ export interface Example {
   preview: boolean
 }
 
-/** `config.json` beside the console. */
+/** The content of `config.json` beside the console. */
 export interface ConsoleConfig {
-  /** Address of the API up to its version, for example `https://platform.example.com/api/v1`. */
+  /** The address of the API up to its version, for example `https://platform.example.com/api/v1`. */
   api_url: string
   examples: Example[]
-  /** The sign-in configuration. Without it, the API is asked. */
+  /** The sign-in configuration; read from the API when absent. */
   auth?: AuthConfig
 }
 
-/** Shared objects of every part of the console. */
+/** The objects that all parts of the console share. */
 export interface Platform {
   api: Api
   auth: AuthConfig
@@ -39,7 +39,7 @@ const PlatformContext = createContext<Platform | null>(null)
 
 export const PlatformProvider = PlatformContext.Provider
 
-/** Errors: there is no provider above, which is a mistake of the code. */
+/** Returns the platform. Throws when there is no provider above, which is a mistake in the code. */
 export function usePlatform(): Platform {
   const platform = useContext(PlatformContext)
   if (!platform) throw new Error('no platform above this component')

@@ -12,7 +12,7 @@ const KEY = 'platform.settings'
 
 /** Returns the settings of this browser. A change is stored and applied; `theme.ts` applies them before the first paint. */
 export function loadSettings(storage: Storage = localStorage): Store<Settings> {
-  // Written by this version or another one: only known values count.
+  // Another version may have written it, so only known values count.
   const { theme, density, notify } = (readStored(storage, KEY) ?? {}) as Partial<Settings>
   const store = createStore<Settings>({
     theme: theme === 'light' || theme === 'dark' ? theme : 'system',

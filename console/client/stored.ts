@@ -1,4 +1,4 @@
-/** Returns a JSON value from the storage of the browser; null when there is none, or when it cannot be read. */
+/** Returns a JSON value from the storage of the browser; null when it is absent or unreadable. */
 export function readStored(storage: Storage, key: string): unknown {
   try {
     return JSON.parse(storage.getItem(key) ?? 'null')
@@ -7,12 +7,12 @@ export function readStored(storage: Storage, key: string): unknown {
   }
 }
 
-/** Stores a JSON value, null to remove it. A full or forbidden storage loses it at the next visit, and nothing now. */
+/** Stores a JSON value; null removes it. With a full or forbidden storage, the value is lost at the next visit. */
 export function writeStored(storage: Storage, key: string, value: unknown): void {
   try {
     if (value === null) storage.removeItem(key)
     else storage.setItem(key, JSON.stringify(value))
   } catch {
-    // What was typed or selected is still on the screen.
+    // The value is still on the screen.
   }
 }

@@ -26,9 +26,9 @@ export type AnySearch = ReturnType<typeof useAnySearch>
 
 /** The search parameters of the present address as text. A blank value removes a parameter. */
 export interface Address {
-  /** Blank when the address does not name it. */
+  /** Returns the value; blank when the address has none. */
   read(name: keyof AnySearch): string
-  /** `replace` adds no entry to the history, for what is typed letter by letter. */
+  /** Changes parameters. `replace` adds no entry to the history, for values that change with every key. */
   change(changes: { [name in keyof AnySearch]?: string }, options?: { replace?: boolean }): void
 }
 
@@ -42,7 +42,7 @@ export function useAddress(): Address {
   }
 }
 
-/** Returns a function that changes search parameters and leaves the page where it was scrolled to. */
+/** Returns a function that changes search parameters and keeps the scroll position. */
 export function useSearchChange() {
   const navigate = useNavigate()
   return useCallback(
@@ -57,7 +57,7 @@ export function useSearchChange() {
   )
 }
 
-/** Keeps the address readable: the router puts a text that reads as JSON into quotes. */
+/** Returns the value of a text. Keeps the address readable: the router quotes a text that parses as JSON. */
 export const toValue = (text: string | undefined): SearchValue | undefined => {
   if (!text) return undefined
   if (text === 'true' || text === 'false') return text === 'true'

@@ -4,7 +4,7 @@ import type { Api } from './api/client.ts'
 import type { User } from './api/schemas.ts'
 import { usePlatform } from './platform.ts'
 
-/** Returns the signed-in user, who is read once per visit. */
+/** Reads the signed-in user, once per visit. */
 export function useMe() {
   const { api } = usePlatform()
   return useQuery(meQuery(api))

@@ -14,11 +14,7 @@ const ENTRY = fileURLToPath(new URL('../../sidecars/main.ts', import.meta.url))
 const START_LIMIT_MS = 30_000
 const STOP_LIMIT_MS = 15_000
 
-/**
- * Starts a bundled sidecar as a process of its own on a free port.
- * @param runtime the program that runs it; the default is this Node
- * Errors: it did not start. The text is what it has written.
- */
+/** Starts a bundled sidecar on a free port. Errors: it did not start; the text is its output. */
 export async function startBundled(
   name: ContractName,
   env: Record<string, string>,
@@ -58,7 +54,7 @@ export async function startBundled(
   }
 }
 
-/** Starts a server that answers every POST with 200, like a chat. */
+/** Starts a server that answers every POST with 200, as a chat does. */
 export async function startReceiver(): Promise<Running> {
   const server = createServer((request, response) => {
     request.resume().on('end', () => response.end('ok'))

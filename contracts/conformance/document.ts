@@ -33,7 +33,7 @@ export interface Contract {
   name: ContractName
   version: string
   operations: Operation[]
-  /** Finds an operation. Errors: there is none with this id. */
+  /** Returns the operation with this id. Errors: there is none. */
   operation(id: string): Operation
 }
 

@@ -3,7 +3,7 @@ import { humanReport } from './report.ts'
 import { runConformance } from './run.ts'
 import { UsageError } from './types.ts'
 
-/** Runs `npm run conformance -- <contract> <url>` and answers the exit code. */
+/** Runs `npm run conformance -- <contract> <url>` and returns the exit code. */
 async function main(): Promise<number> {
   try {
     const read = await readOptions(process.argv.slice(2), process.env)

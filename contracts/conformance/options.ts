@@ -32,7 +32,6 @@ const FLAGS = {
   help: { type: 'boolean', short: 'h' },
 } as const
 
-/** Values of the options that need not be given. */
 export const DEFAULTS = {
   token: null,
   workspace: tmpdir(),

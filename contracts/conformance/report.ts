@@ -3,7 +3,7 @@ import type { Result } from './types.ts'
 
 const WORDS = { passed: 'passed', broken: 'FAILED', skipped: 'skipped' } as const
 
-/** Renders one line for each promise. What broke a promise stands below it. */
+/** Renders one line per promise. The reasons for a broken promise stand below it. */
 export function humanReport(outcome: Outcome): string {
   const width = Math.max(...outcome.promises.map(({ id }) => id.length))
   const { passed, broken, skipped } = outcome

@@ -12,14 +12,13 @@ const ADMIN = 'root@example.com'
 const TOKEN = 'Conformance-token-7f3a'
 
 interface Round {
-  /** Names the run in the output. */
   title: string
   contract: ContractName
   env: Record<string, string>
   options?: Partial<Options>
 }
 
-/** Runs `npm run conformance:bundled`: starts each bundled sidecar, runs its suite and answers the exit code. */
+/** Starts each bundled sidecar, runs its suite and returns the exit code (`npm run conformance:bundled`). */
 async function main(): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'conformance-bundled-'))
   const receiver = await startReceiver()

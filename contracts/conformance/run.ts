@@ -14,7 +14,6 @@ export interface Outcome {
   version: string
   url: string
   seed: number
-  /** True when no promise is broken. */
   conformant: boolean
   passed: number
   broken: number
@@ -29,11 +28,7 @@ const SUITES: Record<ContractName, (options: Options) => Promised[]> = {
   notifications: notificationsSuite,
 }
 
-/**
- * Checks every promise of the contract against the service, one after the other. Workspaces of engine jobs are made in
- * a folder, which is removed at the end.
- * Errors: `UsageError` when the service cannot be reached or requires another token.
- */
+/** Checks all promises one by one, in temporary workspaces. Errors: `UsageError` if unreachable or token refused. */
 export async function runConformance(
   options: Options,
   progress: (done: number, all: number, id: string) => void = () => {},

@@ -16,7 +16,7 @@ import {
 
 const MAX_FINDINGS = 5
 
-/** Runs promises one after the other, and keeps whether every answer fitted the document. */
+/** Runs promises one by one and records whether every answer fitted the document. */
 export class Run {
   readonly #options: Options
   readonly #log = new Map<string, { exchanges: Exchange[]; findings: Finding[] }>()
@@ -39,7 +39,7 @@ export class Run {
     return { ...result, outcome: result.findings.length === 0 ? 'passed' : 'broken' }
   }
 
-  /** Says whether all answers of this run fitted what the contract documents for the operation. */
+  /** Reports whether all answers of this run fitted the documented ones of the operation. */
   answers(operation: Operation): Result {
     const { exchanges = [], findings = [] } = this.#log.get(operation.id) ?? {}
     const result = { id: `${operation.id}.answers`, promise: ANSWERS, exchanges: exchanges.length, findings }

@@ -15,7 +15,7 @@ const MAX_ROLE = 64
 
 const RoleRequest = z.strictObject({ role: z.string().min(1).max(MAX_ROLE) })
 
-/** The HTTP surface of the authorization service, as `contracts/authz.v1.yaml` describes it. */
+/** Creates the HTTP routes of `contracts/authz.v1.yaml`. */
 export function createAuthzApp(options: { token: string; permissive: boolean; store: RoleStore; log: Logger }): Hono {
   const { permissive, store, log } = options
   const app = createSidecarApp({ token: options.token, log })
@@ -71,9 +71,7 @@ export function createAuthzApp(options: { token: string; permissive: boolean; st
   return app
 }
 
-/**
- * Refuses a caller without role `admin`. It is believed who it says it is, because only the core reaches this service.
- */
+/** Refuses a caller without role `admin`. The caller's id is trusted: only the core reaches this service. */
 async function refuseCaller(c: Context, store: RoleStore): Promise<Response | null> {
   const id = c.req.header('x-user-id')?.slice(0, MAX_ID)
   if (!id) return problemResponse(403, 'X-User-Id header required for admin operations.')

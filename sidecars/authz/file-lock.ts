@@ -7,15 +7,12 @@ import { identify as identifyProcess, isAlive } from '../../src/runtime/process-
 
 const RETRY_MS = 20
 const WAIT_MS = 5_000
-/**
- * A holder is done within milliseconds, so an older lock was left behind by a crash. This age decides only where the
- * holder cannot be looked up: on another host, or in another container.
- */
+/** Age of an abandoned lock: holders need milliseconds. Used only for holders on another host or in a container. */
 const STALE_MS = 4_000
 
 /** The lock as its holder sees it. */
 export interface HeldLock {
-  /** True while the lock is still the holder's own. A holder that was suspended may have lost it to another host. */
+  /** Reports whether the lock is still the holder's. A suspended holder may have lost it to another host. */
   isHeld(): Promise<boolean>
 }
 
@@ -23,10 +20,7 @@ export interface HeldLock {
 const Holder = v.object({ host: v.string(), pid: v.number(), started: v.string() })
 type Holder = v.InferOutput<typeof Holder>
 
-/**
- * Runs `work` while no other process does with the same lock file.
- * Errors: `The role store stays locked by another process.`; those of `work`.
- */
+/** Runs `work` under the lock file, one process at a time. Errors: the lock stays held; those of `work`. */
 export async function withFileLock<T>(path: string, work: (lock: HeldLock) => Promise<T>): Promise<T> {
   const deadline = performance.now() + WAIT_MS
   let own = await tryLock(path)
@@ -44,7 +38,7 @@ export async function withFileLock<T>(path: string, work: (lock: HeldLock) => Pr
   }
 }
 
-/** Creates the lock file and returns its identity; null when there is one already. */
+/** Creates the lock file and returns its identity; null when it exists already. */
 async function tryLock(path: string): Promise<string | null> {
   const handle = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EEXIST') return null
@@ -59,10 +53,10 @@ async function tryLock(path: string): Promise<string | null> {
   }
 }
 
-/** Distinguishes a lock file from a later one at the same path. */
+/** Returns the identity that distinguishes a lock file from a later one at the same path. */
 const nameOf = ({ ino, mtimeNs }: BigIntStats): string => `${ino.toString(36)}-${mtimeNs.toString(36)}`
 
-/** The identity of a lock file, and true where nobody holds it any more; null when there is none. */
+/** Returns the identity of a lock file and whether its holder is gone; null when there is none. */
 async function identify(path: string): Promise<{ name: string; isStale: boolean } | null> {
   const entry = await lstat(path, { bigint: true }).catch(() => null)
   if (!entry) return null
@@ -72,7 +66,7 @@ async function identify(path: string): Promise<{ name: string; isStale: boolean 
   return { name: nameOf(entry), isStale: entry.isFile() && (isKnown ? !isAlive(holder) : isOld) }
 }
 
-/** The holder that a lock file names; null for one that is being written. */
+/** Reads the holder that a lock file names; null for one that is being written. */
 async function readHolder(path: string): Promise<Holder | null> {
   const text = await readFile(path, 'utf8').catch(() => '')
   try {
@@ -88,9 +82,8 @@ async function removeStale(path: string): Promise<void> {
 }
 
 /**
- * Removes the lock of this identity, and never one that has taken its place: whoever creates the claim, which has the
- * identity in its name, is the only one who may remove that lock, be it the holder at its end or another process that
- * found the lock stale. As long as the lock is there, nobody else can put another one in its place.
+ * Removes the lock of this identity, never its successor: only the creator of the claim file, which has the identity in
+ * its name, may remove the lock, and while the lock exists no other can replace it.
  */
 async function removeLock(path: string, name: string): Promise<void> {
   const claim = `${path}.${name}`

@@ -5,7 +5,6 @@ import { openRoleStore, type RoleStore } from './role-store.ts'
 import { assignRole } from './roles.ts'
 import { readSettings } from './settings.ts'
 
-/** Answers checks and keeps roles until it is stopped. */
 export const main = (): Promise<void> =>
   runService({
     name: 'authz',
@@ -20,10 +19,7 @@ export const main = (): Promise<void> =>
     },
   })
 
-/**
- * Grants role `admin` to the root admin, where one is set. Errors: `SettingsError` for a store that cannot be read, or
- * not be written for a root admin.
- */
+/** Grants role `admin` to the root admin, if set. Errors: `SettingsError` when the store cannot be read or written. */
 export async function prepareStore(store: RoleStore, options: { path: string; rootAdminEmail: string }): Promise<void> {
   const email = options.rootAdminEmail
   try {

@@ -4,14 +4,13 @@ import { dirname } from 'node:path'
 import { type HeldLock, withFileLock } from './file-lock.ts'
 import { parseStore, renderStore, type Users } from './store-document.ts'
 
-/** Users and their roles in one JSON file, shared with whoever else writes it. */
+/** Users and their roles in one JSON file, which other processes may write too. */
 export interface RoleStore {
-  /** The users that the file holds now; nobody when it is missing. Errors: `DamagedStore`. */
+  /** Reads the users; none when the file is missing. Errors: `DamagedStore`. */
   read(): Promise<Users>
   /**
-   * Reads the users, lets `change` alter them and writes them when it answers true. One change runs at a time, also
-   * across processes. A damaged file is never written over.
-   * Errors: `DamagedStore`; those of the file system.
+   * Applies `change` to the users and writes them when it returns true. One change runs at a time, also across
+   * processes. A damaged file is never overwritten. Errors: `DamagedStore`; those of the file system.
    */
   change(change: (users: Users) => boolean): Promise<void>
 }
@@ -44,9 +43,7 @@ export function openRoleStore(path: string): RoleStore {
   }
 }
 
-/**
- * Replaces the file as a whole: a reader at any moment, and a restart after a crash, finds the old file or the new one.
- */
+/** Replaces the file atomically: readers, and a restart after a crash, find the old or the new one. */
 async function replace(path: string, text: string, lock: HeldLock): Promise<void> {
   const temporary = `${path}.${randomUUID()}.tmp`
   try {

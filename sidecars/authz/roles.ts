@@ -1,6 +1,6 @@
 import type { User, Users } from './store-document.ts'
 
-/** All roles that there are. They have no effect on the core. */
+/** The assignable roles. They have no effect on the core. */
 export const ROLES = [
   { name: 'admin', description: 'Manages the users and roles of this service.' },
   { name: 'user', description: 'Uses the platform.' },
@@ -9,7 +9,7 @@ export const ROLES = [
 export const isRole = (name: string): boolean => ROLES.some((role) => role.name === name)
 export const holdsAdmin = (users: Users, id: string): boolean => users.get(id)?.roles.includes('admin') ?? false
 
-/** Gives a role to a user, who is created where needed. Answers, like the others here, whether anything has changed. */
+/** Gives a role to a user, who is created if needed. Like the functions below, reports whether anything changed. */
 export function assignRole(users: Users, id: string, role: string, email: string | null = null): boolean {
   const existing = users.get(id)
   if (existing?.roles.includes(role)) return false
@@ -25,7 +25,7 @@ export function revokeRole(users: Users, id: string, role: string): boolean {
   return true
 }
 
-/** Creates the record of a caller, or adds the e-mail address to one that has none yet. */
+/** Creates the record of a caller, or adds a missing e-mail address to it. */
 export function noticeUser(users: Users, id: string, email: string | null): boolean {
   const existing = users.get(id)
   if (existing && (existing.email !== null || email === null)) return false

@@ -3,20 +3,17 @@ import { type Environment, hostOf, portOf, SettingsError, textOf } from '../shar
 export interface AuthzSettings {
   host: string
   port: number
-  /** Blank accepts every request. */
+  /** The bearer token; blank accepts every request. */
   token: string
-  /** True: every check is granted. */
+  /** True if every check is granted. */
   permissive: boolean
   /** Path of the JSON file with users and roles. */
   roleStore: string
-  /** Holds role `admin` from the start; empty: nobody does. */
+  /** The user who holds role `admin` from the start; empty for none. */
   rootAdminEmail: string
 }
 
-/**
- * The permissive switch is on unless it is set to anything but `true`, so that a misspelt value
- * never grants. Errors: `SettingsError`.
- */
+/** Reads the settings. Any value but `true` turns the permissive switch off. Errors: `SettingsError`. */
 export function readSettings(env: Environment): AuthzSettings {
   const problems: string[] = []
   const permissive = env.PLATFORM_AUTHZ_PERMISSIVE

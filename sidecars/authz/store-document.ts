@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-/** One user of the store, as the API answers it. */
+/** One user of the store, as the API returns it. */
 export interface User {
   id: string
   email: string | null
@@ -22,12 +22,12 @@ const document = v.object({
   ),
 })
 
-/** The file is no role store. The message holds nothing of what is in the file. */
+/** Thrown when the file is no role store. The message holds nothing of the content. */
 export class DamagedStore extends Error {
   override readonly name = 'DamagedStore'
 }
 
-/** Reads the text of a role store. Errors: `DamagedStore`. */
+/** Parses the text of a role store. Errors: `DamagedStore`. */
 export function parseStore(text: string): Users {
   let json: unknown
   try {
@@ -47,7 +47,7 @@ function readUser(value: unknown): User {
   return parsed.output
 }
 
-/** The text of the file. Keys are sorted and indented, so that two states of the file can be compared line by line. */
+/** Renders the file with sorted keys and indentation, so that two states can be compared line by line. */
 export function renderStore(users: Users): string {
   const sorted = [...users].sort(([a], [b]) => (a < b ? -1 : 1))
   const entries = sorted.map(

@@ -11,12 +11,12 @@ import { BODIES, ROUTES, resolveWorkspace } from './requests.ts'
 import type { Boundary } from './sandbox/executor.ts'
 import { ADDITIONS, type Engine, JOB_KINDS, JobFault, type JobKind } from './types.ts'
 
-/** A workspace, a scope and an import fit into this. */
+/** The limit of bodies with a workspace, a scope and an import. */
 const MAX_BODY_BYTES = 64 * 1024
-/** Kinds with larger bodies: the targets of a plan, 256 of 4096 characters, and the texts of whole files. */
+/** Kinds with larger bodies: a plan has up to 256 targets of 4096 characters, `fmt` the texts of whole files. */
 const MAX_BYTES_OF: Partial<Record<JobKind, number>> = { plan: 4 * 1024 * 1024, fmt: 8 * 1024 * 1024 }
 
-/** The HTTP surface of the service, as `contracts/iac.v1.yaml` describes it. */
+/** Creates the HTTP routes of `contracts/iac.v1.yaml`. */
 export function createIacApp(options: {
   token: string
   engine: Engine
@@ -44,7 +44,7 @@ export function createIacApp(options: {
   return app
 }
 
-/** Checks the body, then the workspace. The contract has this order, after the token. */
+/** Checks the body, then the workspace: the order of the contract, after the token. */
 function addSubmitRoute(app: Hono, kind: JobKind, jobs: JobService): void {
   app.post(ROUTES[kind], async (c) => {
     const body = await readBody(c, BODIES[kind], { maxBytes: MAX_BYTES_OF[kind] ?? MAX_BODY_BYTES })

@@ -4,14 +4,14 @@ import { identify, isAlive } from '../../src/runtime/process-identity.ts'
 import { SettingsError } from '../shared/settings.ts'
 
 /**
- * Creates the folder for this user alone and claims it for this process. Two services on one folder would each take the
- * other's running engines for left-overs of a crash and end them. Errors: `SettingsError`.
+ * Creates the folder for this user alone and claims it for this process: a second service would end the engines of the
+ * first as left over from a crash. Errors: `SettingsError`.
  */
 export async function claimDataFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const stat = await lstat(folder)
   const uid = process.getuid?.()
-  // Another user who made the folder first, in the shared temporary directory, could read plans and state in it.
+  // In the shared temporary directory another user could have created the folder to read plans and state.
   if (!stat.isDirectory() || (uid !== undefined && stat.uid !== uid))
     throw new SettingsError(`IAC_DATA_DIR ${folder} is no directory of this user`)
   const claim = join(folder, 'service.json')

@@ -21,17 +21,13 @@ export interface PlannedChange {
   address: string
   type: string
   action: ChangeAction
-  /** Of a replacement: the old object is only removed from the state, and stays where it is. */
+  /** True for a replacement that only removes the old object from the state. */
   keeps_old?: true
 }
 
 export type PlanCounts = Record<ChangeAction, number>
 
-/**
- * The one action that a list of engine actions amounts to; `none` for no-op, read and forget. `delete` with `create` is
- * a replacement; so is `forget` with `create`, since a new object is made although the old one is only removed from the
- * state.
- */
+/** Returns the action that engine actions amount to; `forget` with `create` is a replacement, as is `delete`. */
 export function actionOf(actions: readonly string[]): ChangeAction | 'none' {
   const creates = actions.includes('create')
   const removes = actions.includes('delete') || actions.includes('forget')
@@ -41,7 +37,7 @@ export function actionOf(actions: readonly string[]): ChangeAction | 'none' {
   return actions.includes('update') ? 'update' : 'none'
 }
 
-/** Returns the action of a plan on an object; an import or a move is the action when nothing else happens to it. */
+/** Returns the action of a plan on an object: `import` or `move` only when nothing else happens to it. */
 export function mainAction(resource: ResourceChange): PlanAction {
   const { mode, change } = resource
   if (mode === 'data') return change.actions.includes('read') ? 'read' : 'none'
@@ -56,7 +52,7 @@ export function mainAction(resource: ResourceChange): PlanAction {
 export const isMoved = ({ previous_address, address }: ResourceChange): boolean =>
   previous_address !== undefined && previous_address !== address
 
-/** Reports, pull requests and models say `recreate` for `replace`. This is the only place that translates. */
+/** The actions as reports, pull requests and models name them: `recreate` for `replace`. */
 export const REPORT_ACTIONS = ['create', 'update', 'delete', 'recreate'] as const
 export type ReportAction = (typeof REPORT_ACTIONS)[number]
 

@@ -1,18 +1,15 @@
-/**
- * Reports whether a text, be it prose or JSON, contains exactly this address. `aws_vpc.main` is not found in
- * `aws_vpc.main2` or in `module.net.aws_vpc.main`, whose addresses merely contain the same characters.
- */
+/** Reports whether prose or JSON contains exactly this address: `aws_vpc.main` is not in `module.net.aws_vpc.main`. */
 export const namesAddress = (text: string, address: string): boolean =>
   [address, JSON.stringify(address).slice(1, -1)].some((form) => containsWhole(text, form, /[\w.\-\]]/, /[\w\-[]/))
 
-/** As `namesAddress`, for a text that may leave out the modules and indexes of the address. */
+/** Does the same as `namesAddress` for a text that may leave out the modules and indexes of the address. */
 export const namesResource = (text: string, address: string): boolean =>
   containsWhole(text, localName(address), /[\w-]/, /[\w-]/)
 
-/** `type.name` of a resource address; any other address without its modules and indexes. */
+/** Returns `type.name` of a resource address; any other address without its modules and indexes. */
 const localName = (address: string) => withoutIndexes(address).replace(/^(module\.[^.]+\.)+(?=.)/, '')
 
-/** An address without the indexes of modules and instances: `module.a[0].x.y["k"]` becomes `module.a.x.y`. */
+/** Removes the indexes of modules and instances: `module.a[0].x.y["k"]` becomes `module.a.x.y`. */
 export const withoutIndexes = (address: string) => address.replace(/\[("(\\.|[^"\\])*"|\d+)\]/g, '')
 
 /** Removes the backticks that a model often writes around a name. */
@@ -20,7 +17,7 @@ export const stripBackticks = (name: string) => name.trim().replace(/^`(.*)`$/, 
 
 /**
  * @param before characters that must not stand directly before `form`
- * @param after characters that must not stand directly behind it
+ * @param after characters that must not stand directly after it
  */
 function containsWhole(text: string, form: string, before: RegExp, after: RegExp): boolean {
   for (let start = text.indexOf(form); start >= 0; start = text.indexOf(form, start + 1))

@@ -4,46 +4,41 @@ import { isMoved, mainAction, type PlanAction, type PlanCounts, toReportAction }
 import type { Plan, ResourceChange } from './plan.ts'
 import { addressOf } from './planned-changes.ts'
 
-/** The actions of a list: everything but reading, which is no change. */
+/** The actions of a list: all but reading. */
 export type ListedAction = Exclude<PlanAction, 'read' | 'none'>
 
-/** One entry of a plan, in words that may be stored and shown: everything in it is masked. */
+/** One entry of a plan; every text is masked. */
 export interface ListedChange {
   address: string
   action: ListedAction
-  /** The address that the object has in the state until the apply, when that is another one. */
+  /** The current address in the state, when it is another one. */
   previous_address?: string
-  /** Identifier of an object that is imported; null when the plan does not say it or it is sensitive. */
+  /** Identifier of an imported object; null when the plan does not state it or it is sensitive. */
   import_id?: string | null
-  /** Paths of the attributes that force a replacement, for example `tags.owner`. */
+  /** Paths of attributes that force a replacement, for example `tags.owner`. */
   replace_paths?: string[]
-  /** The engine's word for why it replaces, for example `replace_because_tainted`. */
+  /** The engine's reason, for example `replace_because_tainted`. */
   replace_reason?: string
-  /** The old object of a replacement stays, and nobody manages it any more. */
+  /** True if a replacement leaves the old object in place, unmanaged. */
   keeps_old?: true
 }
 
-/** Numbers of objects that are moved and imported, whether they are changed as well or not; the others count once. */
+/** Counts in which an object that is moved or imported counts there as well as under its change. */
 export type ListedCounts = PlanCounts & { move: number; import: number; forget: number }
 
 export interface ChangeList {
   /** The first 500 changes, in the plan's order. */
   entries: ListedChange[]
-  /** Number of all changes. */
   total: number
-  /** Counts of all changes. */
   counts: ListedCounts
 }
 
 const MAX_ENTRIES = 500
 const MAX_PATHS = 10
-/** Longest identifier of an import that is shown, in UTF-16 units. */
+/** Longest identifier that is shown, in UTF-16 units. */
 const MAX_ID = 300
 
-/**
- * Lists what a plan does with managed objects, moves, imports and forgotten objects included. Reading a data source is
- * no change.
- */
+/** Lists what a plan does with managed objects, including moves, imports and forgotten objects. */
 export function listChanges(plan: Plan, masker: Pick<Masker, 'text'>): ChangeList {
   const changes = plan.resource_changes.flatMap((resource) => {
     const action = mainAction(resource)
@@ -82,7 +77,7 @@ function describe(resource: ResourceChange, action: ListedAction, masker: Pick<M
   }
 }
 
-/** An identifier of which a part is sensitive is not shown at all, because its rest may tell the part. */
+/** Returns null when the identifier must be masked, because the rest of it may reveal the masked part. */
 function shownId(id: Json | undefined, masker: Pick<Masker, 'text'>): string | null {
   if (typeof id !== 'string' || id === '' || id.length > MAX_ID) return null
   return masker.text(id) === id ? id : null
@@ -98,7 +93,7 @@ const renderPath = (path: Json): string =>
     .join('')
     .replace(/^\./, '')
 
-/** Writes counts like `1 to create, 0 to update, 0 to delete, 0 to recreate, 2 to move`. */
+/** Formats counts: `1 to create, 0 to update, 0 to delete, 0 to recreate, 2 to move`. */
 export const countsInWords = (counts: ListedCounts): string =>
   [
     ...(['create', 'update', 'delete', 'replace'] as const),

@@ -8,22 +8,21 @@ export interface Differences {
   removed?: Record<string, Json>
 }
 
-/** One of the two values that are compared, with marks that are nested like the value. */
+/** A value to compare, with marks nested like it. */
 export interface Side {
   value: Json
   /** `true` where the value is sensitive. */
   sensitive?: Json
-  /** `true` where the value is known only after the apply: nothing is compared there. */
+  /** `true` where the value is known only after the apply and is not compared. */
   unknown?: Json
 }
 
 /**
- * Finds what has to change to turn `from` into `to`. A value that either side marks sensitive is masked, an unknown one
- * is skipped, and null counts as absent. Equal items at the beginning and at the end of two lists are skipped, so that
- * an item inserted in the middle is one addition and not a change of every item behind it.
+ * Finds the changes from `from` to `to`. Sensitive values are masked, unknown ones are skipped, null counts as absent.
+ * Equal items at both ends of two lists are skipped, so an inserted item is one addition.
  */
 export function findDifferences(from: Side, to: Side): Differences {
-  // The records have no prototype, because a path may be any key of a map, `__proto__` included.
+  // Without prototypes, because a path may be any map key, including `__proto__`.
   const differences: Required<Differences> = {
     changed: Object.create(null),
     added: Object.create(null),
@@ -74,7 +73,7 @@ function compareLists(from: Side, to: Side, path: string, differences: Required<
     )
 }
 
-/** The value of a side, with every part masked that is sensitive. */
+/** Masks every sensitive part of a value. */
 function maskSensitive(side: Side, hidden: boolean): Json {
   if (hidden || side.sensitive === true) return MASK
   if (Array.isArray(side.value)) return itemsOf(side).map((item) => maskSensitive(item, false))

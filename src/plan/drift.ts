@@ -5,19 +5,15 @@ import type { Change, Plan } from './plan.ts'
 import { maskerOf } from './sensitive.ts'
 import { withoutStateArguments } from './state-arguments.ts'
 
-/**
- * What has to be done to the code so that it describes the infrastructure: the inverse of the planned change. Where the
- * engine would create a resource, the code has to give it up.
- */
+/** The code change that makes code match infrastructure: the inverse of the planned change. */
 export type DriftOperation =
   | { address: string; action: 'update resource'; changes: Differences }
   | { address: string; action: 'delete resource' }
   | { address: string; action: 'create resource'; changes: Json }
 
 /**
- * Inverts every planned update, create, delete and replacement of a managed resource. A no-op, a read and a forget are
- * no drift, and neither are objects left over from an interrupted replacement, nor arguments that an import cannot
- * read. Sensitive values are masked.
+ * Inverts every planned update, create, delete and replacement of a managed resource. Left-over objects of interrupted
+ * replacements and arguments that an import cannot read are not drift. Sensitive values are masked.
  * @param masker may also hide values that other plans of the round mark sensitive
  */
 export function driftOperations(plan: Plan, masker: Masker = maskerOf(plan)): DriftOperation[] {
@@ -42,10 +38,7 @@ function invertChange(address: string, change: Change): DriftOperation | null {
   return null
 }
 
-/**
- * `old_value` is what the code says, `new_value` what the cloud has. A value that the engine knows only after an apply
- * is no difference, since nobody can tell yet whether the two differ.
- */
+/** Returns the differences from code to cloud; values known only after the apply are skipped. */
 const invertedDifferences = (change: Change): Differences =>
   findDifferences(
     { value: change.after, sensitive: change.after_sensitive, unknown: change.after_unknown },
@@ -75,19 +68,19 @@ function maskOperation(operation: DriftOperation, masker: Masker): DriftOperatio
 const mapValues = <In, Out>(entries: Record<string, In>, change: (value: In) => Out): Record<string, Out> =>
   Object.fromEntries(Object.entries(entries).map(([key, value]) => [key, change(value)]))
 
-/** One attribute in which code and infrastructure differ, with a sentence about it. */
+/** An attribute that differs between code and infrastructure, with a sentence about it. */
 export interface DriftFact {
-  /** Path of the attribute; empty when the resource as a whole is on one side only. */
+  /** Path of the attribute; empty when the whole resource exists on one side only. */
   attribute: string
   text: string
 }
 
-/** Longest JSON text of a value that is written out in full, in characters. */
+/** Longest JSON text of a value that is shown in full, in characters. */
 const MAX_VALUE = 300
-/** At most so many attributes of one resource are listed one by one. */
+/** Most attributes of one resource that are listed one by one. */
 const MAX_FACTS = 100
 
-/** Lists what differs, attribute by attribute, from the plan alone. Values are masked as they are in the operation. */
+/** Lists the differing attributes of an operation, masked like it. */
 export function driftFacts(operation: DriftOperation): DriftFact[] {
   if (operation.action === 'delete resource')
     return [{ attribute: '', text: 'The code has it, the infrastructure does not.' }]
@@ -119,12 +112,11 @@ function renderValue(value: Json): string {
   return text.length > MAX_VALUE ? `${[...text].slice(0, MAX_VALUE).join('')}…` : text
 }
 
-/** Most attributes that one line lists. */
 const MAX_LISTED = 20
 
 /**
- * Describes in one line what was written into the code because the infrastructure has it.
- * @param file where the block stands; empty when that is not known
+ * Describes in one line what was written into the code to match the infrastructure.
+ * @param file path of the block; empty when unknown
  */
 export function describeWritten(operation: DriftOperation, file: string): string {
   const place = file === '' ? '' : ` (${file})`
@@ -146,8 +138,8 @@ export function describeWritten(operation: DriftOperation, file: string): string
 }
 
 /**
- * The part of an operation that a later reading no longer shows; null when all of it is still there.
- * @param later the operation about the same address in the later reading, if there is one
+ * Returns the part of an operation that a later reading no longer shows; null when all of it remains.
+ * @param later the operation at the same address in the later reading
  */
 export function vanishedPart(operation: DriftOperation, later: DriftOperation | undefined): DriftOperation | null {
   if (later === undefined) return operation

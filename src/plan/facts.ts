@@ -5,9 +5,9 @@ import type { Plan } from './plan.ts'
 import { type BeyondTargets, changesOutsideTargets, describeBeyondTargets } from './targets/targets.ts'
 
 /**
- * Returns what is certain about a plan, as lines for a model that narrates or judges it: the counts, then one line
- * a change, with a note where it destroys data or access or where no target names it. Not masked.
- * @param beyond what a plan of the whole root would change in addition; null when that was not asked
+ * Returns facts about a plan as lines for a model: the counts, then one line a change, with a note where it destroys
+ * data or access or where no target names it. Not masked.
+ * @param beyond further changes of a whole-root plan; null when they are unknown
  */
 export function planFacts(plan: Plan, targets: readonly string[], beyond: BeyondTargets | null = null): string {
   const { entries, total, counts } = listChanges(plan, { text: (value) => value })

@@ -46,8 +46,8 @@ function transportFault(error: unknown, signal: AbortSignal, late: string): unkn
 }
 
 /**
- * An error with the provider's own text and status. A status of 401, 403 or 407 becomes 502: a client would take it
- * for the end of its own login.
+ * An error with the provider's own text and status. A status of 401, 403 or 407 becomes 502: a client would take it for
+ * the end of its own login.
  */
 export class ProviderRefusal extends PlatformError {
   readonly providerStatus: number

@@ -74,9 +74,9 @@ function createOctokit({ git }: HostAccess): Octokit {
 }
 
 /**
- * The `fetch` for Octokit. It hands Octokit a body that was read completely and within a limit, because Octokit has
- * no limit and takes a body that breaks off for a text. Redirects are followed, because GitHub redirects requests
- * for a renamed repository.
+ * The `fetch` for Octokit. It hands Octokit a body that was read completely and within a limit, because Octokit has no
+ * limit and takes a body that breaks off for a text. Redirects are followed, because GitHub redirects requests for a
+ * renamed repository.
  */
 function createOctokitFetch(access: HostAccess, signal: AbortSignal, late: string): Fetch {
   return async (input, init) => {

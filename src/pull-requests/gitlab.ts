@@ -59,8 +59,8 @@ export const gitlabHost: HostFactory = (access, uri) => {
 }
 
 /**
- * Ignores a 401 to the approval. GitLab sends it when the same account has approved already and where authors may
- * not approve; as an error it would keep a merge that failed once from being tried again. When the approval is really
+ * Ignores a 401 to the approval. GitLab sends it when the same account has approved already and where authors may not
+ * approve; as an error it would keep a merge that failed once from being tried again. When the approval is really
  * missing, GitLab refuses the merge.
  */
 function ignoreRefusedApproval(error: unknown): void {

@@ -31,10 +31,10 @@ export interface MergeOptions {
 }
 
 /**
- * Pull requests of one repository at one provider.
- * Errors: `PlatformError` with the provider's status and text; 502 when the provider refuses the credentials, cannot
- * be reached or answers in an unexpected form; 504 `PR creation timeout` or `Complete PR timeout` when a single
- * request takes more than 20 seconds. An aborted call throws the signal's reason.
+ * Pull requests of one repository at one provider. Errors: `PlatformError` with the provider's status and text; 502
+ * when the provider refuses the credentials, cannot be reached or answers in an unexpected form; 504 `PR creation
+ * timeout` or `Complete PR timeout` when a single request takes more than 20 seconds. An aborted call throws the
+ * signal's reason.
  */
 export interface PullRequestHost {
   /** Longest description, in UTF-16 units. A longer one is cut. */

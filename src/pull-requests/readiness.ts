@@ -5,8 +5,8 @@ import { ProviderRefusal } from './call.ts'
 const WAIT_MS = 1_000
 
 /**
- * Calls `ask` until its answer is not null, with a pause of one second after each null.
- * Errors: 504 `Pull Request <n> readiness polling exhausted.` after `seconds` waits; the signal's reason.
+ * Calls `ask` until its answer is not null, with a pause of one second after each null. Errors: 504 `Pull Request <n>
+ * readiness polling exhausted.` after `seconds` waits; the signal's reason.
  */
 export async function pollUntilReady<Answer>(
   ask: () => Promise<Answer | null>,

@@ -2,8 +2,8 @@ import type { GitConfig } from '../../config/types.ts'
 import { badRequest, type PlatformError } from '../base/errors.ts'
 
 /**
- * Reads owner and name of a repository from its address. Letter case is kept and percent escapes are decoded.
- * Errors: 400 `Malformed repository URL '…'` for any host but the configured one and for other paths.
+ * Reads owner and name of a repository from its address. Letter case is kept and percent escapes are decoded. Errors:
+ * 400 `Malformed repository URL '…'` for any host but the configured one and for other paths.
  */
 export function parseGithubRepository(git: GitConfig, uri: string): { owner: string; repo: string } {
   const { segments, malformed } = splitUri(git, uri)

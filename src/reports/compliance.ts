@@ -41,8 +41,8 @@ const ORDER: readonly Severity[] = ['critical', 'error', 'warning', 'info']
 const MAX_NAMED = 5
 
 /**
- * Summarises what the rules found in one or two sentences, for example
- * `Code checked 61 rules: 1 critical, 2 warnings. Blocking: aws.network.open-all-ports.`
+ * Summarises what the rules found in one or two sentences, for example `Code checked 61 rules: 1 critical, 2 warnings.
+ * Blocking: aws.network.open-all-ports.`
  */
 function summariseRules({ checked_rules, findings }: CodeFindings): string {
   const checked = `Code checked ${checked_rules.length} ${checked_rules.length === 1 ? 'rule' : 'rules'}`

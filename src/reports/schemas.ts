@@ -3,9 +3,7 @@ import { type ReportType, SEVERITIES } from '../base/vocabulary.ts'
 import { REPORT_ACTIONS } from '../plan/actions.ts'
 import { amount, choice, count, currency, list, requiredText, text, textOrNull } from './fields.ts'
 
-/**
- * Report of a generate round as it is stored. Browser clients read its keys, like those below.
- */
+/** Report of a generate round as it is stored. Browser clients read its keys, like those below. */
 export const generateReport = v.object({
   summary: v.object({ create: count(), update: count(), delete: count(), recreate: count() }),
   detailed_changes: list(

@@ -7,11 +7,10 @@ import { type GitContext, type HostResolver, isConfiguredHost } from './remote.t
 const RESOLVE_TIMEOUT_MS = 5_000
 
 /**
- * Looks up the addresses of a repository host and checks that they may be contacted. Hosts in
- * `git.allow_private_hosts` and the configured self-hosted server may have any address, all others only public ones.
- * The caller must connect to these addresses alone: whoever controls the name can make the next look-up answer
- * differently.
- * Errors: plain ones, when one address of the host is not public or when the look-up fails or takes more than 5 s.
+ * Looks up the addresses of a repository host and checks that they may be contacted. Hosts in `git.allow_private_hosts`
+ * and the configured self-hosted server may have any address, all others only public ones. The caller must connect to
+ * these addresses alone: whoever controls the name can make the next look-up answer differently. Errors: plain ones,
+ * when one address of the host is not public or when the look-up fails or takes more than 5 s.
  */
 export async function resolveAllowedAddresses(
   git: GitConfig,
@@ -78,10 +77,10 @@ function embeddedIpv4(bytes: number[]): string | null {
 const isCompatible = (bytes: number[]): boolean => bytes.slice(0, 12).every((byte) => byte === 0)
 
 /**
- * Makes the `fetch` for one exchange with a repository host. The addresses of the host are looked up and checked
- * here, and connections go to these addresses alone. Otherwise a host could have a public address while it is checked
- * and a private one a moment later. A context without `pinnedFetch` has only the host's certificate against that.
- * Errors: those of `resolveAllowedAddresses`.
+ * Makes the `fetch` for one exchange with a repository host. The addresses of the host are looked up and checked here,
+ * and connections go to these addresses alone. Otherwise a host could have a public address while it is checked and a
+ * private one a moment later. A context without `pinnedFetch` has only the host's certificate against that. Errors:
+ * those of `resolveAllowedAddresses`.
  */
 export async function createCheckedFetch(context: GitContext, url: URL, signal?: AbortSignal): Promise<Fetch> {
   const addresses = await resolveAllowedAddresses(context.config.git, context.resolver, url, signal)

@@ -12,8 +12,8 @@ const FLUSH = Uint8Array.of(0x30, 0x30, 0x30, 0x30)
 const BATCH = 1_024
 
 /**
- * The first lines of a list of references or capabilities, with an end of their own.
- * Errors: plain ones for an answer that is no git, or has a line of more than 4 KiB among the first 64.
+ * The first lines of a list of references or capabilities, with an end of their own. Errors: plain ones for an answer
+ * that is no git, or has a line of more than 4 KiB among the first 64.
  */
 export function takeFirstLines(answer: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   let [lines, length] = [0, 0]
@@ -32,9 +32,9 @@ function checkLine(start: number, end: number): void {
 const [PACK_BAND, PROGRESS_BAND, ERROR_BAND] = [1, 2, 3]
 
 /**
- * Parts the pack of an answer from the lines before it, about shallow commits and what both sides have. The pack is
- * put together at the beginning of the answer's own bytes, so that no second copy is held.
- * Errors: plain ones for an answer that is no git and for a server that refuses; the reason of the slices' signal.
+ * Parts the pack of an answer from the lines before it, about shallow commits and what both sides have. The pack is put
+ * together at the beginning of the answer's own bytes, so that no second copy is held. Errors: plain ones for an answer
+ * that is no git and for a server that refuses; the reason of the slices' signal.
  */
 export async function partAnswer(answer: Uint8Array<ArrayBuffer>, slices: Slices) {
   const lines: Uint8Array<ArrayBuffer>[] = []

@@ -7,9 +7,9 @@ const HOLDS_SECRET =
   'user@host prefix is fine).'
 
 /**
- * Checks the text of a repository address, without contacting the host. The raw text is looked at before it is
- * parsed, because the URL parser repairs much of what must be refused (`https:host`, blanks, backslashes, an empty
- * password). The answer is the address as the user gave it, without blanks at its ends.
+ * Checks the text of a repository address, without contacting the host. The raw text is looked at before it is parsed,
+ * because the URL parser repairs much of what must be refused (`https:host`, blanks, backslashes, an empty password).
+ * The answer is the address as the user gave it, without blanks at its ends.
  */
 export function checkRepositoryUri(value: string): UriCheck {
   const uri = value.trim()
@@ -41,8 +41,8 @@ const NOT_RELATIVE = "iac_path must be a repo-relative path (not absolute) and m
 const FORBIDDEN_CHARACTER = 'iac_path must not contain backslashes or control characters'
 
 /**
- * Checks the text of the path of the engine root inside a repository. Whether the directory exists can be checked
- * only after the clone.
+ * Checks the text of the path of the engine root inside a repository. Whether the directory exists can be checked only
+ * after the clone.
  */
 export function checkIacPath(value: string | null | undefined): PathCheck {
   if (value === null || value === undefined || value === '') return { ok: true, path: null }

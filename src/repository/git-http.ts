@@ -23,8 +23,7 @@ const MAX_ERROR_BYTES = 1_024
 /**
  * The HTTP client for isomorphic-git, on top of the injected fetch. Redirects are not followed but answered to the
  * caller as they are, so that no request, with its credentials, goes to another host. What the library gets to see of
- * an answer is bounded.
- * Errors: `OutboundError`; plain ones for an answer that is no git.
+ * an answer is bounded. Errors: `OutboundError`; plain ones for an answer that is no git.
  */
 export function createGitHttp(fetch: Fetch, options: GitHttpOptions): HttpClient {
   let canFilter = false
@@ -84,9 +83,9 @@ function advertisesFilter(advertisement: Uint8Array): boolean {
 }
 
 /**
- * Turns a fetch request into one without the contents of files, which isomorphic-git cannot ask for itself. In
- * protocol version 1 the capability `filter` belongs to the first `want` line, and the filter itself stands before
- * the flush packet that ends the wants.
+ * Turns a fetch request into one without the contents of files, which isomorphic-git cannot ask for itself. In protocol
+ * version 1 the capability `filter` belongs to the first `want` line, and the filter itself stands before the flush
+ * packet that ends the wants.
  */
 function addBlobFilter(request: Uint8Array): Uint8Array<ArrayBuffer> {
   const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes)

@@ -13,9 +13,8 @@ interface RemoteHead {
 }
 
 /**
- * Asks a remote for its HEAD over HTTPS. Only the configured host gets the platform's credentials. Answers null for
- * a repository without commits.
- * Errors: plain ones, which are for the log only.
+ * Asks a remote for its HEAD over HTTPS. Only the configured host gets the platform's credentials. Answers null for a
+ * repository without commits. Errors: plain ones, which are for the log only.
  */
 async function readRemoteHead(
   context: GitContext,
@@ -54,9 +53,8 @@ export function credentials(context: GitContext, url: URL) {
 const LIST_TIMEOUT_MS = 20_000
 
 /**
- * Throws when a repository cannot be read, is empty or has an address that is not public.
- * Errors: 400, with the same text for all of these, so that callers cannot explore a private network with it. The
- * reason is in the log only.
+ * Throws when a repository cannot be read, is empty or has an address that is not public. Errors: 400, with the same
+ * text for all of these, so that callers cannot explore a private network with it. The reason is in the log only.
  */
 export async function assertReachable(context: GitContext, uri: string, signal?: AbortSignal): Promise<void> {
   await readReachableHead(context, uri, signal)
@@ -76,8 +74,8 @@ function refuseRepository(context: GitContext, uri: string, error: unknown): nev
 }
 
 /**
- * Reads the name of the branch that a remote's HEAD points at.
- * Errors: 502 when the remote cannot be read, 500 when it names no branch.
+ * Reads the name of the branch that a remote's HEAD points at. Errors: 502 when the remote cannot be read, 500 when it
+ * names no branch.
  */
 export async function readDefaultBranch(context: GitContext, uri: string, signal?: AbortSignal): Promise<string> {
   const head = await readRemoteHead(context, uri, { timeoutMs: LIST_TIMEOUT_MS, signal }).catch((error: unknown) => {
@@ -89,8 +87,8 @@ export async function readDefaultBranch(context: GitContext, uri: string, signal
 }
 
 /**
- * Reads the commit that a branch of a remote is at; null when the remote has no such branch.
- * Errors: plain ones, which are for the log only.
+ * Reads the commit that a branch of a remote is at; null when the remote has no such branch. Errors: plain ones, which
+ * are for the log only.
  */
 export async function readBranchHead(
   context: GitContext,

@@ -46,8 +46,8 @@ export function loggableUri(uri: string): string {
 }
 
 /**
- * Looks up the IP addresses of a host name and answers them as texts. It is injected, because the web standards have
- * no such function.
+ * Looks up the IP addresses of a host name and answers them as texts. It is injected, because the web standards have no
+ * such function.
  */
 export type HostResolver = (host: string, signal?: AbortSignal) => Promise<string[]>
 

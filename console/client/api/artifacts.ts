@@ -2,11 +2,11 @@ import { Unreachable } from './errors.ts'
 
 export interface Artifact {
   text: string
-  /** Metadata of the store by its short name: `type`, `new_file`. */
+  /** The metadata of the store by its short names: `type`, `new_file`. */
   metadata: Record<string, string>
 }
 
-/** The link is no longer valid, or the store refuses it for another reason. */
+/** A link that is no longer valid, or that the store refuses for another reason. */
 export class LinkExpired extends Error {
   constructor() {
     super('The link to this document has expired.')
@@ -17,9 +17,8 @@ export class LinkExpired extends Error {
 const TIMEOUT_MS = 60_000
 
 /**
- * Reads an artifact by its presigned URL, which needs no token and must not get one.
- * @param prefix what stands before metadata names in headers, from the sign-in configuration
- * Errors: `LinkExpired`, `Unreachable`, `AbortError`.
+ * Reads an artifact by its presigned URL, without the token. Throws `LinkExpired`, `Unreachable` or `AbortError`.
+ * @param prefix the prefix of metadata names in headers, from the sign-in configuration
  */
 export async function readArtifact(url: string, prefix: string, signal?: AbortSignal): Promise<Artifact> {
   const limits = [AbortSignal.timeout(TIMEOUT_MS), ...(signal ? [signal] : [])]

@@ -4,16 +4,16 @@ import type { Components, GenerateBody, NotificationBody, RoundBody } from './sc
 interface CallOptions<Body> {
   query?: Query
   body?: Body
-  /** Values for the `{names}` of the path. */
+  /** The values for the `{names}` in the path. */
   params?: Record<string, string | number>
   signal?: AbortSignal
 }
 
-/** A route of the API that can be called. `answer` names the component that describes its answer; null: it has none. */
+/** A route of the API. `answer` names the component that describes its answer; null: it has none. */
 export interface Call<Answer, Body> {
   (api: Api, options?: CallOptions<Body>): Promise<Answer>
   readonly method: string
-  /** As in the API's description, below `/v1`. */
+  /** The path below `/v1`, as in the API's description. */
   readonly path: string
   readonly answer: keyof Components | null
 }
@@ -42,7 +42,7 @@ interface Roles {
   panel_role?: string | null
 }
 
-/** Every route that the console calls, beside the three event streams. */
+/** Every route that the console calls, besides the three event streams. */
 export const calls = {
   getAuthConfig: call('GET', '/auth/config', 'AuthConfig'),
   authorize: call<'Decision', { cloud: string; project_name: string; environment: string }>(

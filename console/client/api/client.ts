@@ -1,11 +1,10 @@
 import { type ConnectionWatch, watchConnection } from './connection.ts'
 import { ApiError, toApiError, Unreachable } from './errors.ts'
 
-/** The tokens of the sign-in. */
 export interface Tokens {
-  /** The bearer token; null when authentication is disabled. Renews one that is about to expire. */
+  /** Returns the bearer token, renewed if it is about to expire; null when authentication is disabled. */
   token(): Promise<string | null>
-  /** The platform answered 401. Answers whether a new token was got, so that the request is worth a second try. */
+  /** Handles a 401 answer. Returns true if a new token was obtained, so that the request is worth a second attempt. */
   refused(): Promise<boolean>
 }
 
@@ -15,7 +14,7 @@ export interface Query {
 
 export interface Request {
   method: string
-  /** Below `/api/v1`, for example `/users/me`. */
+  /** The path below `/api/v1`, for example `/users/me`. */
   path: string
   query?: Query
   body?: unknown
@@ -25,23 +24,20 @@ export interface Request {
 
 /** The client of the platform's API. */
 export interface Api {
-  /** Address of the API, without a slash at its end. */
+  /** The address of the API, without a slash at the end. */
   readonly base: string
   readonly connection: ConnectionWatch
-  /** The present time by the clock of the platform, in milliseconds of the epoch; that of this machine may be wrong. */
+  /** Returns the platform's time in milliseconds of the epoch, because the clock of this machine may be wrong. */
   now(): number
-  /**
-   * The answer of a request that succeeded.
-   * Errors: `ApiError` for every other answer, `Unreachable` when there is none, `AbortError`.
-   */
+  /** Sends a request and returns its answer. Throws `ApiError` (refused), `Unreachable` (no answer) or `AbortError`. */
   send(request: Request): Promise<Response>
-  /** The body of the answer as JSON, null when it is empty. Errors: as `send`. */
+  /** Returns the body of the answer as JSON, null when it is empty. Throws as `send`. */
   json<T>(request: Request): Promise<T>
 }
 
-/** The longest answers of the API take 50 seconds (pull requests). Streams have no limit of their own. */
+/** The timeout. The API's slowest answers take 50 seconds (pull requests). Streams have no timeout of their own. */
 const TIMEOUT_MS = 60_000
-/** Seconds by which the clock of this machine may differ without being corrected, in milliseconds. */
+/** The difference of clocks that is not corrected, in milliseconds. */
 const TOLERATED_MS = 5_000
 const EVENT_STREAM = 'text/event-stream'
 
@@ -53,7 +49,7 @@ export function createApi(options: { base: string; tokens: Tokens; fetch?: typeo
   let ahead = 0
   const seeClock = (date: string | null) => {
     const difference = Date.parse(date ?? '') - Date.now()
-    // The header has whole seconds, and the answer took its time; a clock that is this good is good enough.
+    // The header has whole seconds and the answer took time, so a small difference says nothing.
     if (!Number.isNaN(difference)) ahead = Math.abs(difference) < TOLERATED_MS ? 0 : difference
   }
 
@@ -101,7 +97,7 @@ export function createApi(options: { base: string; tokens: Tokens; fetch?: typeo
   return { base, connection, now: () => Date.now() + ahead, send, json }
 }
 
-/** Parses an answer. One of an intermediary, such as the sign-in page of a network, is no JSON. */
+/** Parses an answer. One of an intermediary, such as the sign-in page of a network, is not JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)

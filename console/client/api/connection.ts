@@ -1,6 +1,6 @@
 import { createStore, type Store } from '../observable.ts'
 
-/** The state of the connection. `since` is the time of its loss in milliseconds of the epoch. */
+/** The state of the connection. `since` is the time of the loss in milliseconds of the epoch. */
 type Connection = { online: true } | { online: false; since: number }
 
 export interface ConnectionWatch {
@@ -16,9 +16,7 @@ export interface ConnectionWatch {
 const FIRST_WAIT_MS = 1_000
 const LONGEST_WAIT_MS = 15_000
 
-/**
- * @param probe resolves when the platform answers anything
- */
+/** Returns a watch of the connection; `probe` resolves when the platform answers anything. */
 export function watchConnection(probe: () => Promise<unknown>): ConnectionWatch {
   const state = createStore<Connection>({ online: true })
   let timer: ReturnType<typeof setTimeout> | undefined

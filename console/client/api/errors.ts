@@ -1,13 +1,13 @@
-/** One entry of a 422 answer: where it is in the request, and which rule is broken. */
+/** One entry of a 422 answer: its place in the request, and the broken rule. */
 interface Problem {
   loc: (string | number)[]
   msg: string
 }
 
-/** An answer that is no success. `message` is a sentence that may be shown. */
+/** An answer other than success. `message` is a sentence that may be shown. */
 export class ApiError extends Error {
   readonly status: number
-  /** Of a 422 answer; empty for every other one. */
+  /** The problems of a 422 answer; empty for any other. */
   readonly problems: Problem[]
   constructor(status: number, message: string, problems: Problem[] = []) {
     super(message)
@@ -17,7 +17,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The platform could not be reached, or it did not answer in time. */
+/** A failure to reach the platform, or to get its answer in time. */
 export class Unreachable extends Error {
   constructor(options?: ErrorOptions) {
     super('The platform cannot be reached.', options)
@@ -25,7 +25,7 @@ export class Unreachable extends Error {
   }
 }
 
-/** The identity provider did not sign somebody in. `message` is a sentence that may be shown. */
+/** A failure of the sign-in at the identity provider. `message` is a sentence that may be shown. */
 export class SignInFailed extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -33,7 +33,7 @@ export class SignInFailed extends Error {
   }
 }
 
-/** Reads the envelope `{"detail": …}` of every error; tolerates answers of proxies, which have other bodies. */
+/** Reads the envelope `{"detail": …}` of an error. Tolerates the answers of proxies, which have other bodies. */
 export function toApiError(status: number, text: string): ApiError {
   const detail = readDetail(text)
   const problems = Array.isArray(detail) ? detail.filter(isProblem) : []
@@ -55,7 +55,7 @@ const isProblem = (entry: unknown): entry is Problem => {
   return Array.isArray(loc) && typeof msg === 'string'
 }
 
-/** The problems of a 422 answer by the last name in their place: `q`, `repo_uri`. Problems of no field are under ''. */
+/** Returns the problems of a 422 answer by the last name in their place (`q`); those of no field are under ''. */
 export function problemsByField(error: unknown): Record<string, string> {
   const fields: Record<string, string> = {}
   if (!(error instanceof ApiError)) return fields
@@ -66,7 +66,7 @@ export function problemsByField(error: unknown): Record<string, string> {
   return fields
 }
 
-/** A sentence for whatever was thrown. */
+/** Returns a sentence for anything that was thrown. */
 export const messageOf = (error: unknown): string =>
   error instanceof ApiError || error instanceof Unreachable || error instanceof SignInFailed
     ? error.message

@@ -6,7 +6,7 @@ export type StreamState = 'connecting' | 'open' | 'waiting' | 'ended'
 interface StreamOptions {
   path: string
   query?: Record<string, string | number | undefined>
-  /** Ends the stream. */
+  /** The signal that ends the stream. */
   signal: AbortSignal
   onFrame(frame: Frame): void
   /** Returns true for the last frame, after which the connection may end. */
@@ -16,13 +16,12 @@ interface StreamOptions {
 
 const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 10_000
-/** The platform sends something every 15 seconds. A connection that is silent for longer is dead. */
+/** The platform sends something every 15 seconds, so a connection that is silent for longer is dead. */
 const SILENCE_MS = 40_000
 
 /**
- * Follows an event stream to its end, over as many connections as it takes. Each goes on behind the last frame that had
- * an id.
- * Errors: `ApiError` when the platform refuses the stream (401, 403, 404, 422); every other fault is tried again.
+ * Follows an event stream to its end over any number of connections. Each resumes after the last frame with an id.
+ * Throws `ApiError` when the platform refuses the stream (401, 403, 404, 422) and retries after any other fault.
  */
 export async function followStream(api: Api, options: StreamOptions): Promise<void> {
   const { signal, onState = () => {} } = options
@@ -105,10 +104,7 @@ export interface Frame {
 
 const LINE_END = /\r\n|\r|\n/
 
-/**
- * Returns a function that takes text as it arrives, cut anywhere, and returns the complete frames. Comments
- * are left out. Lines end as the standard allows: LF, CR LF or CR.
- */
+/** Returns a function that takes chunks of text and returns completed frames. Lines end with LF, CR LF or CR. */
 export function createFrameReader(): (text: string) => Frame[] {
   let line: string[] = []
   let block: string[] = []

@@ -15,10 +15,7 @@ import type { Delivery, NotificationRequest } from '../../../routes/v1/notificat
 import type { Roots } from '../../../routes/v1/repository/parse.post.ts'
 import type { PullRequest } from '../../../routes/v1/repository/pr.put.ts'
 
-/**
- * The components of the API's description, by their names there. A test holds this table against
- * `/api/openapi.json`.
- */
+/** The components of the API's description, by name. A test compares this table with `/api/openapi.json`. */
 export interface Components {
   AdminUser: z.output<typeof AdminUser>
   AuditPage: z.output<typeof AuditPage>
@@ -46,17 +43,17 @@ export type Cloud = Session['provider']
 export type Seal = NonNullable<Session['seal']>
 export type AttemptResult = Round['attempts'][number]
 export type User = Components['User']
-/** One event of the activity stream, and one of the output stream. */
+/** An event of the activity stream. */
 export type ActivityEvent = z.output<typeof Activity>
 export type OutputEvent = z.output<typeof Output>
-/** The plan as data, and one resource of it. */
+/** The plan as data. */
 export type PlanDocument = z.output<typeof PlanDocumentSchema>
 export type PlannedResource = PlanDocument['resources'][number]
 export type Action = PlannedResource['action']
 export type Finding = PlannedResource['findings'][number]
 export type Severity = Finding['severity']
 
-/** The body of a request for a round; `is_partial`, `preview` and `resource_ids` belong to drift and import. */
+/** The body of a request for a round. `is_partial`, `preview` and `resource_ids` apply to drift and import only. */
 export type GenerateBody = z.input<typeof GenerateRequest>
 export type RoundBody = z.input<typeof ImportRequest>
 export type NotificationBody = z.input<typeof NotificationRequest>

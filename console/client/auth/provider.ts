@@ -2,19 +2,16 @@ import { ErrorResponse, ErrorTimeout, type User, UserManager, WebStorageStateSto
 import { SignInFailed } from '../api/errors.ts'
 import type { AuthConfig, Provider } from './sign-in.ts'
 
-/** Seconds before its end at which a token is renewed. */
+/** The number of seconds before its expiry at which a token is renewed. */
 const RENEW_BEFORE_S = 60
-/**
- * No token is renewed ahead of its end more often. It keeps tokens that live for a minute, and a clock of this machine
- * that is wrong, from asking the identity provider at every request.
- */
+/** The minimum time between renewals ahead of expiry, for tokens that live only a minute and for wrong clocks. */
 const RENEW_EVERY_MS = 20_000
-/** The timeout of the identity provider, in seconds. */
+/** The timeout for the identity provider, in seconds. */
 const TIMEOUT_S = 10
 
 /**
- * The authorization code flow with PKCE. The tokens are kept for this tab only. They are renewed by the refresh token,
- * and without one, or when it is refused, in a hidden frame.
+ * Creates the authorization code flow with PKCE. Tokens are stored for this tab only. They are renewed with the refresh
+ * token, or in a hidden frame when there is none or it is refused.
  */
 export async function createProvider(config: AuthConfig): Promise<Provider> {
   const manager = createManager(config)
@@ -40,7 +37,7 @@ export async function createProvider(config: AuthConfig): Promise<Provider> {
       const user = await manager.getUser()
       if (user === null) return null
       if (isFresh(user) || performance.now() - renewedAt < RENEW_EVERY_MS) return user.access_token
-      // Whether a token is still good is for the platform to say: its clock counts, not the one of this machine.
+      // Only the platform decides whether a token is valid: its clock counts, not the one of this machine.
       return (await renew()) ?? user.access_token
     },
     renew,
@@ -74,7 +71,7 @@ function createManager(config: AuthConfig): UserManager {
     automaticSilentRenew: false,
     monitorSession: false,
     loadUserInfo: false,
-    // Another person must not slip into the page of somebody else.
+    // Otherwise a renewal could put another user into the page of the first one.
     validateSubOnSilentRenew: true,
     requestTimeoutInSeconds: TIMEOUT_S,
     silentRequestTimeoutInSeconds: TIMEOUT_S,
@@ -93,7 +90,7 @@ async function renewOnce(manager: UserManager): Promise<string | null> {
   return user?.access_token ?? null
 }
 
-/** Returns why a sign-in failed. A text of the provider is quoted. */
+/** Returns the reason of a failed sign-in. A text of the provider is quoted. */
 function describe(error: unknown): string {
   if (error instanceof ErrorTimeout) return 'The identity provider did not answer in time.'
   if (!(error instanceof ErrorResponse))

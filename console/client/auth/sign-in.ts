@@ -8,51 +8,48 @@ type SignInState = 'open' | 'in' | 'out' | 'ended'
 
 export interface SignIn {
   state: Store<SignInState>
-  /** The reason why the last sign-in did not start; null when it did. */
+  /** The reason why the last sign-in did not start; null if it did. */
   problem: Store<string | null>
   tokens: Tokens
-  /** Leads to the identity provider, and back to the present address. Sets `problem` when it cannot. */
+  /** Redirects to the identity provider, which redirects back to the present address. Sets `problem` on failure. */
   start(): Promise<void>
-  /** Ends the session at the identity provider, too, where it can. */
+  /** Ends the session, also at the identity provider where it supports that. */
   end(): Promise<void>
-  /**
-   * Reads the answer of the identity provider in the address. Answers where to go on, from `/`.
-   * Errors: `SignInFailed`.
-   */
+  /** Reads the identity provider's answer from the address. Returns the path to continue at. Throws `SignInFailed`. */
   complete(): Promise<string>
 }
 
 export type AuthConfig = Components['AuthConfig']
 
-/** The client of OpenID Connect, loaded only when an issuer is configured. */
+/** The OpenID Connect client, loaded only when an issuer is configured. */
 export interface Provider {
   /** Returns true when a user is signed in. Renews an expired token first. */
   begin(): Promise<boolean>
-  /** The present access token; renews one that is about to expire. Null: there is none. */
+  /** Returns the access token, renewed if it is about to expire; null when there is none. */
   token(): Promise<string | null>
-  /** A new access token whatever the present one says; null when the person has to sign in. */
+  /** Returns a new access token even if the present one is valid; null when the user has to sign in. */
   renew(): Promise<string | null>
-  /** Errors: `SignInFailed`. */
+  /** Throws `SignInFailed`. */
   start(returnTo: string): Promise<void>
   end(): Promise<void>
-  /** The address that was given to `start`, empty when there is none. Errors: `SignInFailed`. */
+  /** Returns the address that was given to `start`, empty when there is none. Throws `SignInFailed`. */
   complete(): Promise<string>
 }
 
 const RETURN = '/console/signed-in'
 /** The storage key of the address at which the sign-in started, for a retry after a failure. */
 const WANTED = 'platform.wanted'
-/** The identity provider is not asked again at every request after a refusal. */
+/** The time after a refusal in which the identity provider is not called again. */
 const ASK_AGAIN_MS = 10_000
 
-/** @param load loads the provider of a configuration with an issuer */
+/** Creates the sign-in; `load` loads the provider of a configuration with an issuer. */
 export async function createSignIn(
   config: AuthConfig,
   load: (config: AuthConfig) => Promise<Provider>,
 ): Promise<SignIn> {
   if (config.issuer_url === '') return withoutAuthentication()
   const provider = await load(config)
-  // The answer of the provider is about to be read, so what this tab had before does not count.
+  // The provider's answer is about to be read, so an earlier sign-in of this tab does not count.
   const present = location.pathname !== RETURN && (await provider.begin())
   const state = createStore<SignInState>(present ? 'in' : 'out')
   const problem = createStore<string | null>(null)
@@ -94,7 +91,7 @@ function createTokens(provider: Provider, state: Store<SignInState>): Tokens {
   }
 }
 
-/** The present address. On the page that a failed sign-in ends on, the one from before it. */
+/** Returns the present address or, on the page where a failed sign-in ends, the one before it. */
 const wantedAddress = (): string =>
   location.pathname === RETURN
     ? ownAddress(sessionStorage.getItem(WANTED) ?? '')
@@ -104,11 +101,11 @@ function keep(wanted: string): void {
   try {
     sessionStorage.setItem(WANTED, wanted)
   } catch {
-    // A full storage costs the way back after a failed attempt.
+    // With a full storage, a failed attempt loses the way back.
   }
 }
 
-/** An address of the console, from `/`; its first screen instead of any other address. */
+/** Returns an address of the console, from `/`; the first screen for any other address. */
 export function ownAddress(given: string): string {
   const url = URL.parse(given, location.origin)
   const isOwn = url?.origin === location.origin && url.pathname.startsWith('/console/') && url.pathname !== RETURN

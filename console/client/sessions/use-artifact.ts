@@ -6,23 +6,22 @@ import { type Platform, usePlatform } from '../platform.ts'
 import { sessionKey } from './use-session.ts'
 
 /**
- * A document of the object store by its presigned link. A link that has expired is replaced: the session is read again,
- * which brings a new link to the component above, and with it another query.
- * @param url null: nothing is read
+ * Reads a document by its presigned link; null reads nothing. When the link has expired, the session is read again,
+ * which gives the component a new link and with it another query.
  */
 export function useArtifact(sessionId: string, url: string | null) {
   const { auth } = usePlatform()
   return useQuery(artifactQuery(auth, useQueryClient(), sessionId, url))
 }
 
-/** Several documents at once, each in a state of its own. */
+/** Reads several documents, each with a state of its own. */
 export function useArtifacts(sessionId: string, urls: readonly string[]) {
   const { auth } = usePlatform()
   const client = useQueryClient()
   return useQueries({ queries: urls.map((url) => artifactQuery(auth, client, sessionId, url)) })
 }
 
-/** The query of a document; see `useArtifact`. */
+/** Returns the query of a document; see `useArtifact`. */
 const artifactQuery = (auth: Platform['auth'], client: QueryClient, sessionId: string, url: string | null) => ({
   queryKey: ['artifact', withoutSignature(url)],
   queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Artifact> => {
@@ -38,12 +37,12 @@ const artifactQuery = (auth: Platform['auth'], client: QueryClient, sessionId: s
     }
   },
   enabled: url !== null,
-  // What a round stored never changes.
+  // Artifacts of a round never change.
   staleTime: Number.POSITIVE_INFINITY,
   retry: false,
 })
 
-/** A document that is JSON. */
+/** Reads a document that is JSON. */
 export function useJsonArtifact<T>(sessionId: string, url: string | null) {
   const artifact = useArtifact(sessionId, url)
   return { ...artifact, data: artifact.data && (parseOnce(artifact.data) as T | undefined) }
@@ -58,7 +57,7 @@ function parseOnce(artifact: Artifact): unknown {
 
 const withoutSignature = (url: string | null): string => url?.replace(/\?.*$/, '') ?? ''
 
-/** The link to the same object anywhere in what was read of a session. */
+/** Returns the link to the same object from anywhere in the data of a session. */
 function findLink(value: unknown, object: string): string | null {
   if (typeof value === 'string') return withoutSignature(value) === object ? value : null
   if (typeof value !== 'object' || value === null) return null
@@ -75,11 +74,11 @@ export const hasDocument = (round: Round): boolean => round.plans.some(({ docume
 const lastDocument = (round: Round | null | undefined): string | null =>
   round?.plans.findLast(({ document_url }) => document_url !== null)?.document_url ?? null
 
-/** The plan of a round that was made last and can be read: the one that was reviewed. */
+/** Reads the last readable plan of a round: the one that was reviewed. */
 export const usePlanDocument = (sessionId: string, round: Round | null) =>
   useJsonArtifact<PlanDocument>(sessionId, lastDocument(round))
 
-/** Asks for the plan of the newest round that has one, before a screen that shows it is drawn. */
+/** Prefetches the plan of the newest round that has one, before a screen that shows it is drawn. */
 export function askForPlan({ auth }: Platform, client: QueryClient, { uuid, rounds }: Session): void {
   const url = lastDocument(rounds.findLast(hasDocument))
   if (url !== null) void client.prefetchQuery(artifactQuery(auth, client, uuid, url))

@@ -6,7 +6,7 @@ import type { Round, RoundBody, Session, Status } from '../api/schemas.ts'
 import { usePlatform } from '../platform.ts'
 import { meQuery } from '../use-me.ts'
 
-/** A session, and by which right it is read: as its owner, or through the panel. */
+/** A session and the right by which it is read: as its owner, or through the panel. */
 export interface ReadSession {
   session: Session
   is_own: boolean
@@ -16,16 +16,13 @@ const IDLE_MS = 10_000
 
 export const sessionKey = (id: string) => ['session', id] as const
 
-/**
- * One session with its rounds and conversation. Sessions of others are read through the panel by whoever has a role
- * there. `useLiveSession` keeps it up to date while a round runs.
- */
+/** Reads a session, through the panel if it belongs to another user. `useLiveSession` keeps it current. */
 export function useSession(id: string) {
   const { api } = usePlatform()
   const client = useQueryClient()
   return useQuery({
     ...sessionQuery(api, client, id),
-    // Somebody else may request the next round; while one runs, its stream reports every change.
+    // Another user may request the next round; while one runs, its stream reports every change.
     refetchInterval: ({ state }: { state: { data?: ReadSession } }) =>
       state.data?.session.in_flight ? false : IDLE_MS,
   })
@@ -63,10 +60,9 @@ export const refreshSession = async (client: QueryClient, id: string): Promise<v
 const TERMINAL: readonly Status[] = ['completed', 'uncompleted', 'failed']
 const isTerminal = (status: Status): boolean => TERMINAL.includes(status)
 
-/** The status that a round has now, null before it has any. */
+/** Returns the present status of a round, null before it has any. */
 export const lastStatus = (round: Round) => round.statuses.at(-1) ?? null
 
-/** Returns true for a round that has ended. */
 export const hasEnded = (round: Round): boolean => {
   const last = lastStatus(round)
   return last !== null && isTerminal(last.status)
@@ -76,7 +72,7 @@ export const hasEnded = (round: Round): boolean => {
 const LOOKED_AT = 50
 const WHILE_ONE_RUNS_MS = 5_000
 
-/** The caller's own sessions in which something happened last, the newest first. */
+/** Reads the caller's own sessions, the last active first. */
 export function useRecentSessions() {
   const { api } = usePlatform()
   return useQuery({
@@ -87,17 +83,14 @@ export function useRecentSessions() {
   })
 }
 
-/** A further round of a session. `kind` only tells the buttons apart, so that one of them shows that it is busy. */
+/** A further round of a session. `kind` only distinguishes the buttons, so that one of them shows that it is busy. */
 export interface RoundRequest extends Omit<RoundBody, 'session_id' | 'resource_ids'> {
   resource_ids?: string[]
   mode: 'drift' | 'import'
   kind: string
 }
 
-/**
- * Asks for a further round of a session. The answer is its number; null when the platform took the request and began
- * none, as it does while another round runs and after one that failed.
- */
+/** Requests a further round. The result is its number; null if the platform accepted the request but started none. */
 export function useRoundRequest(sessionId: string) {
   const { api } = usePlatform()
   const client = useQueryClient()
@@ -115,7 +108,7 @@ export function useRoundRequest(sessionId: string) {
 
 const lastNumber = (read: ReadSession | undefined): number => read?.session.rounds.at(-1)?.number ?? 0
 
-/** Returns why no further round can be requested; null when one can. */
+/** Returns the reason why no further round can be requested; null when one can. */
 export function whyNoRound({ session, is_own }: ReadSession): string | null {
   if (!is_own) return 'Only the owner of this session can request rounds.'
   if (session.current_status === 'failed') return 'The last round failed, which ends this session. Open a new one.'

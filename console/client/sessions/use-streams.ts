@@ -8,7 +8,7 @@ import { usePlatform } from '../platform.ts'
 import { refreshSession } from './use-session.ts'
 
 export interface RoundEvents<Event> {
-  /** In their order, each once. */
+  /** The events in their order, each once. */
   events: readonly Event[]
   stream: StreamState
   /** The status with which the round ended; null while it runs. */
@@ -18,9 +18,9 @@ export interface RoundEvents<Event> {
 }
 
 interface Options {
-  /** Number of the round in its session. */
+  /** The number of the round in its session. */
   round: number
-  /** False: nothing is read, and what was read is kept. */
+  /** False to read nothing and keep what was read. */
   enabled?: boolean
 }
 
@@ -77,7 +77,7 @@ function useEvents<Event extends { id: number }>(
 
 const readEnd = (data: string): string => String((JSON.parse(data) as { status?: unknown }).status ?? '')
 
-/** Many events come at once; the page is drawn once for all of them. */
+/** Returns a function that runs at most once per frame, because many events arrive at once. */
 function oncePerFrame(run: () => void): () => void {
   let waiting = false
   return () => {
@@ -99,9 +99,8 @@ export interface LiveStatus {
 const ENDS = ['COMPLETED', 'UNCOMPLETED', 'FAILED']
 
 /**
- * Follows the status of a session while a round runs, and reads the session again at every change. A hidden page
- * watches nothing, because browsers allow six connections to a host that speaks HTTP/1.1.
- * @param inFlight whether a round is queued or runs
+ * Follows the status of a session while a round is queued or runs (`inFlight`), and reads the session at every change.
+ * A hidden page follows nothing, because browsers allow only six HTTP/1.1 connections to a host.
  */
 export function useLiveSession(id: string, inFlight: boolean): { live: LiveStatus | null; stream: StreamState } {
   const { api } = usePlatform()
@@ -144,7 +143,7 @@ function readStatus(data: string): { status_msg: string; detail?: { message?: st
   }
 }
 
-/** Returns false when the page has been hidden for a while, so that a short switch of tabs costs no connection. */
+/** The time after which a page counts as hidden, so that a short switch of tabs costs no connection. */
 const HIDDEN_AFTER_MS = 15_000
 
 function useVisible(): boolean {

@@ -8,7 +8,6 @@ const TABS = [
   ['/admin/audit', 'Audit'],
 ] as const
 
-/** The parts of the administration. */
 export const AdminTabs = () => (
   <nav class="tabs" aria-label="Parts of the administration">
     {TABS.map(([to, name]) => (
@@ -26,18 +25,18 @@ export const AdminTabs = () => (
 )
 
 interface PagerProps {
-  /** Counted from 1. */
+  /** The page, counted from 1. */
   page: number
   pages: number
   total: number
-  /** False: more match than are counted. */
+  /** False if there are more matches than are counted. */
   isExact?: boolean
   /** The noun of the entries, singular and plural. */
   what: readonly [one: string, many: string]
   go: (page: number) => void
 }
 
-/** The number of entries, and buttons for the pages. */
+/** Shows the number of entries and the buttons for the pages. */
 export const Pager = ({ page, pages, total, isExact = true, what, go }: PagerProps) => (
   <nav class="admin-pager" aria-label="Pages">
     {pages > 1 && (

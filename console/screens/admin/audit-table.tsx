@@ -53,7 +53,6 @@ const Entry = ({ record }: { record: AuditRecord }) => (
 
 type AuditRecord = Components['AuditPage']['items'][number]
 
-/** The actions of the audit, in words. */
 export const ACTIONS: Record<AuditRecord['action'], string> = {
   round_accepted: 'Requested a round',
   round_cancelled: 'Stopped a round',
@@ -74,7 +73,7 @@ const NAMES: Record<string, string> = {
   user_id: 'user id',
 }
 
-/** The details of an entry as pairs of name and value, for people. Names that are not known are shown as they are. */
+/** Returns the details of an entry as pairs of name and value for readers; unknown names are unchanged. */
 function toFacts(detail: Record<string, unknown>): [name: string, value: string][] {
   return Object.entries(detail)
     .filter(([, value]) => value !== null && value !== false)
@@ -93,7 +92,7 @@ function toWords(value: unknown): string {
 
 type RefusalSums = Components['AuditPage']['sign_in_refusals']
 
-/** Requests without a valid token: counted, and never listed one by one. */
+/** Shows the number of requests without a valid token, which are never listed individually. */
 export function Refusals({ refusals }: { refusals: RefusalSums }) {
   const { from, until, total, reasons, addresses } = refusals
   const title = total === 0 ? 'No sign-in was refused' : `${plural(total, 'sign-in')} refused`

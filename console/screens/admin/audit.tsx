@@ -15,7 +15,6 @@ import { ACTIONS, AuditTable, Refusals } from './audit-table.tsx'
 const PAGE_SIZE = 50
 const FILTERS = ['action', 'user_email', 'session_id', 'after', 'before'] as const
 
-/** The audit. */
 export const Screen = () => (
   <Page
     wide
@@ -29,7 +28,7 @@ export const Screen = () => (
   </Page>
 )
 
-/** Moments of the address are those of a clock where the reader is, unless they name their offset. */
+/** Returns the query of an address. Its times are local unless they have an offset. */
 function toQuery({ read }: Address): Query {
   const moment = (text: string) => {
     const at = new Date(text)
@@ -109,7 +108,7 @@ const Older = ({ last, total, address }: { last: string | undefined; total: numb
 interface FiltersProps {
   address: Address
   filters: Query
-  /** Null when nothing is chosen. */
+  /** Clears the filters; null when none is set. */
   clear: (() => void) | null
 }
 
@@ -127,7 +126,7 @@ function Filters({ address, filters, clear }: FiltersProps) {
   )
 }
 
-/** The file needs the token of whoever is signed in, so it cannot be a link. */
+/** Downloads the file with the user's token, which a link could not send. */
 function Download({ filters }: { filters: Query }) {
   const { api } = usePlatform()
   const [busy, setBusy] = useState(false)
@@ -156,7 +155,7 @@ function Download({ filters }: { filters: Query }) {
 
 const KEPT_MS = 60_000
 
-/** Has the browser save a file that is in memory. */
+/** Saves a file that is in memory. */
 export function save(file: Blob, name: string): void {
   const url = URL.createObjectURL(file)
   const link = document.createElement('a')

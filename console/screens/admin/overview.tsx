@@ -18,7 +18,7 @@ type Totals = Components['SessionTotals']
 
 const REFRESH_MS = 5_000
 
-/** The platform at a glance: what waits, what runs, what failed, what it costs. */
+/** Shows the platform at a glance: waiting and running work, failures, and cost. */
 export const Screen = () => (
   <Page wide title="Administration">
     <AdminTabs />
@@ -107,7 +107,7 @@ const Queue = ({ totals }: { totals: Totals }) => (
 )
 
 function Spend({ totals }: { totals: Totals }) {
-  // A core of an earlier version answers for a while during a deployment.
+  // During a deployment, a core of an earlier version may answer.
   const spend = totals.spend_30_days as Totals['spend_30_days'] | undefined
   if (!spend) return null
   return (

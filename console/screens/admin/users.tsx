@@ -21,7 +21,7 @@ type AdminUser = Components['AdminUser']
 
 const PAGE_SIZE = 20
 
-/** All users and their roles. */
+/** Shows all users and their roles. */
 export const Screen = () => (
   <Page wide title="Users and roles">
     <AdminTabs />
@@ -154,7 +154,7 @@ interface RolesProps {
   onAssigned: (user: AdminUser) => Promise<void>
 }
 
-/** Both roles of a user. The API always sets both at once. */
+/** Sets both roles of a user, because the API always sets both at once. */
 export function RolesDialog({ user, name, isSelf, onClose, onAssigned }: RolesProps) {
   const { api } = usePlatform()
   const [operation, setOperation] = useState<string>(user.operation_role)

@@ -1,16 +1,16 @@
 import { readHcl } from '../../../src/hcl/read.ts'
 
 interface Line {
-  /** As in the diff, with its sign. */
+  /** The line as in the diff, with its sign. */
   text: string
-  /** Numbers of the line on either side, or of the next one there. */
+  /** The number of the line on either side, or of the next one there. */
   old: number
   new: number
 }
 
 /**
- * The part of a diff with full context that is the block of one resource, as a diff of its own; null when the block is
- * not in this file, or did not change. A resource of a module may be the block in the module, or the call of it.
+ * Returns the block of one resource from a diff with full context, for a module's resource also the call of the module.
+ * Null when the block is not in this file or is unchanged.
  */
 export function blockOf(diff: string, address: string): string | null {
   const lines = readLines(diff)
@@ -41,7 +41,7 @@ function readLines(diff: string): Line[] {
   return lines
 }
 
-/** The possible headers of the block, the likeliest first. */
+/** Returns the possible headers of the block, the likeliest first. */
 function headersOf(address: string): string[] {
   const names = address.replaceAll(/\[(?:"(?:[^"\\]|\\.)*"|\d+)\]/g, '').split('.')
   const modules: string[] = []
@@ -51,7 +51,7 @@ function headersOf(address: string): string[] {
   return [`${kind} ${type} ${name}`, ...modules.map((module) => `module ${module}`)]
 }
 
-/** The blocks on one side that are closed, with the indexes of their first and last line in `lines`. */
+/** Returns the closed blocks on one side, with the indexes of their first and last line in `lines`. */
 function readBlocks(lines: readonly Line[], side: '-' | '+'): { header: string; from: number; to: number }[] {
   const indexes = lines.flatMap(({ text }, index) => (text[0] === ' ' || text[0] === side ? [index] : []))
   const code = indexes.map((index) => lines[index]?.text.slice(1)).join('\n')

@@ -9,7 +9,7 @@ import { isAsking, RequestFailure, SentenceForm } from '../session/round-request
 import { useOpenSession } from '../session/session-context.ts'
 import { requestFor } from './drift-report.ts'
 
-/** The addresses that somebody selected and the sentence that they typed. */
+/** Returns the draft: the selected addresses and the typed sentence. */
 export const useDriftDraft = (sessionId: string) =>
   useDraft<{ ticked: string[]; sentence: string }>(`drift.${sessionId}`, { ticked: [], sentence: '' })
 export type DriftDraft = ReturnType<typeof useDriftDraft>
@@ -17,7 +17,7 @@ export type DriftDraft = ReturnType<typeof useDriftDraft>
 const CHECK: RoundRequest = { mode: 'drift', kind: 'check', preview: true, q: 'What differs from what really runs?' }
 const ALL: RoundRequest = { mode: 'drift', kind: 'all', q: 'Bring everything in line with what really runs.' }
 
-/** The drift rounds that can be requested, or why none can. */
+/** Shows the drift rounds that can be requested, or the reason why none can. */
 export function Actions({ draft, hasReport }: { draft: DriftDraft; hasReport: boolean }) {
   const open = useOpenSession()
   const { data: me } = useMe()

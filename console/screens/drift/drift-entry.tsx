@@ -22,7 +22,7 @@ const KINDS = {
 } as const
 const MAX_VALUE = 2_000
 
-/** One resource: what either side says, what became of it, and the code that was changed for it. */
+/** Shows one resource: its values in code and cloud, its outcome, and the code that was changed for it. */
 export function EntryCard({ entry, round, draft }: { entry: Entry; round: Round; draft: DriftDraft }) {
   const { is_own } = useOpenSession()
   const id = useId().replaceAll(':', '')
@@ -97,13 +97,13 @@ const Value = ({ of }: { of: string | null }) => (
   <td class={of === null ? 'quiet' : 'mono'}>{of === null ? 'absent' : visibleText(shorten(of, MAX_VALUE))}</td>
 )
 
-/** Reasons that the platform writes, not a model. */
+/** The reasons that the platform writes, not a model. */
 const CODE_SAYS = /^(The last plan still shows this difference|It could not be read again)/
 
-/** The remarks beside the values. A list in words is hidden when the differences are known. */
+/** Shows the remarks beside the values. A list in words is hidden when the differences are known. */
 function Words({ entry, isPreview }: { entry: Entry; isPreview: boolean }) {
   const { address, fate, reason, rule, remarks, details, differences } = entry
-  // A preview asks no model for words: its reason says the same about every resource.
+  // A preview calls no model for words: its reason is the same for every resource.
   const hasReason = reason !== '' && !(isPreview && differences.length > 0 && fate === 'left')
   const isModels = !isPreview && address !== '' && !CODE_SAYS.test(reason)
   const lines = differences.length > 0 ? [] : details
@@ -150,7 +150,7 @@ const MAX_SEARCHED = 8
 
 type Change = Round['code_changes'][number]
 
-/** The code that was changed for a resource: its block, where that can be told. */
+/** Shows the changed code of a resource: its block if it can be found. */
 function CodeSide({ entry, round }: { entry: Entry; round: Round }) {
   const changes =
     entry.file === ''

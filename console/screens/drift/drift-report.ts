@@ -2,7 +2,7 @@ import { type Fields, listOf, objectOf, parseJson, textOf, textsOf } from '../..
 export type DriftStatus = 'Succeeded' | 'Partial' | 'Failed'
 export type Fate = 'left' | 'remediated' | 'excepted'
 
-/** The remark of a model about one remediated attribute. */
+/** A model's remark about one remediated attribute. */
 export interface Remark {
   attribute: string
   text: string
@@ -10,17 +10,16 @@ export interface Remark {
   details: string[]
 }
 
-/** One resource of a drift report. */
 export interface Entry {
   fate: Fate
-  /** Empty for what is about no resource, such as a plan that could not be made. */
+  /** The address; empty for an entry about no resource, such as a plan that could not be made. */
   address: string
   /** The file of the code; empty when unknown. */
   file: string
   reason: string
   details: string[]
   remarks: Remark[]
-  /** The exception rule that covers it. */
+  /** The exception rule that covers the resource. */
   rule: string
   kind: Reading['kind']
   differences: Difference[]
@@ -33,9 +32,9 @@ export interface DriftReport {
 }
 
 /**
- * Reads a drift report, and puts to each resource what the engine had found about it. Null when it is no such report.
- * @param readings of the round, the first one first; where several tell of a resource, the first one counts, because
- *   later ones no longer show what was remediated
+ * Reads a drift report and adds the engine's findings to each resource; null for any other document.
+ * @param readings of the round, the first one first; the first one of a resource counts, because later ones no longer
+ *   show what was remediated
  */
 export function readReport(document: unknown, readings: readonly Reading[]): DriftReport | null {
   const fields = objectOf(document)
@@ -96,11 +95,11 @@ export function explainStatus(status: DriftStatus, isPreview: boolean, counts: R
     : 'There are no unexpected differences.'
 }
 
-/** The request for a round that mends only these resources. */
+/** Returns the request for a round that remediates only these resources. */
 export const requestFor = (addresses: readonly string[]): string =>
   `Bring only ${addresses.join(', ')} in line with what really runs.`
 
-/** One attribute that differs. Null: that side does not have it. */
+/** One attribute that differs; null where a side does not have it. */
 export interface Difference {
   path: string
   code: string | null
@@ -114,13 +113,10 @@ export interface Reading {
   differences: Difference[]
 }
 
-/** The number of listed attributes of a resource. */
+/** The maximum number of listed attributes of a resource. */
 export const MAX_DIFFERENCES = 200
 
-/**
- * Reads the drift that a round stored beside its plans: a list of what had to be done to the code. Null when the text is
- * something else, for example the words of an engine that failed.
- */
+/** Reads the drift that a round stored beside its plans as operations on the code; null for any other text. */
 export function readOperations(text: string): Reading[] | null {
   const list = parseJson(text)
   if (!Array.isArray(list)) return null
@@ -156,7 +152,7 @@ function differencesOf(changes: unknown): Difference[] {
   ]
 }
 
-/** Texts stand without quotes, unless a number or a truth value on the other side would then look the same. */
+/** Returns both values as text, quoted only where a number or boolean on the other side would look the same. */
 function apart(code: unknown, cloud: unknown): { code: string; cloud: string } {
   const shown = { code: show(code), cloud: show(cloud) }
   return shown.code === shown.cloud ? { code: JSON.stringify(code), cloud: JSON.stringify(cloud) } : shown

@@ -24,7 +24,6 @@ import {
 
 const TONES: Record<DriftStatus, Tone> = { Succeeded: 'good', Partial: 'warn', Failed: 'bad' }
 
-/** The result of a drift round. */
 export function Result({ round, draft }: { round: Round; draft: DriftDraft }) {
   const { session } = useOpenSession()
   const url = round.reports.findLast(({ type }) => type === 'drift')?.url ?? null
@@ -118,7 +117,7 @@ const ORDER: Fate[] = ['left', 'remediated', 'excepted']
 const titleOf = (fate: Fate, isPreview: boolean): string =>
   ({ left: isPreview ? 'Differs' : 'Remaining', remediated: 'Remediated', excepted: 'Expected to differ' })[fate]
 
-/** The resources by what became of them. */
+/** Shows the resources by outcome. */
 export function Entries({ report, round, draft }: { report: DriftReport; round: Round; draft: DriftDraft }) {
   const [search, setSearch] = useState('')
   const wanted = search.trim().toLowerCase()
@@ -175,7 +174,7 @@ function Group({ title, entries, round, draft }: GroupProps) {
 
 const MAX_SHOWN = 200_000
 
-/** The documents behind the page, as they were stored; each is read when it is opened. */
+/** Shows the stored documents of the page; each is read when it is opened. */
 function Raw({ round }: { round: Round }) {
   const plans = round.plans.map(({ url, targets, document_url }, index) => ({
     url,

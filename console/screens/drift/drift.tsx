@@ -10,7 +10,7 @@ import { Result } from './drift-result.tsx'
 
 const isDrift = ({ reports }: Round) => reports.some(({ type }) => type === 'drift')
 
-/** The differences between code and cloud, and how to remediate the code. */
+/** Shows the differences between code and cloud, and the remediation of the code. */
 export function Screen() {
   const { session } = useOpenSession()
   const selected = useSelectedRound(isDrift)

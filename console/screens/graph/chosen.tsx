@@ -15,7 +15,7 @@ interface Props {
   round: number
 }
 
-/** The chosen resource: what it needs, and what a change of it can reach. */
+/** Shows the selected resource, its dependencies, and its blast radius. */
 export function Chosen({ graph, index, blast, choose, sessionId, round }: Props) {
   const resource = graph.resources[index] as PlannedResource
   const needs = graph.needs[index] ?? []

@@ -1,16 +1,16 @@
 import type { Action, PlannedResource } from '../../client/api/schemas.ts'
 import { shorten, visibleText } from '../../ui/words.ts'
 
-/** The resources of a plan by their place in the document, and what needs what. */
+/** The resources of a plan by their index in the document, and their dependencies. */
 export interface Graph {
   resources: readonly PlannedResource[]
-  /** For each resource: those that it needs, each once, never itself. */
+  /** The dependencies of each resource, each once, never itself. */
   needs: readonly number[][]
-  /** For each resource: those that need it. */
+  /** The dependents of each resource. */
   neededBy: readonly number[][]
-  /** For each resource: how many addresses that it needs are not in the plan, or were left out of it. */
+  /** The number of each resource's dependencies that are missing from the plan or were left out of it. */
   elsewhere: readonly number[]
-  /** By `keyOf`, as addresses of the console name them. */
+  /** The indexes by `keyOf`, the key in addresses of the console. */
   byKey: ReadonlyMap<string, number>
 }
 
@@ -54,22 +54,22 @@ export function dependentsOf({ neededBy }: Graph, start: number): ReadonlySet<nu
   return reached
 }
 
-/** Something that holds data or grants access goes away. */
+/** True if the change destroys something that holds data or grants access. */
 export const isCriticalLoss = ({ is_critical, action }: PlannedResource): boolean =>
   is_critical && (action === 'delete' || action === 'replace')
 
 export const changes = ({ action }: PlannedResource): boolean => action !== 'none' && action !== 'read'
 
 export interface Filter {
-  /** A part of the address, in upper or lower case. */
+  /** A part of the address, case-insensitive. */
   search: string
-  /** None: all. */
+  /** The action to show; null for all. */
   action: Action | null
-  /** Only what changes, and what is tied to it directly. */
+  /** True to show only changes and their direct neighbours. */
   changesOnly: boolean
 }
 
-/** The resources that a filter lets through, in the order of the plan. */
+/** Returns the resources that match a filter, in the order of the plan. */
 export function select(graph: Graph, { search, action, changesOnly }: Filter): number[] {
   const near = changesOnly ? withNeighbours(graph) : null
   const wanted = search.trim().toLowerCase()
@@ -106,7 +106,7 @@ export function byUrgency(graph: Graph, indexes: readonly number[]): number[] {
   return indexes.toSorted((a, b) => rank(a) - rank(b) || users(b) - users(a) || a - b)
 }
 
-/** The actions that occur, with how often, the most urgent first. */
+/** Returns the actions that occur and their counts, the most urgent first. */
 export function countActions(resources: readonly PlannedResource[]): [Action, number][] {
   const counts = new Map<Action, number>()
   for (const { action } of resources) counts.set(action, (counts.get(action) ?? 0) + 1)
@@ -123,6 +123,6 @@ export const shownAddress = ({ address, deposed }: PlannedResource): string =>
   shorten(visibleText(address), LONGEST) +
   (deposed === null ? '' : ` (left over, ${shorten(visibleText(deposed), 20)})`)
 
-/** Name and instance, for boxes in which the type stands beside it. */
+/** Returns name and instance, for boxes that show the type separately. */
 export const shownName = ({ name, index }: PlannedResource): string =>
   shorten(visibleText(index === null ? name : `${name}[${typeof index === 'string' ? `"${index}"` : index}]`), 80)

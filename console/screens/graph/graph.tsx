@@ -18,7 +18,7 @@ import { buildGraph, countActions, dependentsOf, type Graph, select } from './gr
 import { ResourceTable } from './resource-table.tsx'
 import { useView, type View } from './use-view.ts'
 
-/** The changes of a plan and their dependents. */
+/** Shows the changes of a plan and their dependents. */
 export function Screen() {
   const { session } = useOpenSession()
   const selected = useSelectedRound(hasDocument)
@@ -73,7 +73,7 @@ interface Props {
   round: number
 }
 
-/** The drawing of a plan and the table beside it. On a phone the table comes first, the drawing when it is wanted. */
+/** Shows the drawing of a plan and its table. On a phone the table comes first, and the drawing on demand. */
 export function Explorer({ graph, sessionId, round }: Props) {
   const view = useView(graph)
   const narrow = useMedia('(max-width: 48rem)')
@@ -121,7 +121,7 @@ function Drawn({ graph, shown, chosen, blast, choose }: DrawnProps) {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
   const isMissing = chosen !== null && !shown.includes(chosen)
   const isLarge = shown.length > MOST_BOXES
-  // Where each resource has a box of its own, a choice draws nothing anew.
+  // If each resource has its own box, a selection needs no new layout.
   const apart = isLarge || isMissing ? chosen : null
   const drawing = useMemo(
     () => draw(graph, apart !== null && !shown.includes(apart) ? [...shown, apart] : shown, { open, apart }),
@@ -152,7 +152,7 @@ function Drawn({ graph, shown, chosen, blast, choose }: DrawnProps) {
   )
 }
 
-/** The filters, which are the legend as well. */
+/** Shows the filters, which are also the legend. */
 function Toolbar({ graph, view, shown }: { graph: Graph; view: View; shown: number }) {
   const { action, changesOnly } = view
   return (

@@ -14,7 +14,7 @@ interface Props {
   blast: ReadonlySet<number>
 }
 
-/** The drawing as a table. Its search finds a resource, and Enter chooses the first one that was found. */
+/** Shows the drawing as a table. In its search field, Enter selects the first match. */
 export function ResourceTable({ graph, shown, view, blast }: Props) {
   const [search, setSearch] = useState('')
   const [onlyBlast, setOnlyBlast] = useState(false)

@@ -3,10 +3,10 @@ import type { Action } from '../../client/api/schemas.ts'
 import { useAnySearch, useSearchChange } from '../../client/use-address.ts'
 import { type Graph, keyOf } from './graph-model.ts'
 
-/** A plan with more resources than this begins with what changes. */
+/** The number of resources above which a plan first shows only its changes. */
 const LARGE = 60
 
-/** The state of the graph, which is its address, so that it can be shared. */
+/** The state of the graph, which is in the address so that it can be shared. */
 export interface View {
   chosen: number | null
   action: Action | null

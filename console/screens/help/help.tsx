@@ -4,7 +4,7 @@ import { Table } from '../../ui/table.tsx'
 import { MEANINGS } from '../../ui/term.tsx'
 import { Question } from './question.tsx'
 
-/** The help screen: facts, words, keys, and a question form. */
+/** Shows the help screen: facts, words, keys, and a question form. */
 export const Screen = () => (
   <Page title="Help" lead="Models propose, code decides, you review.">
     <nav aria-label="On this page" class="help-contents">
@@ -55,7 +55,7 @@ const REMAINS = [
   'Masking recognises encodings, not computations: a reversed secret, or one split into characters, is not masked.',
 ]
 
-/** The capabilities, guarantees and risks of the platform. */
+/** Shows the capabilities, guarantees and risks of the platform. */
 export function Facts() {
   const { config } = usePlatform()
   return (
@@ -82,7 +82,7 @@ const List = ({ title, items }: { title: string; items: readonly string[] }) => 
   </>
 )
 
-/** The API's own pages stand beside it: `/api/v1` has `/api/docs`. */
+/** Returns the address of the API's own pages: `/api/docs` for `/api/v1`. */
 const docsOf = (api: string): string => api.replace(/\/v1$/, '/docs')
 
 const IS_MAC = /Mac|iPhone|iPad/.test(navigator.platform)
@@ -97,7 +97,6 @@ const KEYS: [keys: string[], does: string][] = [
   [['Esc'], 'Close a dialog, a list or the meaning of a word.'],
 ]
 
-/** The keyboard shortcuts. */
 export const Keys = () => (
   <section class="card help-part" aria-labelledby="help-keys">
     <h2 id="help-keys">Keys</h2>

@@ -5,7 +5,7 @@ export interface Question {
   subject: string
   body: string
   severity: NotificationBody['severity']
-  /** The session that it is about; blank: none. Null: not chosen. */
+  /** The session in question; blank for none, null while not selected. */
   session_id: string | null
 }
 
@@ -19,11 +19,11 @@ export const SEVERITIES: readonly [Question['severity'], string][] = [
 interface Sender {
   /** The origin of the console, for the link to the session. */
   origin: string
-  /** Whom to answer: the message itself does not say who sent it. */
+  /** The address to reply to, because the message itself does not name its sender. */
   from: string | null
 }
 
-/** The message as the API takes it. */
+/** Returns the message in the API's form. */
 export const toMessage = (
   { subject, body, severity, session_id }: Question,
   { origin, from }: Sender,
@@ -48,7 +48,7 @@ export function findFaults({ subject, body }: Question): Record<string, string> 
 
 const FIELDS = ['subject', 'body', 'severity']
 
-/** A message that was not taken: at which fields, or as a whole. */
+/** Reads the refusal of a message: errors of fields, or of the whole message. */
 export function readFailure(error: unknown): { faults: Record<string, string>; kind: 'fields' | 'disabled' | 'other' } {
   const faults = Object.fromEntries(Object.entries(problemsByField(error)).filter(([name]) => FIELDS.includes(name)))
   if (Object.keys(faults).length > 0) return { faults, kind: 'fields' }

@@ -13,7 +13,7 @@ import { findFaults, type Question as Message, readFailure, SEVERITIES, toMessag
 
 type Outcome = { kind: 'sent'; delivery: string } | { kind: 'disabled' } | { kind: 'other'; error: unknown } | null
 
-/** A question to all users with at least the panel role editor. `?session=<id>` preselects the session. */
+/** Shows the form for a question to all users with the panel role editor. `?session=<id>` preselects the session. */
 export function Question() {
   const { session } = useAnySearch()
   const about = typeof session === 'string' ? session : ''

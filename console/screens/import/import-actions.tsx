@@ -12,7 +12,7 @@ import type { Choice } from './use-choice.ts'
 const LOOK: RoundRequest = { mode: 'import', kind: 'look', preview: true, q: 'What does nobody manage yet?' }
 const ALL: RoundRequest = { mode: 'import', kind: 'all', q: 'Import all the infrastructure' }
 
-/** The import rounds that can be requested, or why none can. */
+/** Shows the import rounds that can be requested, or the reason why none can. */
 export function Actions({ choice, hasPreview }: { choice: Choice; hasPreview: boolean }) {
   const open = useOpenSession()
   const { session } = open

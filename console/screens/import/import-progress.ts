@@ -1,12 +1,11 @@
 import type { ActivityEvent, OutputEvent } from '../../client/api/schemas.ts'
 
-/** The progress of the import of one resource. */
 export interface Import {
-  /** Of the engine's job. */
+  /** The id of the engine's job. */
   job: string
-  /** Empty until the engine has named it. */
+  /** The address; empty until the engine has printed it. */
   address: string
-  /** The identifier with which it is imported. */
+  /** The identifier that is passed to the import. */
   id: string
   state: 'runs' | 'imported' | 'failed'
   /** The error of the engine. */
@@ -22,10 +21,7 @@ interface Job {
   exit: number | null | undefined
 }
 
-/**
- * Reads what the engine prints while it imports: one job for each resource. A resource that is tried again, with an
- * identifier of another form, stands there once, as its last try ended.
- */
+/** Reads the engine's output of an import. A resource that is retried with another identifier appears once. */
 export function readImports(events: readonly OutputEvent[]): Import[] {
   const jobs = new Map<string, Job>()
   for (const event of events) {
@@ -48,7 +44,7 @@ export function readImports(events: readonly OutputEvent[]): Import[] {
 
 const add = (before: string, text: string) => (before === '' ? text : `${before}\n${text}`).slice(0, MAX_TEXT)
 
-/** Terraform and OpenTofu begin with the same line; the identifier is quoted as Go quotes. */
+/** Terraform and OpenTofu begin with the same line; the identifier is quoted as in Go. */
 const BEGINNING = /^(.+?): Importing from ID ("(?:[^"\\]|\\.)*")\.\.\.\s*$/m
 
 function toImport(job: string, { said, against, exit }: Job): Import {
@@ -69,7 +65,7 @@ function unquote(quoted: string): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours of a terminal begin with one
 const withoutColours = (text: string) => text.replaceAll(/\u001b\[[\d;]*m/g, '')
 
-/** The error in the engine's words, without the frame that it draws around it. */
+/** Returns the engine's error text without the frame that it draws. */
 function errorOf(text: string): string {
   const plain = withoutColours(text).replaceAll(/^[│╷╵] ?/gm, '')
   const at = plain.indexOf('Error: ')

@@ -5,7 +5,7 @@ import { listOf, objectOf, textOf, textsOf } from '../../client/json.ts'
 export interface ImportedResource {
   id: string
   address: string
-  /** The reason why it was not imported; null when it was. */
+  /** The reason why it was not imported; null if it was. */
   error: string | null
   details: string
 }
@@ -20,7 +20,7 @@ export interface ImportReport {
   recommendations: string[]
 }
 
-/** Reads the report of an import round. Null when it is no such report. */
+/** Reads the report of an import round; null for any other document. */
 export function readImportReport(document: unknown): ImportReport | null {
   const fields = objectOf(document)
   const { status } = fields

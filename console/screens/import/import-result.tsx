@@ -19,7 +19,6 @@ import {
 
 const TONES: Record<ImportReport['status'], Tone> = { Succeeded: 'good', Partial: 'warn', Failed: 'bad' }
 
-/** The result of an import round. */
 export function Result({ round, ...selected }: SelectedRound & { round: Round }) {
   const { session } = useOpenSession()
   const url = round.reports.findLast(({ type }) => type === 'import')?.url ?? null
@@ -107,7 +106,7 @@ const Excluded = ({ excluded }: { excluded: ImportReport['excluded'] }) => (
   </details>
 )
 
-/** Resources of a round, each with its place in the code or with the reason why it was refused. */
+/** Shows the resources of a round, each with its place in the code or the reason of its refusal. */
 function ResultTable({ title, entries }: { title: string; entries: readonly ImportedResource[] }) {
   const hasWords = entries.some(({ error, details }) => error !== null || details !== '')
   const words = title === 'Refused' ? 'Reason' : 'Details'
@@ -141,7 +140,7 @@ function ResultTable({ title, entries }: { title: string; entries: readonly Impo
   )
 }
 
-/** The last plan of an import round: when it is empty, the code says exactly what exists. */
+/** Shows the last plan of an import round: when it is empty, the code matches what exists. */
 export function Proof({ round, alignment }: { round: Round; alignment: string }) {
   const { session } = useOpenSession()
   const last = round.plans.at(-1) ?? null

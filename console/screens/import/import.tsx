@@ -10,7 +10,7 @@ import { useChoice } from './use-choice.ts'
 
 const isResult = ({ reports, preview }: Round) => !preview && reports.some(({ type }) => type === 'import')
 
-/** The import screen: unmanaged resources of the scope, and their import. */
+/** Shows the unmanaged resources of the scope, and their import. */
 export function Screen() {
   const { session } = useOpenSession()
   const choice = useChoice(session.uuid)

@@ -27,7 +27,7 @@ const PART_NAMES: Record<Part, [name: string, empty: string]> = {
   left_out: ['Excluded', 'Nothing is excluded.'],
 }
 
-/** The newest inventory of the scope. */
+/** Shows the newest inventory of the scope. */
 export function InventoryOf({ round, choice }: { round: Round; choice: Choice }) {
   const { session } = useOpenSession()
   const document = useJsonArtifact<unknown>(session.uuid, round.previews.at(-1)?.url ?? null)
@@ -117,7 +117,7 @@ function Lists({ inventory, choice }: { inventory: Inventory; choice: Choice }) 
   )
 }
 
-/** Warnings about the selection: too many resources, or resources that are no longer listed. */
+/** Shows warnings about the selection: too many resources, or resources that are no longer listed. */
 function Gone({ inventory, choice }: { inventory: Inventory; choice: Choice }) {
   const gone = useMemo(() => {
     const listed = new Set(inventory.unmanaged.map(({ id }) => id))
@@ -150,13 +150,13 @@ const MAX_TEXT = 500
 interface RowsProps {
   rows: readonly Row[]
   label: string
-  /** Null: nothing can be chosen. */
+  /** The selection; null if nothing can be selected. */
   choice: Choice | null
 }
 
 const keyOf = (row: Row) => (row.type === 'kind' ? `kind ${row.kind}` : row.item.key)
 
-/** The resources of a scope; the arrow keys go from one tick box to the next. */
+/** Shows the resources of a scope. The arrow keys move between the checkboxes. */
 export function Rows({ rows, label, choice }: RowsProps) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the boxes inside have the keys; this only moves between them
@@ -238,7 +238,7 @@ function ItemRow({ item, choice }: { item: Item; choice: Choice | null }) {
         onChange={({ currentTarget: box }) => {
           if (!box.checked) return choice.drop([id])
           choice.add([item])
-          // A box for which there is no room does not stay ticked.
+          // A box beyond the limit does not stay checked.
           box.checked = choice.chosen.size < MAX_CHOSEN
         }}
       />

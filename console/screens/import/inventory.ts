@@ -1,25 +1,24 @@
 import { objectOf, textOf } from '../../client/json.ts'
 
-/** As many resources as one request may choose. */
+/** The maximum number of resources in one request. */
 export const MAX_CHOSEN = 1_000
 
 export const PARTS = ['unmanaged', 'managed', 'left_out'] as const
 export type Part = (typeof PARTS)[number]
 
-/** One resource of the scope. */
 export interface Item {
-  /** Unique in its list: an inventory may name an identifier twice. */
+  /** The position in the list, because an inventory may contain an identifier twice. */
   key: number
   id: string
-  /** In the words of the cloud; empty where the identifier does not tell it. */
+  /** The cloud's name of the kind; empty if the identifier does not contain it. */
   kind: string
-  /** The reason of an exclusion; empty for the others. */
+  /** The reason of an exclusion; empty for other items. */
   reason: string
 }
 
 export type Inventory = Record<Part, Item[]>
 
-/** Reads the document of an import preview. Null when it has a form that is not known here. */
+/** Reads the document of an import preview; null for an unknown form. */
 export function readInventory(document: unknown): Inventory | null {
   const fields = objectOf(document)
   if (fields.version !== 1 || PARTS.some((part) => !Array.isArray(fields[part]))) return null
@@ -35,7 +34,7 @@ function toItem(entry: unknown, key: number): Item[] {
 
 export type Row = { type: 'kind'; kind: string; items: Item[] } | { type: 'item'; item: Item }
 
-/** The resources that a search finds, each kind under its own row, in the order of their first ones. */
+/** Returns the resources that match a search, grouped by kind, in the order of the first of each kind. */
 export function toRows(items: readonly Item[], search: string): Row[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean)
   const found = items.filter(({ kind, id, reason }) => {
@@ -57,7 +56,7 @@ export function shareOf(items: readonly Item[], chosen: ReadonlySet<string>): 'a
   return count === 0 ? 'none' : count === items.length ? 'all' : 'some'
 }
 
-/** Chooses these as well, as long as there is room. `left` says how many there was no room for. */
+/** Selects these as well, up to the limit. `left` is the number of those beyond it. */
 export function choose(
   chosen: ReadonlySet<string>,
   items: readonly Item[],
@@ -76,7 +75,7 @@ export function unchoose(chosen: ReadonlySet<string>, ids: Iterable<string>): Re
   return new Set([...chosen].filter((id) => !gone.has(id)))
 }
 
-/** Returns the reasons why single resources were refused, by identifier. */
+/** Returns the reasons why resources were refused, by identifier. */
 export function refusedIds(
   problems: readonly { loc: readonly (string | number)[]; msg: string }[],
   asked: readonly string[],

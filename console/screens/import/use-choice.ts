@@ -2,13 +2,13 @@ import { useState } from 'preact/hooks'
 import { useDraft } from '../../client/drafts.ts'
 import { choose, type Item, unchoose } from './inventory.ts'
 
-/** The resources that somebody selected and the sentence that they typed, stored for this tab. */
+/** The selected resources and the typed sentence, stored for this tab. */
 export interface Choice {
   chosen: ReadonlySet<string>
   sentence: string
   /** The number of selected resources beyond the limit of one request. */
   left: number
-  /** Reasons of the last refusal, by resource id. */
+  /** The reasons of the last refusal, by resource id. */
   refused: ReadonlyMap<string, string>
   add: (items: readonly Item[]) => void
   drop: (ids: Iterable<string>) => void

@@ -24,7 +24,7 @@ interface CardProps {
   onUnlocked: (title: string) => void
 }
 
-/** A locked session: what it is, why it is locked, and what can be done. */
+/** Shows a locked session, the reason of the lock, and the possible actions. */
 export function LockedCard({ session, mayUnlock, onUnlocked }: CardProps) {
   const [asks, setAsks] = useState(false)
   const setLock = useSetLock()
@@ -83,7 +83,7 @@ const UnlockMeans = () => (
   </ul>
 )
 
-/** Returns a function that locks or unlocks a session. Errors: as the call. */
+/** Returns a function that locks or unlocks a session. Throws as the call. */
 export function useSetLock(): (id: string, locked: boolean) => Promise<void> {
   const { api } = usePlatform()
   const client = useQueryClient()
@@ -98,7 +98,7 @@ const LONGEST = 600
 const LEVELS: Record<string, Tone> = { high: 'bad', medium: 'warn', low: 'good' }
 const shown = (text: string) => visibleText(shorten(text, LONGEST))
 
-/** The actor of a lock, and the findings of the latest review. */
+/** Shows the actor of a lock and the findings of the latest review. */
 export function WhyLocked({ id }: { id: string }) {
   const read = useSession(id)
   return (
@@ -115,7 +115,7 @@ export function WhyLocked({ id }: { id: string }) {
   )
 }
 
-/** The record of who did what knows it. */
+/** Shows the actor, from the audit. */
 function LockedBy({ id }: { id: string }) {
   const { api } = usePlatform()
   const { data } = useQuery({

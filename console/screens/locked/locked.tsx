@@ -19,7 +19,7 @@ import { LockedCard, useSetLock } from './locked-card.tsx'
 const PAGE_SIZE = 10
 const REFRESH_MS = 20_000
 
-/** The inbox of locked sessions. */
+/** Shows the locked sessions. */
 export function Screen() {
   return (
     <Page
@@ -59,7 +59,7 @@ function Inbox() {
   const tell = (text: string) => {
     setDone(text)
     if (address.read('lock')) address.change({ lock: '' }, { replace: true })
-    // What had the focus is gone with its card, and a dialog that closes gives the focus back a moment later.
+    // The focused element is gone with its card, and a closing dialog restores the focus a moment later.
     for (const wait of [0, 200]) setTimeout(() => message.current?.focus(), wait)
   }
   const seen = new Set<string>()
@@ -113,12 +113,12 @@ function Inbox() {
 const ID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/i
 
 interface LockOneProps {
-  /** The session that the address names, blank for none. */
+  /** The session in the address, blank for none. */
   given: string
   onLocked: (title: string) => void
 }
 
-/** Locks a session of anybody: its id or the address of its page is enough. */
+/** Locks any session by its id or the address of its page. */
 export function LockOne({ given, onLocked }: LockOneProps) {
   const { api } = usePlatform()
   const setLock = useSetLock()

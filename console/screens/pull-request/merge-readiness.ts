@@ -10,7 +10,7 @@ export interface OpenedPullRequest {
   round: number
 }
 
-/** The pull requests of a session, each once, the newest first. */
+/** Returns the pull requests of a session, each once, the newest first. */
 export function listPullRequests({ rounds }: Session): OpenedPullRequest[] {
   const seen = new Map<string, OpenedPullRequest>()
   for (const { number, pull_requests } of rounds)
@@ -22,7 +22,7 @@ export function listPullRequests({ rounds }: Session): OpenedPullRequest[] {
   return [...seen.values()].toReversed()
 }
 
-/** Rounds that ended after the newest pull request was opened, whose commits the branch got since. */
+/** Returns the number of rounds that ended after the newest pull request was opened. */
 export const roundsSince = ({ rounds }: Session, opened: OpenedPullRequest): number =>
   rounds.filter(({ number, preview }) => number > opened.round && !preview).length
 
@@ -81,7 +81,7 @@ const HOSTS: Record<PullRequest['provider'], string> = {
 
 export const hostName = (provider: PullRequest['provider']): string => HOSTS[provider] ?? 'the git host'
 
-/** The address where it may be linked to; null for anything but http and https. */
+/** Returns the address if it may be a link; null for anything but http and https. */
 export function safeLink(url: string): string | null {
   const protocol = URL.parse(url)?.protocol
   return protocol === 'https:' || protocol === 'http:' ? url : null

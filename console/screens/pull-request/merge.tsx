@@ -26,7 +26,7 @@ interface Props {
   isOwn: boolean
 }
 
-/** The newest pull request: its state as far as the platform knows it, and merging it. */
+/** Shows the newest pull request, its state as far as the platform knows it, and the merge. */
 export function Merge({ session, opened, isOwn }: Props) {
   const { api } = usePlatform()
   const refresh = useRefreshSession()
@@ -95,7 +95,7 @@ function MergeFailed({ error }: { error: unknown }) {
   )
 }
 
-/** Leads to the git host, where the address is one of the web; else it is text. */
+/** Links to the git host if the address is http or https; otherwise shows text. */
 export function PullRequestLink({ pull_request: { provider, url, number } }: { pull_request: PullRequest }) {
   const link = safeLink(url)
   const name = `Pull request ${number} at ${hostName(provider)}`

@@ -15,7 +15,7 @@ import { SessionLink } from '../session/session-link.tsx'
 import { Merge, PullRequestLink } from './merge.tsx'
 import { listPullRequests, type OpenedPullRequest, roundsSince } from './merge-readiness.ts'
 
-/** The way of the code from the branch of the session into the repository. */
+/** Shows the pull requests from the branch of the session into the repository. */
 export function Screen() {
   const { session, is_own } = useOpenSession()
   const opened = listPullRequests(session)
@@ -55,7 +55,7 @@ const Older = ({ opened, sessionId }: { opened: readonly OpenedPullRequest[]; se
   </section>
 )
 
-/** The contents of a pull request description. */
+/** Shows the contents of a pull request description. */
 const Description = ({ hasPlan }: { hasPlan: boolean }) => (
   <section class="card seal-card" aria-labelledby="pull-request-contents">
     <h3 id="pull-request-contents">Contents of the description</h3>
@@ -99,7 +99,7 @@ interface Props {
   isOwn: boolean
 }
 
-/** Opens a pull request, or says why there is none to open. */
+/** Opens a pull request, or shows the reason why there is none to open. */
 export function Open({ session, newest, isOwn }: Props) {
   const { api } = usePlatform()
   const refresh = useRefreshSession()

@@ -17,7 +17,7 @@ import { useOpenSession } from '../session/session-context.ts'
 import { SessionLink } from '../session/session-link.tsx'
 import { createTimeline, type Player, SPEEDS, type Timeline, usePlayer } from './use-player.ts'
 
-/** The replay of a round that has ended, from its events. */
+/** Shows the replay of a round that has ended, from its events. */
 export function Screen() {
   const { session } = useOpenSession()
   const { round: named = '' } = useParams({ strict: false })
@@ -78,7 +78,7 @@ function Recorded({ round }: { round: Round }) {
   return <Stage round={round} events={shown} start={placeOf(shown, at)} />
 }
 
-/** Returns the number of events up to the moment that an address names. */
+/** Returns the number of events up to the time in an address. */
 const placeOf = (events: readonly ActivityEvent[], at: unknown): number => {
   const id = Number(at)
   return at === undefined || Number.isNaN(id) ? 0 : events.filter((event) => event.id <= id).length
@@ -91,7 +91,7 @@ interface StageProps {
   start: number
 }
 
-/** The round as it was at a moment: the same lanes and lines as live. */
+/** Shows the round at one moment, with the same lanes and lines as live. */
 export function Stage({ round, events, start }: StageProps) {
   const timeline = useMemo(() => createTimeline(events.map(({ at }) => at)), [events])
   const player = usePlayer(timeline, start)
@@ -134,7 +134,7 @@ function shownAt(round: Round, events: readonly ActivityEvent[], count: number) 
   const last = events[count - 1]
   const folded = foldActivity(events.slice(0, count), over)
   const statuses = over ? round.statuses : round.statuses.filter(({ created_at }) => last && created_at <= last.at)
-  // What was recorded of an attempt belongs to its end.
+  // The record of an attempt belongs to its end.
   const attempts = round.attempts.filter(
     ({ ended_at }) => over || (last !== undefined && ended_at !== null && ended_at <= last.at),
   )
@@ -146,7 +146,7 @@ function shownAt(round: Round, events: readonly ActivityEvent[], count: number) 
   }
 }
 
-/** Space plays and pauses, and arrows step; not while something else wants these keys. */
+/** Handles keys: Space plays and pauses, arrows step, unless another control needs them. */
 function useKeys({ toggle, step }: ReturnType<typeof usePlayer>): void {
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
@@ -171,7 +171,7 @@ interface ControlsProps {
   round: Round
 }
 
-/** Play, step, speed, and the place in the round. */
+/** Shows the controls: play, step, speed, and the position in the round. */
 export function Controls({ player, events, round }: ControlsProps) {
   const { session } = useOpenSession()
   const { count, playing, speed, goTo, step, toggle, setSpeed } = player
@@ -221,7 +221,7 @@ export function Controls({ player, events, round }: ControlsProps) {
   )
 }
 
-/** Seconds of the round itself, not of the replay. */
+/** Returns the seconds of the round, not of the replay. */
 function secondsAt(round: Round, events: readonly ActivityEvent[], count: number): number {
   const at = events[count - 1]?.at
   return at === undefined ? 0 : Math.max(0, (Date.parse(at) - Date.parse(round.created_at)) / 1_000)

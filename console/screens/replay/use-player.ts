@@ -8,24 +8,22 @@ export interface Player {
   count: number
   playing: boolean
   speed: Speed
-  /** Shows so many events, and stops there. */
+  /** Shows this number of events and stops. */
   goTo(count: number): void
-  /** Shows so many events more, or fewer where negative, and stops there. */
+  /** Shows this number of events more, or fewer if negative, and stops. */
   step(by: number): void
   toggle(): void
   setSpeed(speed: Speed): void
 }
 
-/** Often enough for the eye, and rarely enough for a slow machine. */
+/** Short enough to look continuous, and long enough for a slow machine. */
 const TICK_MS = 50
-/** Whoever wants little motion gets the same in a few larger steps. */
+/** The interval for users who prefer reduced motion: fewer, larger steps. */
 const CALM_TICK_MS = 1_000
 
-/**
- * Plays events in their own time. It never begins by itself. Two calls before the page is drawn again both count.
- */
+/** Plays events in their own time. It never starts automatically. Two calls before the next drawing both count. */
 export function usePlayer({ offsets }: Timeline, start: number): Player {
-  // Read by what is called, because listeners are renewed after a drawing, and a key can come before that.
+  // Callbacks read this, because listeners are renewed after a drawing and a key can be pressed before that.
   const latest = useRef({ count: start, playing: false })
   const [{ count, playing }, draw] = useState(latest.current)
   const [speed, setSpeed] = useState<Speed>(1)
@@ -70,7 +68,7 @@ export function usePlayer({ offsets }: Timeline, start: number): Player {
   }
 }
 
-/** Waits are shortened to this in a replay: long ones teach nothing. */
+/** The maximum wait in a replay; longer waits are cut. */
 export const LONGEST_WAIT_MS = 2_000
 
 export interface Timeline {
@@ -80,13 +78,13 @@ export interface Timeline {
   left_out: number
 }
 
-/** @param times of the events, in their order, as the API writes them */
+/** Returns the timeline of events; `times` are theirs, in order, as the API writes them. */
 export function createTimeline(times: readonly string[]): Timeline {
   const offsets: number[] = []
   let left_out = 0
   let before: number | undefined
   for (const time of times) {
-    // Clocks are set back, and a time may not be one: then no time went by.
+    // The clock may be set back or the time unreadable: then no time passed.
     const now = Date.parse(time)
     const wait = before === undefined || Number.isNaN(now) ? 0 : Math.max(0, now - before)
     const shown = Math.min(wait, LONGEST_WAIT_MS)

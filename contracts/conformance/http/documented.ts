@@ -3,7 +3,7 @@ import { isRecord } from '../schema/types.ts'
 import { findFaults } from '../schema/validate.ts'
 import type { Exchange } from '../types.ts'
 
-/** Finds what is in an answer although the operation does not document it; empty when the answer fits. */
+/** Lists the parts of an answer that the operation does not document; empty when the answer fits. */
 export function findUndocumented(operation: Operation, { status, headers, text, json }: Exchange): string[] {
   const where = `${operation.method} ${operation.path}`
   const answer = operation.answers[status]

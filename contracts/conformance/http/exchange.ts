@@ -4,7 +4,7 @@ import { type Call, type Exchange, NoAnswer, type Options } from '../types.ts'
 const MAX_SHOWN = 600
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 
-/** Sends one request on a connection of its own. Errors: `NoAnswer`. */
+/** Sends one request on its own connection. Errors: `NoAnswer`. */
 export async function exchange(options: Options, method: string, path: string, call: Call): Promise<Exchange> {
   const body = 'json' in call ? JSON.stringify(call.json) : call.raw
   const type = 'content_type' in call ? call.content_type : 'application/json'
@@ -57,7 +57,7 @@ function requestText(
   return lines.join('\n')
 }
 
-/** Describes an answer for people: status, the headers that matter and the beginning of the body. */
+/** Renders an answer for people: status, important headers and the beginning of the body. */
 export function answerText(options: Options, { status, headers, text }: Exchange): string {
   const shownHeaders = ['content-type', 'www-authenticate', 'location', 'allow'].flatMap((name) => {
     const value = headers.get(name)

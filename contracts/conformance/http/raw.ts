@@ -2,14 +2,11 @@ import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 
 export interface RawAnswer {
-  /** Null when the connection was closed without an answer or cut by the suite. */
+  /** Null when the connection was closed without an answer, or cut by the suite. */
   status: number | null
 }
 
-/**
- * Writes text to a connection of its own and reads the status line of the answer.
- * @param options.cut closes the connection as soon as the text is written
- */
+/** Writes text to its own connection and reads the status line. `cut` closes the connection after the write. */
 export function rawExchange(url: string, text: string, options: { cut: boolean; limitMs: number }): Promise<RawAnswer> {
   const { hostname, port, protocol } = new URL(url)
   const host = hostname.replace(/^\[|\]$/g, '')

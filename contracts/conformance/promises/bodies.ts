@@ -2,7 +2,7 @@ import { bodiesAtLimits, type Fault, forbids, invalidBodies, type Variant, valid
 import type { Promised, Tester } from '../types.ts'
 import { askWith, isRefusal, type Policy } from './policy.ts'
 
-/** The promises that valid bodies are accepted and invalid ones refused. The bodies are made from the schema. */
+/** Returns the promises that valid bodies are accepted and invalid ones refused; the schema yields the bodies. */
 export function bodyPromises(policy: Policy): Promised[] {
   const { operation, prepare } = policy
   const { body, id } = operation
@@ -54,14 +54,14 @@ async function accepts(tester: Tester, policy: Policy, { what, body }: Variant):
 
 async function refuses(tester: Tester, policy: Policy, { what, body }: Variant): Promise<void> {
   const made = await askWith(tester, policy, { json: body })
-  // Where a 404 means that something is missing, only 400, 413 and 422 say that the body was checked.
+  // Where 404 means that something is missing, only 400, 413 and 422 show that the body was checked.
   const kept = policy.understood.includes(404) ? [400, 413, 422].includes(made.status) : isRefusal(made.status)
   tester.expect(kept || made.status === 403, `${what}: answered ${made.status} instead of refusing it with 4xx`, made)
 }
 
 const DEEP = 10_000
 
-/** The promise about texts that no schema forbids but that make programs fail. */
+/** Returns the promise about texts that no schema forbids but that crash some programs. */
 function strangeTextsPromise(policy: Policy): Promised {
   const { operation, prepare } = policy
   return {
@@ -91,7 +91,7 @@ function strangeTextsPromise(policy: Policy): Promised {
   }
 }
 
-/** Makes one function for each text value of the JSON document. It puts other JSON in its place. */
+/** Returns one function per text value of the JSON document, which puts other JSON in its place. */
 function everyValue(json: string): ((value: string) => string)[] {
   return [...json.matchAll(/:("(?:[^"\\]|\\.)*")/g)].map(
     ({ index, 1: value = '' }) =>

@@ -1,7 +1,7 @@
 import type { Contract } from '../document.ts'
 import type { Promised } from '../types.ts'
 
-/** The promises about `/healthz`, which every sidecar has. */
+/** Returns the promises about `/healthz`, which every sidecar has. */
 export function healthPromises(contract: Contract): Promised[] {
   const health = contract.operations.find(({ path }) => path === '/healthz')
   if (!health) throw new Error('the contract has no /healthz')

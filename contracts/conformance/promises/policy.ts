@@ -4,11 +4,10 @@ import type { Call, Exchange, Tester } from '../types.ts'
 /** Facts about an operation that its contract document does not state. */
 export interface Policy {
   operation: Operation
-  /** Statuses which mean that the request itself was understood. The first one is the expected one. */
+  /** Statuses that mean the request itself was understood; the first is the expected one. */
   understood: readonly number[]
-  /** The request without its body. */
   call: Call
-  /** Changes a generated body so that it does no harm, for example into one that names a folder of the suite. */
+  /** Makes a generated body harmless, for example by naming a folder of the suite. */
   prepare(body: unknown): unknown
   /** True when the token is checked before the body. */
   tokenFirst: boolean
@@ -28,7 +27,7 @@ export const policyFor = (operation: Operation, understood: readonly number[], m
 
 const NOT_OFFERED = [404, 405, 501]
 
-/** Sends a request with a body. When an optional operation is not offered, the promise is skipped. */
+/** Sends a request with a body. Skips the promise when an optional operation is not offered. */
 export async function askWith(tester: Tester, policy: Policy, call: Call): Promise<Exchange> {
   if (policy.operation.optional && !(await isOffered(tester, policy.operation)))
     tester.skip('optional, and this implementation does not offer it')
@@ -37,10 +36,7 @@ export async function askWith(tester: Tester, policy: Policy, call: Call): Promi
 
 const offers = new WeakMap<Tester['options'], Map<string, boolean>>()
 
-/**
- * Reports whether an optional operation is offered. It is found out once in a run, with a body that no implementation can
- * accept, so that nothing happens.
- */
+/** Reports whether an optional operation is offered: asks once per run, with a body that is always refused. */
 export async function isOffered(tester: Tester, { id, method, path }: Operation): Promise<boolean> {
   const known = offers.get(tester.options) ?? new Map<string, boolean>()
   offers.set(tester.options, known)

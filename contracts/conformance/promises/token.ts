@@ -3,7 +3,7 @@ import { askWith, type Policy } from './policy.ts'
 
 const CHALLENGE = /^bearer(?:\s|$)/i
 
-/** The promises about who may send requests. Without a token of the service everybody may. */
+/** Returns the promises about tokens. Without a token of the service, every caller may send requests. */
 export function tokenPromises(policies: readonly Policy[], token: string | null): Promised[] {
   const secured = policies.filter(({ operation }) => operation.secured)
   return token === null ? [openAccess(secured)] : [...refused(secured, token), ...beforeBody(secured)]

@@ -5,7 +5,7 @@ import { askWith, isRefusal, type Policy } from './policy.ts'
 const MEBIBYTE = 1024 * 1024
 const bytes = (...values: number[]) => new Uint8Array(values)
 
-/** The promises about bodies that are no JSON, for an operation with a body. */
+/** Returns the promises about bodies that are no JSON. */
 export function unreadablePromises(policy: Policy): Promised[] {
   const { operation, prepare } = policy
   const { id, body } = operation
@@ -115,7 +115,7 @@ export function unreadablePromises(policy: Policy): Promised[] {
   ]
 }
 
-/** The promises about requests that are wrong as HTTP, whatever the operation is. */
+/** Returns the promises about malformed HTTP requests. */
 export function transportPromises(operations: readonly Operation[]): Promised[] {
   const survives = (aspect: string, promise: string, run: (tester: Tester) => Promise<void>): Promised => ({
     id: `transport.${aspect}`,
@@ -224,7 +224,7 @@ async function stillAnswers(tester: Tester): Promise<void> {
   tester.expect(made.status === 200, `afterwards /healthz answered ${made.status}`, made)
 }
 
-/** Writes a request whose body comes in two chunks. */
+/** Renders a request whose body comes in two chunks. */
 function chunkedRequest(tester: Tester, { call, operation }: Policy, path: string, body: string): string[] {
   const bytes = [...new TextEncoder().encode(body)].map((byte) => String.fromCharCode(byte))
   const cut = 1 + (tester.seed % (bytes.length - 1))
@@ -246,7 +246,7 @@ function chunkedRequest(tester: Tester, { call, operation }: Policy, path: strin
   ]
 }
 
-/** Host and target as a request line and its `Host` header name them. The base address may have a path of its own. */
+/** Returns the target of the request line and its `Host` header. The base address may have its own path. */
 function addressOf(tester: Tester, path: string): { host: string; target: string } {
   const { host, pathname } = new URL(tester.options.url)
   return { host, target: `${pathname.replace(/\/$/, '')}${path}` }

@@ -3,15 +3,15 @@ import type { Schema } from './types.ts'
 import { fits } from './validate.ts'
 
 export interface Wish {
-  /** Which of the optional keys are present. */
+  /** The optional keys that are present. */
   optional: 'all' | 'none' | 'some'
-  /** True chooses alternatives other than null and fills lists, so that every part of the body exists. */
+  /** True if alternatives other than null are chosen and lists filled, so that every part of the body exists. */
   full?: boolean
 }
 
 const PROBABILITY = { all: 1, some: 0.5, none: 0 }
 
-/** Makes a value that fits the schema, the same for the same seed. */
+/** Generates a value that fits the schema; the same seed gives the same value. */
 export function generate(schema: Schema, seed: number, { optional, full = false }: Wish): unknown {
   const options = {
     optionalsProbability: PROBABILITY[optional],
@@ -26,7 +26,7 @@ export function generate(schema: Schema, seed: number, { optional, full = false 
   )
 }
 
-/** The generator does not always respect what a pattern forbids by looking ahead, so that some seeds are passed over. */
+/** Tries seeds until a value fits, because the generator sometimes ignores negative lookahead in a pattern. */
 function firstFitting<T>(seed: number, make: (seed: number) => T, isFitting: (value: T) => boolean): T {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const value = make(seed + attempt * 7919)
@@ -39,7 +39,7 @@ const ATTEMPTS = 100
 const MAX_LENGTH = 48
 const MAX_ITEMS = 3
 
-/** Leaves out the keys of additions, which an implementation may refuse, and what `full` does not want. Keeps bodies small. */
+/** Drops keys of additions, which an implementation may refuse, and shrinks the body to what `full` asks for. */
 function narrow(schema: Schema, full: boolean): Schema {
   const inner = (each: Schema) => narrow(each, full)
   const all = (branches: Schema[] | undefined) =>
@@ -66,7 +66,7 @@ function narrow(schema: Schema, full: boolean): Schema {
   }
 }
 
-/** Makes a text of exactly `length` characters, which fits a pattern or a format that allows this length. */
+/** Generates a text of exactly `length` characters for a pattern or format that allows this length. */
 export function generateText(schema: Schema, seed: number, length: number): string {
   const { minLength: _, maxLength: __, ...free } = schema
   const pattern = new RegExp(schema.pattern ?? '', 'u')
@@ -78,7 +78,7 @@ export function generateText(schema: Schema, seed: number, length: number): stri
   return text.slice(0, length).padEnd(length, 'x')
 }
 
-/** Makes a seed for each promise, so that a promise that runs alone behaves as it did among the others. */
+/** Derives a seed from the name of a promise, so that it behaves the same when it runs alone. */
 export function deriveSeed(seed: number, name: string): number {
   let hash = seed | 0
   for (const character of name) hash = (Math.imul(hash, 31) + (character.codePointAt(0) ?? 0)) | 0

@@ -7,7 +7,7 @@ export interface Place {
   required: boolean
 }
 
-/** Lists every declared part of a value, the root first. Of a list only the first item is visited. */
+/** Lists every declared part of a value, the root first. Only the first item of a list is visited. */
 export function listPlaces(schema: Schema, value: unknown, path: Place['path'] = [], required = true): Place[] {
   const branches = schema.oneOf ?? schema.anyOf
   const places: Place[] = [{ path, schema, required }]
@@ -30,7 +30,7 @@ export function listPlaces(schema: Schema, value: unknown, path: Place['path'] =
 
 export const nameOf = ({ path }: Pick<Place, 'path'>): string => ['body', ...path].join('.')
 
-/** Copies a document, with another value at the path. */
+/** Returns a copy of the document with another value at the path. */
 export function replaceAt(root: unknown, path: Place['path'], value: unknown): unknown {
   const [key, ...rest] = path
   if (key === undefined) return value
@@ -41,7 +41,7 @@ export function replaceAt(root: unknown, path: Place['path'], value: unknown): u
   )
 }
 
-/** Copies a document, without the key at the end of the path. */
+/** Returns a copy of the document without the key at the end of the path. */
 export function removeAt(root: unknown, path: Place['path']): unknown {
   const parent = path.slice(0, -1)
   return replaceAt(
@@ -51,7 +51,7 @@ export function removeAt(root: unknown, path: Place['path']): unknown {
   )
 }
 
-/** Copies a document, with one more key in the object at the path. `__proto__` becomes a key like any other. */
+/** Returns a copy with one more key in the object at the path. `__proto__` becomes an ordinary key. */
 export function extendAt(root: unknown, path: Place['path'], key: string, value: unknown): unknown {
   return replaceAt(root, path, Object.fromEntries([...Object.entries(Object(valueAt(root, path))), [key, value]]))
 }

@@ -21,7 +21,7 @@ export type Schema = {
   oneOf?: Schema[]
   anyOf?: Schema[]
   allOf?: Schema[]
-  /** A key of an addition: bodies of the suite do not have it. */
+  /** True if the key is part of an addition; bodies of the suite omit it. */
   'x-optional'?: boolean
 }
 

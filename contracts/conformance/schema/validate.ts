@@ -2,12 +2,12 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { Schema } from './types.ts'
 
-/** In its strict mode it refuses keywords and formats that it does not know: their promises would never be checked. */
+/** The strict validator: it refuses unknown keywords and formats, whose promises would never be checked. */
 const ajv = new Ajv2020({ allErrors: true, strictRequired: false, strictTypes: false })
 addFormats.default(ajv, ['uuid', 'date-time', 'uri'])
 ajv.addVocabulary(['x-optional', 'example'])
 
-/** Finds what is wrong with a value, with a sentence for each fault; empty when it fits. `format` is checked too. */
+/** Returns one sentence per fault of a value; empty when it fits. Checks `format` too. */
 export function findFaults(schema: Schema, value: unknown, where = 'body'): string[] {
   const validate = ajv.compile(schema)
   validate(value)

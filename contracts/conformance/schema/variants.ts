@@ -3,7 +3,7 @@ import { extendAt, listPlaces, nameOf, type Place, removeAt, replaceAt, valueAt 
 import { innerSchemas, type Schema } from './types.ts'
 import { findFaults, fits } from './validate.ts'
 
-/** One body, and what is special about it, for example `body.cloud has 33 characters`. */
+/** One body and its special property, for example `body.cloud has 33 characters`. */
 export interface Variant {
   what: string
   body: unknown
@@ -16,13 +16,10 @@ type Prepare = (body: unknown) => unknown
 
 const ASTRAL = '😀'
 const ODD = `o'neil "50%" a=b x/y naïve мир 漢字 😀`
-/** A service may cut the connection of a body of many megabytes, so that its answer is never read. */
+/** Most characters beyond a limit: a service may cut the connection of a much larger body before it answers. */
 const FAR = 100_000
 
-/**
- * Makes bodies with and without the optional keys, and with every null and every odd text that is allowed.
- * @param prepare changes a generated body into one that the service accepts, for example by naming a folder that exists
- */
+/** Generates bodies with and without optional keys, and with every allowed null and unusual text. */
 export function validBodies(schema: Schema, seed: number, prepare: Prepare): Variant[] {
   const wishes = ['none', 'all', ...Array.from({ length: 6 }, () => 'some' as const)] as const
   const made = wishes.map((optional, index) => ({
@@ -38,7 +35,7 @@ export function validBodies(schema: Schema, seed: number, prepare: Prepare): Var
   return [...made, ...special].map((variant) => checked(schema, variant))
 }
 
-/** Makes bodies at their limits: each text and list as short and as long as it may be, in ASCII and beyond. */
+/** Generates bodies at their limits: each text and list at its minimum and maximum length, in ASCII and beyond. */
 export function bodiesAtLimits(schema: Schema, seed: number, prepare: Prepare): Variant[] {
   const base = createBase(schema, seed, prepare)
   const variants = listPlaces(schema, base).flatMap((place) => {
@@ -54,7 +51,7 @@ export function bodiesAtLimits(schema: Schema, seed: number, prepare: Prepare): 
   return variants.map((variant) => checked(schema, variant))
 }
 
-/** True for a schema that forbids anything of this kind of fault. */
+/** Reports whether a schema forbids anything of this kind of fault. */
 export function forbids(schema: Schema, fault: Fault): boolean {
   const { required = [], additionalProperties, minLength, maxLength, maxItems, enum: choices, pattern, format } = schema
   const here = {
@@ -67,7 +64,7 @@ export function forbids(schema: Schema, fault: Fault): boolean {
   return here[fault] || innerSchemas(schema).some((inner) => forbids(inner, fault))
 }
 
-/** Makes bodies with one fault each: every fault of this kind that the schema forbids. */
+/** Generates one body per fault of this kind that the schema forbids. */
 export function invalidBodies(schema: Schema, fault: Fault, seed: number, prepare: Prepare): Variant[] {
   const base = createBase(schema, seed, prepare)
   const variants = listPlaces(schema, base).flatMap((place) => FAULTS[fault](place, base, seed))
@@ -108,7 +105,7 @@ const FAULTS: Record<Fault, (place: Place, base: unknown, seed: number) => Varia
     wrongValues(place.schema).map((value) => variantAt(base, place, `is ${JSON.stringify(value)}`, value)),
 }
 
-/** Texts that break one pattern of the contracts or another, or a program that does not expect them. */
+/** Texts that break a pattern of the contracts, or a program that does not expect them. */
 const HOSTILE = [
   ...['', '.', '..', '../up.plan', 'relative/path', 'C:\\work', ' /work', 'a/b', 'a\\b', 'a b', 'a.b', 'plän', 'ä'],
   ...['-', '-x', '-out', '-destroy', '--help', '-var=x=y', '_x', '1st', 'x'.repeat(129)],

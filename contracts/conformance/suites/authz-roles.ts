@@ -5,16 +5,13 @@ import type { Exchange, Options, Promised, Tester } from '../types.ts'
 const MAX_ID = 1024
 const MAX_ROLE = 64
 
-/**
- * The promises about users and roles of an authorization service. The suite revokes roles that it has assigned; records
- * of users stay.
- */
+/** Returns the promises about users and roles. The suite revokes roles that it has assigned; user records stay. */
 export function authzRolePromises(options: Options, noAdmin: string): Promised[] {
   const kit = createKit(options, noAdmin)
   return [...callerPromises(options, kit), ...adminPromises(options, kit)]
 }
 
-/** The requests that the promises below share. */
+/** Builds the requests that the promises below share. */
 function createKit({ contract, admin }: Options, noAdmin: string) {
   const me = contract.operation('me')
   const roles = contract.operation('roles')
@@ -24,7 +21,7 @@ function createKit({ contract, admin }: Options, noAdmin: string) {
   const as = (id: string) => ({ 'x-user-id': id })
   const asAdmin = (tester: Tester) => (admin === null ? tester.skip(noAdmin) : as(admin))
   const freshId = () => `conformance-${crypto.randomUUID()}`
-  /** A role that somebody may get. It is not admin when there is another one. */
+  /** Returns an assignable role, other than admin if there is one. */
   const someRole = async (tester: Tester) => {
     const names = namesOf(await tester.ask(roles))
     return names.find((name) => name !== 'admin') ?? 'admin'

@@ -9,7 +9,7 @@ import { authzRolePromises } from './authz-roles.ts'
 
 const NO_ADMIN = 'needs a caller with the role admin: name one with --admin'
 
-/** All promises of `contracts/authz.v1.yaml`. The suite cannot say whether a decision is right. */
+/** Returns the promises of `contracts/authz.v1.yaml`. The suite cannot judge whether a decision is right. */
 export function authzSuite(options: Options): Promised[] {
   const { contract, token, admin } = options
   const operation = contract.operation

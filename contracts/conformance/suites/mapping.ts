@@ -22,7 +22,7 @@ const NAMES = [
   'x'.repeat(1024),
 ] as const
 
-/** All promises of `contracts/mapping.v1.yaml`. */
+/** Returns the promises of `contracts/mapping.v1.yaml`. */
 export function mappingSuite({ contract, token, identifier }: Options): Promised[] {
   const resolve = contract.operation('resolve')
   const policy = policyFor(resolve, [200, 404, 502])

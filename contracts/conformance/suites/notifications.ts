@@ -13,7 +13,7 @@ const LEAST = {
   body: 'Sent by the conformance suite.',
 }
 
-/** All promises of `contracts/notifications.v1.yaml`. The service really delivers what it accepts. */
+/** Returns the promises of `contracts/notifications.v1.yaml`. The service really delivers what it accepts. */
 export function notificationsSuite({ contract, token }: Options): Promised[] {
   const notify = contract.operation('notify')
   const policy = policyFor(notify, [202, 502, 503], { tokenFirst: false })

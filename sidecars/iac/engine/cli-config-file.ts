@@ -9,9 +9,8 @@ type Environment = Readonly<Record<string, string | undefined>>
 const VARIABLES = ['TF_CLI_CONFIG_FILE', 'TERRAFORM_CONFIG']
 
 /**
- * The environment without a variable of the engine's own configuration that names no file. The log says so once, where
- * the engine would say it in the output of every job. A relative path names no file either: the engine would look for
- * it in the workspace, where a repository can put one.
+ * Drops variables that name no configuration file, and logs them once instead of in the output of every job. A relative
+ * path is dropped too: the engine would look for it in the workspace, where a repository can put one.
  */
 export async function withoutMissingCliConfig(env: Environment, log: Logger): Promise<Environment> {
   const kept = { ...env }

@@ -1,7 +1,7 @@
 import { importIdOf } from '../inventory/kubernetes/identifier.ts'
 import type { GivenText, JobKind, JobRequest } from '../types.ts'
 
-/** Arguments of the engine command that a kind of job runs; null for a kind that runs none. */
+/** Returns the engine arguments of a kind of job; null for a kind that runs no command. */
 export function engineArguments(kind: JobKind, request: JobRequest, backendConfig: string): string[] | null {
   const { plan_file = '', targets = [], address = '', resource_id = '' } = request
   switch (kind) {
@@ -49,31 +49,31 @@ export function engineArguments(kind: JobKind, request: JobRequest, backendConfi
   }
 }
 
-/** Names of the files in which the texts of a request are given to the engine: `0.tf`, `1.tfvars`, … */
+/** Returns the names of the files that hold the texts of a request: `0.tf`, `1.tfvars`, … */
 export const fileNames = (texts: readonly GivenText[]): string[] => texts.map(({ form }, index) => `${index}.${form}`)
 
 type Environment = Record<string, string | undefined>
 
-/** These kinds read no cloud, so their commands get no scope. */
+/** Kinds that read no cloud, so that their commands get no scope. */
 const UNSCOPED: readonly JobKind[] = ['validate', 'show', 'state_resource_ids', 'schema', 'diagnostics']
 
-/** The environment of the service without its own settings and secrets. The credentials of the clouds stay. */
+/** Returns the environment without the service's own settings and secrets. Cloud credentials stay. */
 export function withoutOwnSettings(service: Environment): Environment {
   return Object.fromEntries(Object.entries(service).filter(([name]) => !/^(PLATFORM|IAC)_/i.test(name)))
 }
 
 /** Restrictions of the operator for every engine command. */
 export interface EngineRestrictions {
-  /** Path of the CLI configuration for the engine; null leaves the engine its own. */
+  /** Path of the engine's CLI configuration; null keeps the engine's own. */
   cliConfig: string | null
   offline: boolean
   offlineHosts: string
 }
 
-/** Nothing listens on the discard port, so a connection to it is refused at once instead of timing out. */
+/** The discard port, on which nothing listens: a connection is refused at once instead of timing out. */
 const NOWHERE = 'http://127.0.0.1:9'
 
-/** The environment of a job's command. The scope of the request replaces one that the service was started with. */
+/** Returns the environment of a job's command. The scope of the request replaces the service's own. */
 export function engineEnvironment(
   service: Environment,
   kind: JobKind,
@@ -92,10 +92,7 @@ export function engineEnvironment(
   return environment
 }
 
-/**
- * Applies the operator's restrictions. An offline engine must reach no module of another host either, so that its own
- * calls go to a proxy that does not exist, and git may read local paths only.
- */
+/** Applies the restrictions. An offline engine gets a proxy that does not exist, and git may read local paths only. */
 function restrict(environment: Environment, { cliConfig, offline, offlineHosts }: EngineRestrictions): Environment {
   if (cliConfig !== null) environment.TF_CLI_CONFIG_FILE = cliConfig
   if (!offline) return environment

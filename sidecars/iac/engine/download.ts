@@ -12,7 +12,7 @@ export interface PinnedRelease {
   checksums: Record<string, string>
 }
 
-/** The release that `IAC_DOWNLOAD=true` fetches. With a new version come new checksums, from its SHA256SUMS. */
+/** The release that `IAC_DOWNLOAD=true` fetches. A new version needs the checksums of its SHA256SUMS. */
 export const PINNED_OPENTOFU: PinnedRelease = {
   version: '1.12.6',
   checksums: {
@@ -37,11 +37,9 @@ export interface EngineDownload {
 }
 
 /**
- * Makes sure that `folder` holds the pinned engine and answers its path. The archive stays beside the binary, and both
- * are verified whenever the service starts: the archive against the checksum that is pinned here, the binary against
- * the archive. So whoever can write to the folder cannot have another program run at the next start. An archive that is
- * missing or different is fetched, and the release's own SHA256SUMS must name the pinned checksum too; a binary that is
- * missing or different is unpacked again. Errors: `SettingsError`.
+ * Ensures that `folder` holds the pinned engine and returns its path. Each start verifies the archive against the
+ * pinned checksum and the binary against the archive, so that a writer to the folder cannot have another program run. A
+ * wrong or missing archive is fetched (its SHA256SUMS must match too), a binary unpacked. Errors: `SettingsError`.
  */
 export async function downloadEngine(options: EngineDownload): Promise<string> {
   const { folder, log } = options
@@ -89,13 +87,10 @@ async function fetchArchive(
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
-/** Permissions with which a group or everybody may write. */
+/** Permissions with which other users may write. */
 const WRITABLE_BY_OTHERS = 0o022
 
-/**
- * Reads a file that this user alone can change: a regular one of its own, under one name only. Answers null when there
- * is none, and empty bytes, which equal nothing, when it is of another kind or longer than `maxBytes`.
- */
+/** Reads a regular file that only this user can change; null if missing, empty if of another kind or too large. */
 async function readOwnFile(path: string, maxBytes: number): Promise<Buffer | null> {
   const found = await lstat(path).catch(() => null)
   if (found === null) return null
@@ -105,7 +100,7 @@ async function readOwnFile(path: string, maxBytes: number): Promise<Buffer | nul
   return readFile(path).catch(() => Buffer.alloc(0))
 }
 
-/** Puts a new file in the place of whatever is there; nobody sees a part of it. */
+/** Replaces a file atomically. */
 async function replaceFile(path: string, content: Uint8Array, mode: number): Promise<void> {
   const temporary = `${path}.${randomUUID()}.tmp`
   try {

@@ -27,16 +27,13 @@ async function findOnPath(name: string, path: string): Promise<string | null> {
   return null
 }
 
-/** Absolute path of `tofu` on PATH, else of `terraform`; null where neither is there. */
+/** Returns the absolute path of `tofu` on PATH, else of `terraform`; null when neither exists. */
 export async function findInstalledEngine(path: string, platform = process.platform): Promise<string | null> {
   const suffix = platform === 'win32' ? '.exe' : ''
   return (await findOnPath(`tofu${suffix}`, path)) ?? (await findOnPath(`terraform${suffix}`, path))
 }
 
-/**
- * Absolute path of the engine: `binary` where it is set, else `tofu` on PATH, else `terraform` on PATH, else what
- * `download` fetches. Errors: `SettingsError`, which says what to install.
- */
+/** Finds the engine: `binary`, else `tofu` on PATH, else `terraform`, else `download`. Errors: `SettingsError`. */
 export async function findEngine(options: {
   binary: string
   path: string
@@ -57,7 +54,7 @@ export async function findEngine(options: {
   )
 }
 
-/** Asks the binary for its name and version. An engine that does not tell them is used all the same. */
+/** Reads name and version of the binary. An engine that does not report them is used all the same. */
 export async function probeEngine(
   binary: string,
   env: Record<string, string | undefined>,
@@ -84,5 +81,5 @@ export async function probeEngine(
 const SYSTEMS: Partial<Record<NodeJS.Platform, string>> = { win32: 'windows' }
 const ARCHITECTURES: Partial<Record<NodeJS.Architecture, string>> = { x64: 'amd64', ia32: '386' }
 
-/** This machine, as releases of engines and providers name it: `linux_amd64`. */
+/** This machine in the notation of engine and provider releases: `linux_amd64`. */
 export const PLATFORM = `${SYSTEMS[process.platform] ?? process.platform}_${ARCHITECTURES[process.arch] ?? process.arch}`

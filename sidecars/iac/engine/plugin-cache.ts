@@ -2,11 +2,11 @@ import { lstat, mkdir, readdir, realpath, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { readTail } from '../output/files.ts'
 
-/** A lock that is given to those who ask for it one after the other, in the order in which they asked. */
+/** A lock that is given in the order of the requests for it. */
 export class Turns {
   #last: Promise<void> = Promise.resolve()
 
-  /** Answers the function that gives the lock back, or null when the turn did not come within `ms` milliseconds. */
+  /** Returns the function that releases the lock; null when the wait took more than `ms` milliseconds. */
   async take(ms: number): Promise<(() => void) | null> {
     const before = this.#last
     let release = () => {}
@@ -25,7 +25,7 @@ export class Turns {
   }
 }
 
-/** An `init` that fills the cache may download for minutes; one without the cache starts at once. */
+/** Longest wait for the cache: an `init` that fills it may download for minutes, one without it starts at once. */
 const CACHE_TURN_MS = 15_000
 
 /** The folder in which engines keep providers between workspaces. */
@@ -35,25 +35,23 @@ export interface PluginCache {
   isWritable: boolean
 }
 
-/** Runs the engine with a plugin cache, or without one; answers the exit code. */
+/** Runs the engine with a plugin cache, or without one; returns the exit code. */
 export type RunOnce = (cache: PluginCache | null) => Promise<number>
 
 export interface InitOptions {
   turns: Turns
-  /** Where the errors of the last run are. */
+  /** Path of the errors of the last run. */
   stderr: string
-  /** Of the job. */
   name: string
   workspace: string
-  /** The operator's folder of providers; empty where there is none. */
+  /** The operator's folder of providers; empty for none. */
   mirror: string
 }
 
 /**
- * Runs `init`. Where the engine can write the cache, inits take turns, since neither engine promises that two of them
- * may fill it at the same time; one that has waited for 15 seconds runs without it. Where the engine can only read it,
- * a provider that is missing goes into a folder of this init, from which the service takes it into the cache. Runs
- * without the cache when a cached provider is busy ("text file busy") because another workspace is running it.
+ * Runs `init`. Inits that can write the cache take turns, since no engine supports parallel writes; after 15 seconds
+ * one runs without it. Where the cache is read-only, missing providers go into a folder of this init, from which the
+ * service moves them. Runs without the cache when a provider in it is executing ("text file busy").
  */
 export async function runInit(run: RunOnce, cache: PluginCache, options: InitOptions): Promise<number> {
   const { turns, stderr } = options
@@ -69,7 +67,7 @@ export async function runInit(run: RunOnce, cache: PluginCache, options: InitOpt
 }
 
 const BUSY = /text\s+file\s+busy/i
-/** The engine breaks its lines between words. */
+/** The error of a read-only cache. The engine breaks its lines between words. */
 const READ_ONLY = /read-only\s+file\s+system|permission\s+denied/i
 const says = async (stderr: string, words: RegExp) => words.test(await readTail(stderr, 100_000))
 
@@ -86,7 +84,7 @@ async function runReadingCache(
     const filled = await run({ path: incoming, isWritable: true })
     if (filled !== 0) return filled
     await takeOver(incoming, cache.path, mirror)
-    // The workspace refers to the folder that goes now, and the engine keeps what is installed already.
+    // The workspace refers to the removed folder, and the engine keeps what is installed already.
     await removeInstalled(workspace)
     const linked = await run(cache)
     return linked === 0 ? 0 : await run(null)
@@ -95,18 +93,18 @@ async function runReadingCache(
   }
 }
 
-/** First part of the name of a folder that an init fills. No host of providers is called like that. */
+/** Prefix of folders that an init fills; no host of providers has such a name. */
 const INCOMING = '.incoming-'
-/** `host/namespace/type/version/platform`, as the engine lays out its cache. */
+/** Depth of the cache: `host/namespace/type/version/platform`. */
 const LEVELS = 5
 
-/** Removes the folders of inits that a service which was killed has left behind. */
+/** Removes the folders that inits of a killed service left behind. */
 export async function removeIncoming(cache: string): Promise<void> {
   const names = (await readdir(cache)).filter((name) => name.startsWith(INCOMING))
   await Promise.all(names.map((name) => rm(join(cache, name), { recursive: true, force: true })))
 }
 
-/** Moves the providers that are new into the cache; those of the mirror are links into it. Nothing else is taken. */
+/** Moves new providers into the cache and nothing else; those of the mirror are links into it. */
 async function takeOver(from: string, to: string, mirror: string, level = 1): Promise<void> {
   for (const entry of await readdir(from, { withFileTypes: true })) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)]
@@ -114,7 +112,7 @@ async function takeOver(from: string, to: string, mirror: string, level = 1): Pr
     if (!isTaken || entry.name.startsWith('.')) continue
     await mkdir(dirname(target), { recursive: true })
     if (level < LEVELS) await takeOver(source, target, mirror, level + 1)
-    // Another init may have brought the same provider in the meantime, which is as good.
+    // Another init may have stored the same provider in the meantime, which is as good.
     else await rename(source, target).catch(() => {})
   }
 }

@@ -18,54 +18,52 @@ const closeFile = promisify(close)
 const fileSize = async (fd: number) => (await promisify(fstat)(fd)).size
 
 export interface EngineCommand {
-  /** Names the job among those that run. */
+  /** A name that identifies the job among those that run. */
   name: string
   binary: string
   args: string[]
-  /** The workspace. */
   cwd: string
   env: Record<string, string | undefined>
-  /** Output goes to files, not to pipes: an engine must not break when the service that reads the pipe is killed. */
+  /** Path of the output. A file, not a pipe: the engine must survive when the service is killed. */
   stdout: string
   stderr: string
   timeoutMs: number
-  /** Milliseconds between the interrupt and the kill. */
+  /** Milliseconds between interrupt and kill. */
   graceMs: number
-  /** Largest output that is accepted, both streams together. */
+  /** Limit of both output streams together, in bytes. */
   maxBytes: number
-  /** Largest size of the workspace and of what else the command writes, in bytes; 0 sets no limit. */
+  /** Limit of the workspace and everything else that the command writes, in bytes; 0 sets none. */
   maxDiskBytes: number
-  /** True for a command that writes state, which should be interrupted and not killed. */
+  /** True for a command that writes state, which is interrupted rather than killed. */
   savesState: boolean
   /** Fires when the service stops. */
   signal: AbortSignal
-  /** Fires when the job is cancelled. A command that saves state ends by itself then and is not killed. */
+  /** Fires on cancel. A command that saves state then ends by itself and is not killed. */
   cancelled?: AbortSignal
   onStarted: (identity: EngineProcess) => void
 }
 
-/** The way to start a command: itself, or through programs that build a sandbox around it. */
+/** The start of a command, directly or through the programs that build its sandbox. */
 export interface Launch {
   /** The program to start and its arguments. */
   command: readonly string[]
   env: Record<string, string | undefined>
-  /** True when the engine is the only child of the process that is started. */
+  /** True if the engine is the only child of the started process. */
   isBoxed: boolean
   /** Folders whose size counts towards `maxDiskBytes`; the workspace when absent. */
   growing?: readonly string[]
 }
 
 const SIZE_CHECK_MS = 500
-/** Measuring the disk may take this share of the time. */
+/** The pause between disk measurements, as a multiple of the time that one takes. */
 const DISK_CHECK_SHARE = 10
-/** A killed process ends as soon as it returns from the kernel, for example from a write to a slow disk. */
+/** Longest time until a killed process ends: it must first return from the kernel, for example from a slow write. */
 const KILLED_WITHIN_MS = 5000
 
 /**
- * Runs one command in a process group of its own and answers its exit code (128 + n after signal n).
- * Errors: `JobFault` 504 after `timeoutMs`, 503 when `signal` fires, 409 when it was cancelled before it started or did
- * not end within the grace period after that, 500 on too much output, too much disk or when the program cannot be
- * started. The whole group is gone by then.
+ * Runs a command in its own process group, which is gone at the end, and returns its exit code (128 + n after signal
+ * n). Errors: `JobFault` 504 after `timeoutMs`, 503 when `signal` fires, 409 when cancelled before the start or beyond
+ * the grace period, 500 on too much output or disk and when the program cannot start.
  */
 export async function runEngine(command: EngineCommand, launch: Launch): Promise<number> {
   if (command.signal.aborted) throw new JobFault(503, SHUT_DOWN)
@@ -121,9 +119,9 @@ async function supervise(command: EngineCommand, launch: Launch, out: number, er
   }
 }
 
-/** Ends a running command from outside. The engine is interrupted once: at a second time it ends without saving. */
+/** Ends a running command. Interrupts the engine only once: a second time makes it end without saving. */
 class Brake {
-  /** Why the command has no result, as soon as that is clear. */
+  /** The reason why the command has no result, once that is certain. */
   fault: JobFault | null = null
   #isInterrupted = false
   #killer: NodeJS.Timeout | undefined
@@ -160,21 +158,21 @@ class Brake {
     clearTimeout(this.#killer)
   }
 
-  /** An interrupt is what a terminal sends: the engine saves its state and ends, and its providers ignore it. */
+  /** Interrupts the whole group, as a terminal does: the engine saves its state, its providers ignore it. */
   #interrupt(): void {
     if (!this.#isInterrupted) interrupt(this.#pid, this.#isBoxed)
     this.#isInterrupted = true
   }
 }
 
-/** The process around a sandbox dies of an interrupt and takes the engine with it, so the engine alone is told. */
+/** Interrupts the engine alone in a sandbox, because the process around it would die and end the engine too. */
 function interrupt(pid: number, isBoxed: boolean): void {
   const engines = isBoxed ? childrenOf(pid) : []
   if (engines.length === 0) signalGroup(pid, 'SIGINT')
   for (const engine of engines) signalProcess(engine, 'SIGINT')
 }
 
-/** Looks at the size of the output and of the disk while a command runs; answers the function that ends this. */
+/** Checks the size of output and disk while a command runs; returns the function that ends this. */
 function watch(
   { maxBytes, maxDiskBytes, cwd }: EngineCommand,
   { growing = [cwd] }: Launch,
@@ -217,22 +215,17 @@ const tooMuchDisk = (maxBytes: number) =>
 
 const tooMuchOutput = (maxBytes: number) => new JobFault(500, `The engine wrote more than ${maxBytes} bytes of output.`)
 
-/**
- * Ends the process group that a crashed service left running: interrupts it, and kills it after the grace.
- */
+/** Interrupts the process group that a crashed service left behind, and kills it after the grace period. */
 export async function stopLeftover(leader: EngineProcess, graceMs: number): Promise<void> {
   if (!isGroupAlive(leader)) return
-  // An engine that was interrupted when its service died must not be interrupted again: it would end without saving.
+  // A second interrupt, after the one at the death of its service, would end the engine without saving.
   if (!leader.interrupts_itself && !leader.interrupted) signalGroup(leader.pid, 'SIGINT')
   if (await waitForGroupEnd(leader, graceMs)) return
   signalGroup(leader.pid, 'SIGKILL')
   await waitForGroupEnd(leader, KILLED_WITHIN_MS)
 }
 
-/**
- * True when the group is gone within `ms` milliseconds. Its members are no children of this process, which is therefore
- * not told of their end and has to look for it.
- */
+/** Reports whether the group ends within `ms` milliseconds. Polls, as its members are no child processes. */
 async function waitForGroupEnd(leader: EngineProcess, ms: number): Promise<boolean> {
   const until = performance.now() + ms
   for (let pause = 5; isGroupAlive(leader); pause = Math.min(pause * 2, 100)) {

@@ -10,19 +10,18 @@ import { type Executor, NO_ACCESS } from '../sandbox/executor.ts'
 import type { IacSettings } from '../settings.ts'
 import type { Engine, GivenText, JobRecord } from '../types.ts'
 
-/** Folder of the files that are being formatted. What a crash has left in it can be removed at any start. */
+/** Returns the folder of files being formatted. Remains of a crash can be removed at any start. */
 export const formatFolder = (dataDir: string): string => join(dataDir, 'format')
 
 const TIMEOUT_SECONDS = 60
-/** The exit code of the engine when it could not parse some of the files. It has formatted the others. */
+/** Exit code of the engine when it could not parse some files; it has formatted the others. */
 const SYNTAX_ERRORS = 2
-/** Formatting adds blanks. A file that grew beyond this is taken for a fault, and its text stays. */
+/** Limit of a formatted file. One that grew beyond it is a fault, and its text stays. */
 const MAX_BYTES = 16 * 1024 * 1024
 
 /**
- * Formats the texts of a request with one engine process and answers its exit code. The files lie in a private folder
- * of the service, under names of its own: the workspace is neither read nor written, so nothing in it can lead
- * elsewhere. The engine gets no credentials, which is why nothing of the answer needs to be masked.
+ * Formats the texts of a request with one engine process and returns its exit code. The files lie in a private folder,
+ * so that nothing in the workspace is read or written. The engine gets no credentials, so that no output needs masking.
  */
 export async function runFormatJob(
   options: {
@@ -74,7 +73,7 @@ export async function runFormatJob(
   }
 }
 
-/** The text of a file after the engine ran; the given one when it is no plain file of a likely size any more. */
+/** Returns the text after the engine ran; the given one when it is no plain file of a likely size any more. */
 async function readFormatted(path: string, given: string): Promise<string> {
   const file = await openPlain(path)
   if (file === null) return given

@@ -13,31 +13,29 @@ import { findShipped } from './shipped.ts'
 export interface CheckOptions {
   /** Fires when the service stops. */
   signal?: AbortSignal
-  /** Milliseconds that the check may take. */
   timeoutMs?: number
   /** Name of the file with which the platform sends the state to its own store. */
   overrideFilename?: string
   /** The operator's own settings for the backend; empty for none. */
   backendConfig?: string
-  /** Folders, beside those of the engine itself, that installed providers may be linked to. */
+  /** Further folders that links to installed providers may lead to, beside those of the engine. */
   providerFolders?: readonly string[]
-  /** Hosts, addresses and networks (as CIDR) that may be contacted although they are not public. */
+  /** Hosts, addresses and networks (CIDR) that may be contacted although they are not public. */
   allowedHosts?: readonly string[]
-  /** The providers in the data folder come from an `init` of this service. */
+  /** True if the providers in the data folder come from an `init` of this service. */
   initialised?: boolean
 }
 
-/** Commands that read the configuration only to say what is in it, so that they may be run on a broken one. */
+/** Kinds that only report the content of the configuration, so that it may be broken. */
 const READS_ONLY: readonly JobKind[] = ['init', 'validate', 'diagnostics', 'schema']
 const READS_TESTS: readonly JobKind[] = ['init', 'validate', 'diagnostics']
 const USES_SAVED_BACKEND: readonly JobKind[] = ['plan', 'import', 'show', 'state_resource_ids', 'schema']
 const HAS_PLAN: readonly JobKind[] = ['apply', 'show']
 
 /**
- * The diagnostic that refuses a job because its workspace would run programs on this machine or reach beyond the
- * repository; null when the job may run. `apply` and `show` are checked on the copy of the configuration inside their
- * plan file, all others on the files of the workspace.
- * Errors: `JobFault` 503 when `signal` fires, 504 after `timeoutMs`.
+ * Returns the diagnostic of a job that would run programs on this machine or reach beyond the repository; null when it
+ * may run. Checks `apply` and `show` on the configuration inside the plan file, others on the workspace. Errors:
+ * `JobFault` 503 when `signal` fires, 504 after `timeoutMs`.
  */
 export async function checkHostPrograms(
   kind: JobKind,
@@ -59,7 +57,7 @@ export async function checkHostPrograms(
   }
 }
 
-/** The longest time that a timer takes. */
+/** The longest time that a timer supports. */
 const NO_LIMIT_MS = 2 ** 31 - 1
 
 async function check(
@@ -71,7 +69,7 @@ async function check(
 ): Promise<string | null> {
   const { signal, overrideFilename = 'backend_override.tf', allowedHosts = [], backendConfig = '' } = options
   const workspace = await realpath(given).catch(() => null)
-  // A workspace that is gone is the engine's to report.
+  // The engine reports a missing workspace itself.
   if (workspace === null) return null
   const boundary = await findBoundary(workspace)
   const dataFolder = resolve(workspace, env.TF_DATA_DIR || '.terraform')
@@ -112,7 +110,7 @@ const realFolders = async (folders: string[]): Promise<string[]> =>
 /** Memory of the thread that scans a large configuration. */
 const THREAD = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 }
 
-/** Inspects in a thread of its own, so that a large configuration holds up nothing else and no more than its memory. */
+/** Inspects in a separate thread, so that a large configuration blocks nothing and its memory is limited. */
 function inspectAside(inspection: Inspection, signal: AbortSignal): Promise<string | null> {
   const thread = new Worker(new URL('./inspect-thread.ts', import.meta.url), {
     workerData: inspection,

@@ -8,23 +8,21 @@ import { TooLarge } from './limits.ts'
 export interface ConfigFile {
   /** Relative to the workspace. */
   name: string
-  /** Absolute path. */
   path: string
   isTest: boolean
 }
 
 const CONFIG_FILE = /\.(?:tf|tofu)(?:\.json)?$/
 const TEST_FILE = /\.(?:tftest|tofutest)\.(?:hcl|json)$/
-/** The engine skips hidden files and what editors leave behind, such as `main.tf~`. */
+/** Names that the engine skips: hidden files and those of editors, such as `main.tf~`. */
 const IGNORED = /^\.|~$|^#.*#$/
 
 export const isConfigFile = (name: string): boolean => CONFIG_FILE.test(name) && !IGNORED.test(name)
 const isTestFile = (name: string): boolean => TEST_FILE.test(name) && !IGNORED.test(name)
 
 /**
- * The configuration files of one folder in the order of their names; none when the folder is missing. `findings` names
- * the entries that the engine would read and that cannot be checked: names that are no text, links that lead out of the
- * boundary, pipes and devices.
+ * Lists the configuration files of a folder by name; none when it is missing. `findings` names entries that the engine
+ * would read but that cannot be checked: names that are no text, links out of the boundary, pipes and devices.
  */
 export async function listConfigFiles(
   folder: string,
@@ -52,7 +50,7 @@ export async function listConfigFiles(
   return { files, findings }
 }
 
-/** Why an entry cannot be read for the check; null for one that can. */
+/** Returns the reason why an entry cannot be read for the check; null for one that can. */
 async function entryReach(path: string, boundary: string): Promise<string | 'folder' | null> {
   const entry = await lstat(path).catch(() => null)
   if (entry?.isSymbolicLink()) {
@@ -65,13 +63,10 @@ async function entryReach(path: string, boundary: string): Promise<string | 'fol
   return entry === null || entry.isFile() ? null : 'it is no regular file'
 }
 
-/** True if a path is a folder or lies below it. Both are absolute. */
+/** Reports whether a path is a folder or lies below it. Both are absolute. */
 export const isWithin = (folder: string, path: string): boolean => path === folder || path.startsWith(`${folder}/`)
 
-/**
- * Reads a file as text, in no case more than `maxBytes`; null when it is missing or no regular file.
- * Errors: `TooLarge`.
- */
+/** Reads at most `maxBytes` of text; null when it is no regular file. Errors: `TooLarge`. */
 export async function readLimited(path: string, name: string, maxBytes: number, limit: string): Promise<string | null> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => null)
   if (!handle) return null

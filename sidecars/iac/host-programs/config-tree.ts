@@ -2,41 +2,41 @@ import { parseHcl } from '../../../src/hcl/parser.ts'
 import type { HclBody, HclCall } from '../../../src/hcl/tree.ts'
 
 /**
- * Configuration as a tree. Both forms of the language become the same one: a block is an entry of its type, and each
- * label is an entry below it. Of duplicate keys all stay, so that none can hide another.
+ * Configuration as a tree, the same for both forms of the language: a block is an entry of its type, and each label is
+ * an entry below it. Duplicate keys stay, so that none can hide another.
  */
 export type ConfigNode =
   | { kind: 'object'; entries: ConfigEntry[] }
   | { kind: 'array'; items: ConfigNode[] }
-  /** Of a string with templates, `value` is what stands before the first one that only the engine can compute. */
+  /** `value` ends before the first template that only the engine can compute. */
   | { kind: 'string'; value: string; whole: boolean }
   /** A number, `true`, `false`, `null` or the name of a value. */
   | { kind: 'word'; word: string }
-  /** Only the engine can compute it. */
+  /** A value that only the engine can compute. */
   | { kind: 'computed' }
 
 export interface ConfigEntry {
-  /** Null when only the engine can compute the key of an object. */
+  /** Null when only the engine can compute the key. */
   key: string | null
   line: number
   value: ConfigNode
-  /** The entry is certainly a block. In JSON a block and an object look the same. */
+  /** True if the entry is certainly a block. In JSON, blocks and objects look the same. */
   block?: boolean
 }
 
 export interface ConfigTree {
   root: ConfigNode
   calls: HclCall[]
-  /** False when the text could not be followed to its end. */
+  /** False if the text could not be parsed to its end. */
   complete: boolean
-  /** Tokens that were read. */
+  /** Number of tokens read. */
   tokens: number
 }
 
-/** Thrown when a file has more words and marks than any that is written by people or programs. */
+/** Thrown when a file has more tokens than any that people or programs write. */
 export class TooManyTokens extends Error {}
 
-/** Reads a file of the native form. Errors: `TooManyTokens`. */
+/** Parses a file in the native form. Errors: `TooManyTokens`. */
 export function parseHclTree(source: string, maxTokens: number): ConfigTree {
   const { body, calls, complete, tokens } = parseHcl(source, { maxTokens })
   if (tokens > maxTokens) throw new TooManyTokens()
@@ -56,7 +56,7 @@ function nodeOf(body: HclBody): ConfigNode {
   return { kind: 'object', entries }
 }
 
-/** Entries of an object, or of all objects of a list. The engine takes a list of objects for several blocks. */
+/** Returns the entries of an object, or of all objects of a list, which the engine reads as several blocks. */
 export function entriesOf(node: ConfigNode): ConfigEntry[] {
   if (node.kind === 'object') return node.entries
   return node.kind === 'array' ? node.items.flatMap(entriesOf) : []
@@ -65,9 +65,7 @@ export function entriesOf(node: ConfigNode): ConfigEntry[] {
 export const entriesNamed = (node: ConfigNode, key: string): ConfigEntry[] =>
   entriesOf(node).filter((entry) => entry.key === key)
 
-/**
- * The bodies of all blocks of a type, with their labels; a type has a fixed number of them, such as two of `resource`.
- */
+/** Returns the bodies and labels of all blocks of a type. A type has a fixed number of labels, `resource` two. */
 export function blocksOf(
   node: ConfigNode,
   type: string,
@@ -81,7 +79,7 @@ export function blocksOf(
   return level
 }
 
-/** All entries below a node, in any depth. */
+/** Yields all entries below a node, at any depth. */
 export function* descendantsOf(node: ConfigNode): Generator<ConfigEntry> {
   if (node.kind === 'array') for (const item of node.items) yield* descendantsOf(item)
   if (node.kind !== 'object') return
@@ -91,14 +89,14 @@ export function* descendantsOf(node: ConfigNode): Generator<ConfigEntry> {
   }
 }
 
-/** All strings of a value, in any depth. */
+/** Yields all strings of a value, at any depth. */
 export function* stringsOf(node: ConfigNode): Generator<{ value: string; whole: boolean }> {
   if (node.kind === 'string') yield node
   if (node.kind === 'array') for (const item of node.items) yield* stringsOf(item)
   if (node.kind === 'object') for (const { value } of node.entries) yield* stringsOf(value)
 }
 
-/** True if a value says nothing: null, an empty text, an empty list or object. */
+/** Reports whether a value is null, or an empty text, list or object. */
 export const isUnset = (node: ConfigNode): boolean =>
   (node.kind === 'word' && node.word === 'null') ||
   (node.kind === 'string' && node.whole && node.value.trim() === '') ||

@@ -4,7 +4,7 @@ export interface Finding {
   file: string
   line: number
   construct: string
-  /** The target beyond the workspace, as a sentence without a full stop. Absent when it would run a program. */
+  /** The target beyond the workspace, as a sentence without a full stop; absent if a program would run. */
   reach?: string
 }
 
@@ -12,9 +12,9 @@ export interface FileScan {
   findings: Omit<Finding, 'file'>[]
   /** Local sources (`./…` and `../…`) of the modules that the file calls. */
   modules: string[]
-  /** False when the file could not be followed to its end. */
+  /** False if the file could not be parsed to its end. */
   complete: boolean
-  /** Words and marks in the file. */
+  /** Number of tokens in the file. */
   tokens: number
 }
 
@@ -28,7 +28,7 @@ export function refusalText(findings: Finding[]): string {
     .join('\n')
 }
 
-/** A text in the form of a diagnostic of the engine, so that whoever reads the job's stderr can mend the code. */
+/** Formats a text as a diagnostic of the engine, so that readers of the job's stderr can correct the code. */
 const diagnostic = (title: string, where: readonly string[], ...explanation: string[]): string =>
   [`Error: ${title}`, '', ...where, '', ...explanation, ''].join('\n')
 
@@ -61,7 +61,7 @@ function listed(findings: Finding[]): string[] {
 
 const LONGEST = 300
 
-/** A name of the repository in one line, however it is made. */
+/** Renders any name of the repository in one line. */
 export function printable(text: string): string {
   const shown = text.replace(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
@@ -70,7 +70,7 @@ export function printable(text: string): string {
   return shown.length > LONGEST ? `${shown.slice(0, LONGEST)}…` : shown
 }
 
-/** For a file whose structure could not be followed to its end, so that it may hide anything. */
+/** Returns the text for a file that could not be parsed to its end and may therefore hide anything. */
 export const unreadableText = (file: string): string =>
   diagnostic(
     'Configuration could not be checked',
@@ -79,7 +79,7 @@ export const unreadableText = (file: string): string =>
     'for programs that would run on the engine host. Correct its syntax.',
   )
 
-/** For a file or a folder that is larger than the check reads. */
+/** Returns the text for a file or folder that is larger than the check reads. */
 export const tooLargeText = (file: string, limit: string): string =>
   diagnostic(
     'Configuration too large to be checked',

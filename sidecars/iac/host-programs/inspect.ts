@@ -12,24 +12,24 @@ import { judgeBackend } from './rules/backends.ts'
 import { localFolder, type Place } from './rules/place.ts'
 import { scanHcl, scanJson } from './scan.ts'
 
-/** The task of an inspection, as plain data for another thread. All paths are absolute. */
+/** The input of an inspection, as plain data for another thread. All paths are absolute. */
 export interface Inspection {
-  /** That of the files in the workspace itself. */
+  /** The place of the files in the workspace itself. */
   place: Place
   dataFolder: string
-  /** The plan whose own copy of the configuration is inspected as well; null for none. */
+  /** The plan whose copy of the configuration is inspected as well; null for none. */
   planFile: string | null
-  /** The engine may read a file that is broken, to say what is wrong with it. */
+  /** True if the engine may read a broken file, to report its errors. */
   toleratesBroken: boolean
-  /** The engine reads test files. */
+  /** True if the engine reads test files. */
   tests: boolean
-  /** The engine uses the backend that an earlier `init` has written down. */
+  /** True if the engine uses the backend that an earlier `init` has recorded. */
   usesSavedBackend: boolean
-  /** The operator's own settings for the backend, as the engine takes them; empty for none. */
+  /** The operator's own settings for the backend, in the engine's syntax; empty for none. */
   backendConfig: string
 }
 
-/** The text that refuses the configuration; null when there is nothing to refuse. Errors: `TooLarge` beyond `sizes`. */
+/** Returns the text that refuses the configuration; null to accept it. Errors: `TooLarge` beyond `sizes`. */
 export async function inspect(inspection: Inspection, sizes: Sizes): Promise<string | null> {
   const inspector = new Inspector(inspection, sizes)
   try {
@@ -97,11 +97,11 @@ class Inspector {
     if (++this.#files > LIMITS.files) throw new TooLarge(name, `${LIMITS.files} files of configuration`)
     const content = await readLimited(path, name, this.#sizes.fileBytes, `${inMib(LIMITS.fileBytes)} of one file`)
     if (content === null) return []
-    // A test calls modules by paths that start at the root, wherever the file of the test lies.
+    // A test calls modules by paths relative to the root, wherever the file of the test lies.
     return this.#scan({ name, content, folder: isTest ? workspace : folder, isTest })
   }
 
-  /** Scans one file and answers the folders of the local modules that it calls. */
+  /** Scans one file and returns the folders of the local modules that it calls. */
   async #scan(file: { name: string; content: string; folder: string; isTest: boolean }): Promise<string[]> {
     const { name, content, folder, isTest } = file
     const { place, toleratesBroken } = this.#given
@@ -130,7 +130,7 @@ class Inspector {
     }
   }
 
-  /** The folders of all modules that the engine has installed, local ones included, as its manifest lists them. */
+  /** Reads the folders of all installed modules, local ones included, from the engine's manifest. */
   async #readInstalledModules(): Promise<string[]> {
     const { place, dataFolder } = this.#given
     const { workspace, boundary } = place
@@ -154,7 +154,7 @@ class Inspector {
     return folders
   }
 
-  /** Judges the backend that stands in the data folder: the engine uses it instead of the one in the configuration. */
+  /** Checks the backend in the data folder: the engine uses it instead of the one in the configuration. */
   async #judgeSavedBackend(): Promise<void> {
     const { dataFolder } = this.#given
     const place = { ...this.#given.place, isOwnOverride: this.#hasOverride }
@@ -172,7 +172,7 @@ class Inspector {
     }
   }
 
-  /** Arguments of the backend that the operator sets, which the engine writes down as well. */
+  /** Reads the backend arguments that the operator sets, which the engine records as well. */
   async #readOperatorKeys(): Promise<string[]> {
     const { backendConfig } = this.#given
     const pair = /^([a-z0-9_]+)=/.exec(backendConfig)
@@ -183,7 +183,7 @@ class Inspector {
     return entriesOf(root).flatMap(({ key, value }) => [key ?? '', ...entriesOf(value).map((entry) => entry.key ?? '')])
   }
 
-  /** Reads a document that the engine keeps in its data folder. */
+  /** Reads a document in the engine's data folder. */
   async #readData(path: string, maxBytes: number): Promise<ConfigNode> {
     const name = relative(this.#given.place.workspace, path)
     const text = await readLimited(path, name, maxBytes, `${inMib(LIMITS.manifestBytes)} of it`)
@@ -197,7 +197,7 @@ class Inspector {
   }
 }
 
-/** Addresses of the providers that a lock file names, for the rule of addresses. */
+/** Returns the addresses of the providers that a lock file names. */
 export const lockedProviders = (text: string): { source: string; line: number }[] =>
   blocksOf(parseHclTree(text, MAX_TOKENS).root, 'provider', 1).map(({ labels, line }) => ({
     source: labels[0] ?? '',

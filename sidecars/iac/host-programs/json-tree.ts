@@ -9,9 +9,9 @@ const SPACE = /[\s\uFEFF]*/y
 const TEMPLATE = /[$%]\{/
 
 /**
- * Reads JSON as the engine reads it. `root` is computed and `complete` false when the text is not JSON or nests deeper
- * than any configuration does. Errors: `TooManyTokens`.
- * @param templates whether the strings are expressions of the configuration language; false for data such as a manifest
+ * Parses JSON as the engine does. When the text is not JSON or nests too deep, `root` is computed and `complete` false.
+ * Errors: `TooManyTokens`.
+ * @param templates true if strings are expressions of the language; false for data such as a manifest
  */
 export function parseJsonTree(text: string, maxTokens: number, templates = true): ConfigTree {
   const reader = new JsonReader(text, maxTokens, templates)
@@ -62,7 +62,7 @@ class JsonReader {
 
   #readText(): string {
     const literal = this.#take(STRING)
-    // A string with a bare line feed is no valid JSON, but must not escape the check because of that.
+    // A bare line feed is no valid JSON, but must not let the string escape the check.
     return JSON.parse(literal.replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\t', '\\t'))
   }
 
@@ -71,7 +71,7 @@ class JsonReader {
     const value = this.#readText()
     if (!this.#templates || !TEMPLATE.test(value)) return { kind: 'string', value, whole: true }
     const template = parseTemplate(value, line, this.#maxTokens - this.tokens)
-    // Lines inside of the string are lines of no file.
+    // Line numbers inside of the string are not those of the file.
     for (const call of template.calls) this.calls.push({ ...call, line })
     this.tokens += template.tokens
     if (this.tokens > this.#maxTokens) throw new TooManyTokens()
@@ -126,7 +126,7 @@ class JsonReader {
     }
   }
 
-  /** Steps over a comma or the closing bracket; true for the bracket. */
+  /** Skips a comma or the closing bracket; returns true for the bracket. */
   #skipSeparator(end: string): boolean {
     const char = this.#peek()
     if (char !== ',' && char !== end) throw new SyntaxError('a comma is missing')

@@ -1,6 +1,6 @@
 const MIB = 1024 * 1024
 
-/** The most that the check reads. No configuration that people write comes near to these sizes. */
+/** Limits of the check, far above any configuration that people write. */
 export const LIMITS = {
   fileBytes: 4 * MIB,
   totalBytes: 32 * MIB,
@@ -14,7 +14,7 @@ export const LIMITS = {
   directoryBytes: 16 * MIB,
 } as const
 
-/** Sizes of a small configuration, which is scanned at once; a larger one is scanned in a thread of its own. */
+/** Sizes up to which a configuration is scanned at once; a larger one gets a thread of its own. */
 export const SMALL = { fileBytes: 96 * 1024, totalBytes: 512 * 1024, manifestBytes: 128 * 1024 } as const
 
 export interface Sizes {
@@ -23,7 +23,7 @@ export interface Sizes {
   manifestBytes: number
 }
 
-/** Thrown when the configuration is larger than the sizes that this scan was given. */
+/** Thrown when the configuration exceeds the sizes of this scan. */
 export class TooLarge extends Error {
   readonly file: string
   readonly limit: string

@@ -11,7 +11,7 @@ export interface LinkRules {
   dataFolder: string
   /** Real paths of the folders that links to installed providers may lead to. */
   providerFolders: readonly string[]
-  /** Fires when the job may take no longer. */
+  /** Fires at the time limit of the job. */
   signal: AbortSignal
 }
 
@@ -20,10 +20,9 @@ const DATA = "it is a link in the engine's own folder, so the engine would read 
 const SHOWN = 50
 
 /**
- * Symbolic links in a workspace that the engine must not follow: those that lead out of the boundary, and those in its
- * data folder, apart from the ones to installed providers and inside of downloaded modules. Git's own folder is left
- * out, because no engine reads it.
- * Errors: `TooLarge` for a workspace with too many entries; the reason of the signal when it fires.
+ * Finds links that the engine must not follow: those out of the boundary, and those in its data folder except to
+ * installed providers and inside downloaded modules. Skips git's folder, which no engine reads. Errors: `TooLarge` for
+ * too many entries; the reason of the signal.
  */
 export async function findLinks(rules: LinkRules): Promise<Finding[]> {
   const findings: Finding[] = []
@@ -51,7 +50,7 @@ const GIT = Buffer.from('.git')
 
 type Kind = Pick<Dirent, 'isDirectory' | 'isFile' | 'isSymbolicLink'>
 
-/** The entries of a folder, their names as bytes. Bun answers plain names where the kinds are asked for as well. */
+/** Lists a folder with names as bytes. Bun returns plain names when the kinds are requested as well. */
 async function listEntries(folder: Buffer): Promise<{ name: Buffer; kind: Kind }[]> {
   const listed: unknown[] = await readdir(folder, { withFileTypes: true, encoding: 'buffer' })
   return await Promise.all(
@@ -77,7 +76,7 @@ async function judgeLink(path: Buffer, rules: LinkRules): Promise<string | null>
   return isWithin(rules.boundary, target) ? null : OUT
 }
 
-/** Where a link leads. One that leads nowhere yet counts as well, because the engine could write there. */
+/** Resolves a link. A missing target counts as well, because the engine could write there. */
 async function resolveLink(path: Buffer): Promise<string> {
   const real = await realpath(path).catch(() => null)
   if (real !== null) return real

@@ -9,7 +9,7 @@ const END_BYTES = 22
 const DEFLATE = 8
 
 export interface SnapshotFile {
-  /** As the diagnostics of the engine name it, such as `m-/main.tf`. */
+  /** The name in the engine's diagnostics, such as `m-/main.tf`. */
   name: string
   /** The folder of the module, relative to the workspace. */
   folder: string
@@ -25,10 +25,9 @@ interface Entry {
 }
 
 /**
- * Reads the copy of the configuration that a plan file carries; null when the file is no archive, or one without such a
- * copy. Only the parts that are needed are read, however large the plan is.
+ * Reads the configuration inside a plan file; null when it has none or is no archive. Reads only the needed parts.
  * Errors: `TooLarge`.
- * @param name of the file for such an error
+ * @param name of the file, for the error
  */
 export async function readPlanSnapshot(path: string, name: string): Promise<SnapshotFile[] | null> {
   const handle = await open(path).catch(() => null)
@@ -52,7 +51,7 @@ async function readAt(handle: FileHandle, position: number, length: number): Pro
   return buffer
 }
 
-/** The list of files at the end of the archive. The engine writes it without a comment behind it. */
+/** Reads the directory at the end of the archive. The engine writes no comment behind it. */
 async function readDirectory(handle: FileHandle, name: string): Promise<Entry[] | null> {
   const { size } = await handle.stat()
   if (size < END_BYTES) return null

@@ -9,11 +9,11 @@ import { ADDRESS_WHY, addressReach, type Place } from './rules/place.ts'
 export interface ShippedRules {
   place: Place
   dataFolder: string
-  /** Providers in the data folder come from an `init` of this service. */
+  /** True if the providers in the data folder come from an `init` of this service. */
   initialised: boolean
 }
 
-/** Finds what a repository ships for the engine to run or to obey, beside its configuration. */
+/** Finds files beside the configuration that the engine would run or obey. */
 export async function findShipped(rules: ShippedRules): Promise<Finding[]> {
   const groups = await Promise.all([
     findPlugins(rules),
@@ -27,7 +27,7 @@ export async function findShipped(rules: ShippedRules): Promise<Finding[]> {
 const PLUGIN = /^(?:terraform|tofu)-(?:provider|provisioner)-/i
 const CONSTRUCT = 'a plugin inside the repository'
 
-/** Plugins that lie where the engine would run them, in whatever case their names are written. */
+/** Finds plugins that lie where the engine would run them. Names are compared without case. */
 async function findPlugins({ place: { workspace }, dataFolder, initialised }: ShippedRules): Promise<Finding[]> {
   const names = await readdir(workspace).catch(() => [])
   const paths = names.filter((name) => PLUGIN.test(name)).map((name) => join(workspace, name))
@@ -46,7 +46,7 @@ async function findPlugins({ place: { workspace }, dataFolder, initialised }: Sh
 const SHOWN = 10
 const MAX_FOLDERS = 2_000
 
-/** Providers that lie in the data folder as files. The engine's own `init` links them to the plugin cache instead. */
+/** Finds providers that lie in the data folder as files. The engine's own `init` links them to the plugin cache. */
 async function findProviderFiles(providers: string): Promise<string[]> {
   const found: string[] = []
   const waiting = [providers]
@@ -61,7 +61,7 @@ async function findProviderFiles(providers: string): Promise<string[]> {
   return found
 }
 
-/** Names under which the engine writes or reads on its own account, with what they have to be. */
+/** Names that the engine reads or writes on its own, with their required kinds. */
 const ENGINE_FILES = [
   'terraform.tfstate',
   'terraform.tfstate.backup',
@@ -93,7 +93,7 @@ async function findTakenNames({ place: { workspace }, dataFolder }: ShippedRules
   return found.flat()
 }
 
-/** A repository that selects a workspace of the engine would make it open another state. */
+/** Finds a selected workspace of the engine, which would make it open another state. */
 async function findSelectedWorkspace({ place: { workspace }, dataFolder }: ShippedRules): Promise<Finding[]> {
   const path = join(dataFolder, 'environment')
   const { size } = await stat(path).catch(() => ({ size: 0 }))
@@ -103,7 +103,7 @@ async function findSelectedWorkspace({ place: { workspace }, dataFolder }: Shipp
   return [{ file: relative(workspace, path), line: 1, construct: `"${printable(text.trim())}"`, reach }]
 }
 
-/** A lock file is small, and names no provider that this machine or its network would serve. */
+/** Finds a lock file that is too large or names a provider that this machine or its network would serve. */
 async function findLockedProviders({ place }: ShippedRules): Promise<Finding[]> {
   const file = '.terraform.lock.hcl'
   const path = join(place.workspace, file)

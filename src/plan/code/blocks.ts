@@ -1,17 +1,16 @@
 import { readHcl, withoutLayout } from '../../hcl/read.ts'
 
-/** A block at the top level of a file in the engine's language. Its code has no comments and no layout. */
+/** A top-level block of a file; its code has no comments and no layout. */
 export interface CodeBlock {
   /** For example `resource`, `module`, `moved`. */
   kind: string
   labels: string[]
-  /** The code between the braces. */
   body: string
-  /** The expressions of the attributes, not of those in nested blocks, by name. */
+  /** Expressions of the block's own attributes by name, without those of nested blocks. */
   attributes: Map<string, string>
 }
 
-/** Reads the blocks at the top level of a file. A block that is never closed reaches as far as it can. */
+/** Reads the top-level blocks of a file. A block that is never closed extends as far as it can. */
 export function readCodeBlocks(code: string): CodeBlock[] {
   const text = code.replaceAll('\r\n', '\n')
   return readHcl(text).body.blocks.map(({ type, labels, body, bodyStart, bodyEnd }) => ({

@@ -5,14 +5,11 @@ export interface DiffFile {
   /** Relative to the engine root, with slashes. */
   path: string
   change: 'new' | 'changed' | 'renamed' | 'deleted'
-  /** Text of a new file; of any other file the hunks of its diff, which are empty for a file that was only renamed. */
+  /** Text of a new file, else the hunks of the diff; empty for a file that was only renamed. */
   text: string
 }
 
-/**
- * Reads the diff of a branch as the workspace writes it: unified diffs without prefixes, then the text of each file that
- * is not committed behind a line `new file <path>`.
- */
+/** Reads a branch diff of the workspace: unified diffs without prefixes, then `new file <path>` with its text. */
 export const readDiffFiles = (diff: string): DiffFile[] => parseDiff(diff).map(describeFile)
 
 function describeFile(patch: FilePatch): DiffFile {

@@ -3,30 +3,29 @@ import { type CodeBlock, readCodeBlocks } from './blocks.ts'
 import { type CodeFile, callOf, folderOf, type ModuleCall, modulePaths, within } from './modules.ts'
 import { type FilePatch, parseDiff, textBefore } from './patch.ts'
 
-/** The changes of a session in the code, as addresses of the engine. */
+/** The code changes of a session as engine addresses. */
 export interface CodeChanges {
-  /** The targets of a plan: blocks of the root, and modules in which something was changed. */
+  /** Targets of a plan: changed blocks of the root and modules with changes. */
   blocks: ChangedBlock[]
   /** Both sides of each `moved` block that the session added. */
   moved: string[]
-  /** Addresses that the code names although no block has to declare them: in `moved`, `removed` and `import` blocks. */
+  /** Addresses in `moved`, `removed` and `import` blocks, which no block has to declare. */
   mentioned: string[]
-  /** Equal for two states of the code in which the same addresses changed. */
+  /** Equal for two states of the code with the same changed addresses. */
   fingerprint: string
 }
 
 export interface ChangedBlock {
-  /** `type.name` or `module.name` in the root, `module.name` for what lies in a module. */
+  /** `type.name` or `module.name` in the root, `module.name` for anything inside a module. */
   address: string
-  /** The block itself when it lies in a module and has an address. */
+  /** Address of the block itself when it is in a module. */
   exact: string
 }
 
 /**
- * Compares the code with what it was before the diff, block by block: comments, layout, and the file in which a block
- * stands do not count.
+ * Compares the code with its state before the diff, block by block; comments, layout and the file do not count.
  * @param diff of the whole session
- * @param files the code as it is
+ * @param files the current code
  */
 export function readCodeChanges(diff: string, files: readonly CodeFile[]): CodeChanges {
   const patches = parseDiff(diff)
@@ -55,9 +54,8 @@ export function readCodeChanges(diff: string, files: readonly CodeFile[]): CodeC
 
 interface Changed extends CodeBlock {
   folder: string
-  /** Kind and labels; for blocks without labels what they say. */
+  /** Kind and labels; the text for blocks without labels. */
   name: string
-  /** False for a block that was removed. */
   isPresent: boolean
 }
 
@@ -77,7 +75,7 @@ const callsIn = (folders: Blocks): ModuleCall[] =>
 
 const isCode = (path: string | null): path is string => /\.(?:tf|tofu)$/.test(path ?? '')
 
-/** Blocks that were added, changed or removed in the files of the diff, by folder. */
+/** Returns the added, changed and removed blocks in the files of the diff, by folder. */
 function changedBlocks(patches: readonly FilePatch[], files: readonly CodeFile[]): Changed[] {
   const texts = new Map(files.map(({ path, text }) => [path, text]))
   const known = patches.filter(({ to }) => !isCode(to) || texts.has(to))
@@ -103,13 +101,11 @@ function changedBlocks(patches: readonly FilePatch[], files: readonly CodeFile[]
 
 interface Named {
   block: CodeBlock
-  /** Without what does not count. */
+  /** Text without comments and layout. */
   text: string
 }
 
-/**
- * The blocks by name. What several blocks of one name say, as overrides do, is joined; each local counts for itself.
- */
+/** Indexes blocks by name. Texts of the same name, such as overrides, are joined; each local is an entry of its own. */
 function nameBlocks(blocks: readonly CodeBlock[]): Map<string, Named> {
   const named = new Map<string, Named>()
   const add = (name: string, block: CodeBlock, text: string) =>
@@ -122,10 +118,10 @@ function nameBlocks(blocks: readonly CodeBlock[]): Map<string, Named> {
   return named
 }
 
-/** Changes of these kinds concern nothing but the module in whose files they are made. */
+/** Kinds whose changes affect only their own module. */
 const INSIDE = new Set(['locals', 'variable', 'data'])
 
-/** Addresses that have to be planned because of a changed block. What uses a value of the root is not guessed. */
+/** Returns the addresses to plan for a changed block; uses of the root's values are not traced. */
 function addressesOf(block: Changed, paths: ReadonlyMap<string, string[]>): ChangedBlock[] {
   const local = localAddress(block)
   return (paths.get(block.folder) ?? []).flatMap((module): ChangedBlock[] => {
@@ -142,7 +138,7 @@ function localAddress({ kind, labels: [first = '', second = ''], attributes, isP
   return refers ? readReference(attributes.get(kind === 'removed' ? 'from' : 'to')) : null
 }
 
-/** The addresses that a `moved`, `removed` or `import` block names, as the root writes them. */
+/** Returns the addresses in a `moved`, `removed` or `import` block, as seen from the root. */
 function sidesOf({ kind, attributes }: CodeBlock, folder: string, paths: ReadonlyMap<string, string[]>): string[] {
   if (kind !== 'moved' && kind !== 'removed' && kind !== 'import') return []
   const sides = [readReference(attributes.get('from')), readReference(attributes.get('to'))].filter(
@@ -153,16 +149,14 @@ function sidesOf({ kind, attributes }: CodeBlock, folder: string, paths: Readonl
 
 const ADDRESS = /^[A-Za-z_][\w-]*(\.[A-Za-z_][\w-]*|\[("(\\.|[^"\\])*"|\d+)\])+$/
 
-/**
- * An address in the code. Indexes that are no constants are left out, as in the `to` of an import for each of a set.
- */
+/** Returns an address in the code without its non-constant indexes, as in the `to` of an import with `for_each`. */
 function readReference(expression = ''): string | null {
   const written = expression.replaceAll(/\s+(?=(?:[^"]*"[^"]*")*[^"]*$)/g, '')
   const address = ADDRESS.test(written) ? written : withoutIndexes(written).replaceAll(/\[[^[\]]*\]/g, '')
   return ADDRESS.test(address) ? address : null
 }
 
-/** Modules with a changed file that is no code, for example a template; texts for people do not count. */
+/** Returns the modules with a changed file that is not code, such as a template; documentation does not count. */
 function changedModuleFiles(patches: readonly FilePatch[], paths: ReadonlyMap<string, string[]>): ChangedBlock[] {
   const changed = patches.flatMap(({ from, to }) => [from, to]).filter((path) => path !== null)
   return changed
@@ -172,7 +166,7 @@ function changedModuleFiles(patches: readonly FilePatch[], paths: ReadonlyMap<st
     .map((module) => ({ address: module, exact: module }))
 }
 
-/** The folder of the module that a folder belongs to: the nearest one above it that is called. */
+/** Returns the folder of the nearest called module that contains a folder. */
 function moduleFolder(folder: string, paths: ReadonlyMap<string, string[]>): string {
   const parts = folder.split('/')
   while (parts.length > 0 && !paths.has(parts.join('/'))) parts.pop()

@@ -2,20 +2,19 @@ import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
 import { attributeOf, isWrittenOut, readHcl } from '../../hcl/read.ts'
 import type { HclAttribute, HclBlock, HclValue } from '../../hcl/tree.ts'
 
-/** Anybody may have written the files: the most values of one file, and the most characters of one value. */
+/** Limits against hostile files: values of one file, and characters of one value. */
 const MAX_LITERALS = 10_000
 const MAX_LITERAL = 100_000
 
 interface DeclaredSecrets {
-  /** Names of the sensitive variables. */
   names: string[]
   /** The values as they would appear in a text. */
   literals: string[]
 }
 
 /**
- * Finds the literal values that code declares sensitive, so that they can be masked before the first plan is made:
- * defaults of variables with `sensitive = true` or `ephemeral = true` and constant arguments of `sensitive()`.
+ * Finds literal values that code declares sensitive, to mask them before the first plan is made: defaults of variables
+ * with `sensitive = true` or `ephemeral = true`, and constant arguments of `sensitive()`.
  * @param code text of `.tf` files
  */
 export function findDeclaredSecrets(code: string): DeclaredSecrets {
@@ -36,7 +35,7 @@ const isSensitive = ({ type, body }: HclBlock): boolean =>
     return (value?.kind === 'word' && value.word === 'true') || (value?.kind === 'string' && value.value === 'true')
   })
 
-/** Finds the values that the text of a `.tfvars` file assigns to variables of these names. */
+/** Finds the values that a `.tfvars` text assigns to variables of these names. */
 export function findAssignedSecrets(tfvars: string, names: readonly string[]): string[] {
   const wanted = new Set(names)
   const assigned = readHcl(tfvars).body.attributes.filter(({ name }) => wanted.has(name))
@@ -46,25 +45,25 @@ export function findAssignedSecrets(tfvars: string, names: readonly string[]): s
 const bounded = (literals: readonly string[]): string[] =>
   literals.filter(({ length }) => length <= MAX_LITERAL).slice(0, MAX_LITERALS)
 
-/** The reader takes a negative number for an expression, because of its sign. */
+/** Returns the literals of an attribute. The parser reads a negative number as an expression. */
 function literalsOf({ value, valueStart, end }: HclAttribute, code: string): string[] {
   const [, digits] = /^-\s*(\d[\d.eE]*)$/.exec(code.slice(valueStart, Math.min(end, valueStart + 100))) ?? []
   return digits === undefined ? textsOf(value) : [digits]
 }
 
-/** The texts and numbers in a value. A text with a template has no value before the engine evaluates it. */
+/** Returns the texts and numbers in a value; a template has no value before the engine evaluates it. */
 function textsOf(value: HclValue): string[] {
   if (value.kind === 'array') return value.items.flatMap(textsOf)
   if (value.kind === 'object') return value.entries.flatMap((entry) => textsOf(entry.value))
   if (value.kind === 'word') return /^\d/.test(value.word) ? [value.word] : []
   if (value.kind === 'computed' || !isWrittenOut(value)) return []
   const text = value.value.trimEnd()
-  // In code, `${` stands as `$${` where it is text.
+  // In code, a literal `${` is written `$${`.
   const inCode = text.replaceAll(/[$%](?=\{)/g, '$&$&')
   return inCode === text ? [text] : [text, inCode]
 }
 
-/** As `findDeclaredSecrets`, for the text of a `.tf.json` file. Text that is no JSON declares nothing. */
+/** Does the same as `findDeclaredSecrets` for the text of a `.tf.json` file; invalid JSON declares nothing. */
 export function findDeclaredSecretsInJson(code: string): DeclaredSecrets {
   const found: DeclaredSecrets = { names: [], literals: [] }
   for (const root of objectsOf(parseJson(code))) {
@@ -81,7 +80,7 @@ export function findDeclaredSecretsInJson(code: string): DeclaredSecrets {
   return found
 }
 
-/** As `findAssignedSecrets`, for the text of a `.tfvars.json` file. */
+/** Does the same as `findAssignedSecrets` for the text of a `.tfvars.json` file. */
 export function findAssignedSecretsInJson(tfvars: string, names: readonly string[]): string[] {
   const [values] = objectsOf(parseJson(tfvars))
   return values ? names.flatMap((name) => [...textsIn(memberOf(values, name))]) : []
@@ -95,7 +94,7 @@ function parseJson(text: string): Json {
   }
 }
 
-/** The format allows both one object and a list of objects where a block may stand. */
+/** Returns the blocks in a value: the format allows one object or a list of objects. */
 const objectsOf = (value: Json): JsonObject[] => (Array.isArray(value) ? value : [value]).filter(isJsonObject)
 const memberOf = (object: JsonObject, key: string): Json => (Object.hasOwn(object, key) ? (object[key] ?? null) : null)
 const isTrue = (value: Json) => value === true || value === 'true'

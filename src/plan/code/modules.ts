@@ -1,6 +1,6 @@
 import type { CodeBlock } from './blocks.ts'
 
-/** A file of the engine root that was read. Paths are relative to the root, with slashes. */
+/** A file of the engine root; paths are relative to the root, with slashes. */
 export interface CodeFile {
   path: string
   text: string
@@ -10,7 +10,7 @@ export interface ModuleCall {
   /** Folder of the calling file; empty for the root. */
   folder: string
   name: string
-  /** As the code has it; empty when it is no constant. */
+  /** The literal source; empty when it is not constant. */
   source: string
 }
 
@@ -22,14 +22,11 @@ export const callOf = (folder: string, { labels: [name = ''], attributes }: Code
   source: /^"([^"$%]*)"$/.exec(attributes.get('source') ?? '')?.[1] ?? '',
 })
 
-/** Deepest nesting of modules and most paths that are followed; code whose modules call each other has no end. */
+/** Limits of nesting and of paths, because modules may call each other endlessly. */
 const MAX_DEPTH = 12
 const MAX_PATHS = 1_000
 
-/**
- * Addresses under which the root calls the module of each folder: `module.a.module.b` without indexes. The root itself
- * has the empty address. A folder that nothing calls is left out.
- */
+/** Returns the addresses of each called folder, such as `module.a.module.b`; the root's is empty. */
 export function modulePaths(calls: readonly ModuleCall[]): Map<string, string[]> {
   const byFolder = Map.groupBy(calls, ({ folder }) => folder)
   const paths = new Map<string, string[]>()
@@ -48,10 +45,10 @@ export function modulePaths(calls: readonly ModuleCall[]): Map<string, string[]>
   return paths
 }
 
-/** The address in a module, as the root writes it. */
+/** Returns an address in a module as seen from the root. */
 export const within = (module: string, address: string): string => (module === '' ? address : `${module}.${address}`)
 
-/** The folder that a local source means; null for any other source and for a folder outside of the root. */
+/** Resolves a local source; null for any other source and for a folder outside of the root. */
 function resolveFolder(folder: string, source: string): string | null {
   if (!/^\.\.?(\/|$)/.test(source)) return null
   const parts = folder === '' ? [] : folder.split('/')

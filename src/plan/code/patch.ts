@@ -1,21 +1,20 @@
 /** The changes of one file in a unified diff. */
 export interface FilePatch {
-  /** Path before; null for a new file. */
   from: string | null
-  /** Path now; null for a file that was removed. */
+  /** Current path; null for a removed file. */
   to: string | null
   hunks: Hunk[]
-  /** The part of the diff about this file, without the line break at its end. */
+  /** The part of the diff about this file, without its final line break. */
   raw: string
-  /** True if the file is not committed yet, so that `raw` is a line with its path and then its text. */
+  /** True if the file is not committed; `raw` is then a line with its path, followed by its text. */
   uncommitted: boolean
 }
 
 export interface Hunk {
-  /** First line in the present text, from 1; the line before it when `newCount` is 0. */
+  /** First line in the current text, from 1; the line before it when `newCount` is 0. */
   newStart: number
   newCount: number
-  /** The line that git writes behind the counts: the last one before the hunk that begins in the first column. */
+  /** The line after the counts: the last one before the hunk that begins in the first column. */
   context: string
   /** Lines with their sign. */
   lines: string[]
@@ -24,10 +23,7 @@ export interface Hunk {
 const HUNK = /^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)/
 const UNTRACKED = /^new file (?!mode \d)(.+)$/
 
-/**
- * Reads the diff of a branch: what git prints without prefixes, then `new file <path>` and the text of each file that
- * is not committed yet. A hunk that was cut is left out.
- */
+/** Reads a diff without prefixes, then `new file <path>` with the text of each uncommitted file. Skips cut hunks. */
 export function parseDiff(diff: string): FilePatch[] {
   const files: FilePatch[] = []
   const lines = diff.split('\n')
@@ -49,7 +45,7 @@ export function parseDiff(diff: string): FilePatch[] {
   return files.filter(({ from, to }) => from !== null || to !== null)
 }
 
-/** Adds the raw text, and the paths of a file without hunks, for example of an empty or a binary one. */
+/** Adds the raw text, and the paths of a file without hunks (empty, binary or renamed). */
 function completePatch(patch: FilePatch, lines: readonly string[]): FilePatch {
   const raw = lines.join('\n').trimEnd()
   if (patch.from !== null || patch.to !== null) return { ...patch, raw }
@@ -58,14 +54,14 @@ function completePatch(patch: FilePatch, lines: readonly string[]): FilePatch {
   return { ...patch, raw, from: has('new file mode ') ? null : name, to: has('deleted file mode ') ? null : name }
 }
 
-/** The path in `diff --git <path> <path>`, which is written twice; null when the two differ. */
+/** Returns the path in `diff --git <path> <path>`; null when the two differ. */
 function nameOf(line: string): string | null {
   const names = line.slice('diff --git '.length)
   const half = names.slice(0, (names.length - 1) / 2)
   return names === `${half} ${half}` ? readPath(half) : null
 }
 
-/** Reads one line in front of the hunks, or a whole hunk. Answers the index of the last line that was read. */
+/** Reads one header line or a whole hunk, and returns the index of the last line read. */
 function readHeader(patch: FilePatch, lines: readonly string[], index: number): number {
   const line = lines[index] ?? ''
   const hunk = HUNK.exec(line)
@@ -83,7 +79,7 @@ function readHunk(patch: FilePatch, lines: readonly string[], at: number, header
   let index = at + 1
   for (; index < lines.length && (left.old > 0 || left.now > 0); index++) {
     const line = lines[index] ?? ''
-    // A hunk that was cut is followed by the next file.
+    // A truncated hunk is followed by the next file.
     if (line.startsWith('diff --git ')) break
     if (line.startsWith('\\')) continue
     if (!line.startsWith('+')) left.old--
@@ -94,7 +90,7 @@ function readHunk(patch: FilePatch, lines: readonly string[], at: number, header
   return index - 1
 }
 
-/** A path as git writes it: quoted when it has unusual characters, and with a tab behind it when it has blanks. */
+/** Reads a path as git writes it: quoted if it has unusual characters, followed by a tab if it has blanks. */
 function readPath(name: string): string | null {
   const path = name.replace(/\t$/, '')
   if (path === '/dev/null') return null
@@ -109,7 +105,10 @@ function readPath(name: string): string | null {
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' }
 
-/** The text of a file before the change. @param text what it is now; empty for a file that was removed */
+/**
+ * Returns the text of a file before the change.
+ * @param text the current text; empty for a removed file
+ */
 export function textBefore({ from, hunks }: FilePatch, text: string): string {
   if (from === null) return ''
   const lines = text.split('\n')

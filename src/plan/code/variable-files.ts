@@ -2,28 +2,27 @@ import { isJsonObject, type Json } from '../../base/json.ts'
 import { readHcl, readHeader } from '../../hcl/read.ts'
 import { type Hunk, parseDiff } from './patch.ts'
 
-/** Files with values of variables, which stand for environments, and what a diff changes about variables. */
+/** Variable files, one for each environment, and the variables that a diff changes. */
 
 const NAME = '[A-Za-z_][\\w-]*'
 const ASSIGNMENT = new RegExp(`^\\s*"?(${NAME})"?\\s*[=:]`)
 
 export const isVariableFile = (path: string): boolean => /\.tfvars(?:\.json)?$/.test(path)
 
-/** True if the engine reads a file of values by itself: `terraform.tfvars` and `*.auto.tfvars` of the root. */
+/** True if the engine loads a variable file without being asked: `terraform.tfvars` and `*.auto.tfvars` of the root. */
 export const isLoadedByItself = (path: string): boolean =>
   !path.includes('/') && /^(?:terraform|.*\.auto)\.tfvars(?:\.json)?$/.test(path)
 
-/** The variables that a diff changes. */
 export interface VariableChanges {
-  /** Paths of the files of values that it changes. */
+  /** Paths of changed variable files. */
   files: ReadonlySet<string>
-  /** Names of the variables whose declaration changes, or whose value in any file of values. */
+  /** Variables whose declaration changes, or whose value changes in any variable file. */
   names: ReadonlySet<string>
-  /** The former values in files of values, as written, by path and name; values of one line alone. */
+  /** Previous single-line values in variable files, as written, by path and name. */
   before: ReadonlyMap<string, ReadonlyMap<string, string>>
 }
 
-/** Reads from a diff, in the form that git writes without prefixes, which variables it changes. */
+/** Reads the variables that a diff without prefixes changes. */
 export function readVariableChanges(diff: string): VariableChanges {
   const files = new Set<string>()
   const names = new Set<string>()
@@ -46,7 +45,7 @@ export function readVariableChanges(diff: string): VariableChanges {
   return { files, names, before }
 }
 
-/** The variables in whose declaration a hunk changes a line. */
+/** Returns the variables in whose declaration a hunk changes a line. */
 function changedDeclarations({ context, lines }: Hunk): string[] {
   const names: string[] = []
   let declared = variableIn(context)
@@ -64,7 +63,7 @@ function variableIn(line: string): string | null {
   return type === 'variable' ? (labels?.[0] ?? null) : null
 }
 
-/** The variables among `names` that a file of values sets. */
+/** Returns the variables among `names` that a variable file sets. */
 export const variablesSetIn = (text: string, names: ReadonlySet<string>): string[] =>
   [...new Set(namesIn(text))].filter((name) => names.has(name))
 
@@ -77,10 +76,10 @@ function namesIn(text: string): string[] {
   }
 }
 
-/** The engine reads such files in the order of their names, and `~` comes after every letter. */
+/** The engine loads the files in the order of their names; `~` sorts after all letters. */
 const MAX_MARKS = 9
 
-/** Name under which the engine reads a copy of a file of values by itself, after the other ones of its folder. */
+/** Returns a name under which the engine loads a copy of a variable file last in its folder. */
 export function lastLoadedName(path: string, present: readonly string[]): string {
   const base = `environment.auto.tfvars${path.endsWith('.json') ? '.json' : ''}`
   const names = Array.from({ length: MAX_MARKS }, (_, index) => '~'.repeat(index + 1) + base)

@@ -1,21 +1,18 @@
 import { readHcl, textOf } from '../../hcl/read.ts'
 import type { HclBlock, HclBody } from '../../hcl/tree.ts'
 
-/** The declarations in one folder, which is one module. Names are those of references: `aws_vpc.main`. */
+/** The declarations in one folder (one module), named like references: `aws_vpc.main`. */
 export interface Declarations {
   variables: string[]
   locals: string[]
   outputs: string[]
-  /** Addresses of resources and, with `data.` or `ephemeral.` in front, of what is only read. */
+  /** Addresses of resources; `data.` or `ephemeral.` precedes those that are only read. */
   resources: string[]
-  /** Sources of the modules that are called, by name; null where the source is no literal. */
+  /** Sources of called modules by name; null where the source is not a literal. */
   modules: Map<string, string | null>
 }
 
-/**
- * Reads what the texts of a folder declare, well enough for a hint: the code may be the very code that the engine could
- * not read.
- */
+/** Reads declarations for hints, tolerating code that the engine could not parse. */
 export function readDeclarations(texts: readonly string[]): Declarations {
   const found: Declarations = { variables: [], locals: [], outputs: [], resources: [], modules: new Map() }
   for (const { type, labels, body } of texts.flatMap((text) => readHcl(text).body.blocks)) {
@@ -33,9 +30,9 @@ export function readDeclarations(texts: readonly string[]): Declarations {
 }
 
 /**
- * Returns the nested blocks in which a name stands, from the outermost block, which is left out, inwards; `dynamic`
- * blocks count as the blocks that they make. Null when the name stands in an expression, or outside of every block.
- * @param line of the name; the first line is 1
+ * Returns the nested blocks around a name, without the outermost; `dynamic` blocks count as the blocks they produce.
+ * Null when the name is in an expression or outside every block.
+ * @param line of the name, from 1
  */
 export function blockPathAt(text: string, line: number, name: string): string[] | null {
   const lines = text.split('\n')

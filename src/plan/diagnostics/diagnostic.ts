@@ -1,57 +1,54 @@
 import { cutMiddle } from '../../base/text.ts'
 
-/** One error or warning of the engine about the code, the environment or a cloud. */
+/** An error or warning of the engine. */
 export interface Diagnostic {
   severity: 'error' | 'warning'
   summary: string
-  /** May have several lines; empty when the engine gives no detail. */
+  /** One or several lines; empty when the engine gives no detail. */
   detail: string
   /** Path as the engine prints it, relative to the engine root with slashes; null when no file is concerned. */
   file: string | null
   line: number | null
-  /** The block of the code that is concerned, for example `resource "aws_s3_bucket" "logs"`; null when unknown. */
+  /** The block concerned, for example `resource "aws_s3_bucket" "logs"`; null when unknown. */
   context: string | null
-  /** Address of the resource instance that is concerned; null when there is none. */
+  /** Address of the resource instance concerned; null when there is none. */
   address: string | null
-  /** Lines of code that the engine quotes, each with its number; empty when it quotes none. */
+  /** Quoted lines of code with their numbers; empty when the engine quotes none. */
   snippet: string
-  /** Facts beside the words of the engine, such as names that exist; absent when there are none. */
+  /** Facts that the engine does not state, such as existing names. */
   hint?: string
-  /** Number of diagnostics that this one stands for, itself included. */
+  /** Number of diagnostics that this one represents, itself included. */
   count: number
 }
 
-/**
- * Matched against the summary of an error. An error of an earlier entry is more likely the cause of the others, one of
- * a later entry more likely a consequence: an undeclared name may follow from a file that could not be read.
- */
+/** Patterns for error summaries, likely causes first: an unreadable file can lead to undeclared names. */
 const CAUSES: readonly (readonly RegExp[])[] = [
-  // The file cannot be parsed, so that every error after this one may be a consequence.
+  // Unparsable files: every other error may be a consequence.
   [
     /^invalid (multi-line string|expression|block definition|character|argument name|escape|template|attribute)/i,
     /^invalid (number|.* delimiter|type specification)/i,
     /^missing (newline|.* separator|close|item|attribute)/i,
     /^(unclosed|unterminated|unsupported operator|extra characters|argument or block definition required|unexpected)/i,
   ],
-  // A module or a provider that the code needs is missing.
+  // Missing modules or providers.
   [
     /module not installed|unreadable module|module not found|missing required provider|invalid provider/i,
     /failed to (query|install|get|download)|could not (load|download)/i,
     /inconsistent dependency|initialization required|duplicate /i,
   ],
-  // The code uses a name that does not exist.
+  // Undeclared names.
   [
     /undeclared|unsupported (argument|attribute|block type)|call to unknown function|no such|unknown variable|cycle:/i,
     /invalid (resource type|data source|reference|function|"?self"? reference)/i,
   ],
-  // A value does not fit where it stands.
+  // Values of the wrong kind.
   [
     /missing required argument|incorrect attribute|insufficient|too (many|few)|conflicting|invalid combination/i,
     /invalid (value|index|for_each|count|variable)/i,
   ],
 ]
 
-/** Place of a diagnostic in the order: the lower, the more likely it is a cause. */
+/** Ranks a diagnostic: the lower, the more likely it is a cause. */
 function rankOf({ severity, summary, detail }: Diagnostic): number {
   if (severity === 'warning') return CAUSES.length + 1
   const position = CAUSES.findIndex((patterns) => patterns.some((pattern) => pattern.test(summary)))
@@ -59,10 +56,7 @@ function rankOf({ severity, summary, detail }: Diagnostic): number {
   return /\b(because|depends on|due to) .*\b(error|failed)/i.test(detail) ? CAUSES.length + 0.5 : CAUSES.length
 }
 
-/**
- * Orders diagnostics: likely causes before consequences, errors before warnings. Diagnostics with the same summary
- * about the same file become one entry with a count, at the first of their lines.
- */
+/** Orders diagnostics, causes before consequences, errors before warnings, and merges those of one summary and file. */
 export function orderDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const merged = new Map<string, Diagnostic>()
   for (const diagnostic of diagnostics) {
@@ -77,7 +71,7 @@ export function orderDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic
     .map(({ diagnostic }) => diagnostic)
 }
 
-/** Reports whether two diagnostics are the same one. An engine prints a diagnostic once in each pass over the code. */
+/** Reports whether two diagnostics are the same: an engine repeats one in each pass over the code. */
 const isRepeated = (a: Diagnostic, b: Diagnostic) =>
   a.line === b.line && a.detail === b.detail && a.address === b.address
 
@@ -93,16 +87,13 @@ const placeOf = ({ line, address }: Diagnostic) =>
   line === null ? (address === null ? '' : `${address}: `) : `line ${line}: `
 
 const MAX_SHOWN = 12
-/** Characters of one detail, of one snippet, of one hint and of the whole text. */
+/** Limits in characters: one detail, one snippet, one hint, the whole text. */
 const MAX_DETAIL = 1_200
 const MAX_SNIPPET = 1_500
 const MAX_HINT = 800
 const MAX_CHARS = 16_000
 
-/**
- * Renders ordered diagnostics for a model: at most 12 errors in full, then the summaries of at most three warnings.
- * Empty without errors, since warnings alone need no repair.
- */
+/** Renders ordered diagnostics for a model: 12 errors in full, 3 warning summaries; empty without errors. */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[]): string {
   const errors = diagnostics.filter(({ severity }) => severity === 'error')
   if (errors.length === 0) return ''

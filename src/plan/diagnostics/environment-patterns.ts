@@ -1,10 +1,10 @@
-/** A fault that an operator has to remove, because no change of the code can. */
+/** A fault that only an operator can remove. */
 export type Fault = 'credentials' | 'permission' | 'network' | 'registry' | 'throttled' | 'quota' | 'backend' | 'disk'
 
 /**
- * Each list is matched against summary and detail of one error, with every run of blanks reduced to one. The wordings
- * are those of the engines and of the SDKs whose errors their providers print. A wording that may also come from a
- * mistake in the code is not listed: the code then gets another attempt, which costs less than to give up too early.
+ * Patterns for the summary and detail of one error, with each run of blanks reduced to one; wordings of the engines and
+ * of the SDKs of their providers. Wordings that a mistake in the code may also cause are left out, because another
+ * attempt costs less than giving up too early.
  */
 export const PATTERNS: Record<Exclude<Fault, 'permission' | 'registry' | 'network' | 'backend'>, readonly RegExp[]> = {
   credentials: [
@@ -44,21 +44,18 @@ export const PATTERNS: Record<Exclude<Fault, 'permission' | 'registry' | 'networ
   disk: [/\bno space left on device\b|\bdisk quota exceeded\b|\bread-only file system\b|\bcannot allocate memory\b/i],
 }
 
-/** A connection could not be made, whatever its address is. */
+/** Failures to connect to any address. */
 export const UNREACHABLE: readonly RegExp[] = [
   /\bno such host\b|\bserver misbehaving\b|\btemporary failure in name resolution\b/i,
   /\bconnection refused\b|\bconnection reset by peer\b|\bnetwork is unreachable\b|\bno route to host\b/i,
   /\bi\/o timeout\b|\bTLS handshake timeout\b|\bClient\.Timeout exceeded\b|\bcontext deadline exceeded\b/i,
-  // A server that goes away in the middle of a call, as Go words it: `Get "https://…": EOF`.
+  // A connection that the server closes during a call, as Go words it: `Get "https://…": EOF`.
   /": (unexpected )?EOF\b/,
   /\bproxyconnect tcp\b|\bcertificate signed by unknown authority\b/i,
   /\b50[234] (Bad Gateway|Service Unavailable|Gateway Time-?out)\b/i,
 ]
 
-/**
- * Hosts that are the same for everybody, so that no code of a user chooses them. Of any other host one cannot tell: a
- * wrong region or a wrong address of a cluster in the code gives the same error as a broken network.
- */
+/** Hosts that code cannot influence; other unreachable hosts may result from a wrong region or address. */
 export const GLOBAL_HOSTS: readonly RegExp[] = [
   /\b((sts|iam)\.amazonaws\.com|login\.microsoftonline\.com|management\.azure\.com|graph\.microsoft\.com)\b/i,
   /\b(oauth2\.googleapis\.com|(cloudresourcemanager|compute|storage|iam|www)\.googleapis\.com)\b/i,
@@ -66,29 +63,28 @@ export const GLOBAL_HOSTS: readonly RegExp[] = [
 ]
 
 /**
- * A call of the API server of a cluster. Its address is the operator's, as long as the session left the settings of
- * providers alone: the provider has it from the environment or from code that is older than the session. A provider
- * without any address calls `http://localhost`, which code can mend.
+ * Calls of a cluster's API server. If the session left provider settings alone, the address comes from the operator. A
+ * provider without any address calls `http://localhost`, which code can fix.
  */
 export const CLUSTER_CALLS: readonly RegExp[] = [
   /\b(Get|Post|Put|Patch|Delete) "https:\/\/[^"\s/]+\/(?:[^"\s]+\/)?(apis?|openapi|version)\b[^"\s]*"/,
 ]
 
-/** Providers could not be downloaded. */
+/** Failed downloads of providers. */
 export const REGISTRY: readonly RegExp[] = [
   /^(failed to query available provider packages|failed to install provider|failed to resolve provider packages)/i,
 ]
 
-/** The engine works on its state, whatever goes wrong there. */
+/** Operations on the state, whatever the failure. */
 export const BACKEND: readonly RegExp[] = [
   /^(failed to get existing workspaces|error loading state|failed to load state|error refreshing state)/i,
   /^(error configuring (the )?(\w+ )?backend|error inspecting states|failed to (save|upload|retrieve) state)/i,
   /^(error acquiring the state lock|unable to (list|access) objects? in S3 bucket)/i,
-  // The second half of an error about a bucket that does not exist, which the engine prints as one of its own.
+  // The second half of the error about a missing bucket, which the engine prints separately.
   /^operation error S3: ListObjectsV2\b/,
 ]
 
-/** The store of the state refuses, or does not exist; to be looked for in errors that `BACKEND` matches. */
+/** Refused or missing state stores, within errors that `BACKEND` matches. */
 export const BACKEND_REFUSED: readonly RegExp[] = [
   /\bAccessDenied\b|\bAccess Denied\b|\bAuthorization(PermissionMismatch|Failure)\b|\bForbidden\b|\b403\b/i,
   /\bAuthorizationHeaderMalformed\b|\bSignatureDoesNotMatch\b/,
@@ -96,7 +92,7 @@ export const BACKEND_REFUSED: readonly RegExp[] = [
   /\bStatusCode: ?(0|301|401|403|404|50\d)\b/i,
 ]
 
-/** A cloud refuses the credentials of the engine. */
+/** Refused engine credentials. */
 export const DENIED: readonly RegExp[] = [
   /\bAccessDenied(Exception)?\b|\bUnauthorizedOperation\b|\bAuthorizationFailed\b|\bPERMISSION_DENIED\b/i,
   /\bis not authorized to perform\b|\bdoes not have authorization to perform\b|\bforbidden: User\b/i,

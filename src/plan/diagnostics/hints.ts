@@ -11,27 +11,27 @@ import {
 import { blockPathAt, type Declarations } from './declarations.ts'
 import type { Diagnostic } from './diagnostic.ts'
 
-/** Sources of a hint; null where there is none. */
+/** Sources of hints; null where there is none. */
 export interface Surroundings {
-  /** The whole text of the file that the diagnostic names. */
+  /** Whole text of the file that the diagnostic names. */
   text: string | null
-  /** Declarations in the folder of that file. */
+  /** Returns the declarations in the folder of that file. */
   declared(): Promise<Declarations>
-  /** Declarations of a module that is called in that folder, when its code is in the repository. */
+  /** Returns the declarations of a called module whose code is in the repository. */
   declaredIn(module: string): Promise<Declarations | null>
   types(): Promise<TypeNames | null>
   block(type: TypeName): Promise<Block | null>
 }
 
 const MAX_NAMES = 15
-/** Declarations of the same name that are told. */
+/** Most declarations of the same name in a hint. */
 const MAX_NAMESAKES = 3
-/** Hints of one entry. It may stand for many diagnostics with the same summary. */
+/** Most hints of one entry, which may represent many diagnostics. */
 const MAX_HINTS = 2
 
 type Hint = (match: RegExpExecArray, diagnostic: Diagnostic, at: Surroundings) => Promise<string>
 
-/** By the detail of a diagnostic, in the words of OpenTofu and Terraform. */
+/** Hints by the detail of a diagnostic, in the words of OpenTofu and Terraform. */
 const HINTS: readonly [RegExp, Hint][] = [
   [/This object does not have an attribute named "([\w-]+)"\.(?! Did)/g, hintOutputs],
   [/no argument, nested block, or exported attribute named "([\w-]+)"\.(?! Did)/g, hintAttribute],
@@ -46,9 +46,8 @@ const HINTS: readonly [RegExp, Hint][] = [
 ]
 
 /**
- * Says in one or two lines what exists where the code names something that does not: outputs, arguments, types and
- * declared names. Empty where the engine has said it itself, and where nothing is known.
- * Errors: those of the surroundings.
+ * Returns one or two lines about existing outputs, arguments, types and declared names where the code uses an unknown
+ * one. Empty where the engine has already named them, and where nothing is known. Errors: those of the surroundings.
  */
 export async function hintFor(diagnostic: Diagnostic, at: Surroundings): Promise<string> {
   const hints = new Set<string>()
@@ -96,11 +95,11 @@ async function hintRequired([, name = '']: RegExpExecArray, diagnostic: Diagnost
     (attribute) => attribute.required === true,
     ({ min_items = 0 }) => min_items > 0,
   )
-  // For a nested block the engine names the line of its head, so that the block found here may be the one around it.
+  // For a nested block the engine reports the line of its header, so the block found here may be the enclosing one.
   return required.includes(name) && required.length > 1 ? `${place.label} requires ${required.join(', ')}.` : ''
 }
 
-/** The block of the schema in which a diagnostic found a name, and how to call it. */
+/** Returns the schema block in which a diagnostic found a name, with a label. */
 async function placeOf(
   name: string,
   { context, line }: Diagnostic,
@@ -126,7 +125,7 @@ function namesIn(
   return [...attributeNames, ...blockNames].map(([name]) => name)
 }
 
-/** Names of the nested blocks that lead to an argument of this name, joined by dots; null when there is none. */
+/** Returns the nested block names that lead to an argument, joined by dots; null when there is none. */
 function pathTo(name: string, { block_types = {} }: Block, depth = 3): string | null {
   for (const [key, { block = {} }] of Object.entries(block_types)) {
     if (namesIn(block, isSettable).includes(name)) return key
@@ -155,7 +154,7 @@ async function hintDeclared(
 
 const joinHints = (...hints: string[]) => hints.filter((hint) => hint !== '').join(' ')
 
-/** Declarations of another kind that have exactly this name, as references: the kind is then most likely the fault. */
+/** Describes declarations of another kind with exactly this name: the kind is then the likely mistake. */
 function describeNamesakes(name: string, { variables, locals, outputs, resources, modules }: Declarations): string {
   const references = [
     ...(variables.includes(name) ? [`var.${name}`] : []),
@@ -185,7 +184,7 @@ async function hintResource(
   )
   const near = resources.filter((other) => distanceWithin(other, address, 3) <= 3)
   const found = [...new Set([...near, ...alike])]
-  // Resources of this name are among those that are alike.
+  // Resources of this name are among the similar ones.
   const namesakes = describeNamesakes(name, { ...declared, resources: [] })
   return joinHints(namesakes, found.length === 0 ? '' : describeAll('declared resources', address, found))
 }
@@ -196,7 +195,7 @@ async function hintType([, kind, type = '']: RegExpExecArray, _: Diagnostic, at:
   return near.length === 0 ? '' : `nearest types: ${near.join(', ')}.`
 }
 
-/** All names as far as there is room, those first that are like the given one. */
+/** Lists as many names as fit, similar ones first. */
 function describeAll(what: string, name: string, existing: readonly string[]): string {
   if (existing.length === 0) return `there are no ${what}.`
   const ordered = [...new Set([...nearest(name, existing), ...existing])]
@@ -204,13 +203,13 @@ function describeAll(what: string, name: string, existing: readonly string[]): s
   return `${what}: ${ordered.slice(0, MAX_NAMES).join(', ')}${left > 0 ? ` and ${left} more` : ''}.`
 }
 
-/** The names that are like the given one; when none is, all of them as far as there is room. */
+/** Lists the similar names, or as many of all names as fit. */
 function describeNearest(what: string, name: string, existing: readonly string[]): string {
   const near = nearest(name, existing)
   return near.length > 0 ? `nearest ${what}: ${near.join(', ')}.` : describeAll(what, name, existing)
 }
 
-/** At most five names that differ in few letters, then those that share words. */
+/** Returns at most five names that differ in few letters, then those that share words. */
 function nearest(name: string, existing: readonly string[]): string[] {
   const limit = Math.max(1, Math.floor(name.length / 3))
   const alike = existing

@@ -1,7 +1,7 @@
 import type { EngineDiagnostic } from '../../services/iac/answers.ts'
 import type { Diagnostic } from './diagnostic.ts'
 
-/** Further diagnostics are nearly always consequences of the first ones, and nobody would read them. */
+/** Later diagnostics are nearly always consequences of the first ones. */
 const MAX_DIAGNOSTICS = 200
 const HEAD = /^(Error|Warning): (.*)$/
 const PLACE = /^\s+on (.+?) line (\d+)(?:, in (.+?))?:?$/
@@ -13,10 +13,7 @@ const FRAME = /^(?:[│╷╵] ?)?/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with an escape
 const COLOUR = /\u001b\[[0-9;]*m/g
 
-/**
- * Reads the errors and warnings in what OpenTofu and Terraform print, with or without a frame. Text between them is
- * left out, and text without any gives an empty list.
- */
+/** Reads the diagnostics in engine output, with or without a frame; other text is skipped. */
 export function parseDiagnostics(text: string): Diagnostic[] {
   const diagnostics: Diagnostic[] = []
   let lines: string[] = []
@@ -42,7 +39,7 @@ export function parseDiagnostics(text: string): Diagnostic[] {
 
 function diagnosticOf([, severity, summary = '']: RegExpExecArray, lines: readonly string[]): Diagnostic {
   const { rest, ...place } = placeOf(lines)
-  // A summary may go on over several lines; it ends at the first empty line.
+  // A summary may span several lines; it ends at the first empty line.
   const blank = lines.indexOf('')
   const continuation = blank > 0 && place.file === null && place.address === null ? lines.slice(0, blank) : []
   return {
@@ -76,7 +73,7 @@ function placeOf(lines: readonly string[]): Place & { rest: string[] } {
   return { ...place, snippet: quoted.join('\n'), rest }
 }
 
-/** The entries of the engine's `validate -json` as diagnostics. */
+/** Converts the entries of the engine's `validate -json`. */
 export const fromEngine = (entries: readonly EngineDiagnostic[]): Diagnostic[] =>
   entries.map(({ severity, summary, detail, address, range, snippet }) => ({
     severity: severity === 'warning' ? 'warning' : 'error',
@@ -90,7 +87,7 @@ export const fromEngine = (entries: readonly EngineDiagnostic[]): Diagnostic[] =
     count: 1,
   }))
 
-/** Writes a line number before each line of code, as the engine does where it quotes code. */
+/** Numbers lines of code as the engine does. */
 export const numberLines = (code: string, first: number): string =>
   code
     .split('\n')

@@ -13,7 +13,7 @@ import {
   UNREACHABLE,
 } from './environment-patterns.ts'
 
-/** The providers without which nothing of a cloud can be planned. */
+/** The providers that each cloud cannot be planned without. */
 const OWN_PROVIDERS: Record<Cloud, RegExp> = {
   aws: /^hashicorp\/aws$/,
   azure: /^(hashicorp\/(azurerm|azuread)|azure\/azapi)$/i,
@@ -39,13 +39,10 @@ const ADVICE: Record<Fault, string> = {
   disk: 'The iac service is out of disk or memory. Make room, then send the request again.',
 }
 
-/** Longest quotation of an error, in characters. */
+/** Longest quoted error, in characters. */
 const MAX_QUOTED = 300
 
-/**
- * Explains to user and operator why no change of the code can help; null when a change might. Every error has to be a
- * fault of the environment: beside an error of the code, such a fault may be a consequence of it.
- */
+/** Explains why no code change can help; null unless every error is an environment fault. */
 export function explainUnmendable(
   diagnostics: readonly Diagnostic[],
   { blame, cloud }: { blame: Blame; cloud: Cloud },
@@ -77,9 +74,8 @@ const hasCredentialFault = (text: string) => matches(PATTERNS.credentials, text)
 const matches = (patterns: readonly RegExp[], text: string) => patterns.some((pattern) => pattern.test(text))
 
 /**
- * Reports whether a missing provider cannot be avoided by a change of the code. One that the session itself introduced
- * can be removed again, unless it is the provider of the cloud. When the error names no provider, it counts as needed
- * as long as the session left all settings of providers alone.
+ * Reports whether code cannot avoid a missing provider. A provider that the session introduced can be removed again,
+ * unless it is the cloud's own. An unnamed provider is needed if the session left provider settings alone.
  */
 function isNeeded(text: string, { blame, cloud }: { blame: Blame; cloud: Cloud }): boolean {
   const provider = /\bprovider ([\w.-]+(?:\/[\w-]+){1,2})\b/.exec(text)?.[1]
@@ -87,39 +83,33 @@ function isNeeded(text: string, { blame, cloud }: { blame: Blame; cloud: Cloud }
   return OWN_PROVIDERS[cloud].test(provider) || !blame.introduces(provider)
 }
 
-/**
- * Reports whether an error concerns a provider as a whole. When a cloud refuses access to a single resource, the code
- * may be at fault: it may name a resource that belongs to somebody else.
- */
+/** Reports whether an error concerns a whole provider: a single denied resource may be a mistake in the code. */
 const concernsProvider = ({ address, context }: Diagnostic) =>
   address === null ? (context?.startsWith('provider ') ?? false) : /(^|\.)provider\[/.test(address)
 
 const quoteError = ({ summary, detail }: Diagnostic) =>
   cutMiddle(`${summary}: ${detail}`.replaceAll(/\s+/g, ' ').replace(/:\s*$/, ''), MAX_QUOTED)
 
-/**
- * What the session's own change may have caused. Where the change touched what an error is about, the code has to be
- * corrected, even if the error otherwise looks like a fault of the environment.
- */
+/** The errors that the session's change may have caused; these must be corrected in the code. */
 interface Blame {
-  /** The change touches settings of a provider or of a backend. */
+  /** True if the change touches settings of a provider or backend. */
   settings: boolean
   /** True if the change introduces this provider, for example `hashicorp/random`. */
   introduces(provider: string): boolean
 }
 
-/** A changed line of a diff, with its sign, that sets how a provider or a backend connects and signs in. */
+/** Changed diff lines, with their signs, that set how a provider or backend connects and signs in. */
 const SETTINGS: readonly RegExp[] = [
   /^.?\s*(provider\s+"|provider\s*=|backend\s+"|cloud\s*\{|required_providers\b|provider_meta\b)/,
   /^.?\s*(assume_role\w*\b|profile\s*=|shared_\w+_files\s*=|access_key\s*=|secret_key\s*=|token\s*=)/,
   /^.?\s*(credentials\s*=|impersonate_\w+\s*=|client_(id|secret)\w*\s*=|tenant_id\s*=|subscription_id\s*=)/,
   /^.?\s*(use_(cli|msi|oidc|aks_\w+)\s*=|config_(path|paths|context)\w*\s*=|auth\s*=|endpoints?\b|skip_\w+\s*=)/,
 ]
-/** An added or removed line of a diff; the lines `+++ b/file` and `--- a/file` are none. */
+/** An added or removed line of a diff, but not `+++ b/file` or `--- a/file`. */
 const CHANGED = /^[+-](?![+-]{2} )/
 
 /**
- * Reads from a diff what the session may be to blame for.
+ * Reads from a diff which errors the session may have caused.
  * @param diff unified diff of the session, with the whole text of new files
  */
 export function blameOf(diff: string): Blame {

@@ -5,7 +5,7 @@ import { MAX_DEPENDENCIES } from './limits.ts'
 import type { DocumentReplacement, DocumentResource, DocumentSummary } from './plan-document.ts'
 import type { Display } from './shown.ts'
 
-/** Returns the reasons and the way of a replacement; null for any other action. */
+/** Returns the reasons for a replacement and its order; null for any other action. */
 export function replacementOf({ mode, change }: ResourceChange, display: Display): DocumentReplacement | null {
   const { actions, replace_paths } = change
   if (mode === 'data' || actionOf(actions) !== 'replace') return null
@@ -24,7 +24,7 @@ export function replacementOf({ mode, change }: ResourceChange, display: Display
 
 const MAX_ID = 300
 
-/** An identifier of which a part is sensitive is not shown at all, because its rest may tell the part. */
+/** Returns the import; its identifier is null when it is empty, too long or would need masking. */
 export function importOf({ change }: ResourceChange, display: Display): DocumentResource['import'] {
   if (!change.importing) return null
   const id = memberOf(change.importing, 'id')
@@ -44,7 +44,7 @@ export const emptySummary = (): DocumentSummary => ({
   none: 0,
 })
 
-/** Counts a resource: its action, and beside that whether it is imported and whether it is moved. */
+/** Counts a resource by action and, in addition, as imported and as moved. */
 export function countResource(summary: DocumentSummary, { action, import: imported, moved_from }: DocumentResource) {
   if (action !== 'import' && action !== 'move') summary[action]++
   if (imported !== null) summary.import++

@@ -1,16 +1,16 @@
 import type { DocumentFinding, DocumentResource, DocumentStatement, PlanDocumentFacts } from './plan-document.ts'
 import type { Display } from './shown.ts'
 
-/** What was found out about a plan, ready to be attached to its resources. */
+/** Findings and statements about a plan, by resource. */
 export interface Attachments {
   findingsOf(address: string): DocumentResource['findings']
   statementsOf(address: string): string[]
-  /** Findings about the plan as a whole, or about addresses that are not among those that were asked for. */
+  /** Returns findings about the whole plan or about addresses that were not requested. */
   findings(): DocumentFinding[]
   statements: DocumentStatement[]
 }
 
-/** Sorts findings and statements by the address that they are about. Each finding is handed out once. */
+/** Groups findings and statements by address; each finding is returned once. */
 export function collectAttachments(
   { findings = [], statements = [] }: PlanDocumentFacts,
   display: Display,

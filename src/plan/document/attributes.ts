@@ -5,17 +5,17 @@ import { MAX_ATTRIBUTES } from './limits.ts'
 import type { DocumentAttribute } from './plan-document.ts'
 import type { Display, ShownValue } from './shown.ts'
 
-/** The attributes of a resource that are listed, and how many are not. */
+/** The listed attributes of a resource, and the number of the others. */
 export interface ListedAttributes {
   attributes: DocumentAttribute[]
   attributes_left_out: number
   attributes_unchanged: number
 }
 
-/** Attributes by which people know an object; they are listed although they stay the same. */
+/** Attributes that identify an object to people; listed even when unchanged. */
 const IDENTIFYING = new Set(['id', 'arn', 'name', 'self_link', 'display_name', 'bucket', 'fqdn'])
 
-/** Lists what a change does to the attributes of an object, in the plan's order. */
+/** Lists the attribute changes of an object, in the plan's order. */
 export function listAttributes(change: Change, display: Display): ListedAttributes {
   const listed: ListedAttributes = { attributes: [], attributes_left_out: 0, attributes_unchanged: 0 }
   const add = (difference: Difference) => {
@@ -33,7 +33,7 @@ export function listAttributes(change: Change, display: Display): ListedAttribut
   return listed
 }
 
-/** Reports whether an object stays as it is and only leaves the state. */
+/** Reports whether an object stays and only leaves the state. */
 const isForgotten = ({ actions }: Change) => actions.includes('forget') && !actions.includes('create')
 
 const withoutChange = (change: Change): Change => ({
@@ -60,7 +60,7 @@ function showDifference(difference: Difference, display: Display): DocumentAttri
   }
 }
 
-/** Both values as they may be shown: what one side marks as sensitive is hidden on both. */
+/** Returns both values for display; a part that one side marks sensitive is hidden on both. */
 export function showSides(
   { before, after, isSensitive }: Pick<Difference, 'before' | 'after' | 'isSensitive'>,
   display: Display,

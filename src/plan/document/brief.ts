@@ -8,7 +8,7 @@ import { clipDepth, MAX_BRIEF, MAX_DRIFT_PATHS } from './limits.ts'
 import type { DocumentDrift, DocumentOutput, DocumentOutside, DocumentPath } from './plan-document.ts'
 import type { Display } from './shown.ts'
 
-/** The outputs of the root module that change, in the plan's order. */
+/** Lists the changed outputs of the root module, in the plan's order. */
 export function listOutputs({ document }: Plan, display: Display): DocumentOutput[] {
   const { output_changes: changes } = document
   if (!isJsonObject(changes)) return []
@@ -43,7 +43,7 @@ function toOutput(name: string, entry: Json, display: Display): DocumentOutput |
   }
 }
 
-/** Objects that somebody changed or deleted without the engine: which, and in which attributes. */
+/** Lists objects that were changed or deleted outside the engine, with the attributes concerned. */
 export function listDrift({ document }: Plan, display: Display): { drift: DocumentDrift[]; drift_left_out: number } {
   const entries = itemsOf(document.resource_drift)
   const drift = entries.slice(0, MAX_BRIEF).flatMap((entry) => toDrift(entry, display) ?? [])
@@ -69,7 +69,7 @@ function toDrift(entry: Json, display: Display): DocumentDrift | null {
   return { address: display.text(address), action, paths, paths_left_out: leftOut }
 }
 
-/** A change of a part of the plan whose form nobody has checked. */
+/** Reads a change from a part of the plan that no schema has checked. */
 const readChange = (entry: JsonObject): Change => ({
   actions: [],
   before: entry.before ?? null,
@@ -79,7 +79,7 @@ const readChange = (entry: JsonObject): Change => ({
   after_sensitive: entry.after_sensitive ?? null,
 })
 
-/** What a plan of the whole root would do and this one leaves out. */
+/** Describes what a plan of the whole root would do beyond this one. */
 export function describeOutside(beyond: BeyondTargets | null | undefined, display: Display): DocumentOutside | null {
   if (!beyond) return null
   if (!beyond.made) return { made: false, reason: display.text(beyond.reason) }

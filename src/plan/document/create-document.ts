@@ -16,16 +16,13 @@ import { describeResource } from './resource.ts'
 import { createDisplay, type Display } from './shown.ts'
 
 interface Limits {
-  /** Largest document in bytes; once it is reached, the resources that follow have no attributes. */
+  /** Largest document in bytes; resources beyond it have no attributes. */
   max_bytes: number
 }
 
 const LIMITS: Limits = { max_bytes: MAX_DOCUMENT_BYTES }
 
-/**
- * Describes a plan as data, for every plan that `parsePlan` accepts. The time grows with the size of the plan and not
- * faster. Every text goes through the masker; what the plan marks as sensitive is replaced as a whole.
- */
+/** Describes any parsed plan as data, in linear time. All texts are masked, sensitive values as a whole. */
 export function createPlanDocument(facts: PlanDocumentFacts, limits = LIMITS): PlanDocument {
   const steps = documentSteps(facts, limits)
   for (;;) {
@@ -34,10 +31,7 @@ export function createPlanDocument(facts: PlanDocumentFacts, limits = LIMITS): P
   }
 }
 
-/**
- * The same as JSON text, made in slices, so that the event loop is never held for long.
- * Errors: the reason of the signal.
- */
+/** Returns the document as JSON text, written in slices to keep the event loop free. Errors: the signal's reason. */
 export async function writePlanDocument(
   facts: PlanDocumentFacts,
   signal?: AbortSignal,
@@ -52,7 +46,7 @@ export async function writePlanDocument(
   }
 }
 
-/** Resources are made to text one by one, since they are nearly all of a document. */
+/** Serialises resources one by one, because they are nearly all of a document. */
 async function joinDocument(document: PlanDocument, slices: ReturnType<typeof createSlices>): Promise<string> {
   const texts: string[] = []
   for (const resource of document.resources) {
@@ -63,7 +57,7 @@ async function joinDocument(document: PlanDocument, slices: ReturnType<typeof cr
   return `${JSON.stringify(rest).slice(0, -1)},"resources":[${texts.join(',')}]}`
 }
 
-/** Makes the document, with a step for each resource. */
+/** Creates the document, one step for each resource. */
 function* documentSteps(facts: PlanDocumentFacts, { max_bytes }: Limits): Generator<void, PlanDocument> {
   const { plan, targets, masker, findings, statements, beyond } = facts
   const display = createDisplay(masker)
@@ -113,7 +107,7 @@ function* documentSteps(facts: PlanDocumentFacts, { max_bytes }: Limits): Genera
   }
 }
 
-/** Takes the attributes away from a resource with which the document would be too large. */
+/** Drops the attributes of a resource that would exceed the size limit. */
 function keepWithin(
   resource: DocumentResource,
   size: { bytes: number; without: number },
@@ -129,7 +123,7 @@ function keepWithin(
   return { ...resource, attributes: [], attributes_left_out: resource.attributes_left_out + attributes.length }
 }
 
-/** The plan itself tells the version; only the iac service knows the name. */
+/** Returns the engine: its version comes from the plan, its name from the iac service. */
 function describeEngine({ plan, engine }: PlanDocumentFacts, display: Display): PlanDocument['engine'] {
   const { terraform_version: version } = plan.document
   return {
@@ -138,15 +132,12 @@ function describeEngine({ plan, engine }: PlanDocumentFacts, display: Display): 
   }
 }
 
-/** A target may end before any of these characters of an address: before an index, or behind the name of a module. */
+/** The places in an address where a target may end: before an index or after a module name. */
 const CUTS = /\[(?:"(?:\\.|[^"\\])*"|\d+)\]|\./g
 const MODULE_END = /(?:^|\.)module\.[^.[\]]+(?:\[(?:"(?:\\.|[^"\\])*"|\d+)\])?$/
 const MAX_CUTS = 100
 
-/**
- * Makes a test whether a target names a resource, by its address or by that of its block or of a module around it.
- * It takes as long for many targets as for one. Without targets everything is named.
- */
+/** Creates a test whether a target (address, block or module) names a resource, in time independent of their number. */
 export function createTargetTest(targets: readonly string[]): (resource: ResourceChange) => boolean {
   if (targets.length === 0) return () => true
   const named = new Set(targets)

@@ -5,7 +5,7 @@ import { clipDepth } from './limits.ts'
 import { alignLists, type Part } from './lists.ts'
 import type { DocumentAttribute, DocumentPath } from './plan-document.ts'
 
-/** Two values of one attribute of which at least one is no object and no list, or an empty one. */
+/** Two values of one attribute, at least one of which is a scalar or empty. */
 export interface Difference {
   path: DocumentPath
   change: DocumentAttribute['change']
@@ -15,19 +15,18 @@ export interface Difference {
   isUnknown: boolean
 }
 
-/** Receives what a comparison finds. */
+/** Receiver of the results of a comparison. */
 export interface Comparison {
   differs(difference: Difference): void
-  /** An attribute that is the same on both sides; one that is null on both is not told. */
+  /** Receives an attribute that is the same on both sides, unless it is null. */
   same(difference: Difference): void
 }
 
 const NOTHING: Part = { value: null, sensitive: undefined, unknown: undefined }
 
 /**
- * Compares an object before and after a change, attribute by attribute. Items that two lists have in common, in the
- * same order, are the same wherever they stand, so that an item inserted into a list or a set is one difference.
- * Answers whether parts of the values were nested too deep to be compared.
+ * Compares an object before and after a change by attribute. Items common to two lists in the same order are equal at
+ * any index, so an insertion is one difference. Returns whether some parts were nested too deep to compare.
  */
 export function compareChange(change: Change, found: Comparison): { clipped: boolean } {
   const before = clipDepth(change.before, null)
@@ -52,7 +51,7 @@ function compare(before: Part, after: Part, path: DocumentPath, found: Compariso
   else compareWhole(before, after, path, found)
 }
 
-/** What both sides are when they have parts to compare; a side that is null fits to both. */
+/** Returns the common shape of two sides that have parts; null fits any shape. */
 function shapeOf(before: Part, after: Part): 'object' | 'list' | null {
   const values = [before.value, after.value].filter((value) => value !== null)
   const known = values.length > 0 ? values : [after.unknown ?? null]

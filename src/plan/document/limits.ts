@@ -1,35 +1,32 @@
 import { isJsonObject, type Json } from '../../base/json.ts'
-/** Longest text of a value, in UTF-16 units; a longer one is cut. */
+/** Longest text of a value, in UTF-16 units; longer texts are cut. */
 export const MAX_TEXT = 4_000
 /** Longest key in a path, in UTF-16 units. */
 export const MAX_KEY = 300
-/** Most values inside of one value that is shown as a whole. */
+/** Most values within one value that is shown as a whole. */
 export const MAX_VALUES = 200
-/** Most attributes of one resource. */
 export const MAX_ATTRIBUTES = 1_000
-/** Parts of a value that are nested deeper are not compared. */
+/** Deepest nesting that is compared. */
 export const MAX_DEPTH = 50
-/** Most dependencies of one resource. */
 export const MAX_DEPENDENCIES = 100
-/** Calls of modules inside of each other that dependencies are followed through. */
+/** Deepest nesting of module calls in which dependencies are traced. */
 export const MAX_MODULE_DEPTH = 20
-/** Most entries of lists that only tell something in brief. */
+/** Most entries of a short list. */
 export const MAX_BRIEF = 1_000
 export const MAX_DRIFT_PATHS = 20
-/** Largest document in bytes as far as attributes make it large. */
+/** Largest document in bytes, as far as attributes contribute to it. */
 export const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024
 
-/** A value whose parts are nested no deeper than `MAX_DEPTH`. */
+/** A value nested no deeper than `MAX_DEPTH`. */
 export interface Clipped {
   value: Json
-  /** True if something deeper was taken away. */
+  /** True if deeper parts were removed. */
   clipped: boolean
 }
 
 /**
- * Replaces the parts of a value that are nested too deep, so that it can be walked through without an overflow of the
- * stack. A value that is not too deep is answered as it is.
- * @param substitute what stands in the place of such a part
+ * Replaces parts of a value that are nested too deep, so that recursion cannot overflow the stack.
+ * @param substitute replacement of such a part
  */
 export function clipDepth(value: Json, substitute: Json): Clipped {
   return isDeep(value, 0) ? { value: clip(value, substitute, 0), clipped: true } : { value, clipped: false }

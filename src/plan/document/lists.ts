@@ -1,10 +1,10 @@
 import { isEqualJson, type Json } from '../../base/json.ts'
 import { hasMark } from '../value-marks.ts'
 
-/** What two lists have in common, and what is left to compare. */
+/** The common items of two lists, and the rest to compare. */
 interface Alignment {
   same: { item: Part; index: number }[]
-  /** `index` is that of `after`, or that of `before` for an item that goes. */
+  /** Pairs to compare; `index` is that of `after`, or of `before` for a removed item. */
   pairs: { before?: Part; after?: Part; index: number }[]
 }
 
@@ -14,9 +14,8 @@ interface Item {
 }
 
 /**
- * Finds the items that two lists share. The engine lists the items of a set in an order of its own, which an item that
- * comes or goes does not change, so the items that both lists have stand in the same order. When they do not, the order
- * itself was changed, and the items are compared position by position.
+ * Aligns the items that two lists share. The engine sorts sets in an order that insertions and removals keep, so shared
+ * items are in the same order. If they are not, the order itself changed and items are compared by position.
  */
 export function alignLists(before: readonly Part[], after: readonly Part[]): Alignment {
   const alignment: Alignment = { same: [], pairs: [] }
@@ -49,7 +48,7 @@ function keepSame({ same }: Alignment, items: readonly Part[], from: number): vo
 const numbered = (parts: readonly Part[], from: number): Item[] =>
   parts.map((part, offset) => ({ part, index: from + offset }))
 
-/** Indexes of the items that both lists have, in either list; none when they stand in another order. */
+/** Returns the indexes of shared items in both lists; none when their order differs. */
 function findShared(left: readonly Item[], right: readonly Item[]): { before: Set<number>; after: Set<number> } {
   const none = { before: new Set<number>(), after: new Set<number>() }
   if (left.length === 0 || right.length === 0) return none
@@ -85,7 +84,7 @@ function pairUp({ pairs }: Alignment, left: readonly Item[], right: readonly Ite
   }
 }
 
-/** A value with the marks of its sensitive and of its unknown parts. */
+/** A value with its sensitive and unknown marks. */
 export interface Part {
   value: Json
   sensitive: Json | undefined

@@ -5,29 +5,29 @@ import type { PlanAction } from '../actions.ts'
 import type { Plan } from '../plan.ts'
 import type { BeyondTargets } from '../targets/targets.ts'
 
-/** Grows when a field changes its meaning or goes away; new fields may come without it. */
+/** Increases when a field changes its meaning or is removed, but not for new fields. */
 export const PLAN_DOCUMENT_VERSION = 1
 
-/** Names of attributes and keys of maps, and indexes of lists from 0, from the outside in. */
+/** Attribute names, map keys and list indexes (from 0), outermost first. */
 export type DocumentPath = (string | number)[]
 
-/** One attribute of an object or of a block in it. Values are masked. */
+/** An attribute of an object or of a nested block. Values are masked. */
 export interface DocumentAttribute {
   path: DocumentPath
   change: 'added' | 'changed' | 'removed' | 'same'
   /** Null where there was none. */
   before: Json
-  /** Null where there will be none, and where only the apply knows the value. */
+  /** Null where there will be none, or where only the apply determines it. */
   after: Json
-  /** The value is known only after the apply. */
+  /** True if the value is known only after the apply. */
   unknown?: true
-  /** The value is sensitive: a mask of fixed length stands in its place. */
+  /** True if a mask of fixed length replaces a sensitive value. */
   sensitive?: true
-  /** A long value was cut. */
+  /** True if a long value was cut. */
   cut?: true
 }
 
-/** A finding of a rule. `resource` is null when it is about the plan as a whole. */
+/** A finding of a rule; `resource` is null for a finding about the whole plan. */
 export interface DocumentFinding {
   rule_id: string
   severity: Severity
@@ -36,7 +36,7 @@ export interface DocumentFinding {
   suggested_fix: string | null
 }
 
-/** A statement of the request with what the plan says about it. */
+/** A statement of the request with its result. */
 export interface DocumentStatement {
   id: string
   text: string
@@ -44,44 +44,44 @@ export interface DocumentStatement {
   finding: string
 }
 
-/** The reasons and the way of a replacement. */
+/** The reasons for a replacement and its order. */
 export interface DocumentReplacement {
   order: 'delete_first' | 'create_first'
-  /** The old object stays where it is, and nobody manages it any more. */
+  /** True if the old object stays, unmanaged. */
   keeps_old: boolean
-  /** Paths of the attributes that force it; empty when something else does, for example a taint. */
+  /** Paths of the attributes that force it; empty for another reason, such as a taint. */
   reasons: { path: DocumentPath }[]
 }
 
 /** One entry of the plan's `resource_changes`. */
 export interface DocumentResource {
-  /** An object that was left over from an interrupted replacement has its key at the end of its address. */
+  /** Address; for an object left over from an interrupted replacement its key follows. */
   address: string
   /** Null in the root module. */
   module_address: string | null
   mode: 'managed' | 'data'
   type: string
   name: string
-  /** Key or number of the instance; null for a block without `for_each` and `count`. */
+  /** Instance key or number; null without `for_each` and `count`. */
   index: string | number | null
   deposed: string | null
   provider: { source: string; name: string } | null
   action: PlanAction
-  /** The engine's word for why, for example `replace_because_tainted`. */
+  /** The engine's reason, for example `replace_because_tainted`. */
   action_reason: string | null
   replace: DocumentReplacement | null
-  /** Present for every object that is imported, changed as well or not. The id is null when it may not be shown. */
+  /** Present for every imported object, changed or not. The id is null when it must stay hidden. */
   import: { id: string | null } | null
-  /** The address that the object has in the state until the apply. */
+  /** Current address in the state. */
   moved_from: string | null
-  /** True if a target of the plan names it; true in a plan of the whole root. */
+  /** True if a target names it or the plan has no targets. */
   is_targeted: boolean
   is_critical: boolean
-  /** `data`: it holds data; `access`: it grants access. */
+  /** `data` if it holds data, `access` if it grants access. */
   critical_reason: 'data' | 'access' | null
   attributes: DocumentAttribute[]
   attributes_left_out: number
-  /** Unchanged attributes that are not listed. */
+  /** Number of unchanged attributes that are not listed. */
   attributes_unchanged: number
   /** Addresses of other resources of this document. */
   depends_on: string[]
@@ -91,7 +91,6 @@ export interface DocumentResource {
   statements: string[]
 }
 
-/** An output of the root module that changes. */
 export interface DocumentOutput {
   name: string
   action: 'create' | 'update' | 'delete'
@@ -102,55 +101,53 @@ export interface DocumentOutput {
   cut?: true
 }
 
-/** An object that somebody changed without the engine. */
+/** An object that was changed outside the engine. */
 export interface DocumentDrift {
   address: string
   action: 'update' | 'delete'
-  /** Paths of what differs, at most 20. */
+  /** Paths of the differences, at most 20. */
   paths: DocumentPath[]
   paths_left_out: number
 }
 
-/** Changes of a plan of the whole root that this plan leaves out; the reason when nobody could find out. */
+/** Changes of a whole-root plan that this plan leaves out, or the reason why they are unknown. */
 export type DocumentOutside =
   | { made: true; changes: { address: string; type: string; action: PlanAction }[]; changes_left_out: number }
   | { made: false; reason: string }
 
-/** Numbers of resources that the plan creates and so on; those that it imports or moves count there as well. */
+/** Resources by action; imported and moved ones count there in addition. */
 export type DocumentSummary = Record<PlanAction, number>
 
-/** A plan as data: what `rounds[].plans[].document_url` answers. All texts in it are masked. */
+/** A plan as data, served at `rounds[].plans[].document_url`. All texts are masked. */
 export interface PlanDocument {
   schema_version: typeof PLAN_DOCUMENT_VERSION
   engine: { name: string | null; version: string | null }
-  /** Addresses that the plan was restricted to; none for the whole root. */
+  /** Targets of the plan; empty for the whole root. */
   targets: string[]
-  /** What the plan was held against by the time of this document. */
+  /** The checks that the plan had been through when the document was made. */
   checked: { rules: boolean; request: boolean; outside_targets: boolean }
   summary: DocumentSummary
-  /** In the plan's order. */
   resources: DocumentResource[]
   outputs: DocumentOutput[]
   drift: DocumentDrift[]
   drift_left_out: number
-  /** Findings about the plan as a whole, or about what is not listed. */
+  /** Findings about the whole plan or about unlisted resources. */
   findings: DocumentFinding[]
-  /** All statements of the request. */
   statements: DocumentStatement[]
-  /** Null for a plan of the whole root, and while it is not known. */
+  /** Null for a plan of the whole root, and while unknown. */
   outside_targets: DocumentOutside | null
-  /** Number of resources that lost their attributes because the document would have been too large. */
+  /** Number of resources without attributes because of the size limit. */
   resources_without_attributes: number
 }
 
-/** What is known of a plan beside its JSON. What is absent was not looked at. */
+/** Facts about a plan beside its JSON; absent for what was not examined. */
 export interface PlanDocumentFacts {
   plan: Plan
   targets: readonly string[]
   masker: { text(text: string): string }
   engine?: EngineInfo | null
   findings?: readonly DocumentFinding[]
-  /** `addresses`: those that the statement is about. */
+  /** Statements with the `addresses` that each is about. */
   statements?: readonly (DocumentStatement & { addresses: readonly string[] })[]
   beyond?: BeyondTargets | null
 }

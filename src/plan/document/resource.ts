@@ -8,7 +8,7 @@ import { importOf, replacementOf } from './actions.ts'
 import type { DocumentResource } from './plan-document.ts'
 import type { Display } from './shown.ts'
 
-/** The part of a resource that its own entry in the plan tells, without attributes. */
+/** A resource without the attributes. */
 type Head = Omit<
   DocumentResource,
   | 'attributes'
@@ -45,7 +45,7 @@ export function describeResource(resource: ResourceChange, isTargeted: boolean, 
   }
 }
 
-/** The index as the plan states it, else the one at the end of the address. */
+/** Returns the index that the plan states, else the one at the end of the address. */
 function indexOf(resource: ResourceChange, display: Display): string | number | null {
   const stated = memberOf(resource as unknown as Json, 'index')
   if (typeof stated === 'number') return stated

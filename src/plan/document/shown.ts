@@ -4,24 +4,23 @@ import { itemMarks, memberMarks } from '../value-marks.ts'
 import { MAX_KEY, MAX_TEXT, MAX_VALUES } from './limits.ts'
 import type { DocumentPath } from './plan-document.ts'
 
-/** A value as it may be shown. */
 export interface ShownValue {
   value: Json
   sensitive: boolean
   cut: boolean
 }
 
-/** Turns values of a plan into values that may be shown. */
+/** Prepares values of a plan for display. */
 export interface Display {
   /** Masks a text of any length. */
   text(text: string): string
-  /** Masks the keys of a path, and cuts those that are too long. */
+  /** Masks the keys of a path and cuts long ones. */
   path(path: DocumentPath): DocumentPath
-  /** @param marks which parts of the value are sensitive, nested like it */
+  /** @param marks sensitive parts, nested like the value */
   value(value: Json, marks: Json | undefined): ShownValue
 }
 
-/** Texts up to this length are remembered with their masked form: types, keys and identifiers occur again and again. */
+/** Longest text whose masked form is cached: types, keys and identifiers recur often. */
 const MAX_REMEMBERED = 200
 const MAX_ENTRIES = 50_000
 
@@ -46,9 +45,9 @@ export function createDisplay(masker: { text(text: string): string }): Display {
   }
 }
 
-/** What was met on the way through a value. */
+/** The state of a traversal of one value. */
 interface Seen {
-  /** How many more values may be shown. */
+  /** Number of values that may still be shown. */
   left: number
   sensitive: boolean
   cut: boolean
@@ -76,14 +75,14 @@ function showScalar(value: string | number | boolean | null, mask: Display['text
   const original = String(value)
   const masked = mask(original)
   if (masked === original && typeof value === 'number') return value
-  // Whoever sees that a number was masked in part could guess the rest.
+  // A partly masked number would allow guessing the rest.
   const whole = typeof value === 'number' || masked === MASK
   if (whole) seen.sensitive = true
   if (!whole && masked.length > MAX_TEXT) seen.cut = true
   return whole ? MASK : cutText(masked, MAX_TEXT)
 }
 
-/** The first entries, as many as may still be shown. */
+/** Returns the first entries, as many as may still be shown. */
 function takeSome<Entry>(entries: Entry[], seen: Seen): Entry[] {
   const taken = entries.slice(0, Math.max(0, seen.left))
   seen.left -= taken.length
@@ -91,7 +90,7 @@ function takeSome<Entry>(entries: Entry[], seen: Seen): Entry[] {
   return taken
 }
 
-/** The beginning of a text that is too long, with a mark that something is missing. */
+/** Cuts a long text and marks the cut. */
 function cutText(text: string, limit: number): string {
   if (text.length <= limit) return text
   const last = text.charCodeAt(limit - 1)

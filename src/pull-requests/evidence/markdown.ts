@@ -61,8 +61,8 @@ export function code(text: string, max = 200): string {
 }
 
 /**
- * Turns a text into a title. Hosts read no markup in titles, but they do read references, there and in the message
- * of a squashed commit, which repeats the title.
+ * Turns a text into a title. Hosts read no markup in titles, but they do read references, there and in the message of a
+ * squashed commit, which repeats the title.
  */
 export const plainTitle = (text: string, max: number): string => cut(breakLinks(toOneLine(text)), max)
 

@@ -14,9 +14,8 @@ const LIMIT_MS = 5_000
 const MAX_BYTES = 2 * 1024 * 1024
 
 /**
- * Reads the artifacts that a pull request shows, all at the same time. An artifact that is missing, too large, too
- * slow or of an unexpected form counts as unreadable and is logged.
- * Errors: only the signal's reason.
+ * Reads the artifacts that a pull request shows, all at the same time. An artifact that is missing, too large, too slow
+ * or of an unexpected form counts as unreadable and is logged. Errors: only the signal's reason.
  */
 export async function readEvidence(
   context: EvidenceContext,
@@ -66,8 +65,8 @@ async function readCheck(reader: Reader, row: EvidenceRows['check']): Promise<Ev
 }
 
 /**
- * Finds the reviewed plan among the stored ones. Documents with drift are stored beside it: they are JSON lists,
- * which the text of a plan never is.
+ * Finds the reviewed plan among the stored ones. Documents with drift are stored beside it: they are JSON lists, which
+ * the text of a plan never is.
  */
 async function readPlan(reader: Reader, rows: EvidenceRows['plans']): Promise<Evidence['plan']> {
   const [latest] = rows

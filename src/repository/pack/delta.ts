@@ -23,8 +23,8 @@ function readSize(bytes: Uint8Array, start: number): { value: number; next: numb
 }
 
 /**
- * Applies a delta to its base. The caller has compared the size of the result with its limits.
- * Errors: plain ones for a delta of another base and for a damaged one; the reason of the signal of the slices.
+ * Applies a delta to its base. The caller has compared the size of the result with its limits. Errors: plain ones for a
+ * delta of another base and for a damaged one; the reason of the signal of the slices.
  */
 export async function applyDelta(
   base: Uint8Array,

@@ -37,8 +37,8 @@ interface Reading {
 
 /**
  * Reads the commits and trees of a pack (gitformat-pack, version 2 and 3). The contents of files are skipped without
- * being held. The event loop runs between the slices of the work.
- * Errors: plain ones for a damaged pack and for one beyond the limits; the reason of the signal of the slices.
+ * being held. The event loop runs between the slices of the work. Errors: plain ones for a damaged pack and for one
+ * beyond the limits; the reason of the signal of the slices.
  */
 export async function readPack(
   pack: Uint8Array,
@@ -190,8 +190,8 @@ async function hashObject({ kind, contents }: PackObject): Promise<string> {
 }
 
 /**
- * Limits of a pack. Its sizes are compared with these limits before memory is taken. A repository that is
- * reached with `filter=blob:none` stays far below all of them.
+ * Limits of a pack. Its sizes are compared with these limits before memory is taken. A repository that is reached with
+ * `filter=blob:none` stays far below all of them.
  */
 export interface PackLimits {
   /** Objects of all kinds. */

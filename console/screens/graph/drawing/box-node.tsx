@@ -11,7 +11,7 @@ interface BoxData extends Record<string, unknown> {
   /** The number of its resources in the blast radius. */
   affected: number
   isChosen: boolean
-  /** The drawing is one stop of the tab key: the box that has it. */
+  /** True for the one box that the Tab key reaches. */
   hasFocus: boolean
   onChoose: (index: number) => void
   onOpen: (group: string) => void
@@ -19,7 +19,7 @@ interface BoxData extends Record<string, unknown> {
 
 export type BoxNodeType = Node<BoxData>
 
-/** A resource, or a group of them, in the drawing. */
+/** Draws a resource or a group of them. */
 export function BoxNode({ data }: NodeProps<BoxNodeType>) {
   const { box, graph, affected, isChosen, hasFocus } = data
   const members = box.members.map((index) => graph.resources[index] as PlannedResource)

@@ -9,8 +9,8 @@ import { directionOf, nextPlace } from './direction.ts'
 import { boxWith, type Drawing } from './grouping.ts'
 import { BOX, type Layout, useLayout } from './use-layout.ts'
 
-// These styles come with the drawing, because no other screen needs them. They stand in the layer of the parts of pages,
-// so that those of the screen override them.
+// These styles are loaded with the drawing, because no other screen needs them. They are in the layer of page parts, so
+// that those of the screen override them.
 const sheet = new CSSStyleSheet()
 sheet.replaceSync(`@layer kit{${text}}`)
 document.adoptedStyleSheets.push(sheet)
@@ -25,7 +25,7 @@ interface CanvasProps {
   onOpen: (group: string) => void
 }
 
-/** The drawing: what is needed stands to the left of what needs it. */
+/** Draws the graph, with each dependency to the left of its dependents. */
 export function Canvas(props: CanvasProps) {
   const layout = useLayout(props.drawing)
   if (!layout) return <Skeleton lines={10} label="Arranging the graph" />
@@ -121,7 +121,7 @@ const MOST_IN_SIGHT = 20
 /** The smallest readable zoom. */
 const READABLE = 0.5
 
-/** A box, what is tied to it and, unless that is too much for one look, its blast radius. */
+/** Returns a box, its neighbours and, unless there are too many, its blast radius. */
 function nearTo({ boxes, ties }: Drawing, id: string, blast: ReadonlySet<number>): { id: string }[] {
   const hit = boxes.filter(({ members }) => members.some((member) => blast.has(member)))
   const near = new Set([id, ...(hit.length <= MOST_IN_SIGHT ? hit.map((box) => box.id) : [])])
@@ -129,7 +129,7 @@ function nearTo({ boxes, ties }: Drawing, id: string, blast: ReadonlySet<number>
     if (from === id) near.add(to)
     if (to === id) near.add(from)
   }
-  // Among groups the neighbours stand far apart.
+  // The neighbours of a group are far apart.
   const isWide = near.size > MOST_IN_SIGHT || boxes.some(({ group }) => group !== null)
   return (isWide ? [id] : [...near]).map((other) => ({ id: other }))
 }

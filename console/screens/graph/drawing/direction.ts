@@ -13,10 +13,10 @@ const KEYS: Record<string, Direction> = {
 
 export const directionOf = (key: string): Direction | null => KEYS[key] ?? null
 
-/** The weight of a sideways distance compared with one straight ahead. */
+/** The weight of a sideways distance relative to one straight ahead. */
 const SIDEWAYS = 3
 
-/** The place next to another one in a direction; null at the edge. */
+/** Returns the place next to another one in a direction; null at the edge. */
 export function nextPlace(places: readonly Place[], from: number, direction: Direction): number | null {
   const start = places[from]
   if (!start) return null

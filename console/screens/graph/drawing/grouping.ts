@@ -1,17 +1,17 @@
 import type { PlannedResource } from '../../../client/api/schemas.ts'
 import { byUrgency, changes, type Graph, isCriticalLoss } from '../graph-model.ts'
 
-/** One box of the drawing: a resource, or several of a module or type that are drawn as one. */
+/** One box of the drawing: a resource, or a group of resources of one module or type. */
 export interface Box {
   id: string
-  /** Places of its resources in the plan; one for a resource. */
+  /** The indexes of its resources in the plan; one for a resource. */
   members: readonly number[]
-  /** Null for a resource. */
+  /** The group; null for a resource. */
   group: { title: string; canOpen: boolean } | null
 }
 
 interface Tie {
-  /** The box that is needed, and the one that needs it. */
+  /** The id of the dependency. */
   from: string
   to: string
 }
@@ -19,18 +19,18 @@ interface Tie {
 export interface Drawing {
   boxes: readonly Box[]
   ties: readonly Tie[]
-  /** Ties that are not drawn, because there are too many. */
+  /** The number of ties that are not drawn, because there are too many. */
   tiesLeftOut: number
 }
 
 interface Options {
-  /** Ids of groups that the reader opened. */
+  /** The ids of opened groups. */
   open: ReadonlySet<string>
-  /** A resource that is drawn by itself, whatever it belongs to. */
+  /** The resource that is drawn individually even if it belongs to a group. */
   apart: number | null
 }
 
-/** More boxes than this are collapsed. */
+/** The maximum number of boxes; more are collapsed. */
 export const MOST_BOXES = 300
 const MOST_TIES = 1_500
 const MOST_APART = 40
@@ -50,7 +50,7 @@ function collapse(graph: Graph, selected: readonly number[], open: ReadonlySet<s
   const boxes = [...alone].filter((index) => index === apart || selected.includes(index)).map(single)
   const rest = selected.filter((index) => !alone.has(index))
   let modules = Map.groupBy(rest, (index) => graph.resources[index]?.module_address ?? '')
-  // A module for each instance of a loop would be no smaller than what it holds.
+  // One module per instance of a loop would be no fewer boxes than its resources.
   if (modules.size > MOST_BOXES / 2) modules = Map.groupBy(rest, (index) => topModule(graph.resources[index]))
   for (const [module, members] of fold(graph, modules)) boxes.push(...ofModule(graph, module, members, open))
   return boxes
@@ -84,7 +84,7 @@ function ofTypes(graph: Graph, id: string, type: string, members: number[], open
 
 const OTHERS = 'all others'
 
-/** Keeps the groups in which most changes, and puts the others into one. */
+/** Keeps the groups with the most changes and merges the others. */
 function fold(graph: Graph, groups: Map<string, number[]>): [string, number[]][] {
   const weight = (members: number[]) =>
     members.reduce((sum, index) => sum + (changes(graph.resources[index] as PlannedResource) ? 1 : 0), 0)
@@ -110,6 +110,6 @@ function tie(graph: Graph, boxes: readonly Box[]): { ties: Tie[]; tiesLeftOut: n
   return { ties, tiesLeftOut: seen.size - ties.length }
 }
 
-/** The id of the box that a resource is drawn in; null when it is not drawn. */
+/** Returns the id of the box that contains a resource; null when it is not drawn. */
 export const boxWith = ({ boxes }: Drawing, index: number): string | null =>
   boxes.find(({ members }) => members.includes(index))?.id ?? null

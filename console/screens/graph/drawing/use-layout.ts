@@ -5,14 +5,14 @@ import type { Box, Drawing } from './grouping.ts'
 export interface Layout {
   drawing: Drawing
   places: readonly { x: number; y: number }[]
-  /** The boxes could not be arranged, and stand in rows. */
+  /** True if the layout failed, so that the boxes are in rows. */
   isPlain: boolean
 }
 
 export const BOX = { width: 232, height: 56 }
 const LONGEST_MS = 8_000
 
-/** Returns the positions of the boxes, computed by a worker. Null until the first result. */
+/** Returns the positions of the boxes, computed by a worker; null until the first result. */
 export function useLayout(drawing: Drawing): Layout | null {
   const [layout, setLayout] = useState<Layout | null>(null)
   const request = useMemo(() => toRequest(drawing), [drawing])

@@ -9,7 +9,7 @@ import { type Job, parseStdout } from './jobs.ts'
 import { outputPromises } from './output-promises.ts'
 import { BROKEN, createWorkspace, FORMATTED, UNFORMATTED } from './workspaces.ts'
 
-/** The promises about what an implementation may leave out. */
+/** Returns the promises about additions, which an implementation may leave out. */
 export function additionPromises(
   { contract }: Pick<Options, 'contract'>,
   run: (tester: Tester, id: string, workspace: string, more?: object) => Promise<Job>,

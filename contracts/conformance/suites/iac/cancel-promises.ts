@@ -3,11 +3,11 @@ import type { Options, Promised, Tester } from '../../types.ts'
 import { isTerminal, poll, submit, waitUntilFinished } from './jobs.ts'
 import { createWorkspace } from './workspaces.ts'
 
-/** Number of jobs that are submitted at once, so that some of them still wait when they are cancelled. */
+/** Number of jobs submitted at once, so that some still wait when they are cancelled. */
 const JOBS = 8
 const EARLY = 'The job was cancelled before it started.'
 
-/** The promises about stopping a job, where that is offered. */
+/** Returns the promises about cancelling a job, where that is offered. */
 export function cancelPromises(
   { contract }: Pick<Options, 'contract'>,
   offered: (tester: Tester, id: string) => Promise<void>,

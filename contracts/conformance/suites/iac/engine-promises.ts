@@ -9,7 +9,7 @@ import { BROKEN, createWorkspace, TWO_RESOURCES } from './workspaces.ts'
 
 const SCOPE = { scope_id: 'conformance', engine_provider: 'kubernetes' }
 
-/** The promises about the engine behind the service. They use configurations that need no provider and no network. */
+/** Returns the promises about the engine. Their configurations need no provider and no network. */
 export function enginePromises({ contract }: Options): Promised[] {
   const run = (tester: Tester, id: string, workspacePath: string, more: object = {}) =>
     ran(tester, contract.operation(id), { workspace_path: workspacePath, ...more })
@@ -119,7 +119,7 @@ export function enginePromises({ contract }: Options): Promised[] {
   ]
 }
 
-/** Reads the addresses of what a plan creates from the result of `show`. */
+/** Reads the addresses that a plan creates from the result of `show`. */
 function changesIn(job: Job): string[] {
   const plan = parseStdout(job)
   const changes = isRecord(plan) && Array.isArray(plan.resource_changes) ? plan.resource_changes.filter(isRecord) : []

@@ -17,7 +17,7 @@ const KINDS: Record<string, { kind: string; more: object }> = {
   scopeResourceIds: { kind: 'scope_resource_ids', more: SCOPE },
 }
 
-/** The promises about the states of a job, whatever its engine does. */
+/** Returns the promises about the states of a job, independent of its engine. */
 export function jobPromises({ contract }: Options): Promised[] {
   const job = contract.operation('job')
   const validate = contract.operation('validate')

@@ -3,7 +3,7 @@ import type { Operation } from '../../document.ts'
 import { isRecord } from '../../schema/types.ts'
 import type { Exchange, Tester } from '../../types.ts'
 
-/** A job as the service has described it. `made` is the exchange in which it did. */
+/** A job as the service described it in the exchange `made`. */
 export interface Job {
   made: Exchange
   id: string
@@ -25,7 +25,7 @@ const KEYS = ['job_id', 'kind', 'status', 'created_at', 'started_at', 'finished_
 const STATES = ['queued', 'running', 'succeeded', 'failed']
 export const isTerminal = ({ status }: Pick<Job, 'status'>): boolean => status === 'succeeded' || status === 'failed'
 
-/** Submits a job and answers its id. Skips the promise when the service does not see the workspace. */
+/** Submits a job and returns its id. Skips the promise when the service does not see the workspace. */
 export async function submit(tester: Tester, operation: Operation, json: object): Promise<string> {
   const made = await tester.ask(operation, { json })
   if (made.status === 404)
@@ -39,7 +39,7 @@ export async function submit(tester: Tester, operation: Operation, json: object)
   return id
 }
 
-/** Asks for a job once, and checks that the answer does not contradict itself. */
+/** Reads a job once and checks that the answer does not contradict itself. */
 export async function poll(tester: Tester, id: string, headers: Record<string, string> = {}): Promise<Job> {
   const made = await tester.ask(tester.contract.operation('job'), { path: { job_id: id }, headers })
   if (made.status !== 200 || !isRecord(made.json)) {
@@ -63,7 +63,7 @@ export async function poll(tester: Tester, id: string, headers: Record<string, s
   return job
 }
 
-/** Polls until the job has ended. Its states must only go forwards. */
+/** Polls until the job has ended, and checks that its states only go forwards. */
 export async function waitUntilFinished(tester: Tester, id: string): Promise<Job> {
   const limit = performance.now() + tester.options.jobMs
   let before = await poll(tester, id)

@@ -4,7 +4,7 @@ import type { Exchange, Options, Promised, Tester } from '../../types.ts'
 import type { Job } from './jobs.ts'
 import { BROKEN, createWorkspace } from './workspaces.ts'
 
-/** A service that never comes to the end of an output would be asked for ever. */
+/** The limit of reads of one output, against a service that never ends it. */
 const MAX_PIECES = 1000
 
 interface Piece {
@@ -14,7 +14,7 @@ interface Piece {
   stderr_next: number
 }
 
-/** The promises about reading the output of a job from offsets on, where that is offered. */
+/** Returns the promises about reading the output of a job from an offset, where that is offered. */
 export function outputPromises(
   { contract }: Pick<Options, 'contract'>,
   run: (tester: Tester, id: string, workspace: string, more?: object) => Promise<Job>,
@@ -69,7 +69,7 @@ export function outputPromises(
   ]
 }
 
-/** Offsets are no operation of their own, so that only the announcement tells whether they are known. */
+/** Skips the promise unless the service announces offsets, which are no separate operation. */
 async function offered(tester: Tester, engine: Operation): Promise<void> {
   const { json } = await tester.send(engine.method, engine.path)
   const additions = isRecord(json) && Array.isArray(json.additions) ? json.additions : []

@@ -3,12 +3,12 @@ import type { Options, Promised, Tester } from '../../types.ts'
 import { isTerminal, type Job, poll, submit, timeOf, waitUntilFinished } from './jobs.ts'
 import { createWorkspace, listSpellings } from './workspaces.ts'
 
-/** Numbers of jobs that wait in one workspace while one of another is submitted. Quick jobs need more of them. */
+/** Numbers of jobs that wait in one workspace while another gets a job. Quick jobs need more of them. */
 const LENGTHS = [4, 8, 16, 32]
-/** One or two quick jobs can end while another is only being accepted, which proves nothing. */
+/** The least number of waiting jobs: one or two quick ones may end while another is accepted, which proves nothing. */
 const QUEUED_AT_LEAST = 3
 
-/** The promises about the order in which jobs run. */
+/** Returns the promises about the order in which jobs run. */
 export function queuePromises({ contract }: Options): Promised[] {
   const validate = contract.operation('validate')
   return [
@@ -59,7 +59,7 @@ export function queuePromises({ contract }: Options): Promised[] {
   ]
 }
 
-/** Asks for all jobs, the latest first: once a job has left the queue, all jobs before it must have ended. */
+/** Polls all jobs, the latest first: once a job has left the queue, all jobs before it must have ended. */
 async function watchJobs(tester: Tester, ids: string[]): Promise<Job[]> {
   const limit = performance.now() + tester.options.jobMs
   for (;;) {

@@ -10,10 +10,7 @@ import { enginePromises } from './engine-promises.ts'
 import { jobPromises } from './job-promises.ts'
 import { queuePromises } from './queue-promises.ts'
 
-/**
- * All promises of `contracts/iac.v1.yaml`. Generated bodies name a workspace that does not exist: a 404 says that the
- * body was accepted, and no engine runs.
- */
+/** Returns the promises of `contracts/iac.v1.yaml`. Generated bodies name no real workspace: 404 means accepted. */
 export function iacSuite(options: Options): Promised[] {
   const { contract, token, workspace } = options
   const workspacePath = join(workspace, 'missing')

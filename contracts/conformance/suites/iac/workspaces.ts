@@ -2,7 +2,7 @@ import { chmod, mkdtemp, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Tester } from '../../types.ts'
 
-/** Creates a folder for engine jobs with these files. The service may run as another user, who can use it too. */
+/** Creates a workspace with these files, which a service that runs as another user can use too. */
 export async function createWorkspace(tester: Tester, files: Record<string, string> = {}): Promise<string> {
   const parent = tester.options.workspace
   await chmod(parent, 0o755)
@@ -12,7 +12,7 @@ export async function createWorkspace(tester: Tester, files: Record<string, stri
   return path
 }
 
-/** Lists other names of the same folder. */
+/** Lists other spellings of the path of a folder. */
 export async function listSpellings(path: string): Promise<string[]> {
   const link = `${path}-link`
   await symlink(path, link)

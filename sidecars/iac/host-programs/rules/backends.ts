@@ -18,7 +18,7 @@ type Findings = FileScan['findings']
 const HOST_CREDENTIALS = 'it reads credentials of the host, and a file or program that is named there'
 const ELSEWHERE = 'it sends requests, and with some clouds the credentials, to another address'
 
-/** Arguments of state backends that name a file or a program, in whatever block of the backend they stand. */
+/** Arguments of state backends that name a file or a program, in any block of the backend. */
 const FILE_ARGUMENTS =
   /^(?:shared_config_files?|shared_credentials_files?|credential_process|web_identity_token_file|custom_ca_bundle|config_paths?|exec|client_certificate_path|oidc_token_file_path|client_id_file_path|client_secret_file_path|client_key_path|private_key_path|config_file_profile|ca_file|cert_file|key_file|cacert_file|credentials_file|oidc_token_file|token_file)$/
 /** Arguments that name where credentials are checked or fetched, and proxies. */
@@ -27,7 +27,7 @@ const ADDRESSES_OF_CREDENTIALS =
 const ADDRESS_ARGUMENTS =
   /^(?:endpoint|endpoints|s3|dynamodb|dynamodb_endpoint|storage_custom_endpoint|address|lock_address|unlock_address|host|hostname|domain|tablestore_endpoint|path_endpoint)$/
 
-/** State backends and states of others: what they would read, run or send elsewhere. */
+/** Finds state backends and remote states that would read, run or send something elsewhere. */
 export function findBackends({ root }: ConfigTree, place: Place): Findings {
   const settings = blocksOf(root, 'terraform', 0)
   const clouds = settings.flatMap(({ body }) =>
@@ -60,7 +60,7 @@ interface Backend {
   config: ConfigNode
 }
 
-/** Judges a backend and its settings, wherever they stand. */
+/** Checks a backend and its settings. */
 export function judgeBackend(backend: Backend, place: Place): Findings {
   if (backend.type === 'remote' || backend.type === 'cloud') return [runsElsewhere(backend.line, backend.construct)]
   return judgeArguments(backend, place)
@@ -93,7 +93,7 @@ function judgeArguments({ construct, type, line: start, config }: Backend, place
   return findings
 }
 
-/** The platform's own override file names one file, into which the worker writes temporary keys. */
+/** Reports whether this is the file for temporary keys that the platform's override file names. */
 function isOwnKeysFile(key: string, value: ConfigNode, place: Place): boolean {
   if (key !== 'shared_credentials_files' || !place.isOwnOverride || !place.hasPlainKeys) return false
   const [item, ...others] = value.kind === 'array' ? value.items : []
@@ -103,7 +103,7 @@ function isOwnKeysFile(key: string, value: ConfigNode, place: Place): boolean {
 const isFalse = (node: ConfigNode): boolean =>
   (node.kind === 'word' && node.word === 'false') || (node.kind === 'string' && node.value === 'false')
 
-/** Credentials of Google are a JSON document or the path of one; a document may itself name a file or a program. */
+/** Checks credentials of Google: JSON or the path of a file, either of which may name a file or a program. */
 export function judgeGoogle(value: ConfigNode, refuse: (reach: string) => void): void {
   if (value.kind !== 'string') return
   const text = value.value.trim()
@@ -114,7 +114,7 @@ export function judgeGoogle(value: ConfigNode, refuse: (reach: string) => void):
 
 const POSTGRES_FILES = /(?:^|[\s?&])(?:passfile|service|servicefile|sslcert|sslkey|sslrootcert|sslcrl|sslpassword)\s*=/i
 
-/** A connection string of PostgreSQL, as an address or as words. Without a host it means a socket of this machine. */
+/** Checks a connection string of PostgreSQL (address or words). Without a host it means a local socket. */
 function postgresReach(value: ConfigNode, place: Place): string | null {
   if (value.kind !== 'string' || (value.value === '' && !value.whole)) return null
   const text = value.value.trim()
@@ -139,7 +139,7 @@ function decodeURIComponentSafe(text: string): string {
   }
 }
 
-/** `terraform_remote_state`, as data source and wherever else a type of that name may stand. */
+/** Finds `terraform_remote_state` as data source and wherever else that type may occur. */
 function findRemoteStates(root: ConfigNode, place: Place): Findings {
   const scopes = [root, ...blocksOf(root, 'check', 1).map(({ body }) => body)]
   return scopes.flatMap((scope) =>
@@ -161,7 +161,7 @@ function judgeRemoteState(body: ConfigNode, construct: string, line: number, pla
   const configs = entriesNamed(body, 'config').filter(({ value }) => !isUnset(value))
   const dynamic = entriesNamed(body, 'dynamic')
   if (dynamic.length > 0 || configs.some(({ value }) => !isLiteralObject(value))) return refuse('config')
-  // The engine merges override files, so that the backend may stand in another file than its settings.
+  // The engine merges override files, so that the backend may be in another file than its settings.
   const kinds = types.length > 0 ? types : ['']
   return kinds.flatMap((type) =>
     (configs.length > 0 ? configs : [NO_CONFIG]).flatMap((entry) =>
@@ -180,7 +180,7 @@ function judgeRemoteState(body: ConfigNode, construct: string, line: number, pla
 
 const NO_CONFIG: ConfigEntry = { key: 'config', line: 0, value: { kind: 'object', entries: [] } }
 
-/** True if all names in the object are written out. Its values may be computed. */
+/** Reports whether all keys of the object are literal. Its values may be computed. */
 function isLiteralObject(node: ConfigNode): boolean {
   if (node.kind !== 'object') return false
   return entriesOf(node).every(({ key, value }) => key !== null && (value.kind !== 'object' || isLiteralObject(value)))

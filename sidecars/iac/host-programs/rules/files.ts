@@ -25,7 +25,7 @@ const FILE_FUNCTIONS = new Set([
 
 const TYPED_BLOCKS = ['data', 'ephemeral', 'resource']
 
-/** Literal paths that leave the repository, in calls of functions and in arguments that name a file. */
+/** Finds literal paths out of the repository, in function calls and in arguments that name a file. */
 export function findFiles({ root, calls }: ConfigTree, place: Place): Findings {
   const called = calls.flatMap(({ name, line, args: [first, second] }): Findings => {
     if (!FILE_FUNCTIONS.has(name)) return []
@@ -49,7 +49,7 @@ const PATH_MARK = /\0(module|root)\0/g
 
 type CallArgument = ConfigTree['calls'][number]['args'][number] | undefined
 
-/** The pattern of `fileset` is joined to its folder, so it can climb as well. */
+/** Checks the pattern of `fileset`, which is joined to its folder and so can leave it as well. */
 function patternReach(folder: CallArgument, pattern: CallArgument, place: Place): string | null {
   if (pattern?.kind !== 'string') return null
   const known = folder?.kind === 'string' && folder.whole ? folder.value.trim() : '.'
@@ -68,11 +68,11 @@ function findPaths(type: string, body: ConfigTree['root'], place: Place): Findin
   )
 }
 
-/** Entries of nested blocks are looked for at every depth, because `dynamic` puts blocks of its own around it. */
+/** Finds nested entries at every depth, because `dynamic` adds blocks around them. */
 const entriesAt = (body: ConfigTree['root'], [name = '', ...rest]: string[]): ConfigEntry[] =>
   rest.length === 0 ? entriesNamed(body, name) : [...descendantsOf(body)].filter(({ key }) => key === rest.at(-1))
 
-/** The provisioner `file` copies from this machine to another. */
+/** Finds the provisioner `file`, which copies from this machine to another. */
 function findCopies(body: ConfigTree['root'], place: Place): Findings {
   return blocksOf(body, 'provisioner', 1).flatMap(({ body: copy }) =>
     entriesNamed(copy, 'source').flatMap(({ line, value }) => {
@@ -82,7 +82,7 @@ function findCopies(body: ConfigTree['root'], place: Place): Findings {
   )
 }
 
-/** Requests that providers make themselves, most of them while a plan is drawn up. */
+/** Finds requests that providers make themselves, mostly during a plan. */
 function findRequests(type: string, body: ConfigTree['root'], place: Place): Findings {
   const names = addressArguments(type)
   if (names.length === 0) return []

@@ -4,7 +4,7 @@ import { ADDRESS_WHY, addressReach, localFolder, type Place, pathReach } from '.
 
 type Findings = FileScan['findings']
 
-/** Sources of modules and providers: local ones that leave the repository, and ones that this machine would answer. */
+/** Finds module and provider sources that are local and leave the repository, or that lead to this machine. */
 export function findSources({ root }: ConfigTree, place: Place): { findings: Findings; modules: string[] } {
   const findings: Findings = []
   const modules: string[] = []
@@ -26,7 +26,7 @@ export function findSources({ root }: ConfigTree, place: Place): { findings: Fin
 
 const NOT_LITERAL = 'the source is not written literally, so it cannot be judged: write it as text'
 
-/** Modules are called by `module` blocks, and in test files by the `module` of a `run`. */
+/** Finds the sources of `module` blocks, in test files those inside `run`. */
 function moduleSources(root: ConfigNode): { line: number; value: ConfigNode }[] {
   const bodies = [
     ...blocksOf(root, 'module', 1).map(({ body }) => body),
@@ -46,19 +46,19 @@ const providerSources = (root: ConfigNode) =>
     )
 
 const FORCED = /^([A-Za-z0-9]+)::/
-/** Ways to fetch a module that come from another machine and are understood here. */
+/** Ways to fetch a module from another machine that the check understands. */
 const GETTERS = ['git', 'http', 'https', 's3', 'gcs', 'oci']
 const SCHEMES = ['git', 'ssh', 'git+ssh', 'http', 'https', 'oci', 's3', 'gcs']
-/** The beginning of a source that says from which host it comes, whatever stands behind it. */
+/** The beginning of a source that fixes its host, whatever follows. */
 const NAMES_ITS_HOST =
   /^(?![./])(?:[A-Za-z0-9]+::)*(?:[a-z][a-z0-9+.-]*:\/\/[^/?#]+[/?#]|[^@/\s]+@[^:/\s]+:|[^:/\s]+\/)/i
 const SCP = /^(?:[^@/\s]+@)([^:/\s]+):/
 
-/** Returns what a source would reach beyond the repository; null for one inside, and for one of a public host. */
+/** Returns the target of a source beyond the repository; null for one inside and for a public host. */
 function sourceReach(node: ConfigNode & { kind: 'string' }, place: Place): string | null {
   let source = node.value.trim()
   if (source === '') return node.whole ? null : NOT_LITERAL
-  // OpenTofu puts variables into a source before it reads the module: the text before them must say where it leads.
+  // OpenTofu inserts variables into a source before it reads the module: the text before them must fix the target.
   const open = node.whole || NAMES_ITS_HOST.test(source) ? null : NOT_LITERAL
   if (localFolder(source, place.folder) !== null)
     return pathReach({ ...node, value: source.replaceAll('\\', '/') }, place, place.folder) ?? open
@@ -81,7 +81,7 @@ function sourceReach(node: ConfigNode & { kind: 'string' }, place: Place): strin
   return reach === null ? null : ADDRESS_WHY(reach)
 }
 
-/** The host in `host/namespace/name/provider`, or the beginning of any other form such as `github.com/…`. */
+/** Returns the host of `host/namespace/name/provider`, or the beginning of any other form, such as `github.com/…`. */
 const registryHost = (source: string): string | null => {
   const [first = '', ...rest] = source.split('/')
   return rest.length >= 3 || first.includes('.') || first.includes(':') ? first : null

@@ -4,27 +4,26 @@ import { MODULE_PATH, ROOT_PATH } from '../../../../src/hcl/parser.ts'
 import { hostReach, type Reach } from '../../limits/host-address.ts'
 import type { ConfigNode } from '../config-tree.ts'
 
-/** Where a file of the configuration lies, and what it may reach. All paths are absolute. */
+/** The location of a configuration file and the limits of its reach. All paths are absolute. */
 export interface Place {
   workspace: string
-  /** Nothing outside of this folder may be read. */
+  /** The folder outside of which nothing may be read. */
   boundary: string
   /** The folder of the file, which is its module. */
   folder: string
-  /** The platform wrote the file itself, to send the state to its own store, which may have any address. */
+  /** True if the platform wrote the file, to send the state to its own store, which may have any address. */
   isOwnOverride: boolean
-  /** The keys file that this override file names holds keys and nothing else. */
+  /** True if the keys file that this override file names holds nothing but keys. */
   hasPlainKeys: boolean
   /** Name of the platform's override file, which holds the keys of the state store. */
   overrideFilename: string
-  /** Hosts, addresses and networks (as CIDR) that may be contacted although they are not public. */
+  /** Hosts, addresses and networks (CIDR) that may be contacted although they are not public. */
   allowedHosts: readonly string[]
 }
 
 /**
- * Returns what a path leads to beyond the boundary, as a sentence; null for a path inside, or one that only the engine
- * can compute. Of a path that is known in part, the known beginning is judged.
- * @param base the folder that a relative path starts from; the engine takes the workspace
+ * Returns the target of a path beyond the boundary, as a sentence; null for one inside or that only the engine can
+ * compute. Of a partly known path, the known beginning is checked. `base`: the folder of relative paths.
  */
 export function pathReach(node: ConfigNode | undefined, place: Place, base = place.workspace): string | null {
   if (node?.kind !== 'string') return null
@@ -40,7 +39,7 @@ export function pathReach(node: ConfigNode | undefined, place: Place, base = pla
   return secretFile(inside.split('/'), node.whole ? place.overrideFilename : null)
 }
 
-/** Files inside the repository that hold what no code of it may know. */
+/** Recognises files inside the repository that may hold secrets; returns the reason, null for any other. */
 function secretFile(segments: string[], overrideFilename: string | null): string | null {
   const name = segments.at(-1) ?? ''
   if (segments.includes('.git')) return "the path leads into git's own folder, which may hold credentials"
@@ -50,7 +49,7 @@ function secretFile(segments: string[], overrideFilename: string | null): string
     : null
 }
 
-/** The folder that a local source names, or null when the source is not local. */
+/** Returns the folder of a local source; null when the source is not local. */
 export const localFolder = (source: string, folder: string): string | null =>
   /^\.\.?(?:[/\\]|$)/.test(source) ? resolve(folder, join('.', source)) : null
 
@@ -58,10 +57,7 @@ const URL_HOST = /^[a-z][a-z0-9+.-]*:\/{2,}(?:[^/?#\\]*@)?(\[[^\]]*\]|[^/?#\\:]*
 const BARE_HOST = /^(?:[^/?#\\@\s]*@)?(\[[^\]]*\]|[^/?#\\:\s]+|[0-9a-f:]*:[0-9a-f:.]+)(?::\d+)?(?:[/?#].*)?$/i
 const SOCKET = /^(?:unix|unixgram|npipe|vsock|fd):|^\/(?!\/)/i
 
-/**
- * Returns what the host of an address is; null when it is public, allowed, or no address. A socket counts as this
- * machine.
- */
+/** Classifies the host of an address; null if public, allowed or no address. A socket counts as this machine. */
 export function addressReach(text: string, place: Place, form: 'url' | 'host' = 'url'): Reach | null {
   const address = text.trim()
   if (SOCKET.test(address)) return form === 'host' || !address.startsWith('/') ? 'this machine' : null

@@ -11,7 +11,7 @@ import type { FileScan } from '../findings.ts'
 
 type Findings = FileScan['findings']
 
-/** The provisioner `file` only copies. Every other one runs a program. */
+/** Reports whether a provisioner runs a program; only `file`, which copies, does not. */
 const isProgramProvisioner = (type: string | null): boolean => type !== 'file'
 
 const PROGRAM_TYPES = ['external', 'local_command']
@@ -20,7 +20,7 @@ const TYPED_BLOCKS = ['data', 'ephemeral', 'action']
 const isProgramBlock = (block: string | null, type: string | null): boolean =>
   block !== null && TYPED_BLOCKS.includes(block) && type !== null && PROGRAM_TYPES.includes(type)
 
-/** Constructs that would run a program on the machine of the engine. */
+/** Finds constructs that would run a program on the engine's machine. */
 export function findPrograms(tree: ConfigTree, form: 'hcl' | 'json'): Findings {
   const { root } = tree
   const placed = form === 'hcl' ? findBlocks(tree) : findMembers(tree)
@@ -45,7 +45,7 @@ export function findPrograms(tree: ConfigTree, form: 'hcl' | 'json'): Findings {
   return [...placed, ...exec, ...encryption, ...rendered].sort((a, b) => a.line - b.line)
 }
 
-/** Blocks are looked for at every depth, so that a place where the engine would not take one is refused as well. */
+/** Finds blocks at every depth, so that one in a place that the engine does not accept is refused as well. */
 function findBlocks({ root }: ConfigTree): Findings {
   const findings: Findings = []
   for (const { key, line, value, block } of descendantsOf(root)) {
@@ -59,7 +59,7 @@ function findBlocks({ root }: ConfigTree): Findings {
   return findings
 }
 
-/** In JSON a block looks like any other object, so only the places count where the engine takes one. */
+/** Finds blocks in JSON, where they look like other objects, only in the places that the engine accepts. */
 function findMembers({ root }: ConfigTree): Findings {
   const findings: Findings = []
   for (const { body } of [...blocksOf(root, 'resource', 2), ...blocksOf(root, 'removed', 0)])

@@ -1,11 +1,11 @@
 /**
- * Arguments with which providers read or write on the engine's machine, or ask of the network while a plan is drawn up.
- * No schema tells: a path is an ordinary text there.
+ * Arguments with which providers use files of the engine's machine, or send requests during a plan. No schema marks
+ * them: a path is an ordinary text there.
  */
 
 const CHARTS = ['chart', 'keyring', 'repository_ca_file', 'repository_cert_file', 'repository_key_file']
 
-/** Types by the arguments that name a file. An argument of a nested block has the names that lead to it. */
+/** Types by the arguments that name a file. Nested arguments have the path of their blocks. */
 const FILES: Record<string, string[]> = {
   archive_file: ['source_file', 'source_dir', 'output_path'],
   aws_connect_contact_flow: ['filename'],
@@ -55,7 +55,7 @@ const FILES: Record<string, string[]> = {
   template_file: ['filename'],
 }
 
-/** Types by the arguments that name an address which the provider asks from the engine's machine. */
+/** Types by the arguments that name an address which the provider requests from the engine's machine. */
 const REQUESTS: Record<string, string[]> = {
   aws_emr_cluster: ['configurations'],
   http: ['url'],
@@ -65,8 +65,8 @@ const REQUESTS: Record<string, string[]> = {
 const ofType = (table: Record<string, string[]>, type: string): string[] =>
   Object.hasOwn(table, type) ? (table[type] ?? []) : []
 
-/** Paths of the arguments of a type that name a file of the engine's machine, such as `package.path`. */
+/** Returns the paths of a type's arguments that name a file of the engine's machine, such as `package.path`. */
 export const fileArguments = (type: string): string[] => ofType(FILES, type)
 
-/** Names of the arguments of a type that name an address. */
+/** Returns the names of a type's arguments that name an address. */
 export const addressArguments = (type: string): string[] => ofType(REQUESTS, type)

@@ -5,20 +5,17 @@ import { ADDRESS_WHY, addressReach, type Place, pathReach } from './place.ts'
 
 type Findings = FileScan['findings']
 
-/**
- * Arguments with which a provider reads credentials of the host. Such files can name programs, and what they hold was
- * not given to this job.
- */
+/** Arguments that read credentials of the host: such files can name programs and were not given to this job. */
 const HOST_CREDENTIALS =
   /^(?:shared_config_files?|shared_credentials_(?:files?|dir)|credential_process|(?:aws_)?web_identity_token_file|aws_shared_credentials_file|config_paths?|kubeconfig(?:_path)?|client_certificate_path|oidc_token_file_path|client_id_file_path|client_secret_file_path|private_key_path|config_file_profile|keytab_path|krb5conf_path|krbconf_path|credentials_file|token_file(?:name)?|service_account_key_file|oidc_token_file|profile_file)$/
-/** Other arguments that name a file. One inside the repository is as good as its text. */
+/** Other arguments that name a file. One inside the repository is harmless. */
 const FILE =
   /(?:_file|_files|_dir|_dirs|_bundle|_filename|cacert|ca_cert|cert_path|key_path|keyring|_config_path|plugins_path|repository_cache)$/
 const SENDS_CREDENTIALS =
   /^(?:metadata_host|msi_endpoint|oidc_request_url|credentials_uri|ec2_metadata_service_endpoint)$/
 const HOST = /(?:^|_)(?:host|hostname|address|addr|server|endpoint|uri|url)$/
 
-/** Arguments of providers that name files or programs of the host, or connect to it. */
+/** Finds provider arguments that name files or programs of the host, or connect to it. */
 export function findProviders({ root }: ConfigTree, place: Place): Findings {
   return blocksOf(root, 'provider', 1).flatMap(({ labels, line: start, body }) => {
     const type = labels[0] ?? ''
@@ -53,7 +50,7 @@ function judgeTexts(
       return
     }
     const reach = addressReach(text.value, place, HOST.test(key) ? 'host' : 'url')
-    // A private network is where clusters and databases of a company are. The sandbox decides what may be reached there.
+    // Company clusters and databases are in private networks; the sandbox decides which of them are reachable.
     if (reach !== null && reach !== 'a private network') refuse(ADDRESS_WHY(reach))
   }
 }

@@ -2,40 +2,39 @@ import { isJsonObject, itemsOf, type Json, memberOf } from '../../../base/json.t
 import type { Plan } from '../../plan.ts'
 import { MAX_DEPENDENCIES, MAX_MODULE_DEPTH } from '../limits.ts'
 
-/** A module as the plan's `configuration` describes it, once for all of its instances. */
+/** A module in the plan's `configuration`, once for all of its instances. */
 export interface CodeModule {
-  /** Names of the calls that lead to it; none for the root. */
+  /** Names of the calls that lead to it; empty for the root. */
   names: readonly string[]
   module: Json | undefined
   /** Its call; undefined for the root. */
   call: Json | undefined
   parent: CodeModule | null
   children: Map<string, CodeModule>
-  /** Blocks by `<type>.<name>`, those of data sources by `data.<type>.<name>`. */
+  /** Blocks by `<type>.<name>`, data sources by `data.<type>.<name>`. */
   blocks: Map<string, Json>
-  /** What was resolved before, by the name of a variable or an output. */
+  /** Resolved references by the name of a variable or output. */
   resolved: Map<string, References>
 }
 
-/** A block that an expression refers to. */
 export interface Reference {
   module: CodeModule
   block: string
-  /** Key of the instance as an address writes it; null for any. */
+  /** Instance key as an address writes it; null for any. */
   key: string | null
-  /** Keys of instances of modules that were named on the way, by the number of calls above them. */
+  /** Keys of module instances that the reference names, by the number of calls above them. */
   module_keys: ReadonlyMap<number, string>
-  /** True if the expression also has the key or number of its own instance, so that equal keys belong together. */
+  /** True if the expression also uses its own instance key, so that equal keys belong together. */
   by_own_key: boolean
 }
 
-/** Everything that expressions refer to, and whether a part of it cannot be told from the plan. */
+/** All references of an expression, and whether the plan leaves some of them open. */
 export interface References {
   found: Map<string, Reference>
   is_complete: boolean
 }
 
-/** Reads the modules of a plan's configuration. Local values are not in it, so that nobody can look through them. */
+/** Reads the modules of a plan's configuration, which does not contain local values. */
 export function readCode({ document }: Plan): CodeModule {
   return readModule(memberOf(document.configuration, 'root_module'), { names: [], call: undefined, parent: null })
 }
@@ -57,11 +56,11 @@ function readModule(module: Json | undefined, place: Pick<CodeModule, 'names' | 
   return code
 }
 
-/** The module that calls lead to; undefined when the code has none. */
+/** Returns the module that calls lead to; undefined when the code has none. */
 export const findModule = (root: CodeModule, names: readonly string[]): CodeModule | undefined =>
   names.reduce<CodeModule | undefined>((module, name) => module?.children.get(name), root)
 
-/** What a block refers to, with what the calls of its module and of those around it depend on. */
+/** Returns the references of a block and of the calls of all enclosing modules. */
 export function referencesOfBlock(module: CodeModule, block: Json): References {
   const references: References = { found: new Map(), is_complete: true }
   addExpressions(references, module, block, ['expressions', 'count_expression', 'for_each_expression', 'provisioners'])
@@ -79,7 +78,7 @@ function referencesOfCalls(module: CodeModule): References {
   })
 }
 
-/** Resolves once. What refers to itself is complete without the part that leads back. */
+/** Resolves once; a circular reference ends where it leads back. */
 function remember(module: CodeModule, name: string, resolve: (references: References) => void): References {
   const known = module.resolved.get(name)
   if (known) return known
@@ -94,7 +93,7 @@ function addExpressions(into: References, module: CodeModule, holder: Json | und
     for (const names of referenceLists(memberOf(holder, member), 0)) addNames(into, module, names)
 }
 
-/** The lists of references in an expression, or in the blocks that it is made of. */
+/** Yields the reference lists in an expression and its nested blocks. */
 function* referenceLists(expression: Json | undefined, depth: number): Generator<string[]> {
   if (depth > MAX_MODULE_DEPTH || typeof expression !== 'object' || expression === null) return
   const own = memberOf(expression, 'references')
@@ -110,7 +109,7 @@ const MODULE = new RegExp(String.raw`^module\.([^.[]+)${KEY}(?:\.([^.[]+))?`)
 const BLOCK = new RegExp(String.raw`^(?:resource\.)?((?:data\.)?[^.[]+\.[^.[]+)${KEY}`)
 const OWN_KEY = /^(?:each\.(?:key|value)|count\.index)\b/
 
-/** Resolves the names in one expression, which the engine lists like this: `a.b[0].id`, `a.b[0]`, `a.b`. */
+/** Resolves the references of one expression, which the engine lists as `a.b[0].id`, `a.b[0]`, `a.b`. */
 function addNames(into: References, module: CodeModule, names: readonly string[]): void {
   const byOwnKey = names.some((name) => OWN_KEY.test(name))
   const parts = names.map((name) => ({ name, call: MODULE.exec(name), block: BLOCK.exec(name) }))
@@ -147,7 +146,7 @@ const referencesOfVariable = (module: CodeModule, name: string): References =>
     for (const names of referenceLists(given, 0)) addNames(references, module.parent, names)
   })
 
-/** What an output of a module refers to; without an output, every block of the module and of those inside of it. */
+/** Returns the references of a module's output; without an output, of every block in the module and below it. */
 const referencesOfModule = (module: CodeModule, output: string | undefined): References =>
   remember(module, output === undefined ? 'all' : `output ${output}`, (references) => {
     if (output !== undefined) {
@@ -161,7 +160,7 @@ const referencesOfModule = (module: CodeModule, output: string | undefined): Ref
     for (const child of module.children.values()) merge(references, referencesOfModule(child, undefined))
   })
 
-/** The same references, where the call at this depth is known to be one instance. */
+/** Returns the references limited to one instance of the call at this depth. */
 function pinned(references: References, depth: number, key: string | undefined): References {
   if (key === undefined) return references
   const found = [...references.found.values()].map((one): [string, Reference] => {

@@ -6,7 +6,7 @@ import { MAX_DEPENDENCIES, MAX_MODULE_DEPTH } from '../limits.ts'
 import { findModule, type Reference, readCode, referencesOfBlock } from './configuration.ts'
 import { type Instance, type InstanceIndex, indexInstances, instanceOf } from './instances.ts'
 
-/** Positions of the resources that one depends on, in the plan's order, and how many more there are. */
+/** Positions of the resources that one depends on, in the plan's order, and the number of further ones. */
 export interface Dependencies {
   indexes: number[]
   left_out: number
@@ -15,9 +15,8 @@ export interface Dependencies {
 const NONE: Dependencies = { indexes: [], left_out: 0 }
 
 /**
- * Finds what resources of a plan depend on, as far as that is in the plan as well: what their blocks refer to, through
- * variables, outputs and calls of modules. Of a block that the code does not have any more, or that uses local values,
- * which a plan does not describe, the state tells it; the state names indirect dependencies too.
+ * Finds the dependencies between resources of a plan: the references of their blocks through variables, outputs and
+ * module calls. For a removed block, or one with local values, the state names them, indirect ones included.
  */
 export function findDependencies(plan: Plan): (index: number) => Dependencies {
   const instances = plan.resource_changes.map(instanceOf)
@@ -57,10 +56,7 @@ function collect(source: Instance, lists: readonly (readonly Instance[])[]): Dep
   return { indexes: kept, left_out: leftOut + indexes.length - kept.length }
 }
 
-/**
- * The instances that a reference means. Within a module that both are in, they belong to the same instance of it. Where
- * an expression uses the key of its own instance, an instance with the same key is meant.
- */
+/** Returns the instances that a reference means: those of the same module instance and, by own key, of the same key. */
 function instancesOf(reference: Reference, source: Instance, targets: InstanceIndex): readonly Instance[] {
   const { module, block, key, module_keys, by_own_key } = reference
   const keys = source.keys.slice(0, sharedDepth(source.names, module.names))
@@ -71,7 +67,7 @@ function instancesOf(reference: Reference, source: Instance, targets: InstanceIn
   return sameKey.length > 0 ? sameKey : targets.find(wanted)
 }
 
-/** The listed instances of a block that the state names. Its addresses have no indexes. */
+/** Returns the listed instances of a block that the state names without indexes. */
 function listedAt(address: string, source: Instance, targets: InstanceIndex): readonly Instance[] {
   const bare = withoutIndexes(address)
   const names = readAddress(bare).calls.map(({ name }) => name)
@@ -85,7 +81,7 @@ function sharedDepth(a: readonly string[], b: readonly string[]): number {
   return depth
 }
 
-/** What resources of the state depend on, by their address. */
+/** Reads dependencies from the state, by address. */
 function readState({ document }: Plan): Map<string, string[]> {
   const byAddress = new Map<string, string[]>()
   const visit = (module: Json | undefined, depth: number) => {

@@ -2,20 +2,19 @@ import { readAddress } from '../../own-changes/code-places.ts'
 import type { ResourceChange } from '../../plan.ts'
 import { MAX_MODULE_DEPTH } from '../limits.ts'
 
-/** A listed resource, as dependencies look for it. */
+/** A listed resource, as dependencies refer to it. */
 export interface Instance {
-  /** Position in the plan's list. */
   index: number
-  /** Names of the calls that lead to its module, and the key of the instance of each of them. */
+  /** Names of the calls that lead to its module, with the instance key of each. */
   names: readonly string[]
   keys: readonly (string | null)[]
-  /** `<type>.<name>` of its block, `data.<type>.<name>` for a data source. */
+  /** Block as `<type>.<name>`, or `data.<type>.<name>` for a data source. */
   block: string
-  /** Key of its instance as an address writes it. */
+  /** Instance key as an address writes it. */
   key: string | null
 }
 
-/** Reads where a resource stands; null when its module is too deep. */
+/** Reads the position of a resource; null when its module is nested too deep. */
 export function instanceOf({ address, mode, type, name }: ResourceChange, index: number): Instance | null {
   const { calls, resource } = readAddress(address)
   if (calls.length > MAX_MODULE_DEPTH) return null
@@ -28,22 +27,22 @@ export function instanceOf({ address, mode, type, name }: ResourceChange, index:
   }
 }
 
-/** Which instances of a block are looked for. */
+/** A search for instances of a block. */
 export interface Wanted {
   names: readonly string[]
   block: string
-  /** Keys of the outermost calls; the calls behind them may have any key. */
+  /** Keys of the outermost calls; later calls may have any key. */
   keys: readonly (string | null)[]
   /** Any instance when absent. */
   key?: string | null
 }
 
-/** Finds listed resources without looking at all of them. */
+/** A lookup of listed resources. */
 export interface InstanceIndex {
   find(wanted: Wanted): readonly Instance[]
 }
 
-/** Each instance is entered once for every call that leads to it, so that each look-up is one step. */
+/** Indexes each instance under every call that leads to it, so that a lookup is one step. */
 export function indexInstances(instances: readonly (Instance | null)[]): InstanceIndex {
   const entries = new Map<string, Instance[]>()
   const enter = (wanted: Wanted, instance: Instance) => {
