@@ -9,7 +9,10 @@ const RENEW_EVERY_MS = 20_000
 /** The timeout for the identity provider, in seconds. */
 const TIMEOUT_S = 10
 
-/** Creates the authorization code flow with PKCE. Without a refresh token, a hidden frame renews the tokens. */
+/**
+ * Creates the authorization code flow with PKCE, with tokens stored for this tab. Without a valid refresh token, a
+ * hidden frame renews them.
+ */
 export async function createProvider(config: AuthConfig): Promise<Provider> {
   const manager = createManager(config)
   let renewing: Promise<string | null> | undefined

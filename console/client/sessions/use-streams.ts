@@ -98,7 +98,10 @@ export interface LiveStatus {
 
 const ENDS = ['COMPLETED', 'UNCOMPLETED', 'FAILED']
 
-/** Follows the status of a session while a round is in flight. A hidden page does not, to save HTTP/1.1 connections. */
+/**
+ * Follows the status of a session while a round is in flight, and reads the session at every change. A hidden page does
+ * not, because browsers allow only six HTTP/1.1 connections to a host.
+ */
 export function useLiveSession(id: string, inFlight: boolean): { live: LiveStatus | null; stream: StreamState } {
   const { api } = usePlatform()
   const client = useQueryClient()

@@ -28,7 +28,9 @@ const CODE_RULE = /^(common|aws|azure|gcp|oci|kubernetes)\.[a-z0-9-]+\.[a-z0-9-]
 
 const isCodeRule = (id: string): boolean => id.length < 200 && CODE_RULE.test(id)
 
-/** Reads a compliance check. Only findings in `plan` count as found by code, even if a model uses the id of a rule. */
+/**
+ * Reads a compliance check, or null. Only findings in `plan` count as code's, even if a model uses the id of a rule.
+ */
 export function readCompliance(document: unknown, plan: PlanDocument | undefined): Compliance | null {
   const { passed, summary, violations, checked_rules } = objectOf(document)
   if (typeof passed !== 'boolean') return null

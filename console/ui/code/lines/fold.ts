@@ -21,7 +21,9 @@ interface Unfolded {
   limit?: number
 }
 
-/** Folds unchanged lines; `changed` marks the others. Returns the pieces and the number of lines beyond the limit. */
+/**
+ * Folds unchanged lines unless all are; `changed` marks the others. Also returns the number of lines beyond the limit.
+ */
 export function foldLines(
   changed: readonly boolean[],
   { opened = new Map(), reveal = null, limit = Number.POSITIVE_INFINITY }: Unfolded = {},
