@@ -97,7 +97,7 @@ async function benchBodies({ name, path, method, bytes, app }: Target, runs: num
 async function benchPack({ name, build }: (typeof HOSTILE_PACKS)[number], runs: number): Promise<Figure[]> {
   const built = build()
   const context = gitContext({ allow_private_hosts: ['127.0.0.1'] }, { fetch: remoteOf(built) })
-  // Some are read and some are refused; the tests say which. Here it counts what either took.
+  // Attacks may be read or refused. This counts the cost of either.
   const found = await best(runs, () => findRootModules(context, 'https://127.0.0.1/a/b').catch(() => []))
   const label = `pack of ${Math.ceil(built.pack.length / 1e5) / 10} MB, ${name}`
   return [

@@ -23,7 +23,7 @@ export async function startCache(options: { port?: number; token: string; now?: 
       const answer = createAnswerer(execute, headers['upstash-encoding'] === 'base64')
       if (!Array.isArray(command)) return refuse(400, 'ERR failed to parse command')
       if (path === '/pipeline') return { status: 200, body: command.map(answer) }
-      // When one command of a transaction cannot be read, the whole transaction is refused.
+      // The whole transaction is refused if one of its commands cannot be read.
       if (path === '/multi-exec')
         return command.every(isCommand)
           ? { status: 200, body: command.map(answer) }

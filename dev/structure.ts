@@ -32,7 +32,7 @@ async function readFiles(): Promise<Map<string, string>> {
   return new Map(await Promise.all(texts))
 }
 
-/** What is wrong with the imports of the files and with the table, as sentences. */
+/** Finds faults in the imports of the files and in the table, as sentences. */
 function findFaults(texts: ReadonlyMap<string, string>, table: Table): string[] {
   const imports = new Map([...texts].map(([path, text]) => [path, readImports(path, text)]))
   const refused = [...imports].flatMap(([path, found]) =>

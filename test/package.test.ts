@@ -17,7 +17,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 const messages = (lines: string[]) =>
   lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line).message)
 
-/** The iac sidecar as an operator starts it: npm, its shell, and the service. */
+/** Starts the iac sidecar as an operator does: npm, its shell, and the service. */
 async function startWithNpm() {
   const child = spawn('npm', ['run', 'sidecar', '--', 'iac'], {
     cwd: ROOT,
@@ -32,7 +32,7 @@ async function startWithNpm() {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const lines: string[] = []
-  // Comes when the last process that holds the pipe has ended, not when npm has.
+  // Emitted when the last process that holds the pipe has ended, not when npm has.
   const closed = once(child, 'close').then(([code]) => code)
   const ready = new Promise<void>((resolve) => {
     createInterface({ input: child.stdout }).on('line', (line) => {

@@ -1,10 +1,7 @@
 /** A field of a protobuf message. The value is a number for the fixed and variable kinds, bytes for the others. */
 export type Field = { number: number; value: bigint | Uint8Array }
 
-/**
- * Reads the fields of a message in their order.
- * Errors: `RangeError` for bytes that are no protobuf message.
- */
+/** Reads the fields of a message in their order. Errors: `RangeError` for bytes that are no protobuf message. */
 export function* readFields(message: Uint8Array): Generator<Field> {
   const view = new DataView(message.buffer, message.byteOffset, message.byteLength)
   let at = 0

@@ -12,10 +12,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/**
- * Takes the data folder for this process.
- * Errors: another living process has it.
- */
+/** Takes the data folder for this process. Errors: another living process has it. */
 export async function takeOwnership(dataDir: string): Promise<void> {
   const owner = Number(await readFile(join(dataDir, 'owner'), 'utf8').catch(() => ''))
   if (owner && owner !== process.pid && isAlive(owner) && (await commandOf(owner)).includes('node'))

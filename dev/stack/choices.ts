@@ -9,7 +9,7 @@ import { PROJECT_ROOT } from './data-folder.ts'
 type Env = Record<string, string | undefined>
 export type Document = Record<string, unknown>
 
-/** Which services belong to the operator. All others are embedded. */
+/** The services that belong to the operator. All others are embedded. */
 export interface Choices {
   /** The configuration on which the generated values are put: the operator's file, or the shipped one. */
   base: Document

@@ -7,7 +7,7 @@ export interface Room {
   /** Its contents, in one line. */
   holds: string
   /**
-   * What it may import beside itself:
+   * The parts that it may import beside itself:
    * - the name of a room that stands before it, `src/base`
    * - one file or folder of such a room, `src/runtime/serve.ts`
    * - `src/*`, every room of `src` that stands before it; `*`, every room that stands before it

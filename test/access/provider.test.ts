@@ -60,7 +60,7 @@ describe('people who log in at a certified provider', () => {
       operation_role: 'developer',
       panel_role: null,
     })
-    // An access token names nobody: what is known stays.
+    // An access token has no name in it, so the known name stays.
     expect(await user(access_token)).toEqual(first)
   })
 

@@ -10,20 +10,20 @@ const REDIRECT_URI = 'https://console.example.org/callback'
 
 export interface IdentityProvider {
   url: string
-  /** Paths asked of it, in order. */
+  /** Requested paths, in order. */
   asked: string[]
   /** Claims of accounts by subject; an account without an entry has none but its subject. */
   accounts: Map<string, Omit<AccountClaims, 'sub'>>
-  /** Walks the code flow with PKCE as a browser does, for this account. */
+  /** Runs the code flow with PKCE as a browser does, for this account. */
   logIn(subject: string): Promise<{ id_token: string; access_token: string }>
-  /** Signs with new keys from now on; the old ones are published as long as `keep` says so. */
+  /** Signs with new keys from now on. The old ones stay published if `keep` says so. */
   rotate(keep?: 'old keys published'): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * A certified provider on a free loopback port, with one public client. Identity tokens carry the
- * client id as audience, access tokens (JWT) the address of the API.
+ * Starts a certified provider on a free loopback port, with one public client. Identity tokens have the client id as
+ * audience, access tokens (JWT) the address of the API.
  */
 export async function startIdentityProvider(): Promise<IdentityProvider> {
   let provider: Provider
@@ -40,7 +40,7 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
   let keys: JWK[] = []
   const rotate: IdentityProvider['rotate'] = async (keep) => {
     const fresh = await Promise.all(['RS256', 'ES256'].map(createKey))
-    // The first key of a kind signs.
+    // The first key of each kind signs.
     keys = keep ? [...fresh, ...keys] : fresh
     provider = createProvider(url, keys, accounts)
   }
@@ -83,7 +83,7 @@ function createProvider(url: string, keys: JWK[], accounts: IdentityProvider['ac
       },
     ],
     claims: { email: ['email', 'email_verified'], profile: ['name', 'preferred_username'] },
-    // Providers that the platform meets put the claims into the identity token.
+    // Providers in use put the claims into the identity token.
     conformIdTokenClaims: false,
     cookies: { keys: ['cookie-key-of-the-test'] },
     features: {
@@ -105,7 +105,7 @@ function createProvider(url: string, keys: JWK[], accounts: IdentityProvider['ac
   })
 }
 
-/** Stands for the person who logs in and agrees. */
+/** Acts as the person who logs in and agrees. */
 async function consent(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { params } = await provider.interactionDetails(request, response)
   const accountId = String(params.login_hint)
@@ -125,8 +125,8 @@ interface CodeFlow {
 }
 
 /**
- * Walks the code flow with PKCE of a public client. Discovery is not asked: the endpoints are `/auth` and `/token`.
- * @throws Error when there is no code or no token, with what the provider answered
+ * Runs the code flow with PKCE of a public client, at the endpoints `/auth` and `/token` without discovery.
+ * @throws Error with the provider's answer when there is no code or no token
  */
 export async function codeFlow(
   url: string,

@@ -22,7 +22,7 @@ afterEach(() => {
 })
 const seconds = () => Math.floor(Date.now() / 1000)
 const pass = (ms: number) => vi.setSystemTime(Date.now() + ms)
-/** The second check is the first that may be remembered: the keys were read during the one before. */
+/** Checks a token twice. Only the second check can be cached, because the first one reads the keys. */
 async function used(token: string): Promise<void> {
   for (let time = 0; time < 3; time++) expect((await verify(token)).sub).toBe('ada')
 }
@@ -72,7 +72,7 @@ describe('a token that was verified before', () => {
 })
 
 describe('the check of a signature', () => {
-  /** Signatures that were checked while a token was used so many times. */
+  /** Counts the signature checks while a token is used `times` times. */
   async function checksOf(token: string, times: number): Promise<number> {
     const check = vi.spyOn(crypto.subtle, 'verify')
     for (let time = 0; time < times; time++) await verify(token)
@@ -80,7 +80,7 @@ describe('the check of a signature', () => {
     check.mockRestore()
     return length
   }
-  /** A token of about so many characters, and no more. */
+  /** Makes a token of about this many characters, and no more. */
   async function tokenOf(characters: number): Promise<string> {
     const signed = (padding: number) => issuer.token('ada', { padding: 'x'.repeat(padding) })
     let padding = Math.floor(((characters - (await signed(0)).length) * 3) / 4)

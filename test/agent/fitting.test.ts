@@ -10,7 +10,7 @@ const budget = (tokens: number) => ({ tokens, estimate: (text: string) => estima
 const done: Script = { args: { status: 'done', summary: 'All written.' } }
 const read = (file: string): Script => ({ calls: [['read_file', { file }]] })
 
-/** Answers as many characters as the name of the file says, each time another letter. */
+/** Makes a tool that returns as many characters as the file name says, each time another letter. */
 function reader(name = 'read_file', more: Partial<Tool> = {}): Tool {
   let runs = 0
   const run = ({ file }: Record<string, unknown>) => 'abcdefgh'.charAt(runs++).repeat(Number(file))

@@ -34,7 +34,7 @@ async function chain(handler: ModelHandler, more: Partial<TaskRequest> = {}) {
     })
   const sent = (call: number) => server.requests[call]?.body.messages ?? []
   const offered = (call: number) => server.requests[call]?.body.tools?.map((tool) => tool.function.name)
-  /** Contents of the tool messages that the last call carried. */
+  /** Returns the contents of the tool messages in a call. */
   const answers = (call: number) =>
     sent(call)
       .filter((message) => message.role === 'tool')
@@ -42,7 +42,7 @@ async function chain(handler: ModelHandler, more: Partial<TaskRequest> = {}) {
   return { server, run, sent, offered, answers }
 }
 
-/** The same chain after its run. */
+/** Returns a chain after its run. */
 async function ran(...given: Parameters<typeof chain>) {
   const started = await chain(...given)
   return { ...started, result: await started.run() }
@@ -50,7 +50,7 @@ async function ran(...given: Parameters<typeof chain>) {
 
 const done = toolCall('task_complete', { status: 'done', summary: 'all written' })
 
-/** A tool that counts its runs and answers with `result`. */
+/** Makes a tool that counts its runs and returns `result`. */
 function tool(
   name: string,
   result: (args: Record<string, unknown>, run: number) => unknown = () => `${name} result`,

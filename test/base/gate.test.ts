@@ -4,7 +4,7 @@ import { createGate } from '../../src/base/gate.ts'
 const gateOf = (changes: Partial<Parameters<typeof createGate>[0]> = {}) =>
   createGate({ atOnce: 2, waiting: 2, waitMs: 5_000, busy: 'come back later', ...changes })
 
-/** Work that ends when it is told to. */
+/** Makes work that ends on request. */
 function workOf() {
   const started: number[] = []
   const ends: (() => void)[] = []

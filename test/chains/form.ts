@@ -1,9 +1,9 @@
 import type { InferenceRequest, Message, ToolDefinition } from '../../src/llm/inference.ts'
 
-/** A part of a golden file: its heading and what follows it, verbatim. */
+/** A part of a golden file: its heading and the text below it, verbatim. */
 export type Section = readonly [heading: string, text: string]
 
-/** Sections as one text; the ids of data blocks are random, so each is replaced by its number within the section. */
+/** Joins sections to one text. The random id of each data block is replaced by its number within the section. */
 export const renderSections = (sections: readonly Section[]): string =>
   sections.map(([heading, text]) => `@@@ ${heading}\n${withStableIds(text)}\n`).join('\n')
 
@@ -19,7 +19,7 @@ function withStableIds(text: string): string {
 export const renderDefinition = ({ name, description, parameters }: ToolDefinition): string =>
   `${name}\n${description}\n${JSON.stringify(parameters, null, 2)}`
 
-/** A whole model request; the definitions of its tools have a golden file of their own. */
+/** Renders a whole model request without its tool definitions, which have their own golden file. */
 export const renderRequest = ({ messages, tools, signal: _, ...rest }: InferenceRequest): string =>
   [
     JSON.stringify(rest),

@@ -11,14 +11,14 @@ import { PROMPTS, SHARED } from './prompts.ts'
 import { requestsOf } from './requests.ts'
 
 /**
- * The files of `golden/` hold, byte for byte, what models are asked: `<chain>.txt` every prompt in every variant,
- * `<chain>.requests.txt` the calls that the steps make. Whoever changes a prompt on purpose writes them anew with
- * `npx vitest run test/chains -u` and sees in the difference what a model will read.
+ * The files of `golden/` hold the requests to models, byte for byte: `<chain>.txt` every prompt in every variant,
+ * `<chain>.requests.txt` the calls of the steps. After an intended change of a prompt, `npx vitest run test/chains -u`
+ * writes them anew, and their diff shows what a model will read.
  */
 
 const file = (name: string) => join(import.meta.dirname, 'golden', `${name}.txt`)
 
-/** The definitions of the result tools of a chain; variants of a chain may have several. */
+/** Lists the definitions of the result tools of a chain. Its variants may have several. */
 function resultToolsOf(name: string): Section[] {
   const definitions = CHAINS.flatMap((chain) =>
     chain.name === name && 'resultTool' in chain ? [chain.resultTool().definition] : [],

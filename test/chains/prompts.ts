@@ -44,7 +44,7 @@ import type { Section } from './form.ts'
 import { renderDefinition } from './form.ts'
 
 /**
- * Every prompt of every chain in every variant, made by the functions of the code. Golden files hold what comes out;
+ * Every prompt of every chain in every variant, made by the functions of the code. Golden files hold the results, so
  * when the functions move, only this file changes.
  */
 
@@ -77,7 +77,7 @@ const EARLIER_TARGETS = {
   leftOut: ['c.d'],
 }
 const IDS = ['arn:aws:s3:::one', 'vpc-2']
-/** A session whose third request reverses a number of the first, with everything that a round may know besides. */
+/** A session whose third request reverses a number of the first, with every optional part of the background. */
 const FOLLOW_UP: PlanBackground = {
   requests: [
     { number: 1, text: 'Keep the logs for 35 days', fate: 'applied' },
@@ -314,7 +314,7 @@ const OFFERED: readonly Tool[] = [
   resourceSchemaTool({ installed: nobody, names: nobody, of: nobody, forget: nobody }),
 ]
 
-/** What is not of one chain: the tools that are offered, earlier turns and what the loop itself says. */
+/** Texts that belong to no single chain: tools, earlier turns and messages of the loop. */
 export const SHARED: Record<string, readonly Section[]> = {
   tools: OFFERED.map(({ definition }): Section => [definition.name, renderDefinition(definition)]),
   conversation: [

@@ -37,15 +37,15 @@ import {
 import { planOf } from '../plan/fixtures.ts'
 
 /**
- * What the steps of the worker ask a model: role, tools in their order and messages of every call, for each chain in
- * each of the ways in which a step uses it.
+ * The requests of the worker's steps to a model: role, tools in their order and messages of every call, for each chain
+ * in each of the ways in which a step uses it.
  */
 
 type Steps = Awaited<ReturnType<typeof createSteps>>
 type WorldOptions = NonNullable<Parameters<Steps['world']>[0]>
 
 const CONVENTIONS = { templates: ['TEMPLATE ONE', 'TEMPLATE TWO'], abbreviations: ['aws_vpc: vpc'] }
-/** Templates of which only the first is about a type that the plan of these calls has. */
+/** Templates of which only the first concerns a type in the plan of these calls. */
 const OF_DATABASES = {
   templates: [
     '# Database (`aws_db_instance`)\n\n## Required\n- `engine`\n\n## Dependencies\n- A subnet group.',
@@ -94,7 +94,7 @@ const SCRIPTS: Record<string, Script> = {
 
 const TURN = { user: 'an earlier request', assistant: 'an earlier answer' }
 
-/** A step in a world of its own; what it asked, without status messages unless they are asked for. */
+/** Runs a step in its own world and returns its requests, by default without status messages. */
 async function asked(
   steps: Steps,
   work: (world: StepWorld) => Promise<unknown>,
@@ -197,7 +197,7 @@ export const requestsOf = (steps: Steps, root: string): Record<ChainName, readon
         asked(
           steps,
           (world) => {
-            // A repair without a change is asked for one; see the test of the loop.
+            // A repair that changes nothing is sent back; see the test of the loop.
             world.workspace.pendingChanges = async () => [{ path: 'main.tf', new_file: false, content: 'x' }]
             return generateAndValidate(world.kit, task(world))
           },

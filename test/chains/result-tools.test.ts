@@ -11,7 +11,7 @@ import { sessionTargets } from '../../src/chains/target-generator.ts'
 import { taskSplitter } from '../../src/chains/task-splitter.ts'
 
 const run = async (tool: Tool, args: Record<string, unknown>) => tool.run(args, new AbortController().signal)
-/** Message of the error result, or the value. */
+/** Returns the message of the error result, or the value. */
 const outcome = (tool: Tool, args: Record<string, unknown>) =>
   run(tool, args).then(
     (value) => ({ value }),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { at, load, yaml } from './support.ts'
 
-/** Path, a value as YAML, that value as loaded. Values that are loaded as they are written stand in the documentation. */
+/** Path, value as YAML and loaded value. Values that load unchanged are in the documentation. */
 test.each([
   ['oidc.issuer_url', 'https://idp.example.com/realm/\n  client_id: web', 'https://idp.example.com/realm'],
   ['oidc.clock_skew_seconds', '0', 0],

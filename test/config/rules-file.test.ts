@@ -6,7 +6,7 @@ import type { RuleGrades } from '../../config/types.ts'
 import { MINIMAL, yaml } from './support.ts'
 
 const PATH = '/rules/operator.yaml'
-/** Reads the two files of an operator; an error stands for a file that cannot be read. */
+/** Reads the two files of an operator. An error stands for an unreadable file. */
 const files =
   (rules: string | null | Error, extra = '') =>
   async (path: string) => {

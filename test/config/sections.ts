@@ -14,8 +14,8 @@ import { authzSchema, iacSchema, optionalServiceSchema } from '../../config/sect
 import { storageSchema } from '../../config/sections/storage.ts'
 
 /**
- * Every section of the file by its dotted path; the empty path is the top level. Two tests hold page and shipped file
- * against it.
+ * Every section of the file by its dotted path; the empty path is the top level. Two tests compare page and shipped
+ * file with it.
  */
 export const SECTIONS = {
   '': environmentSchema,

@@ -1,20 +1,20 @@
 import { ConfigError, loadConfig } from '../../config/load.ts'
 import type { Config } from '../../config/types.ts'
 
-/** What the platform demands when there is no file. */
+/** The variables that are required when there is no file. */
 export const MINIMAL: Record<string, string | undefined> = {
   PLATFORM_SQL_DATABASE_URL: 'postgresql://platform:pg-secret@db:5432/platform',
   PLATFORM_IAC_TOKEN: 'iac-token',
   ANTHROPIC_API_KEY: 'anthropic-key',
 }
 
-/** A rules file that grades nothing, under the path that examples name. */
+/** A rules file without grades, under the path that examples name. */
 const RULES_FILE = '/etc/platform/rules.yaml'
 
 export const load = (file: string | null = null, env: Record<string, string | undefined> = {}): Promise<Config> =>
   loadConfig({ ...MINIMAL, ...env }, async (path) => (path === RULES_FILE ? 'rules: {}' : file))
 
-/** The problems of a configuration that must not load. */
+/** Returns the problems of a configuration that must not load. */
 export async function problemsOf(
   file: string | null,
   env: Record<string, string | undefined> = {},
@@ -28,7 +28,7 @@ export async function problemsOf(
   throw new Error('the configuration was accepted')
 }
 
-/** Walks a dotted path of the configuration. */
+/** Reads the value at a dotted path of the configuration. */
 export function at(value: unknown, path: string): unknown {
   let current = value
   for (const key of path.split('.')) {
@@ -38,7 +38,7 @@ export function at(value: unknown, path: string): unknown {
   return current
 }
 
-/** YAML of one field, e.g. `yaml('oidc.scope', 'openid')`; the value is inserted as YAML text. */
+/** Writes the YAML of one field, e.g. `yaml('oidc.scope', 'openid')`. The value is inserted as YAML text. */
 export function yaml(path: string, value: string): string {
   return path
     .split('.')

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, vi } from 'vitest'
 
-/** A storage of a browser. `full` makes every write fail. */
+/** Creates a browser storage. `full` makes every write fail. */
 export function createStorage(options: { full?: boolean } = {}): Storage {
   const values = new Map<string, string>()
   const methods = {
@@ -15,7 +15,7 @@ export function createStorage(options: { full?: boolean } = {}): Storage {
 }
 const present = () => ({ enumerable: true, configurable: true })
 
-/** Gives every test of a file the parts of a browser that the logic of the console asks. */
+/** Provides the browser parts that the logic of the console uses to every test of a file. */
 export function inBrowser(): { fire(event: 'online' | 'offline'): void } {
   const listeners = new Map<string, () => void>()
   beforeEach(() => {

@@ -11,7 +11,7 @@ const KILOBYTE = 1_000
 const FIRST_SCRIPTS = 65 * KILOBYTE
 const STYLES = 12 * KILOBYTE
 const LATER_PART = 90 * KILOBYTE
-/** What the first screen must not wait for. */
+/** Packages that the first screen must not wait for. */
 const LATER_PACKAGES = [
   'oidc-client-ts',
   '@xyflow',
@@ -35,7 +35,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 const sizeOf = (paths: string[]) =>
   built.files.filter(({ path }) => paths.includes(path)).reduce((sum, { gzip_bytes }) => sum + gzip_bytes, 0)
 const read = (path: string) => readFile(join(dist, path), 'utf8')
-/** Packages whose code is in a script. */
+/** Lists the packages whose code is in a script. */
 const packagesIn = (path: string): string[] =>
   (built.modules[path] ?? []).flatMap((id) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id)?.slice(1) ?? [])
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { bootstrapMean, mean, passAtK, wilson } from '../../eval/statistics.ts'
 
-/** Share of the k-subsets of n samples that hold one of the c passing ones, counted one by one. */
+/** Returns the share of the k-subsets of n samples that hold one of the c passing ones, by enumeration. */
 function counted(n: number, c: number, k: number): number {
   let all = 0
   let hit = 0

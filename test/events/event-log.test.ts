@@ -14,7 +14,7 @@ const lines = (text: string) => ({ type: 'lines', step: 'plan', job_id: 'j', str
 const began = (chain: string) => ({ type: 'chain.began', chain }) as const
 const SECRET = 'planted-secret-0123456789'
 
-/** A pool that calls `before` ahead of each statement of a eventLog. */
+/** Wraps a pool so that `before` is called ahead of each statement of an event log. */
 const intercepted = (before: (text: string) => void): Sql =>
   new Proxy(world.db.sql, {
     apply(target, that, args) {
@@ -89,7 +89,7 @@ describe('masking', () => {
     eventLog.activity({ type: 'rule.found', rule: SECRET, severity: 'error', address: `a["${late}"]` })
     eventLog.output({ type: 'step.began', step: SECRET, job_id: late })
     eventLog.output(lines(`token = "${SECRET}"\nother ${late}\n`))
-    // Neither a dropped character nor a cut leaves a part of a secret.
+    // Neither a dropped character nor a cut leaves part of a secret.
     eventLog.output(lines(`${SECRET.slice(0, 9)}\0${SECRET.slice(9)}\n${'y'.repeat(1_990)}${SECRET}\n`))
     eventLog.activity({ ...began(`${'z'.repeat(490)}${SECRET}`) })
     await eventLog.close()

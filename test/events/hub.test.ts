@@ -13,14 +13,14 @@ afterAll(async () => {
   for (const hub of hubs) await hub.close()
 })
 
-/** A hub whose periodic look is far away, so that what arrives came with a notification. */
+/** Starts a hub whose resync is far away, so that everything arrives by notification. */
 async function startHub(options: { resyncMs?: number; sql?: Sql } = {}): Promise<EventHub> {
   const hub = await startEventHub(options.sql ?? db.sql, silentLogger, { resyncMs: options.resyncMs ?? 3_600_000 })
   hubs.push(hub)
   return hub
 }
 
-/** Collects what a watcher is told. */
+/** Collects the states that a watcher receives. */
 function recorder() {
   const states: SessionState[] = []
   return {
@@ -30,7 +30,7 @@ function recorder() {
   }
 }
 
-/** The same pool with a count of its queries. */
+/** Wraps a pool and counts its queries. */
 function counting(): { sql: Sql; queries: () => number } {
   let queries = 0
   const counted = new Proxy(db.sql, {
@@ -42,7 +42,7 @@ function counting(): { sql: Sql; queries: () => number } {
   return { sql: counted, queries: () => queries }
 }
 
-/** After two answers of the server whatever was to be asked has been asked. */
+/** Waits for two answers of the server, after which all pending queries have been sent. */
 const settled = async () => {
   await db.sql`SELECT 1`
   await db.sql`SELECT 1`
@@ -75,7 +75,7 @@ describe('watching', () => {
     const run = await runRound(context, uuid)
     await run.finish('uncompleted', 'Declined')
     await acceptRound(context, { session_uuid: uuid, mode: 'generate', query: 'again', is_partial: false })
-    // On a loaded machine one read may skip the end of the first round: the second one has to show something new.
+    // On a loaded machine one read may skip the end of the first round, so the second one has to show something new.
     await (await runRound(context, uuid)).status('filtering')
     await eventually(() => expect(seen.states.at(-1)?.status).toBe('filtering'))
     expect(seen.states.filter(({ status, in_flight }) => status === 'uncompleted' && in_flight)).toEqual([])

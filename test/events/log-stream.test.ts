@@ -28,7 +28,7 @@ interface Event {
   status?: string
 }
 
-/** A core, whose streams are opened as its routes do. */
+/** Starts a core whose streams are opened as its routes do. */
 async function startCore(options: { sql?: Sql; resyncMs?: number; wrap?: (hub: EventHub) => EventHub } = {}) {
   const sql = options.sql ?? world.db.sql
   const hub = await startEventHub(sql, silentLogger, { resyncMs: options.resyncMs ?? FAR })
@@ -50,7 +50,7 @@ async function startCore(options: { sql?: Sql; resyncMs?: number; wrap?: (hub: E
   return { hub, host, body, open: async (...args: Parameters<typeof body>) => read(await body(...args)) }
 }
 
-/** Reads events; the frame with the end is one too. */
+/** Reads events. The frame with the end is one too. */
 function read(body: ReadableStream<Uint8Array<ArrayBuffer>>) {
   const stream = readStream(new Response(body))
   const next = async (): Promise<Event | null> => {
@@ -73,7 +73,7 @@ function read(body: ReadableStream<Uint8Array<ArrayBuffer>>) {
 }
 const names = (events: (Event | null)[]) => events.map((event) => event?.chain ?? event?.status ?? event?.text)
 
-/** The same pool with a count of its readings of events. */
+/** Wraps a pool and counts its reads of events. */
 function counting() {
   let readings = 0
   const sql = new Proxy(world.db.sql, {
@@ -205,7 +205,7 @@ describe('many readers', () => {
     const before = counted.readings()
     eventLog.activity(began('second'))
     expect((await until('second')).size).toBe(1)
-    // None where a reading that had begun before saw it already.
+    // None if a read that had already begun saw it.
     expect(counted.readings() - before).toBeLessThanOrEqual(1)
     for (const reader of readers) await reader.cancel()
     await eventually(() => expect(core.hub.openStreams).toBe(0))
@@ -236,7 +236,7 @@ describe('a slow reader', () => {
     await eventLog.close()
     await finish('completed')
     expect(names(await reading).join('') === `${texts.join('')}completed`).toBe(true)
-    // What waits for the slow reader is one page at most; two megabytes are in the database.
+    // At most one page waits for the slow reader; two megabytes are in the database.
     const first = await slow.read()
     expect(new TextDecoder().decode(first.value)).toBe(': keepalive\n\n')
     const sizes: number[] = []

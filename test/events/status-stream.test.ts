@@ -12,7 +12,7 @@ const running = (status: SessionState['status'], message: string | null = null):
   in_flight: true,
 })
 
-/** A hub whose changes the test makes; `watching` tells whether somebody still listens. */
+/** Creates a hub whose changes the test makes. `watching` is true while somebody listens. */
 function stubHub(state: SessionState) {
   const closing = new AbortController()
   const listeners = new Set<(state: SessionState) => void>()

@@ -3,21 +3,21 @@ import { type EventLogOptions, openEventLog } from '../../src/events/event-log.t
 import { runRound } from '../helpers/sessions.ts'
 import { createSession, useVerbs } from '../sessions/fixtures.ts'
 
-/** A database with sessions whose rounds write events. */
+/** Provides a database with sessions whose rounds write events. */
 export function useEventLogs() {
   const { db, context } = useVerbs()
   return {
     db,
     context,
     openSession: () => createSession(context),
-    /** A claimed round of a session, by default of a new one, with its event log. */
+    /** Claims a round of a session, by default of a new one, and returns it with its event log. */
     run: async (options: Partial<EventLogOptions> & { uuid?: string } = {}) => {
       const uuid = options.uuid ?? (await createSession(context))
       const run = await runRound(context, uuid)
       const eventLog = openEventLog(db.sql, run.round, { log: silentLogger, mask: (text) => text, ...options })
       return { uuid, ...run, eventLog }
     },
-    /** What is stored of a session, the oldest first. */
+    /** Reads the stored events of a session, the oldest first. */
     stored: async (uuid: string) => {
       const rows = await db.sql<{ channel: string; event: Record<string, unknown> }[]>`
         SELECT e.channel, e.event FROM round_events e JOIN sessions s ON s.id = e.session_id

@@ -9,7 +9,9 @@ import { readHcl } from '../../src/hcl/read.ts'
 import type { HclBody } from '../../src/hcl/tree.ts'
 import { engineOnPath } from '../helpers/engine.ts'
 
-/** The long form has thousands of documents and another seed each time: `HCL_DOCUMENTS=5000 npx vitest run test/hcl`. */
+/**
+ * The long form has thousands of documents and another seed each time: `HCL_DOCUMENTS=5000 npx vitest run test/hcl`.
+ */
 const { HCL_DOCUMENTS, HCL_SEED } = process.env
 const COUNT = Number(HCL_DOCUMENTS ?? 150)
 const SEED = Number(HCL_SEED ?? (HCL_DOCUMENTS ? Math.floor(Math.random() * 2 ** 31) : 7))
@@ -98,7 +100,7 @@ const { body } = fc.letrec<{ body: string; block: string }>((tie) => ({
     .map(([type, labels, gap, inner, end]) => `${[type, ...labels].join(gap)}${gap}{\n${inner}}${end}`),
   body: fc
     .array(fc.oneof({ maxDepth: 3, depthSize: 'small' }, attribute, tie('block')), { maxLength: 4 })
-    // The engine refuses a second attribute of one name.
+    // The engine refuses a duplicate attribute.
     .map((items) => items.map((item, index) => item.replace(/^@/, `a${index}`)).join('')),
 }))
 const generated = fc.tuple(fc.constantFrom('', '\uFEFF'), body).map((parts) => parts.join(''))
@@ -153,7 +155,7 @@ const shapeOf = ({ attributes, blocks }: HclBody): Shape[] => [
   ...blocks.map(({ type, labels, body: inner }): Shape => [type, ...labels, shapeOf(inner)]),
 ]
 
-/** Writes the documents into the folder. Answers those that the engine's formatter accepts. */
+/** Writes the documents into the folder. Returns those that the engine's formatter accepts. */
 async function format(documents: fc.Arbitrary<string>): Promise<{ file: string; code: string }[]> {
   for (const file of await readdir(folder)) await rm(join(folder, file), { recursive: true })
   const codes = fc
@@ -202,7 +204,7 @@ it(
   async () => {
     const accepted = await format(generated)
     await Promise.all(accepted.map(({ file, code }) => writeFile(join(folder, file), code)))
-    // At the top level the engine knows none of these names, and complains of each where it stands.
+    // At the top level the engine knows none of these names and reports each with its position.
     const { diagnostics } = v.parse(Diagnostics, JSON.parse(run('validate', '-json').stdout))
     const found = diagnostics.flatMap(({ summary, detail, range: { filename, start } }) => {
       const [, kind, named] =

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { attributeOf, blocksWithin, readHcl, readHeader, textOf, withoutLayout } from '../../src/hcl/read.ts'
 
 const headers = (code: string) => readHcl(code).body.blocks.map(({ type, labels }) => [type, ...labels].join(' '))
-/** Begins a template, kept apart from the templates of this file. */
+/** The start of a template, apart from the templates of this file. */
 const open = '$' + '{'
 
 const EXAMPLE = `# a comment with { and "

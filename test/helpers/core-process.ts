@@ -9,7 +9,7 @@ export interface CoreProcess {
   kill(): void
 }
 
-/** A core process with nothing of our own environment, ready to be asked. */
+/** Starts a core process without the environment of the tests, and waits until it is ready. */
 export async function startCoreProcess(env: Record<string, string>): Promise<CoreProcess> {
   const core = startLogging(['routes/main.ts'], { PLATFORM_HOST: '127.0.0.1', PLATFORM_PORT: '0', ...env })
   const { address, metrics } = await core.said('core ready')

@@ -13,7 +13,7 @@ import { asDescribed } from './described.ts'
 import { memoryCache } from './memory-cache.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
 
-/** Enough environment for a configuration to load. */
+/** The smallest environment for which a configuration loads. */
 export const ENVIRONMENT = {
   PLATFORM_SQL_DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
   PLATFORM_IAC_TOKEN: 'iac-token',
@@ -22,7 +22,7 @@ export const ENVIRONMENT = {
   GIT_TOKEN: 'token-of-the-bot',
 }
 
-/** The configuration of a file with this text. */
+/** Loads the configuration of a file with this text. */
 export const configOf = (yaml = '', env: Record<string, string> = {}): Promise<Config> =>
   loadConfig({ ...ENVIRONMENT, ...env, PLATFORM_CONFIG: '/test/config.yaml' }, async () => yaml)
 
@@ -32,13 +32,13 @@ export interface TestCore {
   database: TestDatabase
   /** Finished log lines, parsed. */
   log: Record<string, unknown>[]
-  /** A call to the core; `json` is the body, `token` the bearer. */
+  /** Calls the core. `json` is the body, `token` the bearer token. */
   call(
     method: string,
     path: string,
     options?: { json?: unknown; token?: string; headers?: Record<string, string> },
   ): Promise<Response>
-  /** Another core on the same database. */
+  /** Creates another core on the same database. */
   another(changes: {
     yaml?: string
     env?: Record<string, string>
@@ -48,9 +48,9 @@ export interface TestCore {
 }
 
 /**
- * A core on a database of its own. Real are database, queue, hub and every verb; doubles stand at
- * the edges of the network: names resolve to a public address, the cache is a map, HTTP is for msw.
- * Every answer is held against the published description of its route.
+ * Creates a core on its own database. Database, queue, hub and verbs are real. Doubles replace the network: names
+ * resolve to a public address, the cache is a map, HTTP goes to msw. Every answer is checked against the published
+ * description of its route.
  */
 export async function createTestCore(
   options: { yaml?: string; env?: Record<string, string>; context?: Partial<CoreContext> } = {},
@@ -110,7 +110,7 @@ export async function createTestCore(
   }
 }
 
-/** `call` of another application, one that `another` answered for example. */
+/** Returns a `call` for another application, for example one that `another` returned. */
 export const callOf =
   (app: Hono<AppEnv>): TestCore['call'] =>
   async (method, path, request = {}) =>

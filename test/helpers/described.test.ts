@@ -64,7 +64,7 @@ it('holds the examples of the description themselves', () => {
     }
 })
 
-/** The events of an example of a stream, as a client of such streams reads them. */
+/** Parses the events in a stream's example, as a client of such streams does. */
 function eventsOf(text: unknown): Record<string, string>[] {
   const frames = String(text)
     .split('\n\n')

@@ -24,8 +24,8 @@ const PATTERNS = Object.entries(DOCUMENT.paths).map(([path, methods]) => ({
 }))
 
 /**
- * Makes every answer of this application fail the test when the published description does not hold
- * it: its status, its content type, each key of its body and no others.
+ * Fails the test on every answer of this application that differs from the published description in its status, its
+ * content type or the keys of its body.
  */
 export function asDescribed(app: Hono<AppEnv>): Hono<AppEnv> {
   const { fetch } = app
@@ -37,7 +37,7 @@ export function asDescribed(app: Hono<AppEnv>): Hono<AppEnv> {
   return app
 }
 
-/** Errors: what the description does not say. Requests that no route takes are not its subject. */
+/** Checks an answer against the description. Errors: each difference. Requests without a route are ignored. */
 export async function checkAnswer(method: string, path: string, answer: Response): Promise<void> {
   const operation = PATTERNS.find(({ pattern }) => pattern.test(path))?.methods[method.toLowerCase()]
   if (!operation) return
@@ -54,7 +54,7 @@ export async function checkAnswer(method: string, path: string, answer: Response
 
 const known = new WeakMap<Schema, z.ZodType>()
 
-/** Accepts what the schema describes, and no key that it does not list. */
+/** Makes a validator that accepts what the schema describes, and no unlisted keys. */
 export function validator(schema: Schema): z.ZodType {
   const found = known.get(schema)
   if (found) return found
@@ -63,13 +63,13 @@ export function validator(schema: Schema): z.ZodType {
   return made
 }
 
-/** References and `allOf` are put in place, so that objects can be closed. */
+/** Inlines references and `allOf`, so that objects can be closed. */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed)
   if (typeof schema !== 'object' || schema === null) return schema
   const { $ref, allOf, example: _, ...own } = schema as Schema
   if (typeof $ref === 'string') return closed(DOCUMENT.components.schemas[$ref.split('/').at(-1) ?? ''])
-  // Forms of an object that lists its keys itself say what goes together, and not which keys there are.
+  // Alternatives of an object that lists its keys itself only say which of these go together.
   const isForms = (key: string) => key === 'oneOf' && 'properties' in own
   const inner = Object.fromEntries(
     Object.entries(own).map(([key, value]) => [key, isForms(key) ? value : closed(value)]),

@@ -1,5 +1,5 @@
 import { findEngine } from '../../sidecars/iac/engine/find.ts'
 
-/** Absolute path of the engine that the iac sidecar chooses on this machine: the tests run the same one beside it. */
+/** Returns the absolute path of the engine that the iac sidecar chooses on this machine. Tests run the same one. */
 export const engineOnPath = (): Promise<string> =>
   findEngine({ binary: '', path: process.env.PATH ?? '', download: null })

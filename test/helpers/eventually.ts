@@ -1,5 +1,5 @@
 import { vi } from 'vitest'
 
-/** Asks again until the check passes; the limit is for machines under load, no measure of anything. */
+/** Repeats the check until it passes. The limit only allows for machines under load. */
 export const eventually = <T>(check: () => T | Promise<T>): Promise<T> =>
   vi.waitFor(check, { timeout: 20_000, interval: 20 })

@@ -8,7 +8,7 @@ import { trust } from '../repository/support.ts'
 import { createTestCore, type TestCore } from './core.ts'
 import { type ModelServer, modelConfig, script, startModelServer, toolCall } from './model-server.ts'
 
-/** A git host of this machine whose certificate this process accepts; `close` removes its folder as well. */
+/** Starts a git host on this machine whose certificate this process accepts. `close` also removes its folder. */
 export async function startTrustedHost(): Promise<GitHost> {
   const folder = await mkdtemp(join(tmpdir(), 'git-host-'))
   const host = await startGitHost({ data_dir: folder, user: 'bot', token: 'token-of-the-bot', samples: false })
@@ -22,11 +22,11 @@ export async function startTrustedHost(): Promise<GitHost> {
 
 export interface GitHostCore extends TestCore {
   host: GitHost
-  /** Can name a pull request and nothing else. */
+  /** Can write a pull request's text and nothing else. */
   model: ModelServer
 }
 
-/** A core with a real git host and a model that writes the text of a pull request. */
+/** Starts a core with a real git host and a model that writes the text of a pull request. */
 export async function startGitHostCore(): Promise<GitHostCore> {
   const host = await startTrustedHost()
   const model = await startModelServer(

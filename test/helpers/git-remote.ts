@@ -3,7 +3,7 @@ import { HttpResponse, http, type RequestHandler } from 'msw'
 const COMMIT = '1234567890abcdef1234567890abcdef12345678'
 const packet = (line: string) => (line.length + 4).toString(16).padStart(4, '0') + line
 
-/** A repository at a public host that lists its references: enough to be reachable. */
+/** Plays a repository at a public host that lists its references, which suffices to be reachable. */
 export function listedRepository(uri: string): RequestHandler {
   const advertisement = [
     packet('# service=git-upload-pack\n'),

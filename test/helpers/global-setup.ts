@@ -12,7 +12,7 @@ import { startSendingQueue } from '../../src/data/queue/pg-boss.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Server of this run, as its superuser. */
+    /** Address of the server of this run, as superuser. */
     postgres_url: string
   }
 }
@@ -20,10 +20,10 @@ declare module 'vitest' {
 /** Copied for every test file. */
 const TEMPLATE = 'platform_template'
 
-/** One server per run; runs side by side do not meet. The workers inherit the PATH on which an engine is. */
+/** Starts one server for each run, so that runs in parallel do not collide. Workers inherit the PATH with an engine. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await addEngineToPath().catch((error: unknown) => {
-    // Many tests run none, and somebody may want those alone.
+    // Many tests run no engine and must work without one.
     if (error instanceof NoEngine) console.error(error.message)
     else throw error
   })
@@ -40,7 +40,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
 }
 
-/** Servers and folders of runs that were killed. */
+/** Removes servers and folders of killed runs. */
 async function removeLeftovers(base: string): Promise<void> {
   for (const name of await readdir(base)) {
     const folder = join(base, name)

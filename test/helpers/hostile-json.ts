@@ -1,4 +1,4 @@
-/** A body of at most so many bytes whose text is JSON, and unpleasant. */
+/** A body of at most this many bytes whose text is hostile JSON. */
 export interface HostileBody {
   name: string
   write: (bytes: number) => string

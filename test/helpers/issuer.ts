@@ -3,21 +3,21 @@ import { HttpResponse, http, type RequestHandler } from 'msw'
 
 export interface Issuer {
   url: string
-  /** Discovery and key set, for msw. */
+  /** Handlers of discovery and key set, for msw. */
   handlers: RequestHandler[]
-  /** What was asked, in order: `discovery`, `keys`. */
+  /** Requests in order: `discovery`, `keys`. */
   asked: string[]
-  /** Published keys; replace them to rotate. */
+  /** Published keys. A test replaces them to rotate. */
   keys: JWK[]
-  /** While true everything answers 503. */
+  /** While true, every answer is 503. */
   down: boolean
-  /** A token for this subject; undefined claims are left out. */
+  /** Makes a token for this subject. Undefined claims are left out. */
   token(subject: string, claims?: JWTPayload, options?: { kid?: string; alg?: string }): Promise<string>
-  /** Makes another key pair, publishes it and signs with it from now on. */
+  /** Publishes a new key pair and signs with it from now on. */
   rotate(kid: string): Promise<void>
 }
 
-/** An identity provider with one RSA key, client id `core`. */
+/** Creates an identity provider with one RSA key and client id `core`. */
 export async function createIssuer(url = 'https://issuer.example.org'): Promise<Issuer> {
   let signing: CryptoKey
   let current = ''

@@ -12,14 +12,14 @@ export type LogLine = Record<string, unknown>
 export interface LoggingProcess {
   child: ChildProcess
   lines: LogLine[]
-  /** The entry with this message, as soon as there is one. Errors: the end of the process before that. */
+  /** Waits for the entry with this message. Errors: the process ends before. */
   said(message: string): Promise<LogLine>
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
   /** Sends a signal and returns the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
-/** Runs a script of the repository with nothing of our own environment but the path. Errors go to our own output. */
+/** Runs a script of the repository with no environment but the path. Its errors go to the output of the tests. */
 export function startLogging(args: string[], env: Record<string, string | undefined>): LoggingProcess {
   const child = spawn(process.execPath, args, {
     cwd: ROOT,

@@ -1,6 +1,6 @@
 import type { Cache } from '../../src/data/cache/types.ts'
 
-/** A cache that never fails and never forgets, with what it holds. */
+/** Creates a cache that never fails and never expires, and exposes its entries. */
 export function memoryCache(): Cache & { entries: Map<string, { value: string; ttl: number }> } {
   const entries = new Map<string, { value: string; ttl: number }>()
   return {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { afterEach } from 'vitest'
 import type { LlmConfig } from '../../config/types.ts'
 
-/** An OpenAI-compatible server on a free loopback port that answers what the test says. */
+/** An OpenAI-compatible server on a free loopback port with scripted answers. */
 export interface ModelServer {
   /** Base URL for `OPENAI_BASE_URL` or `api_base`. */
   url: string
@@ -37,7 +37,7 @@ export interface ModelAnswer {
   finish_reason: string
   usage?: { prompt_tokens: number; completion_tokens: number; prompt_tokens_details?: { cached_tokens: number } }
 }
-/** A body that is a string goes out as it is, with the content type of the headers or `text/html`. */
+/** A body that is a string is sent unchanged, with the content type of the headers or `text/html`. */
 export interface RawAnswer {
   status: number
   body: unknown
@@ -47,7 +47,7 @@ export interface RawAnswer {
 export type ModelReply = ModelAnswer | RawAnswer | 'hang' | 'cut'
 export type ModelHandler = (body: ChatBody, index: number, request: ModelRequest) => ModelReply | Promise<ModelReply>
 
-/** `index` counts the calls from 0. */
+/** Starts a model server. `index` counts the calls from 0. */
 export async function startModelServer(handler: ModelHandler): Promise<ModelServer> {
   const requests: ModelRequest[] = []
   const server = createServer(async (incoming, outgoing) => {
@@ -57,7 +57,7 @@ export async function startModelServer(handler: ModelHandler): Promise<ModelServ
     try {
       answer(outgoing, await handler(body, index, request), body, index)
     } catch (error) {
-      // 400 is not retried: the message shows in the failing test.
+      // 400 is not retried, so the failing test shows the message.
       answer(outgoing, { status: 400, body: { error: { message: `model server: ${error}` } } }, body, index)
     }
   })
@@ -75,7 +75,7 @@ export async function startModelServer(handler: ModelHandler): Promise<ModelServ
   }
 }
 
-/** Answers each call with the next reply; the last one is repeated. */
+/** Gives the replies in turn and repeats the last one. */
 export const script =
   (...replies: ModelReply[]): ModelHandler =>
   (_body, index) => {
@@ -92,7 +92,7 @@ export const text = (content: string, finish_reason = 'stop'): ModelAnswer => ({
   usage: USAGE,
 })
 
-/** One call; arguments that are a string go out verbatim, valid JSON or not. */
+/** Makes one call. Arguments that are a string are sent verbatim, valid JSON or not. */
 export const toolCall = (name: string, args: unknown): ModelAnswer => toolCalls([name, args])
 
 export const toolCalls = (...calls: [name: string, args: unknown][]): ModelAnswer => ({
@@ -108,7 +108,7 @@ export const toolCalls = (...calls: [name: string, args: unknown][]): ModelAnswe
   usage: USAGE,
 })
 
-/** A configuration whose two models are at this server, through provider `openai`. */
+/** Makes a configuration whose two models are at this server, through provider `openai`. */
 export const modelConfig = (url: string, overrides: Partial<LlmConfig> = {}): LlmConfig => ({
   model: 'openai/main-model',
   small_model: 'openai/small-model',
@@ -158,7 +158,7 @@ function answer(outgoing: ServerResponse, reply: ModelReply, body: ChatBody, ind
   )
 }
 
-/** Starts model servers and closes those of a test after it. */
+/** Provides a function that starts model servers, which are closed after the test. */
 export function provideModelServers(): typeof startModelServer {
   const servers: ModelServer[] = []
   afterEach(async () => {

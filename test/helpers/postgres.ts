@@ -8,10 +8,7 @@ export interface TestDatabase {
   drop(): Promise<void>
 }
 
-/**
- * A migrated database of its own, copied from the template of this run. Call `drop` in `afterAll`;
- * connections that others left open are cut.
- */
+/** Copies the template of this run to a new migrated database. Call `drop` in `afterAll`; it cuts open connections. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const name = `test_${crypto.randomUUID().replaceAll('-', '')}`
   await asAdmin((admin) => admin`CREATE DATABASE ${admin(name)} TEMPLATE platform_template`)

@@ -11,11 +11,11 @@ const FLAKY_REASON = '  First failure: number of tries: expected 1 to be 2 // Ob
 const BROKEN = '- tries.case.ts > a test > always fails: failed both times.'
 const BROKEN_REASON = "  First failure: expected 'black' to be 'white' // Object.is equality"
 
-/** Runs the fixture's tests whose name matches, with retry and reporters as the project has them. */
+/** Runs the fixture's tests whose name matches, with the project's retry and reporters. */
 async function runCases(names: string, environment: Record<string, string>) {
   const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs')
   const config = join(import.meta.dirname, 'fixtures/repeated/vitest.config.ts')
-  // Nothing is inherited but the path, because the variables of the outer run would reach the inner one.
+  // Inherits only the path, because variables of the outer run would reach the inner one.
   const env = { PATH: process.env.PATH, NO_COLOR: '1', ...environment }
   const child = spawn(process.execPath, [vitest, 'run', '--config', config, '-t', names], { cwd: ROOT, env })
   const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])

@@ -1,8 +1,8 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node'
 
 /**
- * Ends the output of a run with the tests that failed at their first try and were repeated, each with what became of
- * it and why it failed. Prints nothing when no test was repeated. Comes last in the list of reporters.
+ * Prints the tests that failed at first and were repeated, with outcome and reason, at the end of a run; nothing if
+ * there were none. It has to be the last reporter.
  */
 export class RepeatedTests implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {

@@ -9,7 +9,7 @@ import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { appendStatus } from '../../src/rounds/transitions.ts'
 import type { NewSavedPlan } from '../../src/saved-plans/saved-plan.ts'
 
-/** A user with these roles. */
+/** Creates a user with these roles. */
 export async function createUser(
   sql: Sql,
   subject: string,
@@ -48,7 +48,7 @@ export const openSession = (context: Needs, user_id: number, changes: Partial<Fi
     ...changes,
   })
 
-/** A seal of a plan that limits nothing and does nothing; without a copy. */
+/** A saved plan without targets, actions or a stored copy. */
 export const SAVED_PLAN: NewSavedPlan = {
   plan_sha256: 'a'.repeat(64),
   workspace_sha256: 'c'.repeat(64),
@@ -64,11 +64,11 @@ export const SAVED_PLAN: NewSavedPlan = {
 export interface Run {
   round: ClaimedRound
   status(status: Status, message?: string | null): Promise<void>
-  /** `commit` is the head of the session branch; without it the end names none. */
+  /** Ends the round. `commit` is the head of the session branch; without it the end names none. */
   finish(status: RoundEnd['status'], message?: string, history?: Turn[], commit?: string): Promise<void>
 }
 
-/** Plays the worker: takes the waiting round of a session. */
+/** Acts as the worker: claims the waiting round of a session. */
 export async function runRound(context: Needs, uuid: string): Promise<Run> {
   const [row] = await context.sql<{ id: number }[]>`
     SELECT r.id FROM rounds r JOIN sessions s ON s.id = r.session_id

@@ -4,11 +4,11 @@ export interface StreamEvent {
 }
 
 export interface StreamReader {
-  /** Raw text up to and including the next blank line; null at the end. */
+  /** Reads raw text up to and including the next blank line; null at the end. */
   frame(): Promise<string | null>
-  /** The next data event; null at the end. */
+  /** Reads the next data event; null at the end. */
   event(): Promise<StreamEvent | null>
-  /** All events until the end. */
+  /** Reads all events until the end. */
   rest(): Promise<StreamEvent[]>
   leave(): Promise<void>
 }

@@ -1,9 +1,9 @@
 import { beforeAll } from 'vitest'
 
 /**
- * What `start` answers, for all tests of a file or of one `describe`: started before the first of them, closed after
- * the last and after every `afterAll`. It is empty while the file is read, so only hooks and tests may look into it;
- * its own properties are copied once, so `start` has to answer a plain object and no instance of a class.
+ * Starts something for all tests of a file or `describe` and returns it. It starts before the first test and closes
+ * after every `afterAll`. The result is empty while the file is loaded, so only hooks and tests may use it. Its own
+ * properties are copied, so `start` has to return a plain object and no instance of a class.
  */
 export function startOnce<Started extends { close(): Promise<unknown> }>(start: () => Promise<Started>): Started {
   const started = {} as Started

@@ -1,4 +1,4 @@
-/** Resolves once the signal has fired, also when that was before it is asked. */
+/** Resolves once the signal has fired, also if it already had. */
 export const untilAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve()

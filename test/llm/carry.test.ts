@@ -29,7 +29,7 @@ function setup(origin: string, answers: object[], overrides: Partial<LlmConfig>)
 }
 
 const question: Message = { role: 'user', content: 'q' }
-/** The next turn: what the model said goes back with a result for each call. */
+/** Makes the messages of the next turn: the model's answer with a result for each call. */
 const next = ({ text, tool_calls, carry }: Inference): Message[] => [
   question,
   { role: 'assistant', content: text || null, tool_calls, ...(carry && { carry }) },

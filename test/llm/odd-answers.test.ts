@@ -34,7 +34,7 @@ const MODELS = {
 } satisfies Record<string, [string, Partial<LlmConfig>]>
 type Name = keyof typeof MODELS
 
-/** The replies in turn; the last one is repeated. */
+/** Asks with these replies in turn; the last one is repeated. */
 function ask(name: Name, ...replies: (() => Response)[]) {
   const [origin, overrides] = MODELS[name]
   const lines: string[] = []

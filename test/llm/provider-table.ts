@@ -1,7 +1,7 @@
 import type { ModelListEntry } from '../../config/types.ts'
 import type { FormName } from './wire-forms.ts'
 
-/** One provider as it is documented: where it is asked, how it is told who asks, and in what form. */
+/** One provider as documented: address, authentication and request form. */
 export interface Case {
   model: string
   variables: Record<string, string>
@@ -10,9 +10,9 @@ export interface Case {
   url: string
   headers: Record<string, string | RegExp>
   form: FormName
-  /** In the body; undefined for forms that name the model in the path. */
+  /** The model name in the body; undefined for forms that have it in the path. */
   body_model?: string
-  /** What a provider answers with a status, and what is shown of it. */
+  /** An error answer of the provider, and the text shown for it. */
   error: { status: number; body: unknown; shown: string }
 }
 

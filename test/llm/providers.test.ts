@@ -30,7 +30,7 @@ interface Sent {
   body: Body
 }
 
-/** Answers each call of the provider with the next thing said; anything else is refused by msw. */
+/** Answers each call of the provider with the next reply. msw refuses anything else. */
 function serve(one: Case, replies: readonly (Said | Response)[]): Sent[] {
   const sent: Sent[] = []
   outside.use(

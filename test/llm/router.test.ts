@@ -5,7 +5,7 @@ import { type ModelReply, modelConfig, provideModelServers, text } from '../help
 
 const serveModel = provideModelServers()
 
-/** Entries of one name, each at a server that answers as `replies` says now. */
+/** Creates entries of one name, each at a server that currently answers as `replies` says. */
 async function setup(replies: ModelReply[], options: { backoffMs?: number; timeout?: number } = {}) {
   const { backoffMs = 1, timeout = 10 } = options
   const started = await Promise.all(replies.map((_, index) => serveModel(() => replies[index] ?? 'cut')))

@@ -35,7 +35,7 @@ const VERTEX = { VERTEXAI_PROJECT: 'p', VERTEXAI_LOCATION: 'us-east5', GOOGLE_OA
 const clientOf = (overrides: Partial<LlmConfig>) =>
   createLlmClient(modelConfig('', overrides), { fetch: (...args) => fetch(...args), log: silentLogger, backoffMs: 1 })
 
-/** @returns what was posted, and the finding */
+/** @returns the posted body, and the finding */
 async function search(
   model: string,
   credentials: Record<string, string>,

@@ -1,23 +1,23 @@
-/** Requests and answers of each provider's form as its documentation shows them, for tests that compare them. */
+/** Requests and answers in each provider's documented form, for tests that compare them. */
 export interface Said {
   text?: string
   calls?: { id: string; name: string; args: Record<string, unknown> }[]
-  /** The usual finish reason; default follows from the calls. */
+  /** The usual finish reason. By default it follows from the calls. */
   finish?: 'stop' | 'tool_calls' | 'length' | 'content_filter'
 }
 
-/** What one message of a request says, whatever its form. */
+/** The content of one message of a request, in any form. */
 export interface Seen {
   role: 'system' | 'user' | 'assistant' | 'tool'
   text?: string
   calls?: { id: string; name: string; args: unknown }[]
-  /** Of a tool message. */
+  /** Set for a tool message. */
   call_id?: string
 }
 
 export interface Form {
   answer(said: Said): object
-  /** Messages of a request in order. */
+  /** Returns the messages of a request in order. */
   messages(body: Body): Seen[]
   tools(body: Body): string[]
   cap(body: Body): unknown

@@ -80,7 +80,7 @@ describe('a collector that does not take spans', () => {
     expect(lossesOf(recording)[0]).toMatchObject({ level: 'warn', reason })
     const lost = lossesOf(recording).map(({ spans }) => Number(spans))
     expect(lost.reduce((sum, spans) => sum + spans, 0)).toBe(600)
-    // The second one is what was held back, told at the end.
+    // The second one summarises the suppressed entries at the end.
     expect(lost.length).toBeLessThanOrEqual(2)
   })
 
@@ -177,7 +177,7 @@ describe('what cannot be recorded', () => {
     trace.chain('IAC_GENERATOR', 'q').end(circular)
     trace.engine('plan', '').fail(new Error('x'))
     const spans = await recording.spans()
-    // Nothing unmasked leaves.
+    // Nothing is sent unmasked.
     expect(spans.map(({ name, attributes }) => [name, attributes])).toEqual([
       ['Chain - IAC_GENERATOR', {}],
       ['Engine plan - False', {}],

@@ -15,8 +15,8 @@ const VALUE = /^(?:[+-]?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|Inf)|NaN)$/
 const UNESCAPED: Record<string, string> = { '\\\\': '\\', '\\"': '"', '\\n': '\n' }
 
 /**
- * Reads text format 0.0.4 and nothing looser: each metric has HELP and TYPE before its samples, all
- * lines of a metric stand together, no series comes twice, histograms add up, the last line ends.
+ * Parses strict text format 0.0.4: each metric has HELP and TYPE before its samples, all lines of a metric are
+ * together, no series is repeated, histograms add up, the last line ends.
  */
 export function parseMetrics(text: string): Map<string, Family> {
   if (!text.endsWith('\n')) throw new Error('the last line does not end')
@@ -82,7 +82,7 @@ function check({ type, samples }: Family): void {
   }
 }
 
-/** The value of one series; undefined when there is none. */
+/** Returns the value of one series; undefined if there is none. */
 export const sampleOf = (
   families: Map<string, Family>,
   family: string,

@@ -18,7 +18,7 @@ beforeAll(async () => {
     const url = String(input)
     if (url === `${ISSUER}/keys`) return Response.json({ keys: issuer.keys })
     if (url.startsWith(ISSUER)) return Response.json({ issuer: ISSUER, jwks_uri: `${ISSUER}/keys` })
-    // As some services do: the credentials come back in the refusal.
+    // Some services repeat the credentials in their refusal.
     return Response.json({ error: { message: `bad credentials ${MODEL_KEY} ${PASSWORD}` } }, { status: 401 })
   }
   core = await createTestCore({ yaml: `oidc: { issuer_url: "${ISSUER}", client_id: core }`, context: { fetch } })

@@ -22,16 +22,16 @@ export const PLAIN: TextMask = { text: (text) => text }
 export interface Recording {
   tracing: Tracing
   config: Config
-  /** What the collector was sent. */
+  /** The requests that the collector received. */
   posts: { url: string; headers: Headers; spans: ReceivedSpan[] }[]
   /** Lines of the console exporter, parsed. */
   printed: Record<string, unknown>[]
   log: Record<string, unknown>[]
-  /** Ends the tracing and answers everything that was sent. */
+  /** Ends the tracing and returns all sent spans. */
   spans(): Promise<ReceivedSpan[]>
 }
 
-/** Tracing as a worker has it, with a collector that is a function. */
+/** Runs tracing as a worker has it, with a function as collector. */
 export async function record(
   yaml = '',
   options: { env?: Record<string, string>; collector?: Fetch } = {},

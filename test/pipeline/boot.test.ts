@@ -41,7 +41,7 @@ async function closedPort(): Promise<number> {
   return typeof address === 'object' && address ? address.port : 0
 }
 
-/** A worker process with nothing of our own environment. */
+/** Starts a worker process without the environment of the tests. */
 async function boot(env: Record<string, string>, storage_url = `http://127.0.0.1:${closed_port}`, args: string[] = []) {
   const config = join(folder, 'platform.yaml')
   const storage = {

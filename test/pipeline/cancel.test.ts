@@ -45,7 +45,7 @@ async function run(modes: Modes, options: { uuid?: string; signal?: AbortSignal;
   return { uuid, fake, session: await detail(uuid) }
 }
 
-/** Asks for the end of its own round, and waits for it. */
+/** Makes a mode that cancels its own round, and waits for that. */
 const cancelled =
   (seen: (run: Run) => void = () => {}): ModeHandler =>
   async (given) => {

@@ -8,7 +8,7 @@ import type { Sql } from '../../src/data/db/types.ts'
 import type { SessionFacts } from '../../src/rounds/session-facts.ts'
 import { memoryCache } from '../helpers/memory-cache.ts'
 
-/** A working copy that exists in memory only; counts how often it was thrown away. */
+/** Creates a working copy in memory that counts how often it was discarded. */
 export function fakeFrame() {
   const told: { session: SessionFacts; message: string }[] = []
   const state = { opened: 0, disposed: 0 }
@@ -33,7 +33,7 @@ export const allModes = (handler: ModeHandler): Modes => ({
   apply: inWorkspace(handler),
 })
 
-/** As much of a context as the frame of a round uses. */
+/** Creates the parts of a context that the frame of a round uses. */
 export function runContext(
   sql: Sql,
   log: Logger,

@@ -202,7 +202,7 @@ describe('runRound', () => {
   })
 })
 
-/** Ends connections that wait for a lock on the statuses, and says how many. */
+/** Ends connections that wait for a lock on the statuses. Returns their number. */
 async function cutWaiting(): Promise<number> {
   const cut = await db.sql`
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity

@@ -21,7 +21,7 @@ interface FixtureChange {
   after_sensitive?: unknown
 }
 
-/** A plan in the documented format, from the parts that matter to a test. */
+/** Makes a plan in the documented format from the parts that matter to a test. */
 export function planOf(changes: FixtureChange[], rest: Record<string, unknown> = {}): Plan {
   return parsePlan(JSON.stringify({ format_version: '1.2', resource_changes: changes.map(toResourceChange), ...rest }))
 }

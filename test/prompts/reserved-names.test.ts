@@ -9,7 +9,7 @@ const abbreviations = (cloud: string) =>
     ),
   )
 
-/** A name that begins with its abbreviation has to be one that the service takes. */
+/** A name that begins with its abbreviation has to be valid for the service. */
 describe('abbreviations that begin a name', () => {
   test.each([
     ['aws', 'aws_security_group', /^sg$/],

@@ -61,7 +61,7 @@ const withGit = (changes: Partial<GitConfig>): CoreContext => ({
   config: { ...core.context.config, git: { ...core.context.config.git, ...changes } },
 })
 
-/** A session whose first round ended. */
+/** Creates a session whose first round has ended. */
 async function finishedSession(repo_uri = REPOSITORY): Promise<string> {
   const uuid = await openSession(core.context, user_id, { repo_uri })
   const run = await runRound(core.context, uuid)
@@ -69,7 +69,7 @@ async function finishedSession(repo_uri = REPOSITORY): Promise<string> {
   return uuid
 }
 
-/** Listens for the creation call; every other call is an error of the test. */
+/** Handles the creation call. Every other call is an error of the test. */
 function provider(answer: () => Response | Promise<Response> = () => created(7)) {
   const calls: { headers: Headers; body: Record<string, unknown> }[] = []
   server.use(
@@ -392,7 +392,7 @@ describe('a model', () => {
     changes: changeListOf([{ address: 'aws_s3_bucket.logs', action: 'create' }]),
   }
 
-  /** A session whose round left a report and a result. */
+  /** Creates a session whose round left a report and a result. */
   async function sessionWithResult(): Promise<string> {
     const uuid = await openSession(core.context, user_id, { repo_uri: REPOSITORY })
     const { round } = await runRound(core.context, uuid)
@@ -404,7 +404,7 @@ describe('a model', () => {
     return uuid
   }
   const withModel = (complete: LlmClient['complete']): CoreContext => ({ ...core.context, llm: { ...llm, complete } })
-  /** The step before the model takes no time, so that the model's budget is whole. */
+  /** Stops the clock before the model's step, so that the model has its whole budget. */
   const standStill = () => vi.spyOn(performance, 'now').mockReturnValue(0)
   afterEach(() => {
     vi.unstubAllGlobals()
@@ -482,7 +482,7 @@ describe('45 seconds in all', () => {
     vi.unstubAllGlobals()
   })
 
-  /** Lets the time for the whole call end when it is asked to. */
+  /** Returns a function that ends the time limit of the whole call. */
   function controlTotal(): () => void {
     let end = () => {}
     const real = globalThis.setTimeout

@@ -16,7 +16,7 @@ beforeAll(async () => {
   user_id = (await createUser(core.context.sql, 'owner')).id
 })
 
-/** Runs git in the bare repository; `input` goes to its standard input. */
+/** Runs git in the bare repository with `input` as its standard input. */
 async function gitAt(repository: string, args: string[], input?: string): Promise<string> {
   const child = run('git', [
     '-C',
@@ -31,7 +31,7 @@ async function gitAt(repository: string, args: string[], input?: string): Promis
   return (await child).stdout.trim()
 }
 
-/** Puts a commit with this one file on a branch, on top of the given one. */
+/** Commits this one file on a branch, on top of the given commit. */
 async function commitFile(repository: string, branch: string, parent: string, text: string): Promise<string> {
   const blob = await gitAt(repository, ['hash-object', '-w', '--stdin'], text)
   const tree = await gitAt(repository, ['mktree'], `100644 blob ${blob}\tmain.tf\n`)
@@ -40,7 +40,7 @@ async function commitFile(repository: string, branch: string, parent: string, te
   return commit
 }
 
-/** A repository, and a session whose branch changed its file and has a pull request. */
+/** Creates a repository, and a session whose branch changed its file and has a pull request. */
 async function openedPullRequest(name: string) {
   const repository = await core.host.addRepository({
     owner: 'acme',

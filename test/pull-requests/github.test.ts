@@ -34,7 +34,7 @@ const merged = () =>
     message: 'Pull Request successfully merged',
   })
 
-/** Answers readings one after the other, the last one for ever; notes every call. */
+/** Gives these readings in turn and repeats the last one. Records every call. */
 function provider(readings: (object | Response)[] = [open], merge: () => Response | Promise<Response> = merged) {
   const calls: { method: string; headers: Headers; body: string }[] = []
   const note = async (request: Request) =>

@@ -35,7 +35,7 @@ afterAll(async () => {
   await core?.close()
 })
 
-/** A session whose round ended, with these pull requests, the last one opened last. */
+/** Creates a session whose round has ended, with these pull requests in the order of their opening. */
 async function sessionWith(numbers: number[], repo_uri = REPOSITORY): Promise<string> {
   const uuid = await openSession(core.context, user_id, { repo_uri })
   await (await runRound(core.context, uuid)).finish('completed', 'GENERATE')
@@ -48,14 +48,14 @@ const withGit = (changes: Partial<GitConfig>): CoreContext => ({
   config: { ...core.context.config, git: { ...core.context.config.git, ...changes } },
 })
 
-/** Opens a round of a session and ends it like this; without an end it goes on. */
+/** Opens a round of a session and ends it with `end`; without it the round continues. */
 async function nextRound(uuid: string, mode: Mode, end?: { status: RoundEnd['status']; commit?: string }) {
   await acceptRound(core.context, { session_uuid: uuid, mode, query: 'Go on', is_partial: false })
   if (end) await (await runRound(core.context, uuid)).finish(end.status, '', undefined, end.commit)
 }
 const refusedAs = (message: string) => ({ status: 409, message })
 
-/** Answers every reading and every merge; notes method and number. Calls to anything else fail the test. */
+/** Answers every reading and every merge, and records method and number. Other calls fail the test. */
 function provider(
   read: () => Response | Promise<Response> = () => HttpResponse.json({ state: 'open', mergeable: true }),
 ) {
@@ -78,7 +78,7 @@ describe('what may be merged', () => {
   const REVIEWED = '1'.repeat(40)
   const at = (sha: string) => () => HttpResponse.json({ state: 'open', mergeable: true, head: { sha } })
 
-  /** A session with a pull request whose first round ended like this. */
+  /** Creates a session with a pull request whose first round ended with this status. */
   async function endedAs(status: RoundEnd['status'], commit?: string): Promise<string> {
     const uuid = await openSession(core.context, user_id, { repo_uri: REPOSITORY })
     await (await runRound(core.context, uuid)).finish(status, '', undefined, commit)

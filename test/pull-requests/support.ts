@@ -11,7 +11,7 @@ export const NEW = {
   base: 'main',
 }
 export const never = (): AbortSignal => new AbortController().signal
-/** What a merge ends with when the branch is not at the commit that may be merged. */
+/** Makes the refusal of a merge whose branch is not at the commit that may be merged. */
 export const movedRefusal = (number: number, commit: string) => ({
   status: 409,
   message:
@@ -20,7 +20,7 @@ export const movedRefusal = (number: number, commit: string) => ({
 })
 export const freely: MergeOptions = { confirm: async () => {}, signal: never() }
 
-/** The adapter of the configured provider, on msw's fetch. */
+/** Creates the adapter of the configured provider, on msw's fetch. */
 export async function hostOf(uri: string, yaml = ''): Promise<PullRequestHost> {
   return createPullRequestHost(
     { config: await configOf(yaml), fetch: (input, init) => globalThis.fetch(input, init) },
@@ -28,7 +28,7 @@ export async function hostOf(uri: string, yaml = ''): Promise<PullRequestHost> {
   )
 }
 
-/** Status and text of the error that a call ends with. */
+/** Returns status and text of the error of a call. */
 export async function refusalOf(call: Promise<unknown>): Promise<{ status: number; message: string }> {
   const error: unknown = await call.then(
     () => new Error('it was not refused'),
@@ -38,11 +38,11 @@ export async function refusalOf(call: Promise<unknown>): Promise<{ status: numbe
   return { status: error.status, message: error.message }
 }
 
-/** Timers of this length end at once; answers how many there were. `vi.unstubAllGlobals` undoes it. */
+/** Makes timers of this length end at once and counts them. `vi.unstubAllGlobals` restores them. */
 export function shortenTimers(length_ms: number): { count: number } {
   const shortened = { count: 0 }
   const real = globalThis.setTimeout
-  // The HTTP client of the runtime passes further arguments, which its work needs.
+  // The HTTP client of the runtime passes further arguments that it needs.
   vi.stubGlobal('setTimeout', (work: () => void, ms?: number, ...args: []) => {
     if (ms === length_ms) shortened.count++
     return real(work, ms === length_ms ? 0 : ms, ...args)
@@ -50,7 +50,7 @@ export function shortenTimers(length_ms: number): { count: number } {
   return shortened
 }
 
-/** Lets the limit of the current call pass: `late()` inside a handler; `restore` afterwards. */
+/** Controls the time limit of the current call: `late()` inside a handler ends it, `restore` undoes this. */
 export function controlCallLimit(): { late(): void; restore(): void } {
   const limits: AbortController[] = []
   const spy = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
@@ -64,7 +64,7 @@ export function controlCallLimit(): { late(): void; restore(): void } {
   }
 }
 
-/** An answer that begins and then neither goes on nor ends. */
+/** Makes an answer that begins and then stalls. */
 export const stuckBody = (begun: () => void): Response =>
   new Response(
     new ReadableStream({

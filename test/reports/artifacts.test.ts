@@ -37,7 +37,7 @@ afterAll(async () => {
   await database?.drop()
 })
 
-/** The stored object as a browser sees it. */
+/** Downloads the stored object as a browser does. */
 async function download(key: string) {
   const response = await fetch(await context.storage.presign(key))
   return {

@@ -66,9 +66,7 @@ function repair({ query, steps, history }: Conversation): Reply {
   return { calls: [call('replace_in_file', { target_file: file, diff: searchReplace(line, by) })] }
 }
 
-/**
- * Names of a value that does not exist. The recording of a model that never finds the right one tries them in turn.
- */
+/** Names of a value that does not exist. The recording of a model that never finds the right one tries them in turn. */
 const GUESSES = ['second_region', 'secondary_region', 'region_b', 'mirror_region', 'other_region', 'backup_region']
 
 const guessAfter = (name: string): string | undefined => GUESSES[(GUESSES.indexOf(name) + 1) % GUESSES.length]

@@ -160,7 +160,7 @@ describe('retention', () => {
     await sweepWith('audit: { retention_days: 2 }')
     expect(await countOf('swept')).toBe(0)
     expect(lines).toContainEqual(expect.objectContaining({ message: 'entries of the audit record removed' }))
-    // A clock that is far ahead cannot remove what was recorded today.
+    // A clock that is far ahead cannot remove entries of today.
     await fill('today', 5)
     await sweepWith('audit: { retention_days: 2 }', new Date(Date.now() + 1_000 * DAY_MS))
     expect(await countOf('today')).toBe(5)

@@ -55,7 +55,7 @@ describe('chooseAll', () => {
   })
 })
 
-/** A root of five files that calls one of 98 modules with three files each. */
+/** Makes a root of five files that calls one of 98 modules with three files each. */
 function largeRepository(): RepositoryFile[] {
   const filling = `# ${'x'.repeat(600)}\n`
   const modules = Array.from({ length: 98 }, (_, index) => [

@@ -11,7 +11,7 @@ const problem = (status: number, title = 'Problem') =>
     headers: { 'content-type': 'application/problem+json' },
   })
 type Sent = { targets?: string[]; address?: string; plan_file?: string; workspace_path?: string; resource_id?: string }
-/** Takes a body with `change` as if it were another one. */
+/** Treats a request as if `change` had been applied to it. */
 const lenient = (change: (sent: Sent) => Sent | null): Handler =>
   before(good, ({ json, pass }) => {
     const body = typeof json === 'object' && json !== null && !Array.isArray(json) ? change(json) : null

@@ -23,7 +23,7 @@ let last = ''
 let dead = false
 const TOKENS = ['token.missing', 'token.wrong', 'token.part', 'token.scheme', 'token.empty', 'token.first']
 
-/** What is wrong with the service, the promises that it breaks, the service. */
+/** The title of the fault, the promises that it breaks, and the faulty service. */
 const DEFECTS: [string, string[], Handler][] = [
   [
     '500 for a broken encoding',

@@ -26,7 +26,7 @@ type Sent = {
   severity?: string
   audience?: unknown[]
 }
-/** Another body where `change` gives one. */
+/** Replaces the body where `change` returns one. */
 const lenient = (change: (sent: Sent) => object | null): Handler =>
   before(good, ({ json, pass }) => {
     const body = typeof json === 'object' && json !== null && !Array.isArray(json) ? change(json) : null

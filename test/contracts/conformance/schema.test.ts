@@ -11,7 +11,10 @@ const bodies = (await Promise.all(CONTRACTS.map(readContract))).flatMap(({ name,
   ),
 )
 const itself = (body: unknown) => body
-/** Another reading of the same schema. It counts UTF-16 units in places, so only ASCII is compared at limits. */
+/**
+ * An independent implementation of the same schema. It counts UTF-16 units in places, so limits are compared with ASCII
+ * only.
+ */
 const zod = (schema: object) => z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0])
 
 describe.each(bodies)('the bodies of $name', ({ schema, examples }) => {
@@ -29,7 +32,7 @@ describe.each(bodies)('the bodies of $name', ({ schema, examples }) => {
     for (const fault of ['missing', 'types', 'lengths', 'values', 'undeclared'] as const) {
       const variants = invalidBodies(schema, fault, 1, itself)
       expect(variants.length > 0, fault).toBe(forbids(schema, fault))
-      // The other one does not see a key named __proto__.
+      // The other implementation does not see a key named __proto__.
       for (const { what, body } of fault === 'undeclared' ? [] : variants)
         expect(zod(schema).safeParse(body).success, what).toBe(false)
       for (const { what, body } of variants) expect(fits(schema, body), what).toBe(false)

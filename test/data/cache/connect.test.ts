@@ -134,7 +134,7 @@ describe('faults', () => {
     await first.close()
     const silent = await redis({ port: Number(new URL(first.url).port) })
     silent.mode = 'hang'
-    // The first notices the loss, the others find an outage; a ping hangs in the background.
+    // The first call notices the loss, the others find an outage, and a ping hangs in the background.
     for (let index = 0; index < 10; index++) expect(await cache.get('key')).toBeNull()
   })
 

@@ -2,15 +2,15 @@ import { createServer, type Socket } from 'node:net'
 
 export interface RespServer {
   url: string
-  /** Commands in the order they came, upper case, without their arguments. */
+  /** Commands in order of arrival, in upper case, without their arguments. */
   commands: string[]
-  /** `hang` takes commands and answers nothing, `full` refuses to keep more, `replica` to keep anything. */
+  /** `hang` never answers, `full` refuses to store more, `replica` to store anything. */
   mode: 'answer' | 'hang' | 'full' | 'replica'
   connections: () => number
   close(): Promise<void>
 }
 
-/** As much of the cache's own protocol (version 2) as the platform speaks. */
+/** Starts a server of the part of the cache protocol (version 2) that the platform uses. */
 export async function startRespServer(options: { port?: number; password?: string } = {}): Promise<RespServer> {
   const entries = new Map<string, string>()
   const sockets = new Set<Socket>()
@@ -73,7 +73,7 @@ function answer(entries: Map<string, string>, name: string, args: string[]): str
   }
 }
 
-/** One command from the front of the text; null while it is incomplete. */
+/** Parses one command at the start of the text; null while it is incomplete. */
 function parse(text: string): { words: string[]; length: number } | null {
   const head = /^\*(\d+)\r\n/.exec(text)
   if (!head) return null

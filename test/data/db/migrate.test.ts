@@ -59,7 +59,7 @@ describe('migrate', () => {
 
   it('works without the search extension', async () => {
     const sql = connect(await emptyDatabase(), { max: 1 })
-    // A type of that name in the way: the extension cannot be created.
+    // A type of that name makes the creation of the extension fail.
     await sql`CREATE FUNCTION similarity(text, text) RETURNS real LANGUAGE sql AS 'SELECT 1.0::real'`
     await migrate(sql)
     expect(await tablesOf(sql)).toContain('sessions')
@@ -97,7 +97,7 @@ describe('releases', () => {
     return dump
   }
 
-  // Vitest writes a dump that is missing, but not in continuous integration. One that was released never changes.
+  // Vitest writes a missing dump, but not in continuous integration. A released one never changes.
   it('has a dump of the newest step, which a new database agrees with', async () => {
     const [newest] = await db.sql<{ number: number }[]>`SELECT max(number) AS number FROM schema_steps`
     const name = `${String(newest?.number).padStart(4, '0')}.sql`
@@ -106,7 +106,7 @@ describe('releases', () => {
 
   it.each(readdirSync(RELEASES))('upgrades %s to the schema of a new database', async (name) => {
     const dump = await readFile(join(RELEASES, name), 'utf8')
-    // The server writes some conditions in another form when it reads its own text of them, so both are read once.
+    // The server rewrites some conditions when it parses its own output, so both are parsed once.
     const created = await dumpOf(async () => {})
     expect(await dumpOf((sql) => sql.unsafe(dump))).toBe(await dumpOf((sql) => sql.unsafe(created)))
   })

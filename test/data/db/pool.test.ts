@@ -17,7 +17,7 @@ afterAll(async () => {
 })
 
 const notes = async () => (await db.sql`SELECT text FROM notes ORDER BY text`).map((row) => row.text)
-/** Ends all connections to the database but those of the test itself. */
+/** Ends all connections to the database except those of the test itself. */
 const cutAll = (admin: Sql) => admin`
   SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`
 

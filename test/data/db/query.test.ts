@@ -69,7 +69,7 @@ describe('a statement', () => {
 
   it('rejects an undefined value instead of storing nothing', async () => {
     const row: Record<string, string> = {}
-    // A value that the types do not see missing.
+    // An undefined value that the types do not catch.
     await expect(db.sql`SELECT ${row.missing as string}`).rejects.toThrow('undefined is not a value')
   })
 

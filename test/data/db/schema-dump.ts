@@ -44,7 +44,7 @@ const readTables = (sql: Sql) =>
     LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' GROUP BY c.relname ORDER BY c.relname`)
 
-/** The columns whose values are not stored as their type is by default. */
+/** Reads the columns whose storage differs from the default of their type. */
 const readStorage = (sql: Sql) =>
   statementsOf(sql<{ statement: string }[]>`
     SELECT format('ALTER TABLE %I ALTER COLUMN %I SET STORAGE %s', c.relname, a.attname,
@@ -63,7 +63,7 @@ const readFunctions = (sql: Sql) =>
       SELECT 1 FROM pg_depend d WHERE d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e')
     ORDER BY p.proname, pg_get_function_identity_arguments(p.oid)`)
 
-/** Primary and unique keys come before the foreign ones, which need them. */
+/** Reads the constraints, primary and unique keys before the foreign keys that need them. */
 const readConstraints = (sql: Sql) =>
   statementsOf(sql<{ statement: string }[]>`
     SELECT format('ALTER TABLE %s ADD CONSTRAINT %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid))

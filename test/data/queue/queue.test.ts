@@ -26,7 +26,7 @@ afterAll(async () => {
   await db.drop()
 })
 
-/** Calls that wait until they are let go. */
+/** Creates a handler whose calls wait until they are released. */
 function handler() {
   const calls: { round_id: number; signal: AbortSignal; finish: () => void }[] = []
   const waiting = new Set<() => void>()

@@ -7,7 +7,7 @@ import { load } from '../../config/support.ts'
 type Environment = Record<string, string | undefined>
 type Reply = (request: Request) => Response | Promise<Response>
 
-/** A store of the S3 service without keys, as these variables and files (by path) configure it. */
+/** Creates an S3 store without keys, configured by these variables and files (by path). */
 export async function chainStore(env: Environment, files: Record<string, string | Error> = {}, now = () => new Date()) {
   const config = await load('storage: {provider: S3, region: eu-west-1}', env)
   const lines: Record<string, unknown>[] = []
@@ -27,7 +27,7 @@ export async function chainStore(env: Environment, files: Record<string, string 
   return { store, lines }
 }
 
-/** Access key and session token that a presigned URL carries. */
+/** Reads access key and session token from a presigned URL. */
 export async function signedBy(store: { presign(key: string): Promise<string> }): Promise<string> {
   const url = new URL(await store.presign('k'))
   const [key] = (url.searchParams.get('X-Amz-Credential') ?? '').split('/')
@@ -40,7 +40,7 @@ export interface Seen {
   form: Record<string, string>
 }
 
-/** Answers every request below an origin and keeps them. */
+/** Answers every request below an origin and records it. */
 export function record(outside: SetupServer, origin: string, reply: Reply): Seen[] {
   const seen: Seen[] = []
   outside.use(
@@ -56,7 +56,7 @@ export function record(outside: SetupServer, origin: string, reply: Reply): Seen
 
 const LATER = '2099-01-01T00:00:00Z'
 
-/** What container and instance metadata answer. */
+/** Makes the answer of container and instance metadata. */
 export const role = (name: string, expires = LATER) =>
   HttpResponse.json({
     AccessKeyId: `ASIA${name}`,
@@ -65,7 +65,7 @@ export const role = (name: string, expires = LATER) =>
     Expiration: expires,
   })
 
-/** What the token service answers. */
+/** Makes the answer of the token service. */
 export const assumed = (action: string, name: string, expires = LATER) =>
   HttpResponse.xml(
     `<${action}Response xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><${action}Result><Credentials>` +
@@ -78,7 +78,7 @@ export const STS = 'https://sts.eu-west-1.amazonaws.com'
 export const INSTANCE = 'http://169.254.169.254'
 export const CONTAINER = 'http://169.254.170.2'
 
-/** Instance metadata, version 2: nothing without a token. */
+/** Makes instance metadata of version 2, which requires a token. */
 export const instance =
   (name = 'INSTANCE', expires = LATER): Reply =>
   (request) => {

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** Browsers reach the store by another host name than the platform does. */
+/** Returns a second host name of the store, as browsers use it. */
 const publicUrl = () => server.url.replace('127.0.0.1', 'localhost')
 const storeOf = (overrides: Parameters<typeof storageConfig>[0] = {}, now?: () => Date) =>
   createObjectStore(storageConfig({ endpoint_url: `${server.url}/`, public_endpoint_url: publicUrl(), ...overrides }), {

@@ -14,7 +14,7 @@ afterEach(() => {
   for (const close of closing.splice(0).reverse()) close()
 })
 
-/** As the processes build it. */
+/** Builds the store as the processes do. */
 function storeAt(port: number, limits: Pick<StorageConfig, 'connect_timeout' | 'read_timeout' | 'max_attempts'>) {
   const attempts: unknown[] = []
   const limited = createFetch(limits.read_timeout * 1000, limits.connect_timeout * 1000)
@@ -32,9 +32,12 @@ function storeAt(port: number, limits: Pick<StorageConfig, 'connect_timeout' | '
 
 const unreachable = { status: 503, message: 'The object store cannot be reached.' }
 
-/** A port whose process takes no connection and whose queue is full: further ones are neither taken nor refused. */
+/**
+ * Opens a port whose process accepts no connection and whose queue is full: further ones are neither accepted nor
+ * refused.
+ */
 async function blackHole(): Promise<number> {
-  // The only thread waits for ever as soon as it has written its port, so that it never takes a connection.
+  // The only thread blocks after it has written its port, so that it never accepts a connection.
   const script = `const s = require('net').createServer().listen(0, '127.0.0.1', 1, () => {
     require('fs').writeSync(1, String(s.address().port))
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
@@ -48,8 +51,8 @@ async function blackHole(): Promise<number> {
 }
 
 /**
- * Asks for far more connections than the queue of one holds, all before any other. The system treats requests in their
- * order, so once the first one is answered the queue is full.
+ * Opens far more connections than the queue of one holds, before all others. The system handles them in order, so the
+ * queue is full once the first one has an answer.
  */
 async function fill(port: number): Promise<void> {
   const sockets = Array.from({ length: 16 }, () => connect(port, '127.0.0.1'))
@@ -72,7 +75,7 @@ async function hanging(): Promise<number> {
   return typeof address === 'object' && address ? address.port : 0
 }
 
-// Each case has a limit that is never reached, so it ends at all only by the other one.
+// The other limit of each case is never reached, so only the tested one can end it.
 describe('limits of an attempt', () => {
   it('a store that takes no connection is given up after connect_timeout, max_attempts times', async () => {
     const { store, attempts } = storeAt(await blackHole(), { connect_timeout: 0.2, read_timeout: 600, max_attempts: 3 })

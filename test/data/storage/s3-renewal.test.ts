@@ -10,7 +10,7 @@ afterAll(() => outside.close())
 
 const BOXED = { AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: '/x' }
 
-/** A clock that starts at midnight and is moved by hand. */
+/** Creates a clock that starts at midnight and is set by the test. */
 function clock() {
   let now = Date.parse('2026-01-01T00:00:00Z')
   return {

@@ -20,7 +20,7 @@ const storeOf = (overrides: Parameters<typeof storageConfig>[0] = {}, more = {})
     ...more,
   })
 
-/** Answers every request to the host and keeps them. */
+/** Answers every request to the host and records it. */
 function record(host: string, reply: (request: Request) => Response) {
   const seen: { line: string; headers: Headers; body: string }[] = []
   outside.use(
@@ -38,7 +38,7 @@ function record(host: string, reply: (request: Request) => Response) {
 }
 
 describe('signatures', () => {
-  // The worked examples of the service's own documentation.
+  // The worked examples of AWS's documentation of Signature Version 4.
   const example = createS3Signer({
     credentials: staticCredentials({
       access_key: 'AKIAIOSFODNN7EXAMPLE',

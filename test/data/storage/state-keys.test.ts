@@ -14,7 +14,7 @@ const KEYS = `<AssumeRoleResponse><AssumeRoleResult><Credentials>
 const ROLE = 'arn:aws-cn:iam::123456789012:role/state'
 const S3 = { provider: 'S3', region: 'cn-north-1', state_role_arn: ROLE } as const
 
-/** A source whose token service answers so; `asked` are the requests that it got. */
+/** Creates a source whose token service gives this answer. `asked` lists its requests. */
 function sourceOf(
   changes: Partial<StorageConfig>,
   answer: () => Response | Promise<Response> = () => new Response(KEYS),

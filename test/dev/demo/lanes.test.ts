@@ -8,7 +8,7 @@ import { listen } from '../../../dev/server.ts'
 const closers: (() => Promise<void>)[] = []
 afterEach(() => Promise.all(closers.splice(0).map((close) => close())))
 
-/** A server whose streams are given as frames for each connection; each stream ends after its frames. */
+/** Starts a server of streams, given as frames for each connection. Each stream ends after its frames. */
 async function startStreams(streams: Record<string, string[][]>) {
   const resumed: (string | undefined)[] = []
   const server = createServer((request, response) => {

@@ -13,7 +13,7 @@ import {
   unplayedResult,
 } from '../../../dev/demo/result.ts'
 
-/** The artifacts of a session, with the parts of reports that are read. */
+/** Makes the artifacts of a session, with the parts of reports that are read. */
 const collected = (parts: object): Collected => ({
   artifacts: [],
   reports: {},

@@ -49,7 +49,7 @@ interface Machine {
   isTTY?: boolean
 }
 
-/** A machine without an engine, and what it wrote. */
+/** Describes a machine without an engine, and records its output. */
 function machine({ env, platform = 'linux', architecture = 'x64', stallMs = 5_000, isTTY = false }: Machine = {}) {
   const written: string[] = []
   const output = { isTTY, write: (text: string | Uint8Array) => written.push(String(text)) > 0 }
@@ -65,7 +65,7 @@ function machine({ env, platform = 'linux', architecture = 'x64', stallMs = 5_00
   return { provide, text: () => written.join('') }
 }
 
-/** The sentence with which a machine refuses. */
+/** Returns the sentence with which a machine refuses. */
 async function refusal(given?: Machine): Promise<string> {
   const error = await machine(given)
     .provide()
@@ -81,13 +81,13 @@ async function refusal(given?: Machine): Promise<string> {
   return message
 }
 
-/** Another list, signed as it should be. */
+/** Publishes another list with a valid signature. */
 async function publish(list: string): Promise<void> {
   releases.files[LIST] = Buffer.from(list)
   releases.files[`${LIST}.gpgsig`] = await key.sign(releases.files[LIST])
 }
 
-/** Lists the cache; a fault leaves nothing there that could be taken for an engine. */
+/** Lists the cache. A fault must leave nothing there that could be taken for an engine. */
 const kept = () => readdir(cache).catch(() => [])
 
 describe('a machine without an engine', () => {

@@ -36,17 +36,17 @@ const TARGETS = {
   windows_amd64: 'tofu.exe',
 }
 
-/** The program of a target, a script that says for what it is. */
+/** Returns the program of a target, a script that prints the target. */
 export const programOf = (target: string) => `#!/bin/sh\necho "OpenTofu v${OPENTOFU}"\necho "for ${target}"\n`
 
 /** A release server in the layout of the project. */
 export interface ReleaseServer {
   url: string
-  /** By name; a test may change them. */
+  /** By name. A test may change them. */
   files: Record<string, Buffer>
-  /** Names that were asked for, in order. */
+  /** Requested names, in order. */
   asked: string[]
-  /** Ways to send a file, by name; the default sends it as it is. */
+  /** Senders of files by name. By default a file is sent as it is. */
   ways: Record<string, (response: ServerResponse, file: Buffer) => void>
   close(): Promise<void>
 }

@@ -123,7 +123,7 @@ describe('cloning and pushing', () => {
 
   test('a large push arrives whole, from a shallow clone as well', async () => {
     const { url } = await fresh()
-    // Beyond one megabyte after compression, where git begins to send in chunks.
+    // Above one megabyte after compression git sends in chunks.
     const text = `# ${randomBytes(1_500_000).toString('base64')}\n`
     const work = await clone(withCredentials(url), '--depth', '1')
     await git(work, 'checkout', '--quiet', '-b', 'large')

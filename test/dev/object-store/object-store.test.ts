@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startObjectStore } from '../../../dev/object-store.ts'
 import type { Running } from '../../../dev/server.ts'
 
-/** Promises beside those of the contract (`contract/`), which MinIO has to keep too. */
+/** Features beyond those of the contract (`contract/`), which MinIO has to pass too. */
 
 const keys = { access_key: 'testkey', secret_key: 'testsecret' }
 const client = () =>

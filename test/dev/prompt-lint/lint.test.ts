@@ -35,7 +35,7 @@ describe('shipped prompts', () => {
       await Promise.all(examples.map(([file, code]) => writeFile(join(folder, file), code)))
       const run = promisify(execFile)(engine ?? '', ['fmt', '-check', '-list=true', '-diff', folder], {
         encoding: 'utf8',
-        // OpenTofu says on its output when a configuration file that the environment names is missing.
+        // OpenTofu reports on its output that a configuration file named by the environment is missing.
         env: { PATH: process.env.PATH },
       })
       expect(
@@ -55,7 +55,7 @@ const filler = 'Every line of this text says what to do. '.repeat(30)
 const resource = (body = '', title = '# Buckets (`google_storage_bucket`)') =>
   `${title}\n\n` +
   `${HEADINGS.map((heading, index) => `## ${heading}\n${index === 0 ? filler : 'Text.'}`).join('\n')}\n${body}\n`
-/** Findings of a set that is whole but for what is given. */
+/** Lints a set that is complete except for the given prompts. */
 const lint = (given: Record<string, string>) => {
   const bodies: Record<string, string> = {
     'gcp-resources-bucket': resource(),

@@ -54,7 +54,7 @@ test('a request that destroys data is carried out and graded high', async () => 
   ).toEqual([])
   const plan = await scripted.engine('plan', '-no-color', '-input=false')
   expect(plan.stdout).toContain('Plan: 0 to add, 0 to change, 1 to destroy.')
-  // The destruction is the session's own work, no drift.
+  // The destruction is the session's own work and no drift.
   const undo = ['module.dataset["clicks"].terraform_data.dataset: create resource with {}']
   const own = await scripted.chain({
     sentinel: 'report_decomposed_task_operations',

@@ -109,7 +109,7 @@ test('blocks are written, mended after the refusal of the engine, and matched wi
   )
   expect(plan.stdout).toContain('No changes.')
 
-  // A later task of the session keeps what is there.
+  // A later task of the session keeps the existing code.
   await write(writeImportQuery([TABLE]), [TABLE])
   const file = await readFile(join(scripted.folder, 'imported.tf'), 'utf8')
   expect(file).toContain(`# ${INVOICES}`)

@@ -35,7 +35,7 @@ interface Chain {
   system?: string
 }
 
-/** Arguments of the sentinel, as far as any of them has such a key. */
+/** Arguments of the sentinel, with all keys optional. */
 interface ChainEnd {
   args: Arguments
   called: string[]
@@ -61,11 +61,11 @@ export interface Scripted {
   url: string
   folder: string
   complete(messages: Message[], tools: string[]): Promise<Completion>
-  /** Plays the loop until the sentinel is called; answers its arguments and the names of all calls. */
+  /** Plays the loop until the sentinel is called. Returns its arguments and the names of all calls. */
   chain(chain: Chain): Promise<ChainEnd>
-  /** The changes of the session, as the workspace reads them. */
+  /** Returns the changes of the session, as the workspace reads them. */
   branchDiff(): Promise<string>
-  /** Runs the engine and answers its output, also that of a refusal. */
+  /** Runs the engine and returns its output, also that of a failure. */
   engine(...args: string[]): Promise<{ stdout: string; stderr: string }>
   close(): Promise<void>
 }

@@ -50,7 +50,7 @@ async function resultOf({ name, arguments: args }: ToolCall): Promise<string> {
   return readFile(`dev/samples/${EXAMPLES.generate.sample}/${JSON.parse(args).target_file}`, 'utf8')
 }
 
-/** Plays a chain on until it is over; what was said in it. */
+/** Plays a chain to its end and returns its messages. */
 async function play(llm: ReturnType<typeof clientOf>) {
   const messages: Message[] = [
     { role: 'system', content: 'You write infrastructure as code.' },

@@ -105,7 +105,7 @@ test('ports: remembered, given up aloud when taken, refused when asked for and t
 
 test('the default port gives way, said aloud', async () => {
   const occupant = createServer()
-  // Another program may have it already: then it is taken as well.
+  // If another program has it already, it counts as taken as well.
   await new Promise((resolve) => occupant.once('error', resolve).listen(8000, '127.0.0.1', () => resolve(null)))
   const said: string[] = []
   try {

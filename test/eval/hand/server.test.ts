@@ -47,7 +47,7 @@ const request = (...more: Message[]): InferenceRequest => ({
 })
 const READ = { tool_calls: [{ name: 'read_file', arguments: { target_file: 'main.tf' } }] }
 
-/** Waits until calls wait for an answer, and answers their numbers. */
+/** Waits until `count` calls wait for an answer, and returns their numbers. */
 const waiting = (folder: HandFolder, count = 1) =>
   vi.waitFor(
     async () => {
@@ -175,7 +175,7 @@ describe('the endpoint', () => {
     const first = await start({ folder })
     const asked = first.client.complete(request()).catch(() => null)
     await waiting(first.endpoint.folder)
-    // What a killed endpoint leaves: a call without an end.
+    // A call without an end, as a killed endpoint leaves it.
     const left = await readFile(callFile(first.endpoint.folder, 1, 'request.txt'), 'utf8')
     await first.endpoint.close()
     await asked
@@ -206,7 +206,7 @@ describe('an answer that cannot be sent', () => {
     const refused = folder.answer(call, text)
     await expect(refused).rejects.toThrow(AnswerFault)
     await expect(refused).rejects.toThrow(message)
-    // The same answer, written beside the helper, is put aside with the reason.
+    // The same answer, written without the helper, is put aside with the reason.
     await writeFile(callFile(folder, call, 'answer.json'), text)
     await vi.waitFor(async () => expect(await folder.show(call, { whole: false })).toMatch(message), 20_000)
     expect(await readFile(callFile(folder, call, 'refused.json'), 'utf8')).toBe(text)
@@ -239,7 +239,7 @@ describe('statistics', () => {
     const { total, rounds, chains, called, calls } = summariseCalls(await endpoint.folder.records())
     const [first, second] = calls
     expect(first).toMatchObject({ prefix_chars: 0, chain: 'task_complete', called: ['read_file'] })
-    // The second call begins with all of the first one.
+    // The second call begins with the whole first one.
     expect(second?.prefix_chars).toBe(first?.input_chars)
     expect(rounds.map((round) => [round.round, round.calls])).toEqual([
       ['a #1, round 1', 2],
@@ -247,7 +247,7 @@ describe('statistics', () => {
     ])
     const expected = (first?.input_chars ?? 0) / ((first?.input_chars ?? 0) + (second?.input_chars ?? 0))
     expect(rounds[0]?.prefix_share).toBeCloseTo(expected)
-    // Another model has a cache of its own, so that no more than a bracket or two can be the same.
+    // Another model has its own cache, so only a bracket or two can be the same.
     expect(rounds[1]?.prefix_share).toBeLessThan(0.01)
     expect(total.calls).toBe(3)
     expect(chains.map(({ chain, calls: count }) => [chain, count])).toEqual([

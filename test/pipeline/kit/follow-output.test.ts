@@ -12,7 +12,7 @@ const SECRET = 'password-0123456789'
 const JOB = 'job-1'
 type Piece = Partial<FollowedOutput> | 'missed' | null
 
-/** A round that is watched, and a service that answers with these pieces and then holds its answer. */
+/** Creates a watched round, and a service that returns these pieces and then withholds its answer. */
 function watched(kind: IacJobKind, pieces: Piece[] | undefined, eventLog?: EventLog) {
   const events: EngineOutput[] = []
   const activities: Activity[] = []

@@ -31,7 +31,7 @@ describe('the output of engine jobs', () => {
     await kit.engine.run('validate', { workspace_path: '/w' })
     await plan(world)
     await kit.engine.run('show', { workspace_path: '/w', plan_file: 'p' })
-    // The plan is masked with what was learned from it afterwards.
+    // The plan is masked with secrets that were learned later.
     kit.secrets.add([SECRET])
     await kit.outputs.settle()
     expect(texts(world)).toEqual([

@@ -9,7 +9,7 @@ import { createSteps } from '../steps/support.ts'
 
 const steps = startOnce(createSteps)
 
-/** Prompts that note which of them were read. */
+/** Creates prompts that record which of them were read. */
 function countingPrompts() {
   const read: string[] = []
   const body = async (name: string) => {

@@ -17,7 +17,7 @@ afterAll(() => rm(root, { recursive: true, force: true }))
 const MINUTE_MS = 60_000
 const file = () => readFile(join(root, '.platform-state-credentials'), 'utf8')
 
-/** A run with a clock that is moved by hand, and the projects that keys were asked for. */
+/** Creates a run with a settable clock, and lists the projects whose keys were requested. */
 async function world() {
   const time = { now: Date.parse('2026-01-01T00:00:00Z') }
   const asked: string[] = []

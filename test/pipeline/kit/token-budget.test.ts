@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => db.drop())
 
-/** Every call and every search takes a hundred tokens. */
+/** A hundred tokens for every call and every search. */
 const usage = { input_tokens: 80, cached_tokens: 0, output_tokens: 20 }
 function countingLlm() {
   const asked = { calls: 0, searches: 0 }
@@ -49,7 +49,7 @@ async function detail(uuid: string) {
 }
 const lastMessage = (session: Awaited<ReturnType<typeof detail>>) => session.rounds.at(-1)?.statuses.at(-1)
 
-/** A mode that asks so many times, each call told as an agent tells it. */
+/** Makes a mode that calls the model this many times, and reports each call as an agent does. */
 const asking =
   (times: number, search = false): ModeHandler =>
   async (run: BareRun) => {

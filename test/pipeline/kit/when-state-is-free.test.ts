@@ -20,7 +20,7 @@ Lock Info:
   Operation: OperationTypeApply
 `
 
-/** Plans fail this way until the given one. */
+/** Makes plans fail this way until the given one. */
 const locked =
   (stderr: string, until: number): EngineScript =>
   (job, number) =>

@@ -6,17 +6,17 @@ import type { StepWorld } from './support.ts'
 
 type Options = Parameters<typeof reviewPlan>[2]
 
-/** A report that fits, in which nothing is said. */
+/** A valid report without content. */
 export const REPORT = {
   summary: {},
   detailed_changes: [],
   potential_impact: { banner: { level: 'low', title: 'Small' } },
   estimated_costs: {},
 }
-/** An audit that finds nothing. */
+/** An audit without findings. */
 export const AUDIT = { violations: [], summary: 'Audited.', checked_rules: ['scope_exceeded'] }
 
-/** Reviews a plan; by default a plan of the whole root, without templates and without statements of the request. */
+/** Reviews a plan, by default of the whole root, without templates and without statements of the request. */
 export const review = ({ kit }: StepWorld, valid: ValidPlan, options: Partial<Options> = {}) =>
   reviewPlan(kit, valid, {
     beyond: Promise.resolve(null),
@@ -25,7 +25,7 @@ export const review = ({ kit }: StepWorld, valid: ValidPlan, options: Partial<Op
     ...options,
   })
 
-/** What the first round of a session knows besides its plan. */
+/** Makes the background of a session's first round, except its plan. */
 export const background = (text = 'Add a bucket'): PlanBackground => ({
   requests: [{ number: 1, text, fate: 'present' }],
   result: emptyResult(),

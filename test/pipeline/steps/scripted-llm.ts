@@ -1,7 +1,7 @@
 import type { Inference, InferenceRequest, LlmClient } from '../../../src/llm/inference.ts'
 import { untilAborted } from '../../helpers/until-aborted.ts'
 
-/** What a model answers: arguments of the sentinel, calls of any tools, a text, or an error. */
+/** An answer of the model: arguments of the sentinel, calls of any tools, a text, or an error. */
 export type Reply =
   | { args: Record<string, unknown> }
   | { calls: [name: string, args: Record<string, unknown>][] }
@@ -11,14 +11,14 @@ export type Reply =
 export type Script = Reply | ((request: InferenceRequest, call: number) => Reply)
 
 export interface ScriptedLlm extends LlmClient {
-  /** Every request, with the name of its sentinel; `status` for plain text. */
+  /** Every request with the name of its sentinel; `status` for plain text. */
   requests: { chain: string; request: InferenceRequest }[]
   of(chain: string): InferenceRequest[]
 }
 
 /**
- * An in-process model. Scripts are chosen by the sentinel that a request offers (its last tool), plain
- * text by `status`; a missing script is an error of the test.
+ * Creates an in-process model. Scripts are chosen by the sentinel that a request offers (its last tool), plain text by
+ * `status`. A missing script is an error of the test.
  */
 export function scriptedLlm(scripts: Record<string, Script | Script[]>): ScriptedLlm {
   const requests: ScriptedLlm['requests'] = []
@@ -67,12 +67,12 @@ async function play(reply: Reply, chain: string, signal: AbortSignal | undefined
   return { ...base, text: '', tool_calls, finish: 'tool_use', finish_raw: 'tool_calls' }
 }
 
-/** The reply of a script that looks at no request. */
+/** Returns the reply of a script that ignores requests. */
 export function scriptOf(script: Script | Script[] | undefined, call: number): Reply {
   const reply = replyOf(script, { role: 'small', messages: [] }, call)
   if (reply === null) throw new Error(`no script for call ${call}`)
   return reply
 }
 
-/** The text of everything that was said to a model. */
+/** Joins all texts of a request to a model. */
 export const said = (request: InferenceRequest | undefined): string => JSON.stringify(request?.messages ?? [])

@@ -39,7 +39,7 @@ export interface StepWorld {
 
 export interface FakeWorkspace extends Workspace {
   changes: FileChange[]
-  /** Changed by every commit that has something to commit. */
+  /** Changed by every commit that is not empty. */
   current_revision: string
   kept: boolean
   commits: number
@@ -49,7 +49,7 @@ export const ok = (stdout = ''): EngineResult => ({ exit_code: 0, stdout, stderr
 
 const EMPTY_PLAN = JSON.stringify({ format_version: '1.2', resource_changes: [] })
 
-/** An engine whose steps all go well; `show` answers the given document. */
+/** Makes an engine whose steps all succeed; `show` returns the given document. */
 export const calmEngine =
   (document: string = EMPTY_PLAN): EngineScript =>
   ({ kind }) =>
@@ -58,24 +58,24 @@ export const calmEngine =
 interface WorldOptions {
   scripts?: Record<string, Script | Script[]>
   engine?: EngineScript
-  /** What the iac service offers beyond its contract; nothing by default. */
+  /** Optional jobs of the iac service; by default none. */
   additions?: Partial<Pick<IacClient, 'schema' | 'diagnostics' | 'fmt'>>
   orchestration?: Partial<OrchestrationConfig>
-  /** Whether the models can search the web; by default that is not known. */
+  /** Reports whether the models can search the web; by default unknown. */
   canSearch?: (() => boolean) | undefined
   context?: Partial<Context>
   query?: string
   prompts?: Record<string, string>
 }
 
-/** Enough environment for a configuration to load. */
+/** The smallest environment for which a configuration loads. */
 const ENVIRONMENT = {
   PLATFORM_SQL_DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
   PLATFORM_IAC_TOKEN: 'token-of-the-iac-sidecar',
   ANTHROPIC_API_KEY: 'key-of-the-model-provider',
 }
 
-/** One database for a test file; every world is a claimed round of a new session in it. */
+/** Creates one database for a test file. Each of its worlds is a claimed round of a new session. */
 export async function createSteps(): Promise<{
   world(options?: WorldOptions): Promise<StepWorld>
   close(): Promise<void>
@@ -223,7 +223,7 @@ function fakeWorkspace(): FakeWorkspace {
   return workspace
 }
 
-/** A valid plan of a fake workspace, from the changes that matter. */
+/** Makes a valid plan of a fake workspace from the changes that matter. */
 export function validPlan(
   { workspace }: StepWorld,
   changes: Parameters<typeof planOf>[0],

@@ -60,7 +60,7 @@ describe('a first call', () => {
   })
 })
 
-/** A commit whose only parent is the branch, made in the bare repository. */
+/** Makes a commit on top of the branch in the bare repository. */
 async function commitOnTop(uri: string, branch: string): Promise<string> {
   return site.remote(uri, 'commit-tree', `${branch}^{tree}`, '-p', branch, '-m', 'by hand')
 }
@@ -297,7 +297,7 @@ describe('a repository that cannot be cloned', () => {
       resolver: async () => ['127.0.0.1'],
     })
     await expect(opening).rejects.toMatchObject({ message: 'git clone failed' })
-    // The connection was made; only the certificate is for another name.
+    // The connection was made, but the certificate is for another name.
     expect(lines.join()).toMatch(/certificate|SSL/i)
     expect(lines.join()).not.toMatch(/could not resolve/i)
   })

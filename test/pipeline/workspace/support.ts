@@ -16,7 +16,7 @@ export const TOKEN = 'p@ss:w/rd%token'
 
 type Content = Record<string, string | { symlink: string }>
 
-/** A git host with a folder for clones, and short ways to open workspaces on it. */
+/** A git host with a folder for clones, and helpers that open workspaces on it. */
 export interface Site {
   host: GitHost
   folder: string
@@ -115,7 +115,7 @@ export function round(uri: string, changes: RoundChanges = {}): ClaimedRound {
 
 const run = promisify(execFile)
 
-/** Plain git for what a test does by hand. */
+/** Runs git without the platform's settings. */
 export async function git_(args: string[], cwd?: string): Promise<string> {
   const identity = ['-c', 'user.name=Someone', '-c', 'user.email=someone@noreply.invalid', '-c', 'safe.directory=*']
   const env = { PATH: process.env.PATH, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readCodeChanges } from '../../../src/plan/code/changes.ts'
 
-/** A diff that replaces whole files, and the files as they are. */
+/** Returns the changes of a diff that replaces whole files, and the resulting files. */
 function changesOf(before: Record<string, string>, after: Record<string, string>, others: Record<string, string> = {}) {
   const paths = [...new Set([...Object.keys(before), ...Object.keys(after)])]
   const diff = paths.map((path) => diffOfFile(path, before[path], after[path])).join('')

@@ -18,7 +18,7 @@ afterAll(async () => {
 
 type Files = Record<string, string>
 
-/** What git prints, as the pipeline calls it, for two states of a repository. */
+/** Makes git's diff, as the pipeline requests it, for two states of a repository. */
 async function diffOf(before: Files, after: Files): Promise<string> {
   const cwd = await mkdtemp(join(folder, 'repository-'))
   const git = async (...args: string[]) =>

@@ -5,7 +5,7 @@ import { type Diagnostic, orderDiagnostics, renderDiagnostics } from '../../../s
 import { fromEngine, parseDiagnostics } from '../../../src/plan/diagnostics/parse.ts'
 import { DiagnosticsSchema } from '../../../src/services/iac/answers.ts'
 
-/** What an engine printed on real code. */
+/** Reads recorded engine output of real code. */
 const recorded = (name: string) => readFile(new URL(`fixtures/${name}`, import.meta.url), 'utf8')
 const flat = (text: string) => text.replaceAll(/\s+/g, ' ')
 

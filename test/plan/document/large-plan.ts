@@ -1,8 +1,8 @@
 import { type Plan, parsePlan } from '../../../src/plan/plan.ts'
 
 /**
- * Text of a plan with this many resources: chains of references, modules with instances, updates of lists and maps,
- * sensitive and unknown parts, and a prior state.
+ * Writes the text of a plan with this many resources: chains of references, modules with instances, updates of lists
+ * and maps, sensitive and unknown parts, and a prior state.
  */
 export function largePlanText(size: number): string {
   const addressOf = (index: number) =>

@@ -17,7 +17,7 @@ const REAL = [
   ['every-change.json', readFileSync(new URL('../fixtures/every-change.json', import.meta.url), 'utf8')],
 ] as [string, string][]
 
-/** What holds for every document. */
+/** Checks the properties of every document. */
 function expectSound(plan: Plan, document = documentOf(plan)) {
   expect(PlanDocumentSchema.parse(JSON.parse(JSON.stringify(document)))).toEqual(document)
   expect(document.resources).toHaveLength(plan.resource_changes.length)
@@ -41,7 +41,7 @@ describe('plans of real providers', () => {
     const { resources } = documentOf(parsePlan(text))
     const of = (wanted: string) => resources.find(({ address }) => address === wanted)?.depends_on
     expect(of('aws_security_group.web')).toEqual(['aws_vpc.main'])
-    // The code loops over the whole module, and the engine does not say which of its outputs it reads.
+    // The code loops over the whole module, and the engine does not say which of its outputs are read.
     expect(of('aws_db_subnet_group.db')).toHaveLength(6)
     expect(of('aws_s3_bucket_versioning.logs[1]')).toEqual(['aws_s3_bucket.logs[1]'])
     expect(of('module.net["b"].aws_subnet.this')).toEqual(['aws_vpc.main'])
@@ -137,7 +137,7 @@ describe('generated plans', () => {
   })
 })
 
-/** Puts another value in the place of one of the nodes. */
+/** Replaces the value of one of the nodes. */
 function replaceNode(root: unknown, at: number, value: unknown): unknown {
   const places: [Record<string, unknown>, string][] = []
   const visit = (node: unknown) => {
@@ -182,7 +182,7 @@ describe('large plans', () => {
   })
 })
 
-/** The same plan, which counts how often a part of it is looked at. */
+/** Wraps a plan and counts how often its parts are read. */
 function countReads(plan: Plan): { plan: Plan; count(): number } {
   let reads = 0
   const known = new WeakMap<object, object>()

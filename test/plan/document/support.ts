@@ -4,7 +4,7 @@ import type { DocumentAttribute, PlanDocument, PlanDocumentFacts } from '../../.
 import { type Plan, parsePlan } from '../../../src/plan/plan.ts'
 import { maskerOf } from '../../../src/plan/sensitive.ts'
 
-/** A plan from the entries of its `resource_changes` and other members of its document. */
+/** Makes a plan from `resource_changes` entries and other members of its document. */
 export const planFrom = (changes: readonly object[], rest: object = {}): Plan =>
   parsePlan(JSON.stringify({ format_version: '1.2', resource_changes: changes, ...rest }))
 
@@ -23,14 +23,14 @@ export const documentOf = (plan: Plan, facts: Partial<PlanDocumentFacts> = {}): 
 
 export const plain = createMasker([])
 
-/** The resource of a plan with one entry. */
+/** Returns the resource of a plan with one entry. */
 export function resourceOf(change: object, rest: object = {}) {
   const [resource] = documentOf(planFrom([entry('aws_thing.one', change, rest)])).resources
   if (!resource) throw new Error('the plan has no resource')
   return resource
 }
 
-/** Attributes as `path: before -> after`, which reads like a plan. */
+/** Renders attributes as `path: before -> after`. */
 export const lines = (attributes: readonly DocumentAttribute[]): string[] =>
   attributes.map(({ path, before, after, unknown, sensitive, cut, change }) => {
     const marks = [unknown && 'unknown', sensitive && 'sensitive', cut && 'cut'].filter(Boolean)

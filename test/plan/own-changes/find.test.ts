@@ -15,7 +15,7 @@ const change = (path: string, ...hunks: string[]) => [header(path), ...hunks].jo
 const inCode = (name: string, more: object = {}) => ({ mode: 'managed', type: 'a', name, ...more })
 const root = (code: Code, resource_drift: object[] = []) => ({ configuration: { root_module: code }, resource_drift })
 
-/** Addresses of the operations that are own changes. */
+/** Lists the addresses of the operations that are own changes. */
 function own(changes: Change[], rest: Record<string, unknown>, ...diffs: string[]): string[] {
   const named = changes.map((one) => ({ type: 'a', ...one }))
   const plan = planOf(named, rest)

@@ -7,7 +7,7 @@ type Asked = Omit<SchemaRequest, 'workspace_path'>
 const SOURCE = 'registry.opentofu.org/hashicorp/random'
 const PASSWORD = { block: { attributes: { length: { type: 'number', required: true } } } }
 
-/** A service whose provider has these ephemeral types, and what it was asked. */
+/** Makes a service whose provider has these ephemeral types, and records its requests. */
 function service(ephemeral_types: string[]) {
   const asked: Asked[] = []
   const schema = createProviderSchema(

@@ -129,7 +129,7 @@ describe('override file', () => {
     ['https://acct.blob.core.usgovcloudapi.net', ['environment = "usgovernment"']],
     ['https://acct.blob.core.chinacloudapi.cn', ['environment = "china"']],
     ['https://acct.blob.core.windows.net', []],
-    // The backend has no field for the address of an emulator: nothing is rendered that it would not know.
+    // The backend has no field for an emulator's address, so nothing is rendered for it.
     ['http://127.0.0.1:10000/acct', []],
   ])('names the cloud of %s', (endpoint_url, expected) => {
     const rendered = lines({ provider: 'STORAGE_ACCOUNT', account_name: 'acct', account_key: 'k', endpoint_url })

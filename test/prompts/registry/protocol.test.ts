@@ -34,7 +34,7 @@ const registryOf = (access: { url?: string; api_key?: string } = {}, options: { 
   )
 const promptsOf = (options?: { timeoutMs?: number }) => createRegistryPrompts(registryOf({}, options), 'staging')
 
-/** A version in the form of the registry; `content` of its first message. */
+/** Makes a version in the form of the registry; `content` is of its first message. */
 const version = (content: unknown, parts: Record<string, unknown> = {}) => ({
   data: {
     id: 'version-1',

@@ -10,7 +10,7 @@ const composed = (evidence: Evidence, limit: number, summary = 'Why.') =>
 
 const long = (size: number) => 'words of a model '.repeat(Math.ceil(size / 17)).slice(0, size)
 
-/** A session of every kind with as much to say as there may be. */
+/** Makes a session of every kind with the longest possible texts. */
 const crowded = (): Evidence =>
   evidenceOf({
     session: { is_blocked: true, operation: 'generate' },

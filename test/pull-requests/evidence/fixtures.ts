@@ -14,7 +14,7 @@ import { emptyResult, type RoundResult } from '../../../src/rounds/round-result.
 export const UUID = '11111111-2222-4333-8444-555555555555'
 const AT = '2026-01-31T23:59:58.123456Z'
 
-/** A report as it is stored, from the parts that matter. */
+/** Makes a stored report from the parts that matter. */
 export const report = <Type extends ReportType>(
   type: Type,
   document: unknown,
@@ -49,7 +49,7 @@ export function check(violations: unknown[] = [], round = 1): StoredDocument<Com
 
 type Changes = Partial<Omit<Evidence, 'session'>> & { session?: Partial<Evidence['session']> }
 
-/** The evidence of a session with one good generate round, changed. */
+/** Makes the evidence of a session with one good generate round, with changes. */
 export function evidenceOf({ session, ...changes }: Changes = {}): Evidence {
   return {
     rounds: [{ number: 1, mode: 'generate', query: 'Add a bucket', status: 'completed' }],
@@ -75,7 +75,7 @@ export function evidenceOf({ session, ...changes }: Changes = {}): Evidence {
   }
 }
 
-/** A session whose one round stored this result. */
+/** Makes a session whose one round stored this result. */
 export function evidenceWith(result: Partial<RoundResult>, changes: Changes = {}): Evidence {
   const evidence = evidenceOf(changes)
   return {
@@ -84,7 +84,7 @@ export function evidenceWith(result: Partial<RoundResult>, changes: Changes = {}
   }
 }
 
-/** A change list with these entries; the counts are made from them. */
+/** Makes a change list with these entries and their counts. */
 export function changeListOf(entries: ListedChange[]): ChangeList {
   const count = (action: ListedAction) => entries.filter((entry) => entry.action === action).length
   return {
@@ -102,11 +102,11 @@ export function changeListOf(entries: ListedChange[]): ChangeList {
   }
 }
 
-/** A drift or import session: nothing was planned for review. */
+/** Makes a drift or import session, which has no plan for review. */
 export const withoutPlan = (changes: Changes): Evidence =>
   evidenceOf({ generate: null, compliance: null, plan: null, ...changes })
 
-/** Text of one section; null when it is not there. */
+/** Returns the text of one section; null if it is missing. */
 export function sectionOf(text: string, title: string): string | null {
   const found = text.split(/^## /m).find((part) => part.startsWith(`${title}\n`))
   return found === undefined ? null : found.slice(title.length).trim()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { code, cut, inline, plainTitle, prose, table } from '../../../src/pull-requests/evidence/markdown.ts'
 
-/** What a host would act on, wherever it stands in a text. */
+/** Texts that a host would act on, in any position. */
 const ACTIVE: [string, RegExp][] = [
   ['mention', /@[A-Za-z0-9]/],
   ['reference', /(^|[^&\\])[#!~%$^&](?=\d|[A-Za-z"])(?!amp;|lt;|gt;)/],

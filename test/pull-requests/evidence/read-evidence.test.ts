@@ -39,7 +39,7 @@ afterAll(() => core?.close())
 
 type Work = (round: ClaimedRound) => Promise<void>
 
-/** Runs the waiting round of a session: `work` stores its artifacts. */
+/** Runs the waiting round of a session; `work` stores its artifacts. */
 async function play(uuid: string, status: TerminalStatus, work: Work, history?: Turn[]): Promise<void> {
   const run = await runRound(core.context, uuid)
   await work(run.round)
@@ -169,7 +169,7 @@ describe('a store in trouble', () => {
     })
     let asked = 0
     get = async () => {
-      // The last of the artifacts is under way by then.
+      // The last of the artifacts is being loaded by then.
       if (++asked === 5) limits[0]?.abort(new DOMException('late', 'TimeoutError'))
       return await new Promise<never>(() => {})
     }

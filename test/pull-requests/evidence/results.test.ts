@@ -10,7 +10,7 @@ const rollBackOf = (evidence: Evidence) => partOf(evidence, 'How to roll back') 
 const applied = (status: 'Success' | 'Failed' = 'Success', round = 2) =>
   report('apply', { summary: {}, status, execution_summary: 'Done.' }, round)
 
-/** One change of every kind. */
+/** One change of each kind. */
 const EVERY = changeListOf([
   { address: 'aws_s3_bucket.added', action: 'create' },
   { address: 'aws_vpc.added', action: 'create' },
@@ -82,7 +82,7 @@ const second = () => [{ number: 2, mode: 'generate', query: 'More', status: 'com
 
 describe('How to roll back', () => {
   const shown = rollBackOf(evidenceWith({ changes: EVERY }))
-  /** The list behind a sentence. */
+  /** Returns the list after a sentence. */
   const behind = (lead: string) => shown.split(lead)[1]?.split('\n\n')[1]?.split('\n')
 
   it('asks for no more than closing before the plan is applied', () => {

@@ -8,7 +8,7 @@ afterEach(() => vi.restoreAllMocks())
 
 type Answer = Response | Error | ((signal: AbortSignal) => Promise<Response>)
 
-/** An API whose answers are given in order; `asked` tells what came. */
+/** Makes an API that gives these answers in order. `asked` lists the requests. */
 function apiOf(answers: Answer[], tokens: Partial<Tokens> = {}) {
   const asked: { url: string; init: RequestInit & { headers: Headers } }[] = []
   const api = createApi({

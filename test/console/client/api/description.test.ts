@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => core.close())
 
-/** Descriptions stand with or without the prefix of the server. */
+/** Finds an operation, with or without the prefix of the server. */
 const operation = (method: string, path: string): Operation | undefined =>
   (paths[`/v1${path}`] ?? paths[`/api/v1${path}`])?.[method.toLowerCase()]
 

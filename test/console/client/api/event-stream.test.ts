@@ -19,7 +19,7 @@ type Answer = Behaviour | Response | Error | 'silence'
 const END = 'event: end\ndata: {}\n\n'
 const frame = (id: number, data = `n${id}`) => `id: ${id}\ndata: ${data}\n\n`
 
-/** Follows a stream over connections that behave as told, in order. */
+/** Follows a stream over connections that give these answers, in order. */
 function follow(answers: Answer[], refused = async () => false) {
   const asked: Headers[] = []
   const frames: Frame[] = []

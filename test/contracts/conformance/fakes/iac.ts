@@ -11,20 +11,20 @@ import { type Handler, TOKEN } from './serve.ts'
 
 type Json = Record<string, unknown>
 
-/** Where the fake may go wrong; by default it does everything right. */
+/** The faults that the fake can have. By default it has none. */
 export interface Ways {
-  /** Under which name a workspace queues. */
+  /** Returns the name under which a workspace queues. */
   queueOf(path: string, real: string): string
-  /** What a job looks like to a poller. */
+  /** Returns a job in the form that pollers see. */
   shown(job: Json): Json
-  /** How a finished job is written down; `set` shows it to pollers. */
+  /** Stores the end of a job; `set` shows a change to pollers. */
   finish(job: Json, end: Json, set: (change: Json) => void): Promise<void> | void
   location(job_id: string): string | null
   kindOf(kind: JobKind): string
   unknown(job_id: string): Response
-  /** Turns a queue around. */
+  /** True if a queue runs its newest job first. */
   lifo: boolean
-  /** Whether optional jobs are offered. */
+  /** True if optional jobs are offered. */
   additions: boolean
 }
 const RIGHT: Ways = {
@@ -39,7 +39,7 @@ const RIGHT: Ways = {
 }
 const JOB_MS = 20
 
-/** The contract of the iac sidecar in memory, without any engine: commands end after a moment. */
+/** Creates an in-memory implementation of the iac sidecar's contract without an engine; commands end after a moment. */
 export function fakeIac(wrong: Partial<Ways> = {}): Handler {
   const ways = { ...RIGHT, ...wrong }
   const jobs = new Map<string, Json>()
@@ -118,7 +118,7 @@ async function folderAt(path: string): Promise<string | null> {
   }
 }
 
-/** Commands that need an engine fail, as they do with a wrong configuration. */
+/** Returns the result of a command. Commands that need an engine fail, as they do with a wrong configuration. */
 async function resultOf(kind: JobKind, workspace: string): Promise<Json> {
   const code = await readFile(join(workspace, 'main.tf'), 'utf8').catch(() => '')
   const fine = kind === 'validate' && !code.endsWith('{\n')

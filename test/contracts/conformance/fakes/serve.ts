@@ -11,15 +11,15 @@ export type Handler = (request: Request) => Response | Promise<Response>
 export interface Asked {
   request: Request
   path: string
-  /** Null when the bytes are no UTF-8. */
+  /** Null if the bytes are not UTF-8. */
   text: string | null
-  /** Undefined when the text is no JSON. */
+  /** Undefined if the text is not JSON. */
   json: unknown
-  /** Asks the service behind; with another body, path or headers where they are given. */
+  /** Forwards the request to the service, with changed body, path or headers if given. */
   pass(changed?: { body?: unknown; headers?: Record<string, string> }): Promise<Response>
 }
 
-/** A service in front of another one that sees every request whole. */
+/** Wraps a service with a handler that sees every request whole. */
 export function before(app: Handler, intervene: (asked: Asked) => Response | Promise<Response>): Handler {
   return async (request) => {
     const bytes = await request.arrayBuffer()
@@ -68,7 +68,7 @@ export async function judged(
   })
 }
 
-/** Whether the value comes for the first time. */
+/** True if the value has not been seen before. */
 export function isNew(seen: Set<string>, value: string): boolean {
   const before = seen.size
   return seen.add(value).size > before

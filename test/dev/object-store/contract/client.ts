@@ -6,7 +6,7 @@ export interface StoreUnderTest {
   secret_key: string
   /** The one origin of web pages that may read. */
   origin: string
-  /** Ends the server and starts it again on the same data; answers its address. */
+  /** Restarts the server on the same data and returns its address. */
   restart(): Promise<string>
   close(): Promise<void>
 }
@@ -18,13 +18,12 @@ export interface Keys {
 }
 
 export const PART_BYTES = 5 * 1024 * 1024
-/** The bucket of the tests. */
 export const BUCKET = 'contract'
 
-/** Requests to the store that is tested. Nothing of it may be used before the first hook has run. */
+/** Requests to the tested store. Nothing of it may be used before the first hook has run. */
 export type StoreClient = ReturnType<typeof createClient>
 
-/** @param current the store, once it runs */
+/** @param current returns the store once it runs */
 export function createClient(current: () => StoreUnderTest) {
   let moved: string | null = null
   const clientOf = (keys?: Keys, region = 'us-east-1') =>
@@ -43,13 +42,12 @@ export function createClient(current: () => StoreUnderTest) {
     put: (key: string, body: BodyInit, headers: Record<string, string> = {}) =>
       call('PUT', `${BUCKET}/${key}`, { body, headers }),
     get: (key: string, headers: Record<string, string> = {}) => call('GET', `${BUCKET}/${key}`, { headers }),
-    /** An address for one GET. */
+    /** Makes an address for one GET. */
     presign: async (key: string, seconds: number, at = new Date(), keys?: Keys) => {
       const target = `${url()}/${BUCKET}/${key}?X-Amz-Expires=${seconds}`
       const datetime = at.toISOString().replaceAll(/[:-]|\.\d{3}/g, '')
       return (await clientOf(keys).sign(target, { aws: { signQuery: true, datetime } })).url
     },
-    /** Ends the server and starts it again on the same data. */
     restart: async () => {
       moved = await current().restart()
     },
@@ -68,7 +66,7 @@ export function createClient(current: () => StoreUnderTest) {
   }
 }
 
-/** Status and error code of an answer. */
+/** Returns status and error code of an answer. */
 export const outcome = async (response: Response): Promise<[number, string]> => [
   response.status,
   /<Code>(\w+)<\/Code>/.exec(await response.text())?.[1] ?? '',

@@ -36,7 +36,7 @@ export function describeLists(store: StoreClient): void {
         collected.push(keysOf(xml).length)
         token = /<NextContinuationToken>(.*?)</.exec(xml)?.[1]
       }
-      // Where the last page is full, MinIO tells of a further one, which is empty then.
+      // If the last page is full, MinIO announces a further one, which is empty.
       expect(collected.filter((size) => size !== 0)).toEqual([2, 2, 2])
     })
 

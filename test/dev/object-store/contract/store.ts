@@ -10,8 +10,8 @@ import { describeSignatures } from './signatures.ts'
 import { describeTemporaryKeys } from './temporary-keys.ts'
 
 /**
- * Tests of what the platform, its engines and browsers rely on in a store with the interface of S3. They run against
- * the store that the project brings for development and, in `npm run world`, against MinIO.
+ * Tests the features of an S3 store that the platform, its engines and browsers rely on. They run against the
+ * development store of the project and, in `npm run world`, against MinIO.
  */
 export function describeStore(title: string, start: () => Promise<StoreUnderTest>): void {
   let store: StoreUnderTest

@@ -14,7 +14,7 @@ afterEach(() => {
 
 const DIRECTORY = { clone: '/pinned', iacRoot: '/pinned/live' }
 
-/** A round that holds its project and its reviewed plan: everything before the one job. */
+/** Makes a round that holds its project and its reviewed plan and can submit the job. */
 async function ready(): Promise<{ world: StepWorld; seal: SavedPlan }> {
   const world = await steps.world()
   const { round } = world.run
@@ -35,7 +35,7 @@ async function ready(): Promise<{ world: StepWorld; seal: SavedPlan }> {
   return { world, seal }
 }
 
-/** The connection, but the job of an apply cannot be recorded so many times. */
+/** Wraps a connection so that recording the job of an apply fails this many times. */
 function failingToRecord(sql: Sql, times: number): Sql {
   let left = times
   return new Proxy(sql, {
@@ -47,7 +47,7 @@ function failingToRecord(sql: Sql, times: number): Sql {
   })
 }
 
-/** Submits with a database that fails so many times; only the waits between attempts are shortened. */
+/** Submits with a database that fails this many times. Only the waits between attempts are shortened. */
 async function submitWith({ world, seal }: Awaited<ReturnType<typeof ready>>, failures: number) {
   const { run } = world
   run.context.sql = failingToRecord(steps.database.sql, failures)

@@ -56,7 +56,7 @@ const messages = async (world: StepWorld) => {
 const driftObjects = (world: StepWorld) =>
   [...world.objects.values()].filter(({ metadata }) => metadata.type === 'drift')
 
-/** The operations that the generator was told in each of its tasks. */
+/** Returns the operations in each task of the generator. */
 const tasks = ({ llm }: StepWorld): string[][] =>
   llm.of('task_complete').map(({ messages }) => {
     const [, , told = ''] =

@@ -23,7 +23,7 @@ const two = {
 }
 const statements = (...list: object[]): Reply => ({ args: { statements: list } })
 
-/** `show -json` of a plan that creates so many buckets. */
+/** Makes the `show -json` of a plan that creates this many buckets. */
 const planJson = (count: number, after: object = {}) =>
   JSON.stringify({
     format_version: '1.2',
@@ -36,7 +36,10 @@ const planJson = (count: number, after: object = {}) =>
     })),
   })
 
-/** Each `show` answers the next document; a number of buckets, or null for a plan that fails. */
+/**
+ * Makes an engine whose `show` returns one document after the other: a number of buckets, or null for a plan that
+ * fails.
+ */
 function engine(...counts: (number | null)[]): EngineScript {
   let shown = 0
   return ({ kind }, number) => {
@@ -54,7 +57,7 @@ const world = (intent: Script | Script[], counts: (number | null)[], generator: 
     query: 'Add two buckets',
   })
 
-/** The loop of a generate round. */
+/** Runs the loop of a generate round. */
 async function round({ kit }: StepWorld, maxAttempts = 5) {
   const check = startIntentCheck(kit, Promise.resolve('main.tf (1 B): resource a_bucket.old'))
   const validate = createIntentValidator(kit, check, {

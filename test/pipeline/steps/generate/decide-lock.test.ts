@@ -46,7 +46,7 @@ describe('decideLock', () => {
     await steps.close()
   })
 
-  /** A round whose notifications go to a sidecar; answers the kinds that were sent. */
+  /** Makes a round whose notifications go to a sidecar. Returns the kinds that were sent. */
   const worldWithNotifications = async (
     block_on_high_impact: boolean,
   ): Promise<{ world: StepWorld; kinds: string[] }> => {

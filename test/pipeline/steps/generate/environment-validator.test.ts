@@ -9,7 +9,7 @@ import { createSteps, validPlan } from '../support.ts'
 
 const steps = startOnce(createSteps)
 
-/** What a validator answers to one attempt after the other, and how often the environments were asked for. */
+/** Runs attempts with these verdicts of a validator, and counts how often the environments were requested. */
 async function attempts(count: number, verdict: EnvironmentResult['verdict'], maxAttempts = 5, valid = true) {
   const world = await steps.world()
   let asked = 0

@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const KEY = 'a key of at least thirty-two characters'
 
-/** A world whose workspace is a real directory with a plan file, and the plan of it. */
+/** Makes a world whose workspace is a real directory with a plan file, and its plan. */
 async function planned(options: { key?: string } = {}, changes: Parameters<typeof validPlan>[1] = []) {
   const world = await steps.world()
   Object.assign(world.workspace, { clone: root, iacRoot: root })
@@ -62,7 +62,7 @@ describe('savePlan', () => {
     })
     expect(pin?.plan.workspace_sha256).toMatch(/^[0-9a-f]{64}$/)
     expect(pin?.plan.project_id).toMatch(/^[0-9a-f]{64}$/)
-    // The round has not completed yet: nothing may be applied.
+    // The round has not completed yet, so nothing may be applied.
     expect(pin?.reviewed).toBe(false)
   })
 

@@ -28,7 +28,7 @@ afterAll(() => rm(root, { recursive: true, force: true }))
 const SECRET = 'planted-S3cret-Passw0rd'
 const done = { args: { status: 'done', summary: 'Written.' } }
 
-/** A world whose every attempt changes a file. */
+/** Makes a world in which every attempt changes a file. */
 async function worldOf(engine: EngineScript, options: Parameters<typeof steps.world>[0] = {}): Promise<StepWorld> {
   const world = await steps.world({ scripts: { task_complete: done, ...options.scripts }, engine, ...options })
   world.workspace.pendingChanges = async () => [{ path: 'main.tf', new_file: true, content: 'x' }]
@@ -57,14 +57,14 @@ async function attemptsOf({ run }: StepWorld): Promise<AttemptDetail[]> {
   const session = await loadAggregate(run.context, uuid, { includeHistory: true })
   return session?.rounds.at(-1)?.attempts ?? []
 }
-/** For example `generate ok, plan failed 2`: what ran, and how often when more than once. */
+/** Renders the steps that ran, with their number if above one, for example `generate ok, plan failed 2`. */
 const ran = (attempt: AttemptDetail | undefined): string =>
   attempt?.steps
     .filter(({ outcome }) => outcome !== 'skipped')
     .map(({ name, outcome, runs }) => `${name} ${outcome}${runs > 1 ? ` ${runs}` : ''}`)
     .join(', ') ?? ''
 
-/** An engine one of whose steps fails with these words, as often as there are words. */
+/** Makes an engine in which one step fails with these texts, once for each. */
 const failingAt =
   (kind: string, ...words: string[]): EngineScript =>
   (job, number) => {

@@ -18,7 +18,7 @@ const service = startOnce(startTestService)
 const LOOSE = 'variable "days" {\n type=number\n}\n'
 const FORMATTED = 'variable "days" {\n  type = number\n}\n'
 
-/** The client of a real sidecar with a real engine. */
+/** Makes the client of a real sidecar with a real engine. */
 const realFmt = (): NonNullable<IacClient['fmt']> => {
   const settings = { token_env: 'T', token: TOKEN, timeout: 20, job_poll_interval: 0.05, job_timeout: 60 }
   const deps = { fetch: (url: string, init?: RequestInit) => fetch(url, init), log: createLogger({ write: () => {} }) }

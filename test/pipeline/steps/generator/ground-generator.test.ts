@@ -47,7 +47,7 @@ const generate = (world: StepWorld) =>
     maxAttempts: 3,
     validate: createPlanValidator(world.kit, async () => []),
   })
-/** What a prompt has between the fences of its findings. */
+/** Returns the text between the fences of a prompt's findings. */
 const findingsOf = (prompt: string) => /<<<DATA findings \w+\n([\s\S]*?)DATA>>>/.exec(prompt)?.[1] ?? ''
 const kinds = ({ jobs }: StepWorld) => jobs.map(({ kind }) => kind)
 
@@ -58,7 +58,7 @@ const TYPES: Record<string, unknown> = {
   aws_other: attributes('other'),
 }
 
-/** An iac service with these types. */
+/** Makes an iac service with these types. */
 function schemaService(): { asked: Parameters<IacClient['schema']>[0][]; schema: IacClient['schema'] } {
   const asked: Parameters<IacClient['schema']>[0][] = []
   const schema: IacClient['schema'] = async (request) => {
@@ -80,7 +80,7 @@ function schemaService(): { asked: Parameters<IacClient['schema']>[0][]; schema:
 
 const world = async (options: NonNullable<Parameters<typeof steps.world>[0]>) => {
   const made = await steps.world({ scripts: { task_complete: done }, ...options })
-  // A repair without a change is sent back to its findings, which the test of the loop shows.
+  // A repair that changes nothing is sent back to its findings, as the test of the loop shows.
   const pendingChanges = async () => [{ path: 'main.tf', new_file: false, content: 'x' }]
   Object.assign(made.workspace, { iacRoot: root, pendingChanges })
   return made
@@ -157,7 +157,7 @@ describe('a repair', () => {
     const words = STDERR.replace('"nope" is not', '"Sup3r-Secret" is not')
     const w = await world({ engine: refusingOnce('validate', words), additions: { diagnostics } })
     w.kit.secrets.add(['Sup3r-Secret'])
-    // Without the client that masks every message once more: the step masks what it writes.
+    // Runs without the client that masks every message again: the step masks its own texts.
     w.kit.llm = w.llm
     await generate(w)
     const text = w.llm.of('task_complete')[1]?.messages.at(-1)?.content ?? ''

@@ -39,7 +39,7 @@ const schema: IacClient['schema'] = async ({ resource_types }) => ({
   left_out: [],
 })
 
-/** The types whose schemas are told, after the engine was initialised once. */
+/** Returns the types whose schemas are reported after one initialisation of the engine. */
 async function told(inPlay: Partial<TypesInPlay>, diff = ''): Promise<string[]> {
   const { kit, workspace } = await steps.world({ additions: { schema } })
   Object.assign(workspace, {

@@ -25,7 +25,7 @@ const AWS = { 'main.tf': 'resource "aws_vpc" "main" {}\n' }
 
 const chooses = (templates: string[], abbreviations: string[] = []): Script => ({ args: { templates, abbreviations } })
 
-/** Composes in a repository with these files; the prompts that are read, and what the model is asked. */
+/** Composes in a repository with these files. Returns the prompts that were read, and the request to the model. */
 async function compose(
   files: Record<string, string>,
   options: { script?: Script | Script[]; query?: string; prompts?: Record<string, string>; missing?: string[] } = {},

@@ -23,7 +23,7 @@ describe('a process', () => {
 
   it('sees only the environment it is given', async () => {
     vi.stubEnv('OURS', 'not to be inherited')
-    // A program that adds nothing to its environment, as a shell would.
+    // A program that does not extend its environment, as a shell would.
     const script = ['-e', 'console.log(JSON.stringify(process.env))']
     const { code, stdout } = await run('', { file: process.execPath, args: script, env: { ONLY: 'this' } })
     vi.unstubAllEnvs()
@@ -32,7 +32,7 @@ describe('a process', () => {
   })
 
   it('is stopped with its children when it takes too long', async () => {
-    // The child holds the output open: an answer before it would have ended proves that it is gone.
+    // The child holds the output open, so an answer before its end proves that it is gone.
     expect(await run('sleep 600 & echo started; wait', { timeoutMs: 300 })).toMatchObject({
       code: null,
       stopped: 'timeout',

@@ -233,7 +233,7 @@ describe('readZipEntry', () => {
   })
 })
 
-/** An archive whose first entry is stored and whose others are deflated. */
+/** Makes an archive whose first entry is stored and whose others are deflated. */
 function zipOf(files: Record<string, string>): Buffer {
   const locals: Buffer[] = []
   const central: Buffer[] = []

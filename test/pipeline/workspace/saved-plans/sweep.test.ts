@@ -45,7 +45,7 @@ const HOUR = 3_600_000
 const lines: Record<string, unknown>[] = []
 const log = createLogger({ write: (line) => lines.push(JSON.parse(line)) })
 
-/** `hours` after now, by the clock of the sweep. */
+/** Makes a context at `hours` after now, by the clock of the sweep. */
 function contextAt(
   hours: number,
   storage: Partial<Context['storage']> = {},
@@ -65,7 +65,7 @@ function contextAt(
 }
 const sweepAt = async (hours: number) => await sweep(contextAt(hours), new AbortController().signal)
 
-/** A session whose first round is over, with a folder on this disk. */
+/** Creates a session whose first round has ended, with a folder on this disk. */
 async function session(
   given: { status?: TerminalStatus | null; seal?: string | null | false; names?: string[] } = {},
 ): Promise<string> {
