@@ -27,10 +27,7 @@ export interface PlannedChange {
 
 export type PlanCounts = Record<ChangeAction, number>
 
-/**
- * Returns the action that engine actions amount to; `forget` with `create` is a replacement, like `delete` with
- * `create`.
- */
+/** Returns the action that engine actions amount to; `forget` with `create` is a replacement, as is `delete`. */
 export function actionOf(actions: readonly string[]): ChangeAction | 'none' {
   const creates = actions.includes('create')
   const removes = actions.includes('delete') || actions.includes('forget')

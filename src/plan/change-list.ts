@@ -77,7 +77,7 @@ function describe(resource: ResourceChange, action: ListedAction, masker: Pick<M
   }
 }
 
-/** Returns null when any part of the identifier is sensitive, because the rest may reveal it. */
+/** Returns null when the identifier must be masked, because the rest of it may reveal the masked part. */
 function shownId(id: Json | undefined, masker: Pick<Masker, 'text'>): string | null {
   if (typeof id !== 'string' || id === '' || id.length > MAX_ID) return null
   return masker.text(id) === id ? id : null

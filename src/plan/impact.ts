@@ -10,7 +10,7 @@ export interface CriticalChange extends PlannedChange {
   criticality: Criticality
 }
 
-/** Objects that the plan destroys or replaces and that hold data or grant access, in the plan's order. */
+/** Returns destroyed or replaced objects that hold data or grant access, in the plan's order. */
 export function criticalChanges(plan: Plan): CriticalChange[] {
   return plannedChanges(plan).flatMap((change) => {
     if (change.action !== 'delete' && change.action !== 'replace') return []
@@ -19,21 +19,17 @@ export function criticalChanges(plan: Plan): CriticalChange[] {
   })
 }
 
-/** The lowest impact level that fits the plan: `high` as soon as one critical object is destroyed or replaced. */
+/** Returns the lowest fitting impact level: `high` if a critical object is destroyed or replaced. */
 export const impactFloor = (plan: Plan): ImpactLevel => (criticalChanges(plan).length > 0 ? 'high' : 'low')
 
-/** The higher of two impact levels. */
+/** Returns the higher of two impact levels. */
 export const higherImpact = (level: ImpactLevel, floor: ImpactLevel): ImpactLevel =>
   IMPACT_LEVELS.indexOf(floor) > IMPACT_LEVELS.indexOf(level) ? floor : level
 
 /** The harm of losing an object: it holds data, or access to other things depends on it. */
 type Criticality = 'data' | 'access'
 
-/**
- * Critical resource types by the prefix of their provider. Each word stands for the rest of a type behind the prefix,
- * as a whole; `*` stands for any characters: `iam_*` below `aws_` covers `aws_iam_role`. Types that are in no list are
- * not critical.
- */
+/** Critical types by provider prefix: each word is the whole rest of a type, with `*` for any characters. */
 const TABLE: Record<string, Record<Criticality, string>> = {
   aws_: {
     data: `
@@ -121,9 +117,7 @@ const PATTERNS = Object.entries(TABLE).map(([prefix, words]) => ({
   data: toPatterns(words.data),
 }))
 
-/**
- * Returns why an object of this type is critical; null when it is not, or when the table does not know its provider.
- */
+/** Returns why an object of this type is critical; null when it is not or its provider is unknown. */
 export function criticalityOf(type: string): Criticality | null {
   for (const { prefix, access, data } of PATTERNS) {
     if (!type.startsWith(prefix)) continue

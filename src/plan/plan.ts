@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { badGateway, PlatformError } from '../base/errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 
-/** One entry of `resource_changes`, as the engine's `show -json` writes it. */
+/** An entry of `resource_changes` in the engine's `show -json`. */
 export interface ResourceChange {
   address: string
   previous_address?: string
@@ -11,7 +11,7 @@ export interface ResourceChange {
   type: string
   name: string
   provider_name?: string
-  /** Key of an object left over from an interrupted replacement; absent for every other object. */
+  /** Key of an object left over from an interrupted replacement. */
   deposed?: string
   action_reason?: string
   change: Change
@@ -27,11 +27,11 @@ export interface Change {
   before_sensitive: Json
   after_sensitive: Json
   importing?: JsonObject
-  /** Paths of the attributes that force a replacement: lists of keys and indexes. */
+  /** Key and index lists: the attributes that force a replacement. */
   replace_paths?: Json
 }
 
-/** A plan document whose format was checked. `document` is the whole JSON, which is never shown unmasked. */
+/** A validated plan; `document` is the whole JSON, which must never be shown unmasked. */
 export interface Plan {
   resource_changes: ResourceChange[]
   document: JsonObject
@@ -70,17 +70,14 @@ type ReadChange = v.InferOutput<typeof resourceChangeSchema>
 
 const INDEX = /\[("(\\.|[^"\\])*"|\d+)\]/g
 
-/** Fills in type and name from the end of the address, for an entry that does not state them. */
+/** Derives a missing type and name from the end of the address. */
 function withTypeAndName({ type, name, ...change }: ReadChange): ResourceChange {
   const [, typeInAddress = '', nameInAddress = ''] =
     /([\w-]+)\.([\w-]+)$/.exec(change.address.replaceAll(INDEX, '')) ?? []
   return { ...change, type: type ?? typeInAddress, name: name ?? nameInAddress }
 }
 
-/**
- * Reads the output of `show -json <plan file>`. Errors: `PlatformError` 502 when the text is no plan document, and
- * `Engine plan json output major format change.` from format 2.0 on.
- */
+/** Reads `show -json <plan file>`. Errors: 502 for other text, a major format error from format 2.0 on. */
 export function parsePlan(text: string): Plan {
   const document = readDocument(text)
   const major = /^(\d+)(\.\d+)*$/.exec(String(document.format_version ?? ''))?.[1]
@@ -97,16 +94,13 @@ function readDocument(text: string): JsonObject {
     const value: unknown = JSON.parse(text)
     if (isJsonObject(value)) return value
   } catch (error) {
-    // The parser's message quotes the text, which may hold secrets.
+    // The parser's message quotes the text, which may contain secrets.
     throw unreadablePlan(error instanceof Error ? error.name : undefined)
   }
   throw unreadablePlan()
 }
 
-/**
- * Reports whether the document says what the code declares. The document of every known engine does, but the contract
- * does not demand it.
- */
+/** Reports whether the document describes the code; the contract of the iac sidecar does not require it. */
 export const describesCode = ({ document }: Plan): boolean => isJsonObject(document.configuration ?? null)
 
 const unreadablePlan = (cause?: unknown) => badGateway('Engine plan json output could not be read.', cause)

@@ -2,7 +2,7 @@ import { isJsonObject, type Json } from '../base/json.ts'
 import { actionOf, type ChangeAction, type PlanCounts, type PlannedChange } from './actions.ts'
 import type { Plan, ResourceChange } from './plan.ts'
 
-/** Changes of managed resources, in the plan's order; reading a data source is no change. */
+/** Returns the changes of managed resources in the plan's order, without reads of data sources. */
 export function managedChanges(plan: Plan): { resource: ResourceChange; action: ChangeAction }[] {
   return plan.resource_changes.flatMap((resource) => {
     const action = resource.mode === 'data' ? 'none' : actionOf(resource.change.actions)
@@ -10,7 +10,7 @@ export function managedChanges(plan: Plan): { resource: ResourceChange; action: 
   })
 }
 
-/** Address, type and action of everything the plan changes, in the plan's order. */
+/** Returns address, type and action of every change, in the plan's order. */
 export function plannedChanges(plan: Plan): PlannedChange[] {
   return managedChanges(plan).map(({ resource, action }) => ({
     address: addressOf(resource),
@@ -20,24 +20,18 @@ export function plannedChanges(plan: Plan): PlannedChange[] {
   }))
 }
 
-/** Counts the objects that are created, updated, replaced and deleted; a replacement counts once. */
+/** Counts created, updated, replaced and deleted objects; a replacement counts once. */
 export function planCounts(plan: Plan): PlanCounts {
   const counts: PlanCounts = { create: 0, update: 0, delete: 0, replace: 0 }
   for (const { action } of managedChanges(plan)) counts[action]++
   return counts
 }
 
-/**
- * An object left over from an interrupted replacement has the address of the live one. Its key is appended in the
- * engine's own words, so that the two can be told apart.
- */
+/** Appends the key of a leftover of an interrupted replacement, which has the address of the live object. */
 export const addressOf = (resource: ResourceChange) =>
   resource.deposed === undefined ? resource.address : `${resource.address} (deposed object ${resource.deposed})`
 
-/**
- * Addresses that the plan creates and that were not in the state before. A resource that somebody deleted without the
- * engine is planned as `create` too; it is left out, because the plan lists it in `resource_drift`.
- */
+/** Returns addresses that the plan creates, except resources deleted outside the engine (`resource_drift`). */
 export function newAddresses(plan: Plan): Set<string> {
   const deleted = deletedOutside(plan.document.resource_drift)
   const created = plan.resource_changes.filter(

@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject, memberOf, ownMember } from '.
 import { createMasker, type Masker } from '../base/masking.ts'
 import type { Plan } from './plan.ts'
 
-/** Every scalar that the plan marks sensitive anywhere in its document, as the text that it would appear as. */
+/** Returns the text of every scalar that the plan marks sensitive anywhere. */
 export function sensitiveLiterals(plan: Plan): Set<string> {
   const literals = new Set<string>()
   const collect = (value: Json | undefined, flags: Json | undefined) => collectFlagged(value ?? null, flags, literals)
@@ -19,7 +19,7 @@ export function sensitiveLiterals(plan: Plan): Set<string> {
   return literals
 }
 
-/** Creates a masker for everything that one or several plans of a round mark sensitive. */
+/** Creates a masker for everything that plans of a round mark sensitive. */
 export const maskerOf = (...plans: Plan[]): Masker =>
   createMasker(plans.flatMap((plan) => [...sensitiveLiterals(plan)]))
 
@@ -57,7 +57,7 @@ function walk(value: Json, visit: (node: JsonObject) => void): void {
   }
 }
 
-/** Values of sensitive variables: those set for the root, their defaults, and constants in module calls. */
+/** Yields values of sensitive variables: root values, defaults, and constants in module calls. */
 function* sensitiveVariables(document: JsonObject): Generator<Json | undefined> {
   const root = rootModule(document)
   for (const name of declaredSensitive(root)) yield memberOf(memberOf(document.variables, name), 'value')
@@ -76,7 +76,7 @@ function* constantsOf(module: Json | undefined): Generator<Json | undefined> {
   }
 }
 
-/** The engines write values of ephemeral variables into the plan JSON as they are, though they never store them. */
+/** Engines write values of ephemeral variables to the plan JSON as they are. */
 const MARKS = ['sensitive', 'ephemeral']
 
 function declaredSensitive(module: Json | undefined): string[] {
@@ -87,17 +87,17 @@ function declaredSensitive(module: Json | undefined): string[] {
 
 const rootModule = (document: JsonObject) => memberOf(document.configuration, 'root_module')
 
-/** A masker that learns from every plan of a round. A value stays masked even when later plans no longer mention it. */
+/** A masker that learns from all plans of a round; values stay masked when later plans omit them. */
 export interface SecretRegister extends Masker {
-  /** Masks from now on what this plan marks sensitive. */
+  /** Masks what this plan marks sensitive. */
   learn(plan: Plan): void
-  /** Masks from now on these texts. */
+  /** Masks these texts. */
   add(values: Iterable<string>): void
-  /** The texts that were learned or added, without the initial ones. */
+  /** Returns the learned and added texts, without the initial ones. */
   learned(): string[]
 }
 
-/** @param initial texts that are masked from the start, for example credentials of the process */
+/** @param initial texts masked from the start, such as credentials of the process */
 export function createSecretRegister(initial: Iterable<string> = []): SecretRegister {
   const initialLiterals = new Set(initial)
   const literals = new Set(initialLiterals)

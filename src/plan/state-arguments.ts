@@ -2,10 +2,9 @@ import { isEqualJson, isJsonObject, type Json } from '../base/json.ts'
 import type { Change, ResourceChange } from './plan.ts'
 
 /**
- * Arguments that tell a provider how to work and that no cloud keeps, so that an import cannot read them: every plan
- * after it wants to write them into the state, whatever the code says. `timeouts` is of the engine's library for
- * providers. `manifest` of `kubernetes_manifest` is compared by `object`, which the provider reads from the cluster.
- * Listed are those that were seen with the provider itself.
+ * Arguments that only tell a provider how to work. An import cannot read them, so every later plan writes them into the
+ * state. `timeouts` comes from the engine's provider library; `manifest` of `kubernetes_manifest` is compared by
+ * `object`. The list holds arguments that were observed with the provider itself.
  */
 const EVERYWHERE = ['timeouts']
 const BY_TYPE: readonly [type: RegExp, names: readonly string[]][] = [
@@ -25,10 +24,7 @@ const BY_TYPE: readonly [type: RegExp, names: readonly string[]][] = [
   [/^kubernetes_manifest$/, ['manifest', 'wait', 'wait_for', 'field_manager', 'computed_fields']],
 ]
 
-/**
- * The change without what it writes into the state alone: such arguments where the state has none. What is in the state
- * is compared as usual.
- */
+/** Removes such arguments from a change where the state has none; others are compared as usual. */
 export function withoutStateArguments({ type, change }: Pick<ResourceChange, 'type' | 'change'>): Change {
   const { before, after, after_unknown } = change
   if (!isJsonObject(before) || !isJsonObject(after)) return change
@@ -39,7 +35,7 @@ export function withoutStateArguments({ type, change }: Pick<ResourceChange, 'ty
   return { ...change, after: { ...after, ...kept }, after_unknown: without(after_unknown, dropped) }
 }
 
-/** Reports whether an update changes no object in the cloud and only writes such arguments into the state. */
+/** Reports whether an update only writes such arguments into the state. */
 export function changesStateAlone(resource: ResourceChange): boolean {
   const { actions, before } = resource.change
   if (actions.length !== 1 || actions[0] !== 'update' || !isJsonObject(before)) return false
@@ -51,7 +47,7 @@ export function changesStateAlone(resource: ResourceChange): boolean {
   )
 }
 
-/** The library answers a block that nobody wrote as an empty list. */
+/** The library returns an empty list for an omitted block. */
 const isAbsent = (value: Json | undefined) =>
   value === undefined || value === null || (Array.isArray(value) && value.length === 0)
 

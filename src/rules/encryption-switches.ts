@@ -2,11 +2,9 @@ import { encryptionRules, type Lacks } from './encryption.ts'
 import type { Rule, Subject } from './rule.ts'
 import { textOf } from './view.ts'
 
-// The attributes by which resource types of each cloud say whether they encrypt at rest.
+// The attributes of each cloud's resource types that control encryption at rest.
 
-/**
- * Reports whether a database is no copy. A replica and a restored snapshot take over the encryption of their source.
- */
+/** Reports whether a database is not a replica or restored snapshot, which inherits its source's encryption. */
 const isOriginal = (_subject: Subject, lacks: Lacks) =>
   [
     'replicate_source_db',
@@ -15,18 +13,18 @@ const isOriginal = (_subject: Subject, lacks: Lacks) =>
     'global_cluster_identifier',
     'global_replication_group_id',
   ].every(lacks)
-/** Reports whether a volume is no copy of a snapshot, whose encryption it would take over. */
+/** Reports whether a volume is not a copy of a snapshot, whose encryption it would inherit. */
 const isNotFromSnapshot = (_subject: Subject, lacks: Lacks) => lacks('snapshot_id')
-/** A queue with a key of its own needs no encryption with the key of the service. */
+/** Reports whether a queue has no key of its own, which would replace encryption with the service's key. */
 const hasNoKey = (_subject: Subject, lacks: Lacks) => lacks('kms_master_key_id')
-/** An instance of Aurora has no switch of its own: that of its cluster decides. */
+/** Reports whether an instance is not in an Aurora cluster, whose switch would decide. */
 const isNoAuroraMember = (subject: Subject, lacks: Lacks) =>
   !textOf(subject, 'engine')?.startsWith('aurora') && isOriginal(subject, lacks)
-/** Valkey encrypts by default, Redis does not. */
+/** Reports whether a cache is not Valkey, which encrypts by default, unlike Redis. */
 const isNoValkey = (subject: Subject, lacks: Lacks) =>
   textOf(subject, 'engine') !== 'valkey' && isOriginal(subject, lacks)
 
-/** S3, DynamoDB, FSx, MSK and others always encrypt, so they have no switch that could be off. */
+/** S3, DynamoDB, FSx, MSK and others always encrypt, so they have no switch. */
 export const awsEncryptionRules: Rule[] = encryptionRules('aws', [
   { type: 'aws_db_instance', path: 'storage_encrypted', offByDefault: true, when: isNoAuroraMember },
   { type: 'aws_rds_cluster', path: 'storage_encrypted', when: isOriginal },
@@ -59,10 +57,7 @@ export const awsEncryptionRules: Rule[] = encryptionRules('aws', [
   { type: 'aws_ebs_encryption_by_default', path: 'enabled' },
 ])
 
-/**
- * Azure always encrypts storage accounts, managed disks and flexible servers at rest. The switch of a managed disk that
- * is listed here is that of an additional encryption inside the machine, Azure Disk Encryption.
- */
+/** Azure always encrypts storage at rest; the switch of a managed disk controls additional Azure Disk Encryption. */
 export const azureEncryptionRules: Rule[] = encryptionRules('azure', [
   { type: 'azurerm_mssql_database', path: 'transparent_data_encryption_enabled' },
   { type: 'azurerm_synapse_sql_pool', path: 'data_encrypted', offByDefault: true },
@@ -71,7 +66,7 @@ export const azureEncryptionRules: Rule[] = encryptionRules('azure', [
   { type: 'azurerm_automation_variable_string', path: 'encrypted', offByDefault: true },
 ])
 
-/** The storage behind a volume encrypts it. Only the parameters of a storage class can switch that off. */
+/** The volume's storage encrypts it; only storage class parameters can switch that off. */
 export const kubernetesEncryptionRules: Rule[] = encryptionRules('kubernetes', [
   { type: 'kubernetes_storage_class', path: 'parameters.encrypted' },
   { type: 'kubernetes_storage_class_v1', path: 'parameters.encrypted' },

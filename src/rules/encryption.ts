@@ -1,20 +1,20 @@
 import type { Cloud, PlanContext, Rule, Subject, View } from './rule.ts'
 import { blocksAt, flagOf, isAbsent, isUnknown, textOf } from './view.ts'
 
-/** The attribute by which a resource type says whether it encrypts at rest. */
+/** The attribute of a resource type that controls encryption at rest. */
 export interface EncryptionSwitch {
   type: string
   /** Path of the attribute, for example `root_block_device.encrypted`; all steps but the last are blocks. */
   path: string
-  /** The text that switches encryption off, in capitals; absent where the attribute is a boolean. */
+  /** The text that switches encryption off, in capitals; absent for booleans. */
   off?: string
-  /** Set where encryption is off as long as the code does not set the attribute. */
+  /** True where encryption is off unless the code sets the attribute. */
   offByDefault?: true
-  /** Restricts the switch to the resources for which this is true. `lacks` says whether an argument has no value. */
+  /** Condition on the resource; `lacks` reports whether an argument has no value. */
   when?: (subject: Subject, lacks: Lacks) => boolean
 }
 
-/** True if an argument of a resource has no value. */
+/** True if an argument has no value. */
 export type Lacks = (key: string) => boolean
 
 const isOff = (view: View, key: string, { off }: EncryptionSwitch) =>
@@ -27,10 +27,7 @@ function splitPath(path: string): { blocks: string; key: string } {
 
 const holders = (subject: Subject, blocks: string) => (blocks === '' ? [subject] : blocksAt(subject, blocks))
 
-/**
- * Makes the rules about encryption at rest of one cloud: one for encryption that the code switches off and, where a
- * type does not encrypt by default, one for encryption that the code does not switch on.
- */
+/** Creates a cloud's encryption rules: one for encryption switched off, one for encryption not switched on. */
 export function encryptionRules(cloud: Cloud, switches: readonly EncryptionSwitch[]): Rule[] {
   const switchesOf = (subject: Subject, context: PlanContext) => {
     const lacks = lacksOf(subject, context)
@@ -78,19 +75,13 @@ function isOffAt(subject: Subject, each: EncryptionSwitch): boolean {
   return holders(subject, blocks).some((holder) => isOff(holder, key, each))
 }
 
-/**
- * Reports whether an attribute is off only because the provider filled in its default: some plan `false` for an
- * argument that the code does not set.
- */
+/** Reports whether an attribute is off only as the provider's default: some plan `false` for unset arguments. */
 function isDefault({ address }: Subject, path: string, { expressionsOf }: PlanContext): boolean {
   const expressions = expressionsOf(address)
   return !path.includes('.') && Object.keys(expressions).length > 0 && !Object.hasOwn(expressions, path)
 }
 
-/**
- * Reports whether an argument has no value. Providers plan an argument that the code does not set as known after the
- * apply where the cloud answers it as well; what counts then is that the code does not set it.
- */
+/** Reports whether the code leaves an argument unset; providers may plan such an argument as unknown. */
 const lacksOf =
   (subject: Subject, { expressionsOf }: PlanContext): Lacks =>
   (key) => {

@@ -11,20 +11,19 @@ import { typedManifest } from './kubernetes/manifest.ts'
 import type { Cloud, CodeFindings, Finding, PlanContext, ResourceRule, Rule, RuleMessage, Subject } from './rule.ts'
 
 export interface RuleOptions {
-  /** Addresses that the plan was restricted to; none stands for the whole root. */
+  /** Targets of the plan; empty for the whole root. */
   targets: readonly string[]
-  /** The operator's grades by the id of a rule. */
+  /** Operator's grades by rule id. */
   grades: RuleGrades
 }
 
-/** At most so many findings of one rule are listed; a last entry counts the others. */
+/** Most findings of one rule that are listed; a last entry counts the others. */
 const MAX_LISTED = 100
 const ORDER: readonly Severity[] = ['critical', 'error', 'warning', 'info']
 
 /**
- * Checks a plan against the table of rules. The same plan always gives the same findings: the most severe first, and
- * those of one severity in the order of the rules and of the plan. `checked_rules` are the rules for the clouds of this
- * plan, without those that the operator switched off.
+ * Checks a plan against all rules, deterministically: the most severe findings first, then in the order of rules and
+ * plan. `checked_rules` are the rules for the plan's clouds that the operator has not switched off.
  */
 export function evaluateRules(plan: Plan, { targets, grades }: RuleOptions): CodeFindings {
   const subjects = subjectsOf(plan)
@@ -53,7 +52,7 @@ function findingsOf(
   )
 }
 
-/** Messages of one rule about one resource. An update is not blamed for what was as bad before it. */
+/** Returns messages of one rule about one resource, without faults that existed before an update. */
 function messagesOf(rule: ResourceRule, subject: Subject, context: PlanContext): string[] {
   if (rule.looksAt === 'change') return [...new Set(rule.check(subject, context))]
   if (subject.action === 'delete') return []
@@ -78,13 +77,13 @@ function toFindings({ rule, severity }: GradedRule, messages: RuleMessage[]): Fi
     : findings
 }
 
-/** A rule with the severity that is in force: the operator's or, without one, its own. */
+/** A rule with its effective severity: the operator's, else its own. */
 export interface GradedRule {
   rule: Rule
   severity: Severity
 }
 
-/** Applies the operator's grades to rules and leaves out those that are switched off. */
+/** Applies the operator's grades and removes rules that are switched off. */
 export function gradeRules(rules: readonly Rule[], grades: RuleGrades): GradedRule[] {
   return rules.flatMap((rule) => {
     const grade = Object.hasOwn(grades, rule.id) ? (grades[rule.id] ?? rule.severity) : rule.severity
@@ -101,13 +100,13 @@ const PREFIXES: [prefix: string, cloud: Cloud][] = [
   ['kubectl_', 'kubernetes'],
 ]
 
-/** The cloud that a resource type belongs to; `common` when only the rules for every type apply. */
+/** Returns the cloud of a resource type; `common` for types without a cloud's own rules. */
 export const cloudOf = (type: string): Cloud => PREFIXES.find(([prefix]) => type.startsWith(prefix))?.[1] ?? 'common'
 
 const RAW_MANIFESTS = new Set(['kubernetes_manifest', 'kubectl_manifest'])
 const objectOf = (value: Json): JsonObject => (isJsonObject(value) ? value : {})
 
-/** The changes of a plan as rules see them, without objects left over from interrupted replacements. */
+/** Returns the changes of a plan for rules, without leftovers of interrupted replacements. */
 export function subjectsOf(plan: Plan): Subject[] {
   return managedChanges(plan)
     .filter(({ resource }) => resource.deposed === undefined)
@@ -125,12 +124,12 @@ export function subjectsOf(plan: Plan): Subject[] {
     })
 }
 
-/** The resource as it was before an update, in the place of the planned values. */
+/** Returns the resource before an update as the subject. */
 export const beforeOf = (subject: Subject): Subject => ({ ...subject, values: subject.before, unknown: undefined })
 
 const NOTHING: JsonObject = {}
 
-/** Computes what rules may know of a plan beside the resource that they look at. */
+/** Computes the facts about a plan that rules use beside the resource. */
 export function planContext(plan: Plan, targets: readonly string[]): PlanContext {
   const expressions = expressionsByAddress(plan)
   return {

@@ -15,7 +15,7 @@ import { kubernetesPodRules } from './kubernetes/pods.ts'
 import { ociNetworkRules, ociRules } from './oci/rules.ts'
 import type { Rule } from './rule.ts'
 
-/** All rules, in the order of their ids. */
+/** All rules, sorted by id. */
 export const RULES: readonly Rule[] = [
   ...changeRules,
   ...secretRules,

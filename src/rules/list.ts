@@ -2,7 +2,7 @@ import type { RuleGrades } from '../../config/types.ts'
 import { RULES } from './index.ts'
 import type { Cloud, Rule } from './rule.ts'
 
-/** Lists the rules in columns, one line each: the severity that is in force, the id and the reason. */
+/** Lists the rules in columns, one line each: effective severity, id and reason. */
 export function listRules(grades: RuleGrades): string {
   const width = Math.max(...RULES.map(({ id }) => id.length))
   const line = ({ id, severity, reason }: Rule) =>
@@ -22,7 +22,7 @@ const HEADINGS: [Cloud, string][] = [
   ['kubernetes', 'Kubernetes'],
 ]
 
-/** Renders `docs/rules.md`, which tells operators what each rule checks. */
+/** Renders `docs/rules.md`, the operators' reference of rules. */
 export function rulesPage(): string {
   const sections = HEADINGS.map(
     ([cloud, heading]) => `## ${heading}\n\n${tableOf(RULES.filter((rule) => rule.cloud === cloud))}`,

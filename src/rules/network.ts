@@ -2,7 +2,7 @@ import type { Severity } from '../base/vocabulary.ts'
 import { adminPorts, databasePorts, isEveryPort, isOtherPort, type Opening } from './ports.ts'
 import type { Cloud, Rule, Subject } from './rule.ts'
 
-/** A rule about openings, without the cloud and the types that it is for. */
+/** A rule about openings, independent of cloud and types. */
 interface OpeningRule {
   /** Last part of the id. */
   name: string
@@ -10,13 +10,13 @@ interface OpeningRule {
   reason: string
   fix: string
   severity: Severity
-  /** The message about an opening; null when the rule has nothing to say about it. */
+  /** Returns the message about an opening; null when there is none. */
   describe(opening: Opening): string | null
 }
 
 /**
- * Makes the rules about access from the internet, which are the same for every cloud.
- * @param openings finds what a resource opens to everyone
+ * Creates the rules about access from the internet for one cloud.
+ * @param openings finds the public openings of a resource
  */
 export function networkRules(
   cloud: Cloud,

@@ -2,10 +2,10 @@ import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import type { View } from './rule.ts'
 import { jsonAt } from './view.ts'
 
-/** Longest document that is read, in characters; the limits of the clouds are far lower. */
+/** Longest document that is read, in characters; cloud limits are far lower. */
 const MAX_LENGTH = 500_000
 
-/** Parses a text that is a JSON document; null for any other text. A value that is no text stays as it is. */
+/** Parses a JSON text; null for other text. A value that is not a text stays as it is. */
 export function jsonOf(value: Json): Json {
   if (typeof value !== 'string') return value
   if (value.length > MAX_LENGTH || !/^\s*[[{]/.test(value)) return null
@@ -21,16 +21,16 @@ export interface Allowance {
   actions: string[]
   notActions: string[]
   resources: string[]
-  /** True if the statement names everyone as the principal. */
+  /** True if its principal is everyone. */
   anyone: boolean
-  /** Keys of its conditions in lower case. */
+  /** Condition keys in lower case. */
   conditions: string[]
 }
 
-/** The statements that allow something in the policy of an attribute; none when the attribute is no policy. */
+/** Returns the allowing statements of a policy attribute; none when it is not a policy. */
 export const allowancesOf = (view: View, key: string): Allowance[] => allowancesIn(jsonAt(view, key))
 
-/** The statements that allow something in a policy, which may be JSON text or an object. */
+/** Returns the allowing statements of a policy, a JSON text or an object. */
 export function allowancesIn(policy: Json): Allowance[] {
   const document = jsonOf(policy)
   if (!isJsonObject(document)) return []
@@ -46,7 +46,7 @@ export function allowancesIn(policy: Json): Allowance[] {
     }))
 }
 
-/** Reports whether a principal is everyone: `*`, `{"AWS": "*"}` or a list with `*` in it. */
+/** Reports whether a principal is everyone: `*`, `{"AWS": "*"}` or a list with `*`. */
 function isAnyone(principal: Json): boolean {
   if (typeof principal === 'string') return principal === '*'
   return isJsonObject(principal) && Object.values(principal).some((value) => texts(value).includes('*'))
@@ -63,7 +63,7 @@ const memberOf = (object: JsonObject, key: string): Json => (Object.hasOwn(objec
 const listOf = (value: Json): Json[] => (Array.isArray(value) ? value : value === null ? [] : [value])
 const texts = (value: Json): string[] => listOf(value).filter((item) => typeof item === 'string')
 
-/** Keys of conditions that restrict how a call is made, but not who makes it. */
+/** Condition keys that restrict how a call is made, but not who makes it. */
 const NOT_ABOUT_CALLER = new Set([
   'aws:securetransport',
   'aws:currenttime',
@@ -82,6 +82,6 @@ const NOT_ABOUT_CALLER = new Set([
   'sns:endpoint',
 ])
 
-/** Reports whether a statement allows everyone to call, because no condition restricts who the caller is. */
+/** Reports whether a statement allows every caller, because no condition restricts who calls. */
 export const allowsAnyone = ({ anyone, conditions }: Allowance): boolean =>
   anyone && conditions.every((key) => NOT_ABOUT_CALLER.has(key))

@@ -1,8 +1,8 @@
 export type Protocol = 'tcp' | 'udp' | 'all' | 'other'
 
-/** An opening of a resource to everyone: to whom, by which protocol, and to which ports. */
+/** A public opening: audience, protocol and ports. */
 export interface Opening {
-  /** In words, for example `all IPv4 addresses`. */
+  /** Words such as `all IPv4 addresses`. */
   audience: string
   protocol: Protocol
   from: number
@@ -11,7 +11,7 @@ export interface Opening {
 
 export const EVERY_PORT = { from: 0, to: 65_535 }
 
-/** Ports of services that administer machines or share their files. */
+/** Ports of administration and file sharing services. */
 const ADMIN_TCP: Record<number, string> = {
   22: 'SSH',
   23: 'Telnet',
@@ -61,16 +61,16 @@ const DATABASE_TCP: Record<number, string> = {
 const DATABASE_UDP: Record<number, string> = { 1434: 'SQL Server', 11211: 'Memcached' }
 const WEB = new Set([80, 443])
 
-/** Reports whether an opening counts as all ports. A range of at least 65,000 ports leaves out nothing that matters. */
+/** Reports whether an opening counts as all ports: a range of at least 65,000 leaves out nothing important. */
 export const isEveryPort = ({ protocol, from, to }: Opening): boolean =>
   protocol === 'all' || (protocol !== 'other' && to - from >= 65_000)
 
-/** The administration ports in an opening, for example `22 (SSH)`. */
+/** Returns the administration ports in an opening, for example `22 (SSH)`. */
 export const adminPorts = (opening: Opening): string[] => listServices(opening, ADMIN_TCP, ADMIN_UDP)
-/** The database ports in an opening, for example `5432 (PostgreSQL)`. */
+/** Returns the database ports in an opening, for example `5432 (PostgreSQL)`. */
 export const databasePorts = (opening: Opening): string[] => listServices(opening, DATABASE_TCP, DATABASE_UDP)
 
-/** Reports whether an opening is none of these: web, administration, database, all ports. */
+/** Reports whether an opening is neither web, administration, database nor all ports. */
 export const isOtherPort = (opening: Opening): boolean =>
   (opening.protocol === 'tcp' || opening.protocol === 'udp') &&
   !isEveryPort(opening) &&
@@ -89,7 +89,7 @@ function listServices(
     .map(([port, name]) => `${port} (${name})`)
 }
 
-/** Reads a protocol by its name or its number. */
+/** Reads a protocol by name or number. */
 export function protocolOf(text: string | null): Protocol {
   const name = (text ?? '').trim().toLowerCase()
   if (name === '-1' || name === 'all' || name === '*' || name === 'any') return 'all'
@@ -97,7 +97,7 @@ export function protocolOf(text: string | null): Protocol {
   return name === 'udp' || name === '17' ? 'udp' : 'other'
 }
 
-/** Reads ranges of ports from texts such as `22`, `8000-9000` or `*`; any other text is left out. */
+/** Reads port ranges such as `22`, `8000-9000` or `*`; other texts are skipped. */
 export function portRanges(texts: readonly string[]): { from: number; to: number }[] {
   return texts.flatMap((text) => {
     if (text.trim() === '*') return [EVERY_PORT]

@@ -1,4 +1,4 @@
-/** Texts that stand for every address. */
+/** Texts that mean every address. */
 const WORDS = new Map([
   ['*', 'any address'],
   ['any', 'any address'],
@@ -6,17 +6,11 @@ const WORDS = new Map([
   ['0.0.0.0', 'all IPv4 addresses'],
   ['::', 'all IPv6 addresses'],
 ])
-/**
- * The longest prefix that counts as the internet. A private network never has a prefix this short: the largest are
- * 10.0.0.0/8 and fc00::/7.
- */
+/** Longest prefix that counts as the internet; the largest private networks are 10.0.0.0/8 and fc00::/7. */
 const MAX_IPV4_PREFIX = 7
 const MAX_IPV6_PREFIX = 3
 
-/**
- * Whom a CIDR block or a word such as `internet` admits, when that is everyone or most of the internet; null for a
- * smaller range.
- */
+/** Returns the public audience of a CIDR block or a word such as `internet`; null for a smaller range. */
 export function openTo(range: string): string | null {
   const text = range.trim().toLowerCase()
   const word = WORDS.get(text)
@@ -27,12 +21,12 @@ export function openTo(range: string): string | null {
   return Number(length) <= MAX_IPV4_PREFIX ? 'all IPv4 addresses' : null
 }
 
-/** Whom several ranges admit, without repetitions and without the ranges that are smaller than the internet. */
+/** Returns the distinct public audiences of several ranges. */
 export const audiencesOf = (ranges: readonly string[]): string[] => [
   ...new Set(ranges.map(openTo).filter((audience) => audience !== null)),
 ]
 
-/** Counts the addresses of the IPv4 range from `start` to `end`; 0 when the two are no such range. */
+/** Counts the addresses of an IPv4 range; 0 when it is invalid. */
 export function ipv4Count(start: string, end: string): number {
   const first = ipv4(start)
   const last = ipv4(end)

@@ -5,14 +5,14 @@ import type { Plan } from '../plan/plan.ts'
 
 export type Cloud = 'common' | 'aws' | 'azure' | 'gcp' | 'oci' | 'kubernetes'
 
-/** Values of a resource or of a block in it, with the marks of their unknown and sensitive parts (`plan/value-marks.ts`). */
+/** Values of a resource or block with unknown and sensitive marks (`plan/value-marks.ts`). */
 export interface View {
   values: JsonObject
   unknown: Json | undefined
   sensitive: Json | undefined
 }
 
-/** One planned change as a rule sees it, with the planned values; a deletion has none. */
+/** A planned change with its planned values; a deletion has none. */
 export interface Subject extends View {
   address: string
   type: string
@@ -21,43 +21,37 @@ export interface Subject extends View {
   before: JsonObject
 }
 
-/** The plan around the subject of a rule; computed once for each plan. */
+/** The plan around a rule's subject; computed once for each plan. */
 export interface PlanContext {
   /** Addresses of changes that no target names. */
   outside: ReadonlySet<string>
-  /** Arguments of the block that a resource comes from, as the plan's `configuration` has them. */
+  /** Returns the arguments of a resource's block in the plan's `configuration`. */
   expressionsOf(address: string): JsonObject
 }
 
-/**
- * The texts of a rule. They and its messages consist of our own words, addresses and names of attributes. A message
- * never contains a value of the plan, since any value may be a secret.
- */
+/** The texts of a rule. Like its messages they never contain values of the plan, which may be secret. */
 interface RuleText {
-  /** `<cloud>.<family>.<name>`; also listed in `config/rule-ids.ts`. */
+  /** `<cloud>.<family>.<name>`, also listed in `config/rule-ids.ts`. */
   id: string
   title: string
   reason: string
   fix: string
-  /** `error` and `critical` lock the session. */
+  /** Default severity; `error` and `critical` lock the session. */
   severity: Severity
   cloud: Cloud
 }
 
 /** A rule that is checked for each changed resource. */
 export interface ResourceRule extends RuleText {
-  /** Resource types the rule looks at; every type when absent. */
+  /** Resource types that the rule checks; every type when absent. */
   types?: readonly string[]
-  /**
-   * `values` (the default): the rule looks at the planned values of what is created, updated or replaced; what was as
-   * bad before an update is no finding. `change`: the rule looks at every change, deletions included.
-   */
+  /** `values` (default): planned values, without faults from before an update. `change`: all changes, deletions too. */
   looksAt?: 'values' | 'change'
-  /** One message for each cause; equal messages count once. */
+  /** Returns a message for each cause; equal messages count once. */
   check(subject: Subject, context: PlanContext): string[]
 }
 
-/** A finding of a rule about one resource, or about the plan as a whole when `resource` is null. */
+/** A finding about one resource, or about the plan when `resource` is null. */
 export interface RuleMessage {
   resource: string | null
   message: string
@@ -70,17 +64,17 @@ export interface PlanRule extends RuleText {
 
 export type Rule = ResourceRule | PlanRule
 
-/** One finding of a rule, in the same shape as the findings in a compliance report. */
+/** A finding of a rule, in the shape of compliance findings. */
 export interface Finding {
   rule_id: string
   severity: Severity
-  /** Address of the resource; null when the finding is about the plan as a whole. */
+  /** Address of the resource; null for a finding about the whole plan. */
   resource: string | null
   message: string
   suggested_fix: string | null
 }
 
-/** The findings of the rules, and the ids of the rules that were checked. */
+/** The findings of rules, and the ids of checked rules. */
 export interface CodeFindings {
   findings: Finding[]
   checked_rules: readonly string[]

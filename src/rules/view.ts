@@ -2,26 +2,25 @@ import { isJsonObject, type Json, type JsonObject, ownMember } from '../base/jso
 import { hasMark, itemMarks, memberMarks } from '../plan/value-marks.ts'
 import type { View } from './rule.ts'
 
-// These functions read planned values. Any of them may be missing, null, unknown or of another type than expected; the
-// answer then is that there is no value.
+// Readers of planned values; a missing, null, unknown or unexpected value counts as no value.
 
-/** The value of an attribute as it is; null when there is none. */
+/** Returns an attribute's raw value; null when there is none. */
 export const jsonAt = ({ values }: View, key: string): Json => ownMember(values, key) ?? null
 
-/** The value of an attribute that is a text; null for any other. */
+/** Returns a text attribute; null for any other. */
 export function textOf(view: View, key: string): string | null {
   const value = jsonAt(view, key)
   return typeof value === 'string' ? value : null
 }
 
-/** The value of an attribute that is a number or the text of an integer; null for any other. */
+/** Returns a number attribute, or an integer text as a number; null for any other. */
 export function numberOf(view: View, key: string): number | null {
   const value = jsonAt(view, key)
   if (typeof value === 'number') return value
   return typeof value === 'string' && /^-?\d{1,9}$/.test(value.trim()) ? Number(value) : null
 }
 
-/** The value of an attribute that is a boolean, or the text of one; null for any other. */
+/** Returns a boolean attribute, or the text of one as a boolean; null for any other. */
 export function flagOf(view: View, key: string): boolean | null {
   const value = jsonAt(view, key)
   if (typeof value === 'boolean') return value
@@ -29,13 +28,13 @@ export function flagOf(view: View, key: string): boolean | null {
   return value === 'false' ? false : null
 }
 
-/** The texts in an attribute that is a list, or the one text that it is. */
+/** Returns the texts of a list attribute, or a single text as a list. */
 export function textsOf(view: View, key: string): string[] {
   const value = jsonAt(view, key)
   return (Array.isArray(value) ? value : [value]).filter((item) => typeof item === 'string')
 }
 
-/** Nested blocks: the objects in a list, or the one object that an attribute is. */
+/** Returns nested blocks: the objects of a list, or a single object. */
 export function blocksOf(view: View, key: string): View[] {
   const value = jsonAt(view, key)
   const unknown = memberMarks(view.unknown, key)
@@ -49,19 +48,19 @@ export function blocksOf(view: View, key: string): View[] {
   )
 }
 
-/** Blocks at a path such as `spec.template.spec`. */
+/** Returns the blocks at a path such as `spec.template.spec`. */
 export const blocksAt = (view: View, path: string): View[] =>
   path.split('.').reduce<View[]>((views, key) => views.flatMap((each) => blocksOf(each, key)), [view])
 
-/** Reports whether an attribute is not set and will not get a value that only the apply knows. */
+/** Reports whether an attribute is neither set nor known only after the apply. */
 export function isAbsent(view: View, key: string): boolean {
   const value = jsonAt(view, key)
   const empty = value === null || value === '' || (Array.isArray(value) && value.length === 0)
   return empty && !hasMark(memberMarks(view.unknown, key))
 }
 
-/** Reports whether an attribute, or a part of it, is known only after the apply. */
+/** Reports whether part of an attribute is known only after the apply. */
 export const isUnknown = (view: View, key: string): boolean => hasMark(memberMarks(view.unknown, key))
 
-/** A view of values without marks. */
+/** Creates a view of values without marks. */
 export const viewOf = (values: JsonObject): View => ({ values, unknown: undefined, sensitive: undefined })

@@ -9,9 +9,7 @@ export interface DiffFile {
   text: string
 }
 
-/**
- * Reads a branch diff of the workspace: unified diffs without prefixes, then `new file <path>` and the text of each.
- */
+/** Reads a branch diff of the workspace: unified diffs without prefixes, then `new file <path>` with its text. */
 export const readDiffFiles = (diff: string): DiffFile[] => parseDiff(diff).map(describeFile)
 
 function describeFile(patch: FilePatch): DiffFile {

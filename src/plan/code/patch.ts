@@ -23,9 +23,7 @@ export interface Hunk {
 const HUNK = /^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)/
 const UNTRACKED = /^new file (?!mode \d)(.+)$/
 
-/**
- * Reads a diff without prefixes, then `new file <path>` and the text of each uncommitted file. Skips truncated hunks.
- */
+/** Reads a diff without prefixes, then `new file <path>` with the text of each uncommitted file. Skips cut hunks. */
 export function parseDiff(diff: string): FilePatch[] {
   const files: FilePatch[] = []
   const lines = diff.split('\n')

@@ -55,9 +55,7 @@ export const UNREACHABLE: readonly RegExp[] = [
   /\b50[234] (Bad Gateway|Service Unavailable|Gateway Time-?out)\b/i,
 ]
 
-/**
- * Hosts that code cannot influence; an unreachable regional host or cluster may result from a wrong region or address.
- */
+/** Hosts that code cannot influence; other unreachable hosts may result from a wrong region or address. */
 export const GLOBAL_HOSTS: readonly RegExp[] = [
   /\b((sts|iam)\.amazonaws\.com|login\.microsoftonline\.com|management\.azure\.com|graph\.microsoft\.com)\b/i,
   /\b(oauth2\.googleapis\.com|(cloudresourcemanager|compute|storage|iam|www)\.googleapis\.com)\b/i,

@@ -42,10 +42,7 @@ const ADVICE: Record<Fault, string> = {
 /** Longest quoted error, in characters. */
 const MAX_QUOTED = 300
 
-/**
- * Explains why no code change can help; null unless every error is an environment fault, as one may follow from
- * another.
- */
+/** Explains why no code change can help; null unless every error is an environment fault. */
 export function explainUnmendable(
   diagnostics: readonly Diagnostic[],
   { blame, cloud }: { blame: Blame; cloud: Cloud },

@@ -24,7 +24,7 @@ export function replacementOf({ mode, change }: ResourceChange, display: Display
 
 const MAX_ID = 300
 
-/** Returns the import; its identifier is null if any part is sensitive, because the rest may reveal it. */
+/** Returns the import; its identifier is null when it is empty, too long or would need masking. */
 export function importOf({ change }: ResourceChange, display: Display): DocumentResource['import'] {
   if (!change.importing) return null
   const id = memberOf(change.importing, 'id')

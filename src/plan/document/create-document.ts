@@ -22,9 +22,7 @@ interface Limits {
 
 const LIMITS: Limits = { max_bytes: MAX_DOCUMENT_BYTES }
 
-/**
- * Describes any parsed plan as data, in linear time. All texts are masked; sensitive values are replaced as a whole.
- */
+/** Describes any parsed plan as data, in linear time. All texts are masked, sensitive values as a whole. */
 export function createPlanDocument(facts: PlanDocumentFacts, limits = LIMITS): PlanDocument {
   const steps = documentSteps(facts, limits)
   for (;;) {
@@ -139,10 +137,7 @@ const CUTS = /\[(?:"(?:\\.|[^"\\])*"|\d+)\]|\./g
 const MODULE_END = /(?:^|\.)module\.[^.[\]]+(?:\[(?:"(?:\\.|[^"\\])*"|\d+)\])?$/
 const MAX_CUTS = 100
 
-/**
- * Creates a test whether a target (address, block or enclosing module) names a resource; constant in the number of
- * targets.
- */
+/** Creates a test whether a target (address, block or module) names a resource, in time independent of their number. */
 export function createTargetTest(targets: readonly string[]): (resource: ResourceChange) => boolean {
   if (targets.length === 0) return () => true
   const named = new Set(targets)

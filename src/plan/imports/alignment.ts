@@ -13,7 +13,7 @@ export interface Alignment {
 
 const MAX_NAMED = 20
 
-/** Advice about blocks whose import failed: applied as they are, they would create the resource a second time. */
+/** Returns advice about blocks whose import failed: an apply would create the resource a second time. */
 export function leftoverBlocks(failed: readonly Pair[], plan: Plan): string[] {
   const changes = changesByAddress(plan)
   const created = failed.filter(({ address }) => {
@@ -26,8 +26,8 @@ export function leftoverBlocks(failed: readonly Pair[], plan: Plan): string[] {
 }
 
 /**
- * Tells whether state, code and infrastructure agree on what was imported: each address is in the state, and a plan
- * that was made after the imports changes none of them, apart from arguments that an import cannot read.
+ * Reports whether state, code and infrastructure agree on the imports: each address is in the state, and a later plan
+ * changes none of them, apart from arguments that an import cannot read.
  * @param plan null when no plan could be made
  */
 export function stateAlignment(imported: readonly Pair[], plan: Plan | null): Alignment {

@@ -4,22 +4,19 @@ export interface Arn {
   region: string
   account: string
   resource: string
-  /** Where the provider of the block works; null when the code does not say it. */
+  /** Region of the block's provider; null when the code does not state it. */
   providerRegion: string | null
 }
 
-/** Makes the identifier that the engine's AWS provider expects from the parts of an ARN. */
+/** Returns the identifier that the AWS provider expects for an ARN. */
 export type Form = (arn: Arn) => string
 
 const lastSegment: Form = ({ resource }) =>
   resource.slice(Math.max(resource.lastIndexOf('/'), resource.lastIndexOf(':')) + 1)
 const wholeResource: Form = ({ resource }) => resource
-/** Everything behind the first separator, since a name may contain further ones: `table/a/b` becomes `a/b`. */
+/** Returns everything after the first separator: `table/a/b` becomes `a/b`. */
 const afterFirstSeparator: Form = ({ resource }) => resource.replace(/^[a-z-]+[:/]/i, '')
-/**
- * Appends the region, because the same name may exist in every region, unless the provider works in that region anyway.
- * Version 6 of the provider understands `name@region`; an earlier one finds nothing under it.
- */
+/** Appends the region unless the provider works there. Only version 6 of the provider understands `name@region`. */
 const withRegion =
   (form: Form): Form =>
   (arn) =>
@@ -171,19 +168,19 @@ const BY_NAME_AND_REGION = [
   'aws_ses_domain_identity',
   'aws_timestreamwrite_database',
 ]
-/** Names that are unique in the account without a region. */
+/** Types with names that are unique in the account without a region. */
 const BY_NAME = [
   'aws_cloudfront_function',
   'aws_cloudwatch_dashboard',
   'aws_cognito_identity_pool',
   'aws_rds_global_cluster',
 ]
-/** The name is all that follows the account. */
+/** Types whose name is everything after the account. */
 const BY_WHOLE_NAME_AND_REGION = ['aws_codecommit_repository', 'aws_codepipeline', 'aws_kms_alias']
-/** `nodegroup/<cluster>/<name>/<uuid>`. */
+/** Types with ARNs that end in `nodegroup/<cluster>/<name>/<uuid>`. */
 const OF_EKS = ['aws_eks_addon', 'aws_eks_fargate_profile', 'aws_eks_node_group']
 
-/** The form for each type of resource block. Types that are imported by their ARN are not listed. */
+/** The form for each resource type; types that are imported by ARN are not listed. */
 export const AWS_IMPORT_FORMS: Record<string, Form> = {
   ...toEach(BY_LAST_SEGMENT, lastSegment),
   ...toEach(BY_WHOLE_RESOURCE, wholeResource),
@@ -201,9 +198,9 @@ export const AWS_IMPORT_FORMS: Record<string, Form> = {
   aws_glue_catalog_database: withRegion((arn) => `${arn.account}:${afterFirstSeparator(arn)}`),
   aws_keyspaces_keyspace: withRegion(({ resource }) => resource.split('/').filter(Boolean)[1] ?? ''),
   aws_s3_access_point: withRegion((arn) => `${arn.account}:${afterFirstSeparator(arn)}`),
-  /** The ARN leaves out the slash at the beginning of a path. */
+  /** The ARN leaves out the leading slash of a path. */
   aws_ssm_parameter: withRegion((arn) => afterFirstSeparator(arn).replace(/^(?=[^/]+\/)/, '/')),
-  /** Its id is unique everywhere. */
+  /** The id is globally unique. */
   aws_wafv2_web_acl: ({ resource }) => {
     const [scope = '', , name = '', id = ''] = resource.split('/')
     return `${id}/${name}/${scope === 'global' ? 'CLOUDFRONT' : 'REGIONAL'}`
@@ -217,11 +214,11 @@ function toEach(types: readonly string[], form: Form): Record<string, Form> {
 }
 
 /**
- * The identifier by which the engine's AWS provider imports a resource that an inventory lists by its ARN; null when
- * the provider expects the ARN itself, or when it is not known what it expects.
+ * Returns the identifier with which the AWS provider imports a resource listed by ARN; null for the ARN itself or an
+ * unknown form.
  * @param address address of the resource block
  * @param resourceId ARN of the resource
- * @param providerRegion where the provider of the block works; null when the code does not say it
+ * @param providerRegion region of the block's provider; null when the code does not state it
  */
 export function awsImportId(address: string, resourceId: string, providerRegion: string | null = null): string | null {
   const type = address.replace(INDEXES, '').split('.').at(-2) ?? ''

@@ -2,10 +2,10 @@ import { cutMiddle } from '../../base/text.ts'
 import type { Cloud } from '../../base/vocabulary.ts'
 import { DENIED, PATTERNS } from '../diagnostics/environment-patterns.ts'
 
-/** Usual causes of a scope that cannot be listed. */
+/** Usual causes of a failed listing. */
 type Cause = 'scope' | 'region' | 'inventory' | 'credentials' | 'permission'
 
-/** Words of the clouds, the engine and the iac service for each cause. The first cause that fits counts. */
+/** Words of the clouds, the engine and the iac service for each cause; the first match counts. */
 const CAUSES: readonly (readonly [Cause, readonly RegExp[]])[] = [
   [
     'scope',
@@ -38,7 +38,7 @@ const CAUSES: readonly (readonly [Cause, readonly RegExp[]])[] = [
   ],
 ]
 
-/** Advice for each cause. `docs/sidecars.md`, "Inventory of a scope", explains all of it. */
+/** Advice for each cause; see "Inventory of a scope" in `docs/sidecars.md`. */
 const ADVICE: Record<Cloud, Partial<Record<Cause, string>>> = {
   aws: {
     scope: 'Send the number of the account that the credentials of the iac service belong to as scope_id.',
@@ -82,29 +82,29 @@ const ADVICE: Record<Cloud, Partial<Record<Cause, string>>> = {
   },
 }
 
-/** Before anything of the scope is asked for, the engine works on its state. */
+/** Advice for failures of the state, which the engine reads before it lists the scope. */
 const ENGINE_ADVICE: Partial<Record<Cause, string>> = {
   credentials: 'See to the credentials of the iac service and to those of the store of the engine state.',
   permission: 'Give the iac service access to the store of the engine state.',
 }
 
-/** Longest quotation of what a cloud or the engine said, in characters. */
+/** Longest quoted message, in characters. */
 const MAX_WORDS = 1_000
-/** A path of the machine of the iac service. Identifiers of Azure begin with a slash as well, but not with these. */
+/** A path on the iac service's machine; Azure identifiers begin with a slash too, but not with these directories. */
 const HOST_PATH =
   /(?<![\w.:/-])\/(?:app|data|etc|home|mnt|opt|private|root|run|srv|tmp|usr|var|work|Users)(?:\/[\w.@+-]+)+/g
 
 export interface DiscoveryFailure {
-  /** The action that failed, without a period. */
+  /** The failed action, without a period. */
   attempted: string
-  /** The message of the cloud or the engine, masked. */
+  /** Message of the cloud or the engine, masked. */
   words: string
   cloud: Cloud
-  /** True if the engine said it, before the cloud was asked. */
+  /** True if the engine failed before the cloud was called. */
   byEngine: boolean
 }
 
-/** Says why the scope could not be compared with the state, and what to set when the cause is a usual one. */
+/** Explains why the scope could not be compared with the state, with advice for usual causes. */
 export function explainDiscoveryFailure({ attempted, words, cloud, byEngine }: DiscoveryFailure): string {
   const said = cutMiddle(
     words.trim().replaceAll(HOST_PATH, (path) => `…/${path.split('/').at(-1)}`),

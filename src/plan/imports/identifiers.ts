@@ -5,9 +5,8 @@ import type { Cloud } from '../../base/vocabulary.ts'
 import type { Plan } from '../plan.ts'
 
 /**
- * Gives a function that maps all spellings of one identifier to the same text. On Azure letter case does not matter, on
- * the other clouds it does. An IAM binding of Google Cloud is written `<project> <role> <member>` for an import, and
- * with slashes in place of the blanks in the state.
+ * Returns a function that maps all spellings of an identifier to one text. Letter case matters except on Azure. Google
+ * Cloud IAM bindings have blanks in an import (`<project> <role> <member>`) and slashes in the state.
  */
 export function identityOf(provider: Cloud): (id: string) => string {
   if (provider === 'azure') return (id) => id.toLowerCase()
@@ -20,9 +19,8 @@ const BINDING = /^[^ ]+ [^ ]*roles\/[^ ]+ [^ ]+$/
 const listSchema = v.array(v.string())
 
 /**
- * Reads a list of identifiers as the iac service answers it: a JSON array of texts.
- * @param what names the list in the error, for example `scope`
- * Errors: `PlatformError` 502 when the text is anything else.
+ * Reads a list of identifiers from the iac service, a JSON array of texts. Errors: `PlatformError` 502 for other text.
+ * @param what name of the list in the error, for example `scope`
  */
 export function parseIdentifiers(text: string, what: string): string[] {
   const parsed = v.safeParse(listSchema, parseJson(text))
@@ -31,7 +29,7 @@ export function parseIdentifiers(text: string, what: string): string[] {
   return parsed.output
 }
 
-/** Undefined when the text is no JSON; no schema accepts that. */
+/** Parses JSON; undefined for invalid JSON, which no schema accepts. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -40,12 +38,10 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The longest argument that the iac service accepts, in characters. */
+/** Longest argument that the iac service accepts, in characters. */
 const MAX_LENGTH = 4096
 
-/**
- * Reports whether a text can be passed to the engine as an argument: not blank, no option, a single line, not too long.
- */
+/** Reports whether a text is safe as an engine argument: one line, not blank, no option, not too long. */
 export const isArgument = (text: string): boolean =>
   text.trim() !== '' &&
   text.length <= MAX_LENGTH &&
@@ -54,9 +50,8 @@ export const isArgument = (text: string): boolean =>
   text.isWellFormed()
 
 /**
- * The region in which the provider of a resource block works, as the code says it: as a constant, or as a variable of
- * the root. Null when the code does not say it, for example when the provider reads it from its environment.
- * @param address of one resource
+ * Returns the region of a block's provider from a constant or a root variable; null when the code does not state it.
+ * @param address address of one resource
  */
 export function providerRegion(plan: Plan, address: string): string | null {
   const path = address.replace(INDEXES, '').split('.')
@@ -77,7 +72,7 @@ const INDEXES = /\[(?:"(?:\\.|[^"\\])*"|\d+)\]/g
 
 const textOf = (value: Json | undefined) => (typeof value === 'string' && value !== '' ? value : null)
 
-/** Value of the variable that is the whole expression. An expression of several references is not evaluated. */
+/** Returns the value of a variable that is the whole expression; other expressions are not evaluated. */
 function variableOf(plan: Plan, expression: Json | undefined): string | null {
   const [reference, ...others] = itemsOf(memberOf(expression, 'references'))
   const name = typeof reference === 'string' && others.length === 0 ? /^var\.([\w-]+)$/.exec(reference)?.[1] : undefined

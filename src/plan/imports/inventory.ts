@@ -4,7 +4,7 @@ import { identityOf } from './identifiers.ts'
 import { resourceKind } from './kinds.ts'
 import type { Excluded } from './unmanaged.ts'
 
-/** A resource of a scope. `kind` is in the words of the cloud; null when the identifier does not tell it. */
+/** A resource of a scope; `kind` is the cloud's word, null when the identifier does not tell. */
 export interface ListedResource {
   kind: string | null
   resource_id: string
@@ -12,27 +12,27 @@ export interface ListedResource {
 
 /** The listing of an import preview: each resource of the scope once, by kind and identifier. */
 export interface ScopeInventory {
-  /** The form of this document. */
+  /** Version of this document's format. */
   version: 1
   provider: Cloud
   scope_id: string
-  /** The words of the request, which select nothing here. */
+  /** The request, which selects nothing here. */
   request: string
   counts: { managed: number; unmanaged: number; left_out: number }
-  /** The state manages these. */
+  /** Resources in the state. */
   managed: ListedResource[]
-  /** An import may take these in. */
+  /** Resources that can be imported. */
   unmanaged: ListedResource[]
-  /** Neither managed nor imported, and why. */
+  /** Resources that are neither managed nor importable, with reasons. */
   left_out: (ListedResource & { reason: string })[]
 }
 
 const HIDDEN = 'Its identifier holds a sensitive value and is hidden here, so it cannot be chosen by its identifier.'
 
 /**
- * Sorts the resources of a scope into what the state manages, what can be imported and what is left out. Identifiers
- * are masked; one that changes by that cannot be chosen, so it counts as left out.
- * @param found what a comparison of scope and state found: `ids` to import, and `withheld` with reasons
+ * Sorts the resources of a scope into managed, importable and left out. Identifiers are masked; one that masking
+ * changes cannot be chosen and is left out.
+ * @param found result of comparing scope and state: `ids` to import, and `withheld` with reasons
  */
 export function takeInventory(
   place: Pick<ScopeInventory, 'provider' | 'scope_id' | 'request'>,
@@ -65,7 +65,7 @@ export function takeInventory(
   }
 }
 
-/** What is in the scope and neither to import nor withheld is managed; each identifier once, in its first spelling. */
+/** Returns the identifiers in the scope that are neither importable nor withheld, each in its first spelling. */
 function managedInScope(
   provider: Cloud,
   { scope, ids, withheld }: { scope: readonly string[]; ids: readonly string[]; withheld: readonly Excluded[] },
@@ -80,7 +80,7 @@ function managedInScope(
   })
 }
 
-/** By kind, those without a kind last, then by identifier; both in code-point order. */
+/** Compares by kind, null last, then by identifier, in code-point order. */
 const byKind = (a: ListedResource, b: ListedResource) =>
   Number(a.kind === null) - Number(b.kind === null) ||
   compare(a.kind ?? '', b.kind ?? '') ||

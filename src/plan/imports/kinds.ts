@@ -1,9 +1,9 @@
 import type { Cloud } from '../../base/vocabulary.ts'
 
-/** Says what kind of resource an identifier is of, or null when it does not say. */
+/** A function that returns the kind of an identifier, or null when it does not tell. */
 type KindOf = (id: string) => string | null
 
-/** `arn:<partition>:<service>:<region>:<account>:<type>/<name>` becomes `<service>:<type>`; a bucket has no type. */
+/** Turns `arn:<partition>:<service>:<region>:<account>:<type>/<name>` into `<service>:<type>`; a bucket has no type. */
 const awsKind: KindOf = (id) => {
   const [, service, resource = ''] = /^arn:[^:]*:([^:]+):[^:]*:[^:]*:(.*)$/s.exec(id) ?? []
   if (!service) return null
@@ -11,7 +11,7 @@ const awsKind: KindOf = (id) => {
   return type ? `${service}:${type}` : service
 }
 
-/** `…/providers/<namespace>/<type>/<name>/<type>/<name>` becomes `<namespace>/<type>/<type>`. */
+/** Turns `…/providers/<namespace>/<type>/<name>/<type>/<name>` into `<namespace>/<type>/<type>`. */
 const azureKind: KindOf = (id) => {
   const parts = id.split('/')
   const provider = parts.findLastIndex((part) => part.toLowerCase() === 'providers')
@@ -24,16 +24,16 @@ const azureKind: KindOf = (id) => {
   return namespace && types.length > 0 ? [namespace, ...types].join('/') : null
 }
 
-/** `projects/<project>/zones/<zone>/instances/<name>` becomes `instances`; a binding of roles is one of its own. */
+/** Turns `projects/<project>/zones/<zone>/instances/<name>` into `instances`; IAM bindings are a kind of their own. */
 const gcpKind: KindOf = (id) => {
   if (/^[^ ]+ [^ ]*roles\/[^ ]+ [^ ]+$/.test(id)) return 'IAM binding'
   return id.split('/').at(-2) || null
 }
 
-/** `ocid1.<type>.<realm>.…` becomes `<type>`. */
+/** Turns `ocid1.<type>.<realm>.…` into `<type>`. */
 const ociKind: KindOf = (id) => /^ocid\d+\.([^.]+)\./.exec(id)?.[1] ?? null
 
-/** `apiVersion=apps/v1,kind=Deployment,…` becomes `apps/v1/Deployment`. */
+/** Turns `apiVersion=apps/v1,kind=Deployment,…` into `apps/v1/Deployment`. */
 const kubernetesKind: KindOf = (id) => {
   const [, version, kind] = /^apiVersion=([^,]+),kind=([^,]+),/.exec(id) ?? []
   return version && kind ? `${version}/${kind}` : null
@@ -47,5 +47,5 @@ const KINDS: Record<Cloud, KindOf> = {
   kubernetes: kubernetesKind,
 }
 
-/** The kind of a resource, in the words of its cloud, as far as its identifier tells it; else null. */
+/** Returns the cloud's kind of a resource from its identifier; null when it does not tell. */
 export const resourceKind = (provider: Cloud, id: string): string | null => KINDS[provider](id)

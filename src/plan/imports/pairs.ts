@@ -4,7 +4,7 @@ import { findUnplannedBlocks } from '../targets/unknown.ts'
 import { isArgument } from './identifiers.ts'
 import { changesByAddress, isCreated, stateIdentifiers } from './planned.ts'
 
-/** An identifier and the resource block it is imported to. */
+/** An identifier and the resource block to import it to. */
 export interface Pair {
   address: string
   resource_id: string
@@ -16,20 +16,20 @@ export interface Failure extends Pair {
 
 const NO_SUCH_RESOURCE = 'the plan has no such resource'
 
-/** Reports whether a pair was refused because its address is invented: nothing is wrong with the code then. */
+/** Reports whether a pair was refused for an invented address, which is no fault of the code. */
 export const isInvented = ({ error }: Failure): boolean => error === NO_SUCH_RESOURCE
 
 const INDEX = String.raw`(?:\[(?:\d+|"(?:\\.|[^"\\])*")\])?`
 const NAME = String.raw`[\p{L}_][\p{L}\p{N}_-]*`
 const ADDRESS = new RegExp(String.raw`^(?:module\.${NAME}${INDEX}\.)*(?!data\.|module\.)${NAME}\.${NAME}${INDEX}$`, 'u')
 
-/** Reports whether the text has the form of the address of one managed resource. */
+/** Reports whether the text has the form of a managed resource's address. */
 export const isResourceAddress = (text: string): boolean => isArgument(text) && ADDRESS.test(text)
 
 /**
- * Decides which pairs that a model proposed may be given to the engine. The identifier has to wait for its import, the
- * plan has to create the address (where the plan says what the code declares), and neither may be used twice. A pair
- * with a wrong address is refused with the reason; identifiers that are not waiting are only counted, in `foreign`.
+ * Selects the proposed pairs that may be given to the engine. The identifier must be waiting, the plan must create the
+ * address (where the plan describes the code), and neither may repeat. Wrong addresses are refused with a reason;
+ * identifiers that are not waiting are only counted, in `foreign`.
  */
 export function checkPairs(
   proposals: readonly Pair[],
@@ -83,16 +83,13 @@ function creationFault(change: ResourceChange | undefined): string | null {
 
 const MAX_SHOWN = 200
 
-/** What a model wrote as one line of at most 200 characters. */
+/** Turns text of a model into one line of at most 200 characters. */
 const toShortLine = (text: string) => {
   const line = text.toWellFormed().replaceAll(/\p{Cc}+/gu, ' ')
   return line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…`.toWellFormed() : line
 }
 
-/**
- * Blocks that a model named for identifiers that wait, which the code declares although the plan does not hold them: a
- * plan of some targets says nothing about the rest, but its configuration is that of the whole root.
- */
+/** Returns proposed blocks that the code declares but a targeted plan lacks; its configuration is complete. */
 export function findUnplanned(
   proposals: readonly Pair[],
   context: { pending: readonly string[]; plan: Plan; identity: (id: string) => string },
@@ -105,17 +102,17 @@ export function findUnplanned(
   return [...new Set(named)].filter((address) => blocks.has(address))
 }
 
-/** The result of one attempt to import. */
+/** The result of one import attempt. */
 export interface ImportAttempt {
   imported: readonly Pair[]
   failures: readonly Failure[]
-  /** Identifiers for which no address was proposed. */
+  /** Identifiers without a proposed address. */
   unaddressed: readonly string[]
-  /** Imported earlier, but their block is gone from the code, so that the plan destroys them. */
+  /** Earlier imports whose block is gone from the code, so that the plan destroys them. */
   lost: readonly Pair[]
 }
 
-/** Text for the generator: what was imported, what was lost, each failure, and what has no address yet. */
+/** Returns the text for the generator: imports, losses, failures, and identifiers without an address. */
 export function importFeedback({ imported, failures, unaddressed, lost }: ImportAttempt): string {
   const blocks = [
     renderBlock('Imported, leave their blocks where they are:', imported.map(describePair)),

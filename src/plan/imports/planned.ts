@@ -1,9 +1,6 @@
 import { itemsOf, type Json, memberOf } from '../../base/json.ts'
 import type { Plan, ResourceChange } from '../plan.ts'
-/**
- * Reads the state that a plan was made from: the address of each managed resource with its identifier, which is empty
- * when the resource has none.
- */
+/** Reads the prior state of a plan: each managed address with its identifier, empty for a resource without one. */
 export function stateIdentifiers(plan: Plan): Map<string, string> {
   const identifiers = new Map<string, string>()
   const values = memberOf(plan.document.prior_state, 'values')
@@ -20,14 +17,14 @@ function collectIdentifiers(module: Json | undefined, identifiers: Map<string, s
   for (const child of itemsOf(memberOf(module, 'child_modules'))) collectIdentifiers(child, identifiers)
 }
 
-/** The `arn` of a resource, else its `id`: the contract of the iac service identifies what a state manages so. */
+/** Returns the `arn`, else the `id`: the contract of the iac sidecar identifies managed resources by these. */
 function identifierOf(values: Json | undefined): string {
   for (const value of [memberOf(values, 'arn'), memberOf(values, 'id')])
     if (typeof value === 'string' && value !== '') return value
   return ''
 }
 
-/** The plan's changes by address, without data sources and objects left over from interrupted replacements. */
+/** Indexes changes by address, without data sources and leftovers of interrupted replacements. */
 export const changesByAddress = (plan: Plan): Map<string, ResourceChange> =>
   new Map(
     plan.resource_changes
@@ -35,6 +32,6 @@ export const changesByAddress = (plan: Plan): Map<string, ResourceChange> =>
       .map((one) => [one.address, one]),
   )
 
-/** Reports whether the plan would create the resource. Only then can the engine import an object to its address. */
+/** Reports whether the plan would create the resource, which an import to its address requires. */
 export const isCreated = ({ change }: ResourceChange): boolean =>
   change.importing === undefined && change.actions.length === 1 && change.actions[0] === 'create'

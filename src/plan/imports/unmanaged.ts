@@ -7,9 +7,9 @@ export interface Excluded {
 }
 
 export interface Unmanaged {
-  /** Identifiers that may be imported, in code-point order. */
+  /** Importable identifiers, in code-point order. */
   ids: string[]
-  /** Unmanaged as well, but not to be imported. */
+  /** Unmanaged identifiers that must not be imported. */
   withheld: Excluded[]
 }
 
@@ -17,8 +17,7 @@ export const EXCEPTED = 'On the import exception list.'
 const UNUSABLE = 'Cannot be given to the engine as an identifier.'
 
 /**
- * Finds what a scope contains and the managed state does not. Each identifier is listed once, in its first spelling, in
- * code-point order.
+ * Finds identifiers in a scope that the state lacks, each once in its first spelling, in code-point order.
  * @param identity maps all spellings of one identifier to the same text
  */
 export function findUnmanaged(
@@ -46,10 +45,7 @@ const byId = ([, a]: [string, string], [, b]: [string, string]) => (a < b ? -1 :
 
 const BULLET = /^\s*[-*+]\s+(\S.*)$/
 
-/**
- * Reads the identifiers that are never imported from the bullets of a markdown list. A remark may follow an identifier
- * in backticks. Without backticks the whole line is the identifier, since identifiers may contain blanks.
- */
+/** Reads identifiers from a markdown list: in backticks with a remark, or the whole line, which may contain blanks. */
 export const importExceptions = (markdown: string): string[] =>
   markdown.split(/\r?\n/).flatMap((line) => {
     const text = BULLET.exec(line)?.[1]?.trim()

@@ -1,32 +1,31 @@
 import { readHeader } from '../../hcl/read.ts'
 import { type DiffFile, readDiffFiles } from '../code/branch-diff.ts'
 
-/** The changes of a branch in a block of code, over all files of a folder. */
+/** A branch's changes of a block over all files of a folder. */
 export interface ChangedBlock {
-  /** True if the diff takes the header of the block away. */
+  /** True if the diff removes the header of the block. */
   removedHeader: boolean
-  /** True if the diff adds the header of the block. A block that moves from one file to another has both. */
+  /** True if the diff adds the header of the block; a move between files has both. */
   addedHeader: boolean
-  /** Lines that the diff takes out of the block, and lines that it adds, without blanks around them. */
+  /** Removed and added lines of the block, trimmed. */
   removed: string[]
   added: string[]
 }
 
-/** Finds what a branch changed in a block. */
+/** A lookup of a branch's changes by block. */
 export interface ChangedBlocks {
   /**
-   * Undefined when the diff does not show a change of the block.
-   * @param directory folder of the file, relative to the engine root; empty for the root
-   * @param label `resource aws_s3_bucket.logs`, `module network`, `variable size`, `locals`, or `tfvars` for the lines
-   * of all files of values in the folder
+   * Returns the change of a block; undefined when the diff shows none.
+   * @param directory folder relative to the engine root; empty for the root
+   * @param label `resource aws_s3_bucket.logs`, `module network`, `variable size`, `locals`, or `tfvars` for all
+   * variable files in the folder
    */
   find(directory: string, label: string): ChangedBlock | undefined
 }
 
 /**
- * Reads from the diff of a branch which blocks it changed. Blocks are told by their headers in the first column and by
- * the header that git writes behind `@@`. Where neither is there, a change belongs to no block, so that a block may
- * have changed without being found; what is found has changed for certain. Blocks of new files count as added.
+ * Reads which blocks a branch diff changes. Blocks are identified by headers in the first column or after `@@`; changes
+ * without a header are ignored, so results are certain but may be incomplete. Blocks of new files count as added.
  */
 export function readChangedBlocks(diff: string): ChangedBlocks {
   const blocks = new Map<string, ChangedBlock>()
@@ -53,7 +52,7 @@ function labelOf(line: string): string | null {
   return type !== undefined && LABELLED.has(type) ? [type, labels?.slice(0, 2).join('.')].join(' ').trim() : null
 }
 
-/** The lines of a file with their signs. A new file is all additions. */
+/** Returns the signed lines of a file; a new file is all additions. */
 const linesOf = ({ change, text }: DiffFile): string[] =>
   change === 'new' ? text.split('\n').map((line) => `+${line}`) : text.split('\n')
 
@@ -65,7 +64,7 @@ function collectValues(file: DiffFile, block: ChangedBlock): void {
 }
 
 function collectBlocks(file: DiffFile, blockOf: (label: string) => ChangedBlock): void {
-  // A header may differ between the two sides, so each side has a block of its own.
+  // A header may differ between the two sides, so each side tracks its own block.
   const current: Record<'-' | '+', string | null> = { '-': null, '+': null }
   const collect = (side: '-' | '+', text: string, isChange: boolean) => {
     const label = labelOf(text)

@@ -1,13 +1,13 @@
 import { isJsonObject, itemsOf, type Json, memberOf } from '../../base/json.ts'
 import type { Plan, ResourceChange } from '../plan.ts'
 
-/** Where the code of a module lies, and what the plan says of it. */
+/** The location of a module's code and its description in the plan. */
 export interface CodePlace {
   /** Folder relative to the engine root; empty for the root. */
   directory: string
-  /** The module in the plan's `configuration`; undefined when the plan does not describe it. */
+  /** The module in the plan's `configuration`; undefined when the plan lacks it. */
   module: Json | undefined
-  /** The module that calls it, and the name of the call; null for the root. */
+  /** The calling module and the name of the call; null for the root. */
   caller: { place: CodePlace; name: string } | null
 }
 
@@ -17,7 +17,7 @@ export const rootPlace = ({ document }: Plan): CodePlace => ({
   caller: null,
 })
 
-/** A part of an address: a name, and the key or number of the instance as the address writes it, if there is one. */
+/** A part of an address: a name with its instance key or number as written, if any. */
 export interface AddressPart {
   name: string
   key: string | null
@@ -27,7 +27,7 @@ const KEY = String.raw`(?:\[("(?:\\.|[^"\\])*"|\d+)\])?`
 const CALL = new RegExp(String.raw`module\.([^.[]+)${KEY}\.`, 'y')
 const LAST = new RegExp(String.raw`[^.[]+\.([^.[]+)${KEY}$`)
 
-/** The module calls that lead to a resource, from the root, and the resource itself. */
+/** Splits an address into its module calls, outermost first, and the resource itself. */
 export function readAddress(address: string): { calls: AddressPart[]; resource: AddressPart } {
   const calls: AddressPart[] = []
   let end = 0
@@ -42,11 +42,11 @@ export function readAddress(address: string): { calls: AddressPart[]; resource: 
   return { calls, resource: { name, key } }
 }
 
-/** The call of a module in the plan's `configuration`; undefined when the code has none. */
+/** Returns a module call in the plan's `configuration`; undefined when the code has none. */
 export const callInCode = (place: CodePlace, name: string): Json | undefined =>
   memberOf(memberOf(place.module, 'module_calls'), name)
 
-/** The place of a module that another one calls; null when it lies outside of the engine root or is not described. */
+/** Returns the place of a called module; null when it is outside the engine root or not described. */
 export function enterModule(place: CodePlace, name: string): CodePlace | null {
   const call = callInCode(place, name)
   const source = memberOf(call, 'source')
@@ -55,7 +55,7 @@ export function enterModule(place: CodePlace, name: string): CodePlace | null {
   return directory === null ? null : { directory, module: memberOf(call, 'module'), caller: { place, name } }
 }
 
-/** Null when the path leads out of the engine root. */
+/** Joins paths; null when the result is outside the engine root. */
 function joinPath(directory: string, relative: string): string | null {
   const segments = directory === '' ? [] : directory.split('/')
   for (const segment of relative.split('/')) {
@@ -65,17 +65,14 @@ function joinPath(directory: string, relative: string): string | null {
   return segments.join('/')
 }
 
-/** The block of a resource in the plan's `configuration`; undefined when the code has none. */
+/** Returns the block of a resource in the plan's `configuration`; undefined when the code has none. */
 export const resourceInCode = (place: CodePlace, { type, name }: Pick<ResourceChange, 'type' | 'name'>) =>
   itemsOf(memberOf(place.module, 'resources')).find(
     (entry) =>
       memberOf(entry, 'mode') === 'managed' && memberOf(entry, 'type') === type && memberOf(entry, 'name') === name,
   )
 
-/**
- * Returns the references of an expression, for example `var.size` and `local.tags`, each once; deeper parts are left
- * out.
- */
+/** Returns the distinct references of an expression, such as `var.size`; deeper parts are left out. */
 export function referencesIn(expression: Json | undefined): string[] {
   const found = new Set<string>()
   const visit = (value: Json) => {

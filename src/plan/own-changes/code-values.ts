@@ -1,19 +1,19 @@
 import type { Json } from '../../base/json.ts'
 
-/** A value that stands in a line of code behind a name. */
+/** A value in a line of code after a name. */
 interface CodeValue {
   text: string
-  /** The meaning of the text when it is a plain text, number or boolean; null for any other expression. */
+  /** The plain text, number or boolean; null for any other expression. */
   literal: string | null
 }
 
-/** Lines that a change took away, and those that it added. */
+/** Removed and added lines of a change. */
 export interface ChangedLines {
   removed: readonly string[]
   added: readonly string[]
 }
 
-/** A value on the two sides of a difference; null where a side has none. */
+/** A value on both sides of a difference; null where a side has none. */
 export interface Sides {
   code: Json
   infrastructure: Json
@@ -24,9 +24,9 @@ const isComment = (line: string) => /^(#|\/\/)/.test(line)
 const escapePattern = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 
 /**
- * True if the lines give a name another value, and one that explains the difference: where a value is written out, it
- * is that of the code on the added side and that of the infrastructure on the removed side.
- * @param strict whether both sides have to be written out
+ * Reports whether the lines change the value of a name in a way that explains the difference: literals must match the
+ * code on the added side and the infrastructure on the removed side.
+ * @param strict whether both sides must be literals
  */
 export function changesValue(lines: ChangedLines, name: string, sides: Sides, strict = false): boolean {
   const before = valuesOf(lines.removed, name)
@@ -43,26 +43,26 @@ function fits(values: readonly CodeValue[], expected: Json, strict: boolean): bo
   return !strict && values.some(({ literal }) => literal === null)
 }
 
-/** True if the lines replace an item of a list: the value of the infrastructure goes, that of the code comes. */
+/** Reports whether the lines replace a list item of the infrastructure by one of the code. */
 export function changesItem({ removed, added }: ChangedLines, { code, infrastructure }: Sides): boolean {
   const moves = (value: Json, from: readonly string[], to: readonly string[]) =>
     value === null || (mentions(from, value) && !mentions(to, value))
   return moves(code, added, removed) && moves(infrastructure, removed, added)
 }
 
-/** True if the lines take a key or an item away. */
+/** Reports whether the lines remove a key or item. */
 export const removesKey = ({ removed, added }: ChangedLines, key: string): boolean =>
   (mentions(removed, key) && !mentions(added, key)) ||
   (valuesOf(removed, key).length > 0 && valuesOf(added, key).length === 0)
 
-/** True if a line holds a text in quotes, or a number. Anything else is too common to mean something. */
+/** Reports whether a line contains a quoted text or a number; other values are too common to be significant. */
 function mentions(lines: readonly string[], value: Json): boolean {
   if (typeof value !== 'string' && typeof value !== 'number') return false
   const form = new RegExp(`(?<![\\w."])${escapePattern(JSON.stringify(value))}(?![\\w."])`)
   return lines.some((line) => !isComment(line) && form.test(line))
 }
 
-/** The values that lines give to a name, be it an argument of a block or a key of a map. */
+/** Returns the values that lines assign to a name, be it a block argument or a map key. */
 function valuesOf(lines: readonly string[], name: string): CodeValue[] {
   const form = `(?:${escapePattern(JSON.stringify(name))}|${escapePattern(name)})\\s*[=:](?!=)\\s*`
   const first = new RegExp(`^${form}(.+)$`)
@@ -74,7 +74,7 @@ function valuesOf(lines: readonly string[], name: string): CodeValue[] {
       const inner = [...line.matchAll(inside)].map(([, rest = '']) => rest)
       return [
         ...(whole === undefined ? [] : [toValue(whole)]),
-        // The end of an expression inside of a line is not known, so that only plain values count there.
+        // The end of an expression within a line is unknown, so only literals count there.
         ...inner.map(toValue).filter(({ literal }) => literal !== null),
       ]
     })
@@ -87,7 +87,7 @@ function toValue(text: string): CodeValue {
   return { text: literal, literal: /[$%]\{/.test(literal) ? null : readText(literal) }
 }
 
-/** The text in quotes; null when it is written in another way than JSON would. */
+/** Parses a quoted text; null when it is not written as in JSON. */
 export function readText(quoted: string): string | null {
   try {
     const value: unknown = JSON.parse(quoted)
@@ -100,7 +100,7 @@ export function readText(quoted: string): string | null {
 const isSame = (literal: string, value: Json): boolean =>
   value !== null && typeof value !== 'object' && String(value) === literal
 
-/** The values of a list that the other has not, each as often as it stands there more often. */
+/** Returns the values that a list contains more often than the other. */
 function withoutCommon(values: readonly CodeValue[], others: readonly CodeValue[]): CodeValue[] {
   const left = others.map(({ text }) => text)
   return values.filter(({ text }) => {

@@ -16,15 +16,13 @@ import {
 import { changesItem, changesValue, readText, removesKey, type Sides } from './code-values.ts'
 
 /**
- * Finds the operations that would only undo what a branch changed and nobody has applied yet, as far as plan and diff
- * tell it without doubt:
+ * Finds operations that would only undo a branch's own changes that are not applied yet, if plan and diff prove it:
  * - the infrastructure never had the resource: the plan creates it and does not list it as deleted by others
- * - the diff takes away the block of the resource, the call of its module, or the count or key of its instance
- * - the refresh found the resource as the state had it, and for each attribute that differs, the diff changes it in the
- *   block, or changes a variable or local value that it refers to, from the value of the infrastructure to that of the
- *   code
- * Any other operation is left to the judgement of a model.
- * @param diffs diffs of the branch as the workspace reads them; each of them may explain an operation
+ * - the diff removes the block, the call of its module, or the count or key of its instance
+ * - the refresh found the resource as in the state, and for each differing attribute the diff changes it, or a variable
+ * or local value that it refers to, from the value of the infrastructure to that of the code
+ * A model judges all other operations.
+ * @param diffs diffs of the branch from the workspace; each may explain an operation
  */
 export function findOwnChanges(
   plan: Plan,
@@ -68,7 +66,7 @@ function isOwnDeletion(plan: Plan, change: ResourceChange, blocks: ChangedBlocks
   return isTakenAway(block) || isOwnInstance(resource, { own: block, inCode, place }, blocks)
 }
 
-/** A block, or a call of a module, that stays in the code. */
+/** A block or module call that stays in the code. */
 interface Repeated {
   /** Its changes in the diff. */
   own: ChangedBlock | undefined
@@ -76,7 +74,7 @@ interface Repeated {
   place: CodePlace
 }
 
-/** True if the diff takes away one instance of a block that stays. */
+/** Reports whether the diff removes one instance of a block that stays. */
 function isOwnInstance({ key }: AddressPart, { own, inCode, place }: Repeated, blocks: ChangedBlocks): boolean {
   if (key === null || inCode === undefined) return false
   const isNumber = !key.startsWith('"')
@@ -96,7 +94,7 @@ function isOwnInstance({ key }: AddressPart, { own, inCode, place }: Repeated, b
   )
 }
 
-/** True if the lines change how many instances there are; what the numbers are, the plan says. */
+/** Reports whether the lines change the number of instances; the numbers are in the plan. */
 const changesCount = (block: ChangedBlock, name: string): boolean =>
   [...block.removed, ...block.added].some((line) => new RegExp(`^${name}\\s*=`).test(line))
 
@@ -118,7 +116,7 @@ function isOwnUpdate(
   const inCode = place && resourceInCode(place, change)
   if (isDrifted || !inCode) return false
   const block = blocks.find(place.directory, labelOf(change))
-  // In a block that is new under this name every line is added, and nobody can tell which of them are changes.
+  // In a block that is new under this name every line is added, so changes cannot be told apart.
   const own = block?.addedHeader ? undefined : block
   return differencesOf(operation).every(([path, sides]) => {
     const { first, last, isItem } = readPath(path)
@@ -143,20 +141,20 @@ function differencesOf({ changes }: DriftOperation & { action: 'update resource'
 
 const SEGMENT = /\[(\d+)\]|\[("(?:\\.|[^"\\])*")\]|([^.[\]]+)/g
 
-/** The first name of a path, its last one, and whether the path ends with the index of an item. */
+/** Splits a path: its first and last name, and whether it ends with an item index. */
 function readPath(path: string): { first: string; last: string; isItem: boolean } {
   const segments = [...path.matchAll(SEGMENT)]
   const names = segments.flatMap(([, , quoted, name]) => (quoted ? [JSON.parse(quoted) as string] : (name ?? [])))
   return { first: names[0] ?? '', last: names.at(-1) ?? '', isItem: segments.at(-1)?.[1] !== undefined }
 }
 
-/** Lines that changed a value which an expression refers to, and the name that the value has there. */
+/** Lines that changed a referenced value, and its name there. */
 interface Declaration {
   block: ChangedBlock
   name: string
 }
 
-/** Returns the changes of the variables and local values that are referred to. */
+/** Returns the changes of the referenced variables and local values. */
 function declarationsOf(references: readonly string[], place: CodePlace, blocks: ChangedBlocks): Declaration[] {
   const { directory, caller } = place
   return references.flatMap((reference) => {

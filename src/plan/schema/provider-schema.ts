@@ -2,31 +2,28 @@ import type { SchemaParts } from '../../services/iac/answers.ts'
 import type { SchemaRequest } from '../../services/iac/contract.ts'
 import { keyOf, type TypeName, type TypeSchema } from './read-schema.ts'
 
-/** Names of all types that the providers of a workspace offer. */
+/** Names of all types that a workspace's providers offer. */
 export interface TypeNames {
   resource: string[]
   data: string[]
   ephemeral: string[]
 }
 
-/**
- * The schemas of the providers in an initialised workspace, remembered once they were read. An iac service need not
- * offer schemas: every answer is null then, and never an error. It is not asked again before the next init.
- */
+/** Cached schemas of an initialised workspace's providers; null until the next init if the service offers none. */
 export interface ProviderSchema {
-  /** True if an init has installed the providers, so that there is something to ask. */
+  /** True if an init has installed the providers. */
   installed(): boolean
   names(): Promise<TypeNames | null>
-  /** Schemas of those types that exist, in the given order; a type that two providers have comes twice. */
+  /** Returns the schemas of existing types in the given order; a type of two providers appears twice. */
   of(types: readonly TypeName[]): Promise<TypeSchema[] | null>
-  /** Drops what was remembered, since another init may bring other providers. */
+  /** Clears the cache, since another init may bring other providers. */
   forget(): void
 }
 
-/** The iac service accepts at most so many types in one request. */
+/** Most types that the iac service accepts in one request. */
 const MAX_TYPES = 64
 
-/** Asks the iac service. The answer is null when the service offers no schemas, or cannot read them. */
+/** Calls the iac service; null when it offers no schemas or cannot read them. */
 type Ask = (request: Omit<SchemaRequest, 'workspace_path'>) => Promise<SchemaParts | null>
 
 export function createProviderSchema(ask: Ask, installed: () => boolean): ProviderSchema {
@@ -44,7 +41,7 @@ export function createProviderSchema(ask: Ask, installed: () => boolean): Provid
     typeNames ??= namesOf(await askUnlessFailed({}))
     return typeNames
   }
-  /** Without the ephemeral types that no provider has: a service that knows none of them refuses to be asked. */
+  /** Removes unknown ephemeral types: a service without ephemeral types refuses the request. */
   const askable = async (types: readonly TypeName[]) => {
     if (!types.some(({ mode }) => mode === 'ephemeral')) return types
     const known = (await names())?.ephemeral ?? []

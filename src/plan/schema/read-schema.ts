@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-/** A type that code can declare: `resource`, `data` or `ephemeral`, and its name. */
+/** A type that code can declare, with its kind and name. */
 export interface TypeName {
   mode: 'resource' | 'data' | 'ephemeral'
   type: string
@@ -71,27 +71,24 @@ const BlockSchema: v.GenericSchema<unknown, Block> = v.object({
 })
 const TypeSchemaSchema = v.object({ block: BlockSchema })
 
-/** Reads the block of a schema in the form that `providers schema -json` prints; null when it has another form. */
+/** Reads a block of `providers schema -json`; null when it has another form. */
 export function readBlock(schema: unknown): Block | null {
   const parsed = v.safeParse(TypeSchemaSchema, schema)
   return parsed.success ? parsed.output.block : null
 }
 
 const DECLARED = /^[+\- ]?\s*(resource|data|ephemeral)\s+"?([A-Za-z][\w-]*)"?\s+"?[\w-]+"?/gm
-/** Engines write the place of an error so: `in resource "aws_s3_bucket" "logs"`. */
+/** The engine's form of an error's place: `in resource "aws_s3_bucket" "logs"`. */
 const QUOTED = /\b(resource|data|ephemeral)\s+"([A-Za-z][\w-]*)"/g
 const ADDRESS = /\b(data|ephemeral)\.([a-z][a-z0-9]*_[a-z0-9_]+)\b/g
 const WORD = /(?<![\w./"-])([a-z][a-z0-9]*_[a-z0-9_]+)(?![\w/-])/g
 
-/** Types that the blocks of some code or of a diff declare, in order of first occurrence. */
+/** Returns the types that blocks of code or a diff declare, in order of first occurrence. */
 export function declaredTypes(code: string): TypeName[] {
   return uniqueTypes([...code.matchAll(DECLARED)].map(typeNameOf))
 }
 
-/**
- * Every word of a text that looks like the name of a type, in prose, addresses and diagnostics. Whether a type of that
- * name exists has to be looked up in the names that the providers offer.
- */
+/** Returns every word that looks like a type name, in prose, addresses and diagnostics, whether it exists or not. */
 export function mentionedTypes(text: string): TypeName[] {
   const quoted = [...text.matchAll(QUOTED)].map(typeNameOf)
   const addresses = [...text.matchAll(ADDRESS)].map(typeNameOf)
@@ -99,7 +96,7 @@ export function mentionedTypes(text: string): TypeName[] {
   return uniqueTypes([...quoted, ...words, ...addresses])
 }
 
-/** What the word in front of a type says. A managed resource has none in addresses. */
+/** Returns the kind that the word before a type means; managed resources have none in addresses. */
 export const modeOf = (word: string | undefined): TypeName['mode'] =>
   word === 'data' || word === 'ephemeral' ? word : 'resource'
 
@@ -108,7 +105,7 @@ const typeNameOf = ([, mode, type = '']: RegExpExecArray): TypeName => ({
   type,
 })
 
-/** The types without repetitions, in order of first occurrence. */
+/** Removes repetitions, keeping the order of first occurrence. */
 export function uniqueTypes(types: readonly TypeName[]): TypeName[] {
   const seen = new Map<string, TypeName>()
   for (const type of types) if (!seen.has(keyOf(type))) seen.set(keyOf(type), type)
@@ -117,7 +114,7 @@ export function uniqueTypes(types: readonly TypeName[]): TypeName[] {
 
 const wordsOf = (name: string) => new Set(name.toLowerCase().split(/[_-]+/).filter(Boolean))
 
-/** At most `count` existing names that share the most words with a name that does not exist, the best first. */
+/** Returns at most `count` existing names that share the most words with an unknown one, best first. */
 export function nearNames(name: string, existing: readonly string[], count = 5): string[] {
   const wantedWords = wordsOf(name)
   const prefix = name.split('_', 1)[0] ?? ''
@@ -132,7 +129,7 @@ export function nearNames(name: string, existing: readonly string[], count = 5):
     .map(({ other }) => other)
 }
 
-/** Share of words that both sets have among all words, from 0 to 1. */
+/** Returns the share of common words among all words, from 0 to 1. */
 function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   const shared = [...a].filter((word) => b.has(word)).length
   return shared / (a.size + b.size - shared || 1)

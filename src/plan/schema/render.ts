@@ -1,13 +1,13 @@
 import { type Attribute, type Block, keyOf, type NestedBlock, readBlock, type TypeSchema } from './read-schema.ts'
 
-/** At most so many characters for one type, and for all types together. */
+/** Character limits for one type and for all types together. */
 export interface SchemaRoom {
   type: number
   total: number
 }
 
 /**
- * Renders schemas as text, in the given order, as far as there is room.
+ * Renders schemas as text in the given order, as far as there is room.
  * @returns the text, and the keys (`keyOf`) of the schemas in it
  */
 export function renderTypes(schemas: readonly TypeSchema[], room: SchemaRoom): { text: string; keys: string[] } {
@@ -25,11 +25,11 @@ export function renderTypes(schemas: readonly TypeSchema[], room: SchemaRoom): {
   return { text: parts.join('\n\n'), keys: keys }
 }
 
-/** Detail with which a type is rendered. A type that is too large is rendered again with less detail. */
+/** Detail of a rendered type; it is reduced step by step for types that are too large. */
 interface Detail {
-  /** Longest description of an attribute in characters; 0 leaves descriptions out. */
+  /** Longest attribute description in characters; 0 leaves descriptions out. */
   description: number
-  /** Of blocks at this depth only the names of what they hold are listed. Those below the type itself have depth 1. */
+  /** Depth from which blocks list only names; blocks directly below the type have depth 1. */
   depth: number
   /** True if attributes that code cannot set are listed. */
   computed: boolean
@@ -40,14 +40,14 @@ const LEVELS: readonly Detail[] = [
   { description: 0, depth: 3, computed: false },
   { description: 0, depth: 2, computed: false },
   { description: 0, depth: 1, computed: false },
-  // Every name is there still: one that is cut off does not exist for who reads the text.
+  // All names remain: a reader would take a missing name for one that does not exist.
   { description: 0, depth: 0, computed: false },
 ]
 const CUT = '  … cut: the schema is longer'
-/** Every resource accepts these blocks, so they are not listed where a provider declares them. */
+/** Blocks that every resource accepts and that are not worth listing. */
 const HIDDEN = new Set(['timeouts'])
 
-/** Renders the arguments of one type, one a line, in about `limit` characters; null when the schema is unreadable. */
+/** Renders a type's arguments, one a line, in about `limit` characters; null when the schema is unreadable. */
 export function renderType(schema: TypeSchema, limit: number): string | null {
   const block = readBlock(schema.schema)
   if (!block) return null
@@ -91,7 +91,7 @@ function attributeLines(name: string, attribute: Attribute, detail: Detail, dept
   return [`${line}${namesInside(inside, detail, depth)}${description}`]
 }
 
-/** Names of what a block holds, on its own line; empty where even these are too much. */
+/** Lists the names within a block on one line; empty when even these are too many. */
 function namesInside({ attributes = {}, block_types = {} }: Block, detail: Detail, depth: number): string {
   if (depth > detail.depth) return ''
   const needed = [
@@ -143,7 +143,7 @@ function nestedLines(
 
 const MAX_TYPE_DEPTH = 8
 
-/** Writes a type constraint as code has it: `["map","string"]` becomes `map(string)`. */
+/** Renders a type constraint as in code: `["map","string"]` becomes `map(string)`. */
 export function typeText(type: unknown, depth = 0): string {
   if (typeof type === 'string') return type === 'dynamic' ? 'any' : type
   if (!Array.isArray(type) || depth > MAX_TYPE_DEPTH) return 'any'

@@ -6,17 +6,17 @@ import type { ObjectStore, StateKeySource, StateKeys } from '../../data/storage/
 import { type EngineState, NO_STATE, parseState } from './state.ts'
 
 /**
- * Derives the name of the state of one engine root: the SHA-256 (64 lower-case hex characters) of repository, scope and
- * path, so that all sessions with the same three share one state.
+ * Returns the state name of an engine root: the SHA-256 (64 lower-case hex characters) of repository, scope and path,
+ * so that sessions with the same three share a state.
  * @param repository https URL as stored with the session
- * @param iacPath path of the engine root in the repository; null, empty and `.` stand for the repository's own root
+ * @param iacPath path of the engine root; null, empty and `.` mean the repository root
  */
 export async function deriveProjectId(repository: string, scopeId: string, iacPath: string | null): Promise<string> {
   const text = [canonicalRepository(repository), scopeId.trim().toLowerCase(), canonicalPath(iacPath ?? '')].join('\n')
   return sha256Hex(text)
 }
 
-/** `host/path` in lower case, without scheme, user, port, surrounding slashes and a final `.git`. */
+/** Returns lower-case `host/path` without scheme, user, port, surrounding slashes and a final `.git`. */
 function canonicalRepository(repository: string): string {
   const url = new URL(repository.trim())
   const path = trimSlashes(trimSlashes(url.pathname).replace(/\.git$/i, ''))
@@ -32,24 +32,23 @@ const trimSlashes = (text: string): string => text.replace(/^\/+|\/+$/g, '')
 
 export type { StateKeySource, StateKeys }
 
-/** A file with the backend block of the engine, and what may be logged about it. */
+/** A file with the engine's backend block, and the part of it that may be logged. */
 export interface OverrideFile {
-  /** Text of the file. It may contain credentials of the state store, so it is never logged. */
+  /** Text of the file; may contain state store credentials, so it must not be logged. */
   content: string
   bucket: string
   key: string
 }
 
 /**
- * The file beside the override file with the temporary keys of the state store. The backend block names it, and the
- * engine reads it at the start of each command. So the keys can be renewed without another init, and a plan file, which
- * holds the backend block for the apply, holds no keys that have run out by then.
+ * The file with temporary state store keys. The engine reads it at the start of each command, so keys are renewed
+ * without an init, and a plan file, which contains the backend block, holds no expired keys.
  */
 export const STATE_KEYS_FILE = '.platform-state-credentials'
-/** The profile in that file. A named profile comes before all keys that the environment of the engine may hold. */
+/** Profile in that file; a named profile takes precedence over keys in the engine's environment. */
 const STATE_KEYS_PROFILE = 'platform-state'
 
-/** Renders the text of `STATE_KEYS_FILE`, in the format of the shared credentials file of AWS. */
+/** Renders `STATE_KEYS_FILE` in the format of AWS's shared credentials file. */
 export const stateKeysFile = ({ access_key, secret_key, session_token }: StateKeys): string =>
   [
     `[${STATE_KEYS_PROFILE}]`,
@@ -59,10 +58,7 @@ export const stateKeysFile = ({ access_key, secret_key, session_token }: StateKe
     '',
   ].join('\n')
 
-/**
- * Renders the file that makes the engine use the managed state of a project; null when no state bucket is configured,
- * so that every repository declares a backend of its own.
- */
+/** Renders the backend override for a project's managed state; null without a configured state bucket. */
 export function overrideFile(storage: StorageConfig, projectId: string): OverrideFile | null {
   const bucket = storage.engine_state_bucket.trim()
   if (!bucket) return null
@@ -89,14 +85,14 @@ function s3(storage: StorageConfig, projectId: string, bucket: string, key: stri
   return render('s3', lines)
 }
 
-/** The engine lists its workspaces below a prefix, by default one that all projects share. */
+/** Sets a workspace prefix for each project, because the engine's default is shared by all. */
 const scopedKeys = (projectId: string): [string, string][] => [
   ['shared_credentials_files', `[${quote(STATE_KEYS_FILE)}]`],
   ['profile', quote(STATE_KEYS_PROFILE)],
   ['workspace_key_prefix', quote(`${projectId}/env:`)],
 ]
 
-/** Settings that a store with the interface of S3 needs when it is not AWS. */
+/** Settings for S3-compatible stores other than AWS. */
 const COMPATIBLE_STORE_FLAGS = [
   'use_path_style',
   'skip_credentials_validation',
@@ -106,9 +102,7 @@ const COMPATIBLE_STORE_FLAGS = [
   'skip_s3_checksum',
 ]
 
-/**
- * The backend derives the store's address from the name of the account. In a national cloud it needs the environment.
- */
+/** National clouds need the environment, from which the backend derives the store's address. */
 const CLOUDS = [
   ['.core.usgovcloudapi.net', 'usgovernment'],
   ['.core.chinacloudapi.cn', 'china'],
@@ -131,7 +125,7 @@ function render(type: string, lines: string[][]): string {
   return `terraform {\n  backend "${type}" {\n${body}  }\n}\n`
 }
 
-/** Writes a text as a string of the engine's language, with quotes, interpolations and line ends escaped. */
+/** Quotes a text for the engine's language, escaping quotes, interpolations and line ends. */
 export function quote(text: string): string {
   const escaped = text
     .replace(/[\\"]/g, '\\$&')
@@ -143,8 +137,8 @@ export function quote(text: string): string {
 }
 
 /**
- * Reads the managed state of a project from its store. `NO_STATE` when nothing has been applied yet; null when the
- * state is not managed by the platform, or when its document is unreadable. Errors: those of the object store.
+ * Reads the managed state of a project: `NO_STATE` before the first apply, null when the platform does not manage the
+ * state or the document is unreadable. Errors: those of the object store.
  */
 export async function readManagedState(
   { config, stateStore }: { config: { storage: StorageConfig }; stateStore?: Pick<ObjectStore, 'get'> },
@@ -161,11 +155,7 @@ export async function readManagedState(
   }
 }
 
-/**
- * Reports whether the lock file is there that the backend override for S3 makes the engine write. Null where it cannot
- * be seen: the state is not managed by the platform, or the store is one of blobs, which locks by a lease instead.
- * Errors: those of the object store.
- */
+/** Reports whether the S3 lock file exists; null for unmanaged states and blob leases. Throws store errors. */
 export async function isStateLocked(
   { config, stateStore }: { config: { storage: StorageConfig }; stateStore?: Pick<ObjectStore, 'get'> },
   projectId: string,

@@ -1,9 +1,6 @@
 import * as v from 'valibot'
 
-/**
- * The part of an engine state that is compared. `objects` has the attributes of every managed object by its address,
- * each value as JSON text.
- */
+/** The compared part of an engine state; `objects` holds attributes (as JSON text) by address. */
 export interface EngineState extends StateVersion {
   objects: Map<string, Record<string, string>>
 }
@@ -28,10 +25,7 @@ const document = v.object({
   resources: v.fallback(v.array(resource), []),
 })
 
-/**
- * Reads a state document of format 4; null when the text is no such document. Of an encrypted one only lineage and
- * serial can be read, so that it has no objects.
- */
+/** Reads a state of format 4; null for other text. An encrypted state yields lineage and serial but no objects. */
 export function parseState(text: string): EngineState | null {
   let json: unknown
   try {
@@ -53,7 +47,7 @@ export function parseState(text: string): EngineState | null {
 type Resource = v.InferOutput<typeof resource>
 type Instance = v.InferOutput<typeof instance>
 
-/** The address in the form that the engine uses in plans. */
+/** Returns the address as in plans. */
 function addressOf({ module, type, name }: Resource, { index_key, deposed }: Instance): string {
   const index = index_key === undefined ? '' : `[${JSON.stringify(index_key)}]`
   const leftover = deposed === undefined ? '' : ` (deposed object ${deposed})`
@@ -63,17 +57,14 @@ function addressOf({ module, type, name }: Resource, { index_key, deposed }: Ins
 const attributesOf = (attributes: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, JSON.stringify(value)]))
 
-/** Differences of the objects of a state from an earlier one. Only names are listed, since values may be secret. */
+/** Object differences between two states, by name only, since values may be secret. */
 export interface StateMoves {
   added: string[]
   removed: string[]
   changed: { address: string; attributes: string[] }[]
 }
 
-/**
- * Reports whether a state is no longer the one of `before`. The lineage is compared only when both are known: a state
- * that does not exist yet has an empty one.
- */
+/** Reports whether a state differs from `before`; lineage counts only if both are known. */
 export function hasMoved(before: StateVersion, now: StateVersion): boolean {
   const another = before.lineage !== '' && now.lineage !== '' && before.lineage !== now.lineage
   return another || before.serial !== now.serial
@@ -92,10 +83,10 @@ export function compareStates(before: EngineState, now: EngineState): StateMoves
   return { added: added.sort(), removed: removed.sort(), changed }
 }
 
-/** At most so many objects are listed as added, as removed and as changed. */
+/** Most objects listed as added, removed or changed. */
 const MAX_NAMED = 50
 
-/** Describes the differences in one sentence, also when there are none. */
+/** Describes the differences, or that there are none, in one sentence. */
 export function describeMoves({ added, removed, changed }: StateMoves): string {
   const parts = [
     listNames('added', added),
@@ -114,7 +105,7 @@ function listNames(what: string, list: readonly string[]): string {
   return `${what} ${list.slice(0, MAX_NAMED).join(', ')}${more}`
 }
 
-/** Identifies the state that a plan was made from. Before the first apply the lineage is empty and the serial 0. */
+/** The state that a plan was made from; before the first apply the lineage is empty and the serial 0. */
 export interface StateVersion {
   lineage: string
   serial: number

@@ -3,9 +3,8 @@ import type { CodeChanges } from '../code/changes.ts'
 import { covers, MAX_TARGETS } from './targets.ts'
 
 /**
- * Adds to proposed targets what the code says that they miss: blocks that the session changed, and both sides of the
- * moves that it added. A block counts as named when a target includes it or is a part of it. An empty proposal means
- * the whole root and stays empty; so does the answer when there would be too many targets.
+ * Adds targets that the code proves missing: changed blocks, and both sides of added moves, unless a target covers them
+ * or is a part of them. An empty proposal means the whole root and stays empty; too many targets become none.
  */
 export function completeTargets(
   proposed: readonly string[],
@@ -22,7 +21,7 @@ export function completeTargets(
   return limitTargets(targets)
 }
 
-/** Targets without repeats; none, which stands for the whole root, when there are too many. */
+/** Removes repeated targets; returns none (the whole root) when there are too many. */
 export function limitTargets(targets: readonly string[]): string[] {
   const unique = [...new Set(targets)]
   return unique.length <= MAX_TARGETS ? unique : []

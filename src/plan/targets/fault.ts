@@ -2,18 +2,17 @@ import { withoutIndexes } from '../addresses.ts'
 import type { Diagnostic } from '../diagnostics/diagnostic.ts'
 import { parseDiagnostics } from '../diagnostics/parse.ts'
 
-/** What the engine says against the targets of a plan. */
+/** The engine's complaint about targets. */
 export interface TargetingFault {
-  /** Addresses that have to be targets as well. */
+  /** Addresses that must be targets too. */
   missing: string[]
-  /** Targets that are no addresses. */
+  /** Targets that are not addresses. */
   invalid: string[]
 }
 
 /**
- * Reads what the engine says when nothing but the targets is at fault; null when something else is, or is as well.
- * Source: `prePlanVerifyTargetedMoves` and `ParseTargetStr` of OpenTofu and Terraform, which quote addresses as Go
- * does.
+ * Reads the engine's complaint about targets; null when there are other errors. Source: `prePlanVerifyTargetedMoves`
+ * and `ParseTargetStr` of OpenTofu and Terraform, which quote addresses as Go does.
  */
 export function readTargetingFault(text: string): TargetingFault | null {
   const errors = parseDiagnostics(text).filter(({ severity }) => severity === 'error')
@@ -27,8 +26,8 @@ export function readTargetingFault(text: string): TargetingFault | null {
 }
 
 /**
- * Targets whose type is a word that the language reserves, in the root or in a module: `var.x`, `module.net.local.y`.
- * Terraform refuses them; OpenTofu plans as if they were not there. Source: `ParseTarget` of Terraform.
+ * Returns targets whose type is a reserved word, such as `var.x` or `module.net.local.y`. Terraform refuses them,
+ * OpenTofu ignores them. Source: `ParseTarget` of Terraform.
  */
 export const reservedTargets = (targets: readonly string[]): string[] =>
   targets.filter((target) => RESERVED.test(withoutIndexes(target)))

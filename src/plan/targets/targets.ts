@@ -3,12 +3,12 @@ import { type PlannedChange, toReportAction } from '../actions.ts'
 import { describesCode, type Plan } from '../plan.ts'
 import { managedChanges, plannedChanges } from '../planned-changes.ts'
 
-/** Most targets that the iac service takes. When there are more, the whole root is planned instead, without targets. */
+/** Most targets that the iac service accepts; beyond it the whole root is planned. */
 export const MAX_TARGETS = 256
 
 /**
- * Changes that no target names. The engine adds them because a target depends on them.
- * @param targets resource or module addresses; an empty list stands for the whole root, so nothing is outside it
+ * Returns changes that no target names; the engine adds them as dependencies of targets.
+ * @param targets resource or module addresses; empty for the whole root, which has no outside
  */
 export function changesOutsideTargets(plan: Plan, targets: readonly string[]): PlannedChange[] {
   if (targets.length === 0) return []
@@ -19,22 +19,17 @@ export function changesOutsideTargets(plan: Plan, targets: readonly string[]): P
   })
 }
 
-/**
- * Reports whether a target includes an address: the same address, an instance of it or, for a module, anything inside.
- */
+/** Reports whether a target is the address, its block, or a module around it. */
 export const covers = (target: string, address: string) =>
   address === target || address.startsWith(`${target}[`) || (isModule(target) && address.startsWith(`${target}.`))
 
-/** The address of a module ends with `module.<name>`, with or without an index. */
+/** True for module addresses, with or without an index. */
 const isModule = (target: string) => /(^|\.)module\.[^.[\]]+(\[("(\\.|[^"\\])*"|\d+)\])?$/.test(target)
 
-/**
- * What a plan of the whole root would do and a targeted plan leaves out. `made` is false when the plan of the whole
- * root failed; `reason` is then a short masked text.
- */
+/** Changes of a whole-root plan that a targeted plan leaves out; `reason` (short, masked) when that plan failed. */
 export type BeyondTargets = { made: true; changes: PlannedChange[] } | { made: false; reason: string }
 
-/** Changes of the whole root at addresses that the targeted plan does not change, in the plan's order. */
+/** Returns whole-root changes at addresses that the targeted plan leaves unchanged, in the plan's order. */
 export function changesBeyond(targeted: Plan, whole: Plan): PlannedChange[] {
   const planned = new Set(plannedChanges(targeted).map(({ address }) => address))
   return plannedChanges(whole).filter(({ address }) => !planned.has(address))
@@ -47,7 +42,7 @@ export const isBeyondTitle = (title: string): boolean => title.trim().toLowerCas
 
 const MAX_LISTED = 50
 
-/** Text of that entry: a sentence, then one line `- <action> <address>` for each change, 50 at most. */
+/** Returns the text of that entry: a sentence, then at most 50 lines `- <action> <address>`. */
 export function describeBeyondTargets(beyond: BeyondTargets): string {
   if (!beyond.made)
     return `What a plan of the whole root would change outside the targets could not be determined: ${beyond.reason}`
@@ -64,10 +59,8 @@ function changeLines(changes: readonly PlannedChange[]): string[] {
 }
 
 /**
- * Reports whether at least one target matches something that the plan knows: a resource in the code, in the state, or
- * deleted in the cloud. The engine does not complain about a target that matches nothing; it makes an empty plan, which
- * would read as "no drift". Also true without targets, and when the document does not say what the code declares, since
- * then nobody can tell that nothing matches.
+ * Reports whether a target matches anything in code, state or drift. The engine makes an empty plan for unmatched
+ * targets, which would read as "no drift". Also true without targets, and when the document does not describe the code.
  */
 export function hasMatchingTarget(plan: Plan, targets: readonly string[]): boolean {
   if (targets.length === 0 || !describesCode(plan)) return true
@@ -75,7 +68,7 @@ export function hasMatchingTarget(plan: Plan, targets: readonly string[]): boole
   return targets.some((target) => addresses.some((address) => covers(target, address)))
 }
 
-/** Every address in the plan's changes, in drift, in the state before it, and in what it leads to. */
+/** Returns every address in changes, drift, prior state and planned values. */
 export function plannedAddresses({ document, resource_changes }: Plan): string[] {
   const modules = [rootModule(document.prior_state), rootModule(document)]
   const entries = [...itemsOf(document.resource_drift), ...modules.flatMap(resourcesOf)]
@@ -85,11 +78,11 @@ export function plannedAddresses({ document, resource_changes }: Plan): string[]
   ].filter((address) => typeof address === 'string')
 }
 
-/** Resources of a module and of all modules that it calls. */
+/** Returns the resources of a module and of all modules below it. */
 function resourcesOf(module: Json | undefined): Json[] {
   return [...itemsOf(memberOf(module, 'resources')), ...itemsOf(memberOf(module, 'child_modules')).flatMap(resourcesOf)]
 }
 
-/** The root module in the `values` of the prior state or in the `planned_values` of the plan itself. */
+/** Returns the root module of a prior state's `values` or of `planned_values`. */
 const rootModule = (holder: Json | undefined): Json | undefined =>
   memberOf(memberOf(holder, 'values') ?? memberOf(holder, 'planned_values'), 'root_module')

@@ -4,10 +4,7 @@ import { stateIdentifiers } from '../imports/planned.ts'
 import type { Plan } from '../plan.ts'
 import { covers, plannedAddresses } from './targets.ts'
 
-/**
- * Targets that match nothing in the code, in the state and in the plan. The engine is silent about them. None when the
- * document does not say what the code declares, since then nobody can tell.
- */
+/** Returns targets without a match, which the engine ignores; none when the document does not describe the code. */
 export function findUnknownTargets(plan: Plan, targets: readonly string[]): string[] {
   const root = memberOf(plan.document.configuration, 'root_module')
   if (!isJsonObject(root ?? null)) return []
@@ -15,12 +12,12 @@ export function findUnknownTargets(plan: Plan, targets: readonly string[]): stri
   const declared = declaredAddresses(root, '')
   return targets.filter((target) => {
     if (present.some((address) => covers(target, address))) return false
-    // Whether an instance exists is known from the plan alone, whether a block exists from the code.
+    // The plan alone shows if an instance exists, the code if a block exists.
     return target !== withoutIndexes(target) || !declared.some((address) => covers(target, address))
   })
 }
 
-/** Blocks and modules of a module of the configuration, without indexes. */
+/** Returns the blocks and modules of a configuration module, without indexes. */
 function declaredAddresses(module: Json | undefined, prefix: string): string[] {
   const called = moduleCalls(module, prefix).flatMap(([address, inner]) => [
     address,
@@ -40,10 +37,7 @@ function moduleCalls(module: Json | undefined, prefix: string): [address: string
   ])
 }
 
-/**
- * Resource blocks that the code declares and of which neither the state nor the plan knows anything: a plan of some
- * targets leaves out what is new beside them. None when the document does not say what the code declares.
- */
+/** Returns declared blocks missing from state and plan; none when the document does not describe the code. */
 export function findUnplannedBlocks(plan: Plan): string[] {
   const known = new Set([...plannedAddresses(plan), ...stateIdentifiers(plan).keys()].map(withoutIndexes))
   const collect = (module: Json | undefined, prefix: string): string[] => [

@@ -125,7 +125,7 @@ export const awsExposureRules: Rule[] = [
 
 const GROUPS = ['aws_security_group', 'aws_default_security_group']
 
-/** Openings of security groups, whose rules may be inline blocks or one of two resource types, and of Lightsail. */
+/** Rules for security groups, with inline blocks or one of two resource types as rules, and for Lightsail. */
 export const awsNetworkRules: Rule[] = networkRules(
   'aws',
   [...GROUPS, 'aws_security_group_rule', 'aws_vpc_security_group_ingress_rule', 'aws_lightsail_instance_public_ports'],
@@ -149,7 +149,7 @@ function openingsOf(rule: View, protocolKey: string): Opening[] {
   return audiencesOf(SOURCES.flatMap((key) => textsOf(rule, key))).map((audience) => ({ audience, protocol, ...ports }))
 }
 
-/** The ports of a rule; null when they are not known before the apply, or not set. */
+/** Returns the ports of a rule; null when they are unknown before the apply or not set. */
 function portsOf(rule: View, all: boolean): { from: number; to: number } | null {
   if (all) return EVERY_PORT
   if (isUnknown(rule, 'from_port') || isUnknown(rule, 'to_port')) return null

@@ -2,7 +2,7 @@ import { type Allowance, allowancesIn, allowancesOf } from '../policy-document.t
 import type { Rule, Subject } from '../rule.ts'
 import { blocksOf, jsonAt, textOf, textsOf } from '../view.ts'
 
-/** The attribute with the policy, for each type that gives a policy to an identity. */
+/** Policy attribute of each type that gives a policy to an identity. */
 const IDENTITY_POLICIES: ReadonlyMap<string, string> = new Map([
   ['aws_iam_policy', 'policy'],
   ['aws_iam_role_policy', 'policy'],
@@ -19,7 +19,7 @@ const ATTACHMENTS = [
   'aws_iam_role_policy_attachments_exclusive',
 ]
 
-/** What the policies of a resource allow an identity to do. */
+/** Returns what the policies of a resource allow an identity. */
 function identityAllowances(subject: Subject): Allowance[] {
   if (subject.type === 'aws_iam_role')
     return blocksOf(subject, 'inline_policy').flatMap((block) => allowancesIn(jsonAt(block, 'policy')))
@@ -33,7 +33,7 @@ const isAdmin = (allowance: Allowance) =>
   allowance.actions.some((action) => action === '*' || action === '*:*')
 const types = [...IDENTITY_POLICIES.keys(), 'aws_iam_role']
 
-/** Names of AWS's own managed policies that a resource attaches. Their ARN has `aws` in the place of the account. */
+/** Returns the names of attached AWS managed policies, whose ARN has `aws` in place of the account. */
 const attachedPolicies = (subject: Subject): string[] =>
   ['policy_arn', 'policy_arns', 'managed_policy_arn', 'managed_policy_arns']
     .flatMap((key) => textsOf(subject, key))

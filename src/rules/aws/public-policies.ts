@@ -2,7 +2,7 @@ import { allowancesOf, allowsAnyone } from '../policy-document.ts'
 import type { Rule } from '../rule.ts'
 import { blocksOf, isAbsent, isUnknown, textOf } from '../view.ts'
 
-/** Types with a policy that says who may use the resource. */
+/** Types with a policy that states who may use the resource. */
 const RESOURCE_POLICIES = [
   'aws_sqs_queue',
   'aws_sqs_queue_policy',

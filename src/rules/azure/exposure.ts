@@ -18,13 +18,13 @@ const FIREWALL_RULES = [
   'azurerm_cosmosdb_postgresql_firewall_rule',
   'azurerm_mongo_cluster_firewall_rule',
 ]
-/** Number of addresses in the largest private network, 10.0.0.0/8. A range with more includes public ones. */
+/** Addresses in the largest private network, 10.0.0.0/8; larger ranges include public ones. */
 const LARGEST_PRIVATE = 2 ** 24
 const addressCount = (subject: Subject) =>
   ipv4Count(textOf(subject, 'start_ip_address') ?? textOf(subject, 'start_ip') ?? '', lastAddress(subject))
 const lastAddress = (subject: Subject) => textOf(subject, 'end_ip_address') ?? textOf(subject, 'end_ip') ?? ''
 
-/** The block with the firewall of each type; empty where the resource itself is the firewall. */
+/** Firewall block of each type; empty where the resource itself is the firewall. */
 const ACCESS_LISTS: ReadonlyMap<string, string> = new Map([
   ['azurerm_storage_account', 'network_rules'],
   ['azurerm_storage_account_network_rules', ''],
@@ -177,7 +177,7 @@ const openings = (subject: Subject): Opening[] =>
     ? blocksOf(subject, 'security_rule').flatMap(openingsOf)
     : openingsOf(subject)
 
-/** Openings of network security groups, whose rules may be inline blocks or resources of their own. */
+/** Rules for network security groups, with inline blocks or resources as rules. */
 export const azureNetworkRules: Rule[] = networkRules(
   'azure',
   ['azurerm_network_security_group', 'azurerm_network_security_rule'],
@@ -190,7 +190,7 @@ function openingsOf(rule: View): Opening[] {
   const protocol = protocolOf(textOf(rule, 'protocol'))
   const sources = audiencesOf([...textsOf(rule, 'source_address_prefix'), ...textsOf(rule, 'source_address_prefixes')])
   const ports = portRanges([...textsOf(rule, 'destination_port_range'), ...textsOf(rule, 'destination_port_ranges')])
-  // A rule for any protocol may still name its ports. It then counts as TCP, since `all` would mean every port.
+  // A rule for any protocol may name ports. It counts as TCP, since `all` would mean every port.
   const protocolFor = (range: { from: number; to: number }) =>
     protocol === 'all' && range.to - range.from < 65_000 ? 'tcp' : protocol
   return sources.flatMap((audience) => ports.map((range) => ({ audience, protocol: protocolFor(range), ...range })))

@@ -1,7 +1,7 @@
 import type { Rule, Subject } from '../rule.ts'
 import { blocksOf, textOf, textsOf } from '../view.ts'
 
-/** Built-in roles with their name and their id, which is the same in every tenant. */
+/** Built-in roles by name and id; the id is the same in every tenant. */
 const ROLES = {
   owner: { name: 'Owner', id: '8e3af657-a8ff-443c-a75c-2fe8c4bcb635' },
   userAccess: { name: 'User Access Administrator', id: '18d7d88d-d35e-4fb5-a5c3-7773c20a72d9' },
@@ -9,7 +9,7 @@ const ROLES = {
 }
 type Role = keyof typeof ROLES
 
-/** Name of the built-in role that a resource assigns; null for any other role. */
+/** Returns the assigned built-in role's name; null for any other role. */
 function roleOf(subject: Subject): string | null {
   const name = textOf(subject, 'role_definition_name')?.toLowerCase()
   const id = textOf(subject, 'role_definition_id')?.toLowerCase()

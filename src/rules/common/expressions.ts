@@ -1,20 +1,19 @@
 import { isJsonObject, type Json, type JsonObject, memberOf, ownMember } from '../../base/json.ts'
 import type { Plan } from '../../plan/plan.ts'
 
-// These functions read the `configuration` of a plan: what the code itself says, before variables have values.
+// Readers of a plan's `configuration`, in which variables have no values yet.
 
 const MAX_DEPTH = 40
 
-/** A module of the configuration. */
 export interface ConfiguredModule {
-  /** Address without indexes, for example `module.a.module.b`; empty for the root module. */
+  /** Address without indexes, for example `module.a.module.b`; empty for the root. */
   address: string
   module: JsonObject
-  /** Arguments of the call; empty for the root module. */
+  /** Arguments of the call; empty for the root. */
   inputs: JsonObject
 }
 
-/** The root module of a plan and every module that is called, at most 40 levels deep. */
+/** Returns the root module and all called modules, at most 40 levels deep. */
 export function modulesOf(plan: Plan): ConfiguredModule[] {
   const modules: ConfiguredModule[] = []
   const visit = (module: Json | undefined, address: string, inputs: JsonObject, depth: number) => {
@@ -36,7 +35,7 @@ export function modulesOf(plan: Plan): ConfiguredModule[] {
   return modules
 }
 
-/** Arguments of every resource block, by its address without indexes. */
+/** Indexes the arguments of every resource block by address without indexes. */
 export function expressionsByAddress(plan: Plan): Map<string, JsonObject> {
   const byAddress = new Map<string, JsonObject>()
   for (const { address, module } of modulesOf(plan)) {
@@ -52,15 +51,15 @@ export function expressionsByAddress(plan: Plan): Map<string, JsonObject> {
   return byAddress
 }
 
-/** A value that the code spells out. */
+/** A literal value in the code. */
 export interface Literal {
   argument: string
-  /** Path of the argument with the blocks around it, for example `setting.value`. */
+  /** Path of the argument including its blocks, for example `setting.value`. */
   path: string
   value: Json
 }
 
-/** The arguments whose whole value the code spells out. */
+/** Returns the arguments whose whole value is literal. */
 export function literalsOf(expressions: Json | undefined, path = '', depth = 0): Literal[] {
   if (depth > MAX_DEPTH) return []
   if (Array.isArray(expressions)) return expressions.flatMap((block) => literalsOf(block, path, depth + 1))
@@ -73,7 +72,7 @@ export function literalsOf(expressions: Json | undefined, path = '', depth = 0):
   })
 }
 
-/** Reports whether an expression refers to anything else: a variable, another resource, a local value. */
+/** Reports whether an expression has references, such as a variable, resource or local value. */
 export function hasReferences(expression: Json | undefined, depth = 0): boolean {
   if (depth > MAX_DEPTH) return true
   if (Array.isArray(expression)) return expression.some((item) => hasReferences(item, depth + 1))
@@ -83,7 +82,7 @@ export function hasReferences(expression: Json | undefined, depth = 0): boolean 
   return Object.entries(expression).some(([key, item]) => key !== 'constant_value' && hasReferences(item, depth + 1))
 }
 
-/** Every text in a JSON value. */
+/** Yields every text in a JSON value. */
 export function* textsIn(value: Json, depth = 0): Generator<string> {
   if (depth > MAX_DEPTH) return
   if (typeof value === 'string') yield value

@@ -1,7 +1,4 @@
-/**
- * Names of arguments that carry a secret. The last words of a name decide: `db_password` carries one, `secret_id` and
- * `secret_name` do not. `_wo` marks the write-only form of an argument.
- */
+/** Argument names for secrets, decided by the last words: `db_password`, not `secret_id`. `_wo` means write-only. */
 const ARGUMENT = new RegExp(
   `(^|_)(${[
     'password|passwd|passphrase|pass_phrase|secret|client_secret|secret_string|secret_data|secret_key',
@@ -10,9 +7,9 @@ const ARGUMENT = new RegExp(
   ].join('|')})(_wo)?$`,
   'i',
 )
-/** Tokens by which a cloud tells a repeated request from a new one. Everyone may know them. */
+/** Idempotency tokens of clouds, which are public. */
 const REQUEST_TOKEN = /(^|_)(creation|client_request|idempotency|opc_retry)_token$/i
-/** Arguments that carry a secret in resources of a certain type, although their names do not say so. */
+/** Secret arguments by type, where the name does not show it. */
 const BY_TYPE = new Map<string, readonly string[]>(
   Object.entries({
     aws_secretsmanager_secret_version: ['secret_string', 'secret_binary'],
@@ -25,41 +22,41 @@ const BY_TYPE = new Map<string, readonly string[]>(
     vault_kv_secret_v2: ['data_json'],
   }),
 )
-/** Path of the value in a block such as `secret { name = "…", value = "…" }`. */
+/** Path of the value in a block like `secret { name = "…", value = "…" }`. */
 const SECRET_BLOCK = /(^|\.)secrets?\.value$/
 
-/** Reports whether an argument of a resource of this type holds a secret. */
+/** Reports whether an argument of this type holds a secret. */
 export const carriesSecret = (type: string, argument: string, path = argument): boolean =>
   SECRET_BLOCK.test(path) || (BY_TYPE.get(type)?.includes(argument) ?? false) || isSecretName(argument)
 
-/** Reports whether a variable or an input of a module holds a secret, by its name alone. */
+/** Reports whether a variable or module input holds a secret, by its name alone. */
 export const isSecretName = (name: string): boolean => ARGUMENT.test(name) && !REQUEST_TOKEN.test(name)
 
 const ENVIRONMENT =
   /(passwords?|passwd|(^|[_.-])pwd|passphrase|secrets?|token|(api|private|access)[_.-]?key|credentials?)$/i
 
-/** Keys whose value often is not the secret but its name, such as `DB_SECRET=prod-database`. */
+/** Keys whose value is often the secret's name, such as `DB_SECRET=prod-database`. */
 const MAY_NAME_ONE = /(secrets?|credentials?)$/i
-/** A value that reads like such a name. */
+/** A value that looks like such a name. */
 const PLAIN_NAME = /^[a-z][a-z_-]*$/i
 
-/** Reports whether an environment variable or a key of a configuration holds a secret. */
+/** Reports whether an environment variable or configuration key holds a secret. */
 export const isSecretVariable = (key: string, value: string): boolean =>
   ENVIRONMENT.test(key) &&
   !/^(public|max|min)/i.test(key) &&
   isLiteralSecret(value) &&
   !(MAY_NAME_ONE.test(key) && PLAIN_NAME.test(value))
 
-// Texts that stand in the place of a secret and are none: placeholders and switches, references to a secret, and paths.
+// Texts in place of secrets: placeholders, switches, references and paths.
 
 const WORD = /^(|true|false|null|none|\d{1,3}|placeholder|replace[_-]?me|to[_-]be[_-]replaced|dummy)$/i
 const SECRET_ADDRESS =
   /^(arn:|ocid1\.|projects\/|sm:\/\/|gcp-secret:|vault:|ssm:|secretsmanager:|@Microsoft\.KeyVault\()/
 const REFERENCE = /^(\{\{.*\}\}|\$\(.*\)|\$\{.*\}|<.*>|https?:\/\/[^@\s]*)$/s
-/** Paths in lower case only, since a key in base64 may contain slashes too. */
+/** Lower-case paths only, since base64 keys may contain slashes too. */
 const PATH = /^(\/[\w./-]+|[a-z0-9_.-]+(\/[a-z0-9_.-]+)+)$/
 
-/** Reports whether a text could be a secret itself, and not a reference to one or a placeholder. */
+/** Reports whether a text may be a secret itself, not a reference or placeholder. */
 export function isLiteralSecret(value: string): boolean {
   const text = value.trim()
   return !WORD.test(text) && !SECRET_ADDRESS.test(text) && !REFERENCE.test(text) && !PATH.test(text)

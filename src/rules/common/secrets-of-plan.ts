@@ -6,7 +6,7 @@ import type { PlanRule } from '../rule.ts'
 import { literalsOf, modulesOf } from './expressions.ts'
 import { isLiteralSecret, isSecretName } from './secret-names.ts'
 
-/** Rules about secrets outside of resources: in inputs of modules, defaults of variables and settings of providers. */
+/** Rules for secrets outside of resources: module inputs, variable defaults, provider settings. */
 export const planSecretRules: PlanRule[] = [
   {
     id: 'common.secrets.module-input',
@@ -69,13 +69,13 @@ export const planSecretRules: PlanRule[] = [
   },
 ]
 
-/** Paths of the arguments that look like a secret and are spelled out. */
+/** Returns paths of literal arguments that look like secrets. */
 const secretLiterals = (expressions: Parameters<typeof literalsOf>[0]): string[] =>
   literalsOf(expressions)
     .filter(({ argument, value }) => isSecretName(argument) && typeof value === 'string' && isLiteralSecret(value))
     .map(({ path }) => path)
 
-/** Reports whether the plan creates something in a module. Secrets in other modules were there before this plan. */
+/** Reports whether the plan creates something in a module; secrets in other modules are older. */
 const createsIn = (plan: Plan, moduleAddress: string): boolean =>
   managedChanges(plan).some(
     ({ resource, action }) =>

@@ -67,7 +67,7 @@ export const secretRules: Rule[] = [
   },
 ]
 
-/** Messages about secrets that the code spells out. Of an update only the arguments that it changes count. */
+/** Returns messages about literal secrets; for an update, about changed arguments only. */
 function literalArguments(subject: Subject, { expressionsOf }: PlanContext): string[] {
   if (subject.action === 'delete') return []
   return literalsOf(expressionsOf(subject.address))
@@ -77,7 +77,7 @@ function literalArguments(subject: Subject, { expressionsOf }: PlanContext): str
     .map(({ path }) => `The value of ${path} is written in the code.`)
 }
 
-/** The part of an argument that is secret: of a raw manifest only its data, of any other argument the whole value. */
+/** Returns the secret part of an argument: only the data of a raw manifest, else the whole value. */
 const secretPart = (argument: string, value: Json): Json =>
   argument === 'manifest'
     ? ['data', 'stringData'].map((key) => (isJsonObject(value) ? (ownMember(value, key) ?? null) : null))
@@ -89,13 +89,13 @@ const isSecureParameter = ({ type, values }: Subject, argument: string) =>
 const isChanged = ({ before, values }: Subject, key: string) =>
   JSON.stringify(ownMember(before, key)) !== JSON.stringify(ownMember(values, key))
 
-/** The texts that everyone sees who may look at the resource, without those that are marked sensitive. */
+/** Returns the texts that every viewer of the resource sees, without sensitive ones. */
 const visibleStrings = (subject: Subject) =>
   stringsOf(subject).filter(({ sensitive, attribute }) => !sensitive && !carriesSecret(subject.type, attribute))
 
 /**
- * Keys of environment and configuration whose value looks like a secret.
- * @param literal true for those that the code spells out, false for the others
+ * Returns environment and configuration keys whose value looks like a secret.
+ * @param literal true for literal values, false for the others
  */
 function secretVariables(subject: Subject, { expressionsOf }: PlanContext, literal: boolean): string[] {
   const expressions = expressionsOf(subject.address)
@@ -105,10 +105,7 @@ function secretVariables(subject: Subject, { expressionsOf }: PlanContext, liter
     .map(({ key }) => key)
 }
 
-/**
- * Reports whether the code spells out a text: as a literal of the expression, or because the expression has no
- * references.
- */
+/** Reports whether the code contains a text: as a literal, or because the expression has no references. */
 function isWrittenInCode(expression: Json | undefined, text: string): boolean {
   if (expression === undefined) return false
   return (
@@ -117,7 +114,7 @@ function isWrittenInCode(expression: Json | undefined, text: string): boolean {
   )
 }
 
-/** Attributes, of any cloud, that contain environment variables of a process or keys of a configuration. */
+/** Attributes of any cloud with environment variables or configuration keys. */
 const ATTRIBUTES = new Set([
   'app_settings',
   'build_environment_variables',
@@ -136,11 +133,11 @@ const ATTRIBUTES = new Set([
   'spec',
   'template',
 ])
-/** Types that are meant to contain secrets. Other rules look at them. */
+/** Types that are meant to contain secrets, which other rules check. */
 const SECRET_STORES =
   /^(kubernetes_secret|vault_|aws_secretsmanager_|google_secret_manager_|azurerm_key_vault_|oci_vault_)/
 
-/** The texts with a key that a process will read: its environment and its configuration. */
+/** Returns the environment and configuration texts of a process, with keys. */
 export function environmentOf(type: string, view: View): AttributeText[] {
   if (SECRET_STORES.test(type)) return []
   const values: JsonObject = {}
@@ -149,5 +146,5 @@ export function environmentOf(type: string, view: View): AttributeText[] {
   return stringsOf({ ...view, values }).filter(({ key }) => !ATTRIBUTES.has(key))
 }
 
-/** ECS writes the definitions of containers as JSON text. */
+/** Parses the JSON text of ECS container definitions. */
 const parseDefinitions = (key: string, value: Json): Json => (key === 'container_definitions' ? jsonOf(value) : value)

@@ -3,21 +3,21 @@ import type { View } from '../rule.ts'
 
 /** A text in the values of a resource. */
 export interface AttributeText {
-  /** Attribute of the resource that contains the text. */
+  /** Attribute that contains the text. */
   attribute: string
-  /** Its key in a map, or the `name` beside it in a list of `{name, value}` pairs; else the attribute. */
+  /** Its key in a map, or the `name` beside it in a list of `{name, value}`; else the attribute. */
   key: string
   text: string
   sensitive: boolean
 }
 
 const MAX_DEPTH = 40
-/** Attributes whose text may be base64. Both the encoded and the decoded text are listed. */
+/** Attributes that may be base64; the encoded and the decoded text are both listed. */
 const ENCODED = /^(user_data|user_data_base64|custom_data|binary_data|content_base64|metadata|secret_binary)$/
 const BASE64 = /^[A-Za-z0-9+/\s]{24,}(?:={1,2}\s*)?$/
 const MAX_ENCODED = 100_000
 
-/** Lists every text in the planned values. A text that is a JSON document is listed as it is. */
+/** Lists every text in the planned values; JSON documents are not parsed. */
 export function stringsOf({ values, sensitive }: View): AttributeText[] {
   const texts: AttributeText[] = []
   for (const [attribute, value] of Object.entries(values))
@@ -50,7 +50,7 @@ function collect(value: Json, flags: Json | undefined, place: Place, texts: Attr
     })
   } else if (isJsonObject(value)) {
     for (const [key, item] of Object.entries(value)) {
-      // Lists of variables are written `{name: "DB_PASSWORD", value: "…"}`: the name is the key of the value.
+      // Variable lists are written `{name: "DB_PASSWORD", value: "…"}`: the name is the value's key.
       const name = key === 'value' && typeof value.name === 'string' ? value.name : key
       collect(item, isJsonObject(flags) ? ownMember(flags, key) : flags, { ...place, key: name, depth }, texts)
     }

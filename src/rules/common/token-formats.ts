@@ -1,6 +1,4 @@
-/**
- * Forms that are unmistakably those of a secret, wherever they occur. The time of every pattern is linear in the text.
- */
+/** Unmistakable forms of secrets; every pattern takes linear time. */
 const FORMATS: [name: string, pattern: RegExp][] = [
   ['a private key', /-----BEGIN (?:RSA |EC |DSA |OPENSSH |ENCRYPTED |PGP )?PRIVATE KEY(?: BLOCK)?-----/],
   ['an AWS access key', /(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])/],
@@ -19,16 +17,16 @@ const FORMATS: [name: string, pattern: RegExp][] = [
   ['a key of an Azure account', /(?:AccountKey|SharedAccessKey)=[A-Za-z0-9+/]{40,}={0,2}/],
 ]
 
-/** Matches every text that one of the formats might match. Nearly all texts are ruled out by this one pass. */
+/** Matches every text that a format may match, to rule out nearly all texts in one pass. */
 const HINT = new RegExp(
   '-----BEGIN|A[KS]IA|gh[pousr]_|github_pat_|gl[a-z]{2,4}-|xox|hooks\\.slack|AIza|k_live_|sk-|npm_|pypi-' +
     '|hv[sb]\\.|SG\\.|_v1_|Key=',
 )
 
-/** At most so many characters of a text are searched; user data and documents are shorter. */
+/** Characters searched in one text; user data and documents are shorter. */
 const MAX_SEARCHED = 200_000
 
-/** Names of the kinds of secrets that a text contains, such as `an AWS access key`. */
+/** Returns the kinds of secrets in a text, such as `an AWS access key`. */
 export function tokensIn(text: string): string[] {
   const searched = text.slice(0, MAX_SEARCHED)
   if (!HINT.test(searched)) return []
@@ -38,9 +36,7 @@ export function tokensIn(text: string): string[] {
 const URL_WITH_PASSWORD =
   /[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/?#@"'<>]{0,200}:([^\s/?#@"'<>]{1,200})@(?!sha256:)[A-Za-z0-9[]/gi
 
-/**
- * Reports whether a text has an address with a password, such as `postgres://user:…@host`; placeholders do not count.
- */
+/** Reports whether a text has a URL with a password, such as `postgres://user:…@host`, but no placeholder. */
 export const hasUrlPassword = (text: string): boolean =>
   text
     .slice(0, MAX_SEARCHED)

@@ -147,7 +147,7 @@ const POLICY_RULES = [
   'google_compute_region_network_firewall_policy_rule',
 ]
 
-/** Openings of firewalls and of firewall policies. */
+/** Rules for firewalls and firewall policies. */
 export const gcpNetworkRules: Rule[] = networkRules('gcp', ['google_compute_firewall', ...POLICY_RULES], openings)
 
 function openings(subject: Subject): Opening[] {

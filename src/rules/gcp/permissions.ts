@@ -3,13 +3,13 @@ import { jsonOf } from '../policy-document.ts'
 import type { Rule, Subject } from '../rule.ts'
 import { blocksOf, jsonAt, textOf, textsOf, viewOf } from '../view.ts'
 
-/** A role and the members that get it. */
+/** A role and its members. */
 interface Grant {
   role: string
   members: string[]
 }
 
-/** The grants of a resource of type `*_iam_member`, `*_iam_binding` or `*_iam_policy`; none for most other types. */
+/** Returns the grants of a `*_iam_member`, `*_iam_binding` or `*_iam_policy`; none for most other types. */
 export function grantsOf(subject: Subject): Grant[] {
   const policy = jsonOf(jsonAt(subject, 'policy_data'))
   if (isJsonObject(policy))
@@ -21,12 +21,12 @@ export function grantsOf(subject: Subject): Grant[] {
   return role === null ? [] : [{ role, members: [...textsOf(subject, 'member'), ...textsOf(subject, 'members')] }]
 }
 
-/** The three resource types by which the provider grants roles on something. */
+/** Returns the three types that grant roles on a resource. */
 const forms = (...resources: string[]) =>
   resources.flatMap((name) => ['member', 'binding', 'policy'].map((form) => `${name}_iam_${form}`))
 
 const PROJECT_AND_ABOVE = forms('google_project', 'google_folder', 'google_organization')
-/** Services that may be meant for the public. */
+/** Services that may be public on purpose. */
 const SERVICES = forms(
   'google_cloud_run_service',
   'google_cloud_run_v2_service',
@@ -57,7 +57,7 @@ const OTHERS = forms(
 )
 
 const EVERYONE = new Set(['allUsers', 'allAuthenticatedUsers'])
-/** Reports whether a grant gives its role to everyone, or to everyone with a Google account. */
+/** Reports whether a grant is for everyone, or everyone with a Google account. */
 export const isPublic = ({ members }: Grant) => members.some((member) => EVERYONE.has(member))
 const INVOKERS = new Set(['roles/run.invoker', 'roles/cloudfunctions.invoker'])
 

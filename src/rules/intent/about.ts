@@ -3,12 +3,11 @@ import { fits } from './glob.ts'
 import { isAt, isSelected, type Resource, viewPlan } from './resources.ts'
 import type { Statement, StatementResult } from './statement.ts'
 
-/** Most addresses that are listed for one statement. */
+/** Most addresses of one statement. */
 const MAX_ADDRESSES = 1_000
 
 /**
- * Finds for each statement the planned resources that it is about, 1,000 at most: those that it selects, or those that
- * break it when it is about all. A statement about outputs has none.
+ * Finds for each statement its resources: those it selects, or those that break it when it covers all; 1,000 at most.
  */
 export function aboutAddresses(
   results: readonly StatementResult[],

@@ -2,12 +2,10 @@ import { isJsonObject, type Json } from '../../base/json.ts'
 import { fits } from './glob.ts'
 import type { Operator, Scalar } from './statement.ts'
 
-/** Reports whether an operator has to hold for every value at a path. The others have to hold for one of them only. */
+/** Reports whether an operator must hold for every value at a path; others for one of them. */
 export const isNegative = (op: Operator): boolean => op === 'ne' || op === 'not_contains' || op === 'absent'
 
-/**
- * Reports whether a value is absent or stands for nothing: null, false, an empty text, an empty object, a list of such.
- */
+/** Reports whether a value is absent, null, false, an empty text or object, or a list of such values. */
 export function isNothing(value: Json, depth = 0): boolean {
   if (value === null || value === false || value === '') return true
   if (Array.isArray(value)) return depth < MAX_DEPTH && value.every((item) => isNothing(item, depth + 1))
@@ -15,7 +13,7 @@ export function isNothing(value: Json, depth = 0): boolean {
 }
 const MAX_DEPTH = 20
 
-/** Reports whether a planned value is as operator and wanted value say; null when the two cannot be compared. */
+/** Compares a planned value with the wanted one; null when they cannot be compared. */
 export function compareValue(value: Json, op: Operator, wanted: Scalar | undefined): boolean | null {
   if (op === 'exists') return !isNothing(value)
   if (op === 'absent') return isNothing(value)
@@ -31,10 +29,7 @@ export function compareValue(value: Json, op: Operator, wanted: Scalar | undefin
   return numbers.every((number) => number !== null && (op === 'at_least' ? number >= limit : number <= limit))
 }
 
-/**
- * Reports whether a value equals the wanted one: as a number where both are numbers, else as text in any letter case. A
- * list of one item is compared as that item.
- */
+/** Reports equality: of numbers, else of text in any letter case; a list of one item counts as that item. */
 function equals(value: Json, wanted: Scalar, depth = 0): boolean {
   if (Array.isArray(value)) return listEquals(value, wanted, depth)
   if (value === null || isJsonObject(value)) return false
@@ -43,7 +38,7 @@ function equals(value: Json, wanted: Scalar, depth = 0): boolean {
   return fold(value) === fold(wanted)
 }
 
-/** Reports whether a list has exactly the wanted items, in any order. They are written `a, b` or `["a", "b"]`. */
+/** Reports whether a list has exactly the wanted items in any order, written `a, b` or `["a", "b"]`. */
 function listEquals(list: Json[], wanted: Scalar, depth: number): boolean {
   const [only] = list
   if (list.length === 1 && only !== undefined) return depth < MAX_DEPTH && equals(only, wanted, depth + 1)
@@ -56,7 +51,7 @@ function listEquals(list: Json[], wanted: Scalar, depth: number): boolean {
   return JSON.stringify(items.toSorted()) === JSON.stringify(parts.toSorted())
 }
 
-/** Reports whether the wanted value is part of a text, an item of a list, or a key or a value of an object. */
+/** Reports whether the wanted value is part of a text, a list item, or an object's key or value. */
 function contains(value: Json, wanted: Scalar, depth = 0): boolean {
   if (Array.isArray(value)) return depth < MAX_DEPTH && value.some((item) => contains(item, wanted, depth + 1))
   if (isJsonObject(value))
@@ -65,11 +60,11 @@ function contains(value: Json, wanted: Scalar, depth = 0): boolean {
   return typeof value === 'string' ? fold(value).includes(fold(wanted)) : equals(value, wanted)
 }
 
-/** The value itself or, of a list, its items, as far as they are scalars. */
+/** Returns the value itself or a list's items, scalars only. */
 const scalarsOf = (value: Json): Scalar[] =>
   (Array.isArray(value) ? value : [value]).filter((item): item is Scalar => item !== null && typeof item !== 'object')
 
-/** A scalar as text for a comparison: without blanks and quotes around it, in lower case. */
+/** Normalises a scalar for comparison: without surrounding blanks and quotes, in lower case. */
 const fold = (value: Scalar): string =>
   String(value)
     .trim()

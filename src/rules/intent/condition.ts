@@ -4,17 +4,17 @@ import type { Resource } from './resources.ts'
 import type { Condition } from './statement.ts'
 import { type PathValues, stepsOf, valuesAt } from './values-at.ts'
 
-/** Verdict of the plan on one condition on one resource. */
+/** The plan's verdict on one condition and one resource. */
 export interface Judgement {
   /** True if the condition holds; null where the plan cannot tell. */
   holds: boolean | null
-  /** The value of the plan at the path, without sensitive values. */
+  /** Planned value at the path, without sensitive parts. */
   description: string
 }
 
 /**
- * Judges whether the planned values of a resource are as a condition says.
- * @param steps steps of the condition's path, for callers that judge many resources
+ * Judges whether the planned values of a resource meet a condition.
+ * @param steps steps of the condition's path, to share between resources
  */
 export function judge(resource: Resource, condition: Condition, steps = stepsOf(condition.path)): Judgement {
   const { values } = resource
@@ -28,12 +28,12 @@ export function judge(resource: Resource, condition: Condition, steps = stepsOf(
 
 /**
  * Reports whether the condition holds; null where the plan cannot tell.
- * @param isConfigured whether the code sets the attribute
+ * @param isConfigured true if the code sets the attribute
  */
 function holdsFor(stated: PathValues, { op, value }: Condition, isConfigured: boolean): boolean | null {
   if (op === 'exists' || op === 'absent') {
     const present = stated.values.some((item) => !isNothing(item)) || (stated.unknown && isConfigured)
-    // The cloud fills in what the code leaves out: nobody can tell before the apply whether there will be a value.
+    // The cloud may fill in what the code leaves out, so presence is unknown before the apply.
     if (!present && stated.unknown) return null
     return present === (op === 'exists')
   }
@@ -47,10 +47,7 @@ function holdsFor(stated: PathValues, { op, value }: Condition, isConfigured: bo
   return stated.unknown || results.includes(null) ? null : false
 }
 
-/**
- * Reports whether the resource has an attribute of this name. Where it has none, the model that wrote the condition
- * guessed the name wrongly, so that the condition says nothing about the plan.
- */
+/** Reports whether the resource has an attribute; if not, the model guessed its name and the condition is void. */
 const hasAttribute = ({ values, expressions }: Resource, attribute: string): boolean =>
   [values?.value, values?.unknown, expressions].some((holder) => hasKey(holder ?? null, attribute))
 

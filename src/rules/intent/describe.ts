@@ -5,7 +5,7 @@ export const INTENT_TITLE = 'Checked against the request'
 
 export const isIntentTitle = (title: string): boolean => title.trim().toLowerCase() === INTENT_TITLE.toLowerCase()
 
-/** Text of that entry: a sentence, then `- unmet: …` or `- unknown: …` for each statement that is not met. */
+/** Returns the text of that entry: a sentence, then `- unmet: …` or `- unknown: …` for each statement not met. */
 export function describeResults(results: readonly StatementResult[]): string {
   const met = results.filter(({ verdict }) => verdict === 'met').length
   const statements = `${results.length} ${results.length === 1 ? 'statement' : 'statements'}`
@@ -15,7 +15,7 @@ export function describeResults(results: readonly StatementResult[]): string {
   return [lead, ...open.map((result) => `- ${result.verdict}: ${lineOf(result)}`)].join('\n')
 }
 
-/** Text for the generator about the statements that the plan does not meet, one line each. */
+/** Returns the generator's text about statements that are not met, one line each. */
 export const intentFeedback = (results: readonly StatementResult[]): string =>
   withVerdict(results, 'unmet')
     .map((result) => {

@@ -10,16 +10,13 @@ import { stepsOf } from './values-at.ts'
 type Result = Pick<StatementResult, 'verdict' | 'finding'>
 
 export interface EvaluationOptions {
-  /**
-   * The plan also contains what earlier rounds of the session changed. A change that the request did not ask for may
-   * then be one of theirs, so it counts as unknown and not as unmet.
-   */
+  /** True if the plan includes changes of earlier rounds: an unrequested change is then unknown, not unmet. */
   cumulative?: boolean
-  /** Every resource type that the providers have; absent when that is not known. */
+  /** All resource types of the providers; absent when unknown. */
   types?: readonly string[]
 }
 
-/** Evaluates statements against a plan, in their order. Never throws, whatever the plan contains. */
+/** Evaluates statements in order. Never throws, whatever the plan contains. */
 export function evaluateStatements(
   statements: readonly Statement[],
   plan: Plan,
@@ -75,8 +72,8 @@ const disturbs = ({ action, forgotten }: Resource) =>
   forgotten || action === 'update' || action === 'delete' || action === 'replace'
 
 /**
- * A statement that is met when no resource matches.
- * @param what names the matching resources in the finding
+ * Evaluates a statement that is met when no resource matches.
+ * @param what name of the matching resources in the finding
  */
 function requireNone(
   { resources }: PlanView,
@@ -113,13 +110,13 @@ function countResult(statement: StatementOf<'resource_count'>, view: PlanView, c
   if (verdict !== 'unmet') return { verdict, finding }
   if (cumulative && count.certain > value)
     return { verdict: 'unknown', finding: `${finding}; earlier rounds may have asked for them` }
-  // The generator chooses the names of blocks, so another name does not break the statement.
+  // The generator names blocks, so a different name does not break the statement.
   if (name !== undefined && verdictOfCount(op, value, countOf({ ...statement, name: undefined }, view)) === 'met')
     return { verdict: 'unknown', finding: `${finding}, others have another name` }
   return { verdict, finding }
 }
 
-/** Counts the resources that match for certain, and those that may match once the apply knows all values. */
+/** Numbers of certain matches, and of possible matches with values known after the apply. */
 interface Count {
   certain: number
   possible: number
@@ -147,7 +144,7 @@ function verdictOfCount(op: StatementOf<'resource_count'>['op'], value: number, 
   return certain <= value && value <= possible ? 'unknown' : 'unmet'
 }
 
-/** Looks at the matching resources that the plan creates or changes; when there are none, at all that match. */
+/** Judges the matching resources that the plan changes; if there are none, all that match. */
 function attributeResult(statement: StatementOf<'attribute'>, view: PlanView): Result {
   const { type, path, op } = statement
   const selected = view.resources.filter((resource) => resource.values !== null && isSelected(statement, resource))
@@ -171,7 +168,7 @@ function attributeResult(statement: StatementOf<'attribute'>, view: PlanView): R
   }
 }
 
-/** @param enough the result that decides the verdict as soon as one resource has it */
+/** @param enough the result that is decisive as soon as one resource has it */
 function verdictOf(results: readonly (boolean | null)[], enough: boolean): Verdict {
   if (results.includes(enough)) return enough ? 'met' : 'unmet'
   if (results.includes(null)) return 'unknown'

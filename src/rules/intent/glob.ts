@@ -3,10 +3,9 @@ const MAX_PATTERN = 300
 const MAX_TEXT = 10_000
 
 /**
- * Reports whether a whole text fits a pattern that a model wrote: `*` stands for any text, `?` for one character, `|`
- * separates alternatives, and letter case does not matter. The time grows with the length of the pattern times that of
- * the text at worst, unlike that of a regular expression. A pattern of more than 300 characters, or a text of more than
- * 10,000, does not fit.
+ * Reports whether a text fits a model's pattern: `*` any text, `?` one character, `|` alternatives, any letter case.
+ * Time is at worst the product of both lengths, unlike a regular expression's. Patterns over 300 characters and texts
+ * over 10,000 do not fit.
  */
 export function fits(pattern: string, text: string): boolean {
   if (pattern.length > MAX_PATTERN || text.length > MAX_TEXT) return false
@@ -18,10 +17,7 @@ export function fits(pattern: string, text: string): boolean {
     .some((alternative) => fitsAlternative(alternative.trim(), lower))
 }
 
-/**
- * Matches one alternative. After a mismatch only the last star has to take one character more: the stars before it have
- * already matched as little as they can.
- */
+/** Matches one alternative; backtracking to the last star suffices, since earlier stars matched minimally. */
 function fitsAlternative(pattern: string, text: string): boolean {
   let at = 0
   let next = 0

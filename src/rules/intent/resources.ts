@@ -7,37 +7,36 @@ import { expressionsByAddress, modulesOf } from '../common/expressions.ts'
 import { fits } from './glob.ts'
 import type { Marked, Selector } from './statement.ts'
 
-/** One instance of a managed resource, in the root module or in one that it calls. */
+/** An instance of a managed resource in any module. */
 export interface Resource {
   address: string
-  /** Its address before it was moved; null when it was not. */
+  /** Previous address; null when it was not moved. */
   previous_address: string | null
   type: string
   name: string
   action: ChangeAction | 'none'
   /** True if the plan removes it from the state without destroying it. */
   forgotten: boolean
-  /** The planned values; null for a resource that no longer exists afterwards. */
+  /** Planned values; null for a resource that will not exist. */
   values: Marked | null
-  /** Arguments of its block, as the plan's `configuration` has them. */
+  /** Arguments of its block in the plan's `configuration`. */
   expressions: JsonObject
 }
 
-/** What statements may ask of a plan, read once for all of them. */
+/** The facts about a plan that statements use. */
 export interface PlanView {
   resources: Resource[]
-  /** Names of the outputs of the root module; null when the plan does not list them. */
+  /** Output names of the root module; null when the plan does not list them. */
   outputs: string[] | null
-  /** True if a type of this name may occur in the plan: it does occur, or a provider of the plan may have it. */
+  /** True if the type occurs in the plan, or a provider of the plan may have it. */
   knowsType(type: string): boolean
 }
 
 const NOTHING: JsonObject = {}
 
 /**
- * Reads from a plan what statements may ask of it.
- * @param types every resource type that the providers have; without it the types in the plan tell which providers it
- * has
+ * Reads the facts that statements use from a plan.
+ * @param types all resource types of the providers; without it, the plan's types indicate its providers
  */
 export function viewPlan(plan: Plan, types?: readonly string[]): PlanView {
   const expressions = expressionsByAddress(plan)
@@ -69,7 +68,7 @@ export function viewPlan(plan: Plan, types?: readonly string[]): PlanView {
   }
 }
 
-/** Resources that the plan leaves as they are. A plan with targets has no change entry for them. */
+/** Returns unchanged resources; a plan with targets has no entries for them. */
 function plannedResources(document: JsonObject): Resource[] {
   return resourcesOf(memberOf(memberOf(document, 'planned_values'), 'root_module')).flatMap((entry) => {
     const { address, type, name, mode, values, sensitive_values } = entry
@@ -95,7 +94,7 @@ function outputsOf(document: JsonObject): string[] | null {
   return [...new Set([configured, planned].flatMap((outputs) => (isJsonObject(outputs) ? Object.keys(outputs) : [])))]
 }
 
-/** Knows the types that occur in the plan, and every type whose prefix is that of one of its providers. */
+/** Recognises the types in the plan, and types with the prefix of one of its providers. */
 function typesOfProviders(plan: Plan, resources: readonly Resource[]): PlanView['knowsType'] {
   const types = new Set(resources.map(({ type }) => type.toLowerCase()))
   for (const { module } of modulesOf(plan))
@@ -118,7 +117,7 @@ function typesOfProviders(plan: Plan, resources: readonly Resource[]): PlanView[
 
 const providerOf = (type: string): string => type.trim().toLowerCase().split('_')[0] ?? ''
 
-/** Reports whether a selector of a statement includes a resource. */
+/** Reports whether a selector includes a resource. */
 export function isSelected({ type, name, address }: Selector, resource: Resource): boolean {
   if (type !== undefined && !fits(type, resource.type)) return false
   if (name !== undefined && !fits(name, resource.name)) return false
@@ -126,9 +125,7 @@ export function isSelected({ type, name, address }: Selector, resource: Resource
   return [resource.address, resource.previous_address ?? resource.address].some((own) => isAt(address, own))
 }
 
-/**
- * Reports whether a statement means an address: it may name it in full, without indexes, by its module, or with `*`.
- */
+/** Reports whether a statement means an address: in full, without indexes, by module, or with `*`. */
 export const isAt = (wanted: string, address: string): boolean =>
   covers(wanted, address) ||
   covers(wanted, withoutIndexes(address)) ||

@@ -10,7 +10,7 @@ const scalar = v.pipe(
   v.union([short(500), v.number(), v.boolean()], 'must be a text, a number or a boolean'),
   v.transform((value): Scalar => value),
 )
-/** A count; a model may also send it as text. */
+/** A count; models may send it as text. */
 const count = v.pipe(
   v.union(
     [v.number(), v.pipe(v.string(), v.trim(), v.regex(/^\d{1,6}$/, 'must be a whole number'), v.transform(Number))],
@@ -20,7 +20,7 @@ const count = v.pipe(
   v.minValue(0, 'must be at least 0'),
   v.maxValue(100_000, 'must be at most 100000'),
 )
-/** Some models write `resource.` before a type or an address; it is removed. */
+/** A type or address; the prefix `resource.` that some models write is removed. */
 const resourceName = v.pipe(
   short(300),
   v.transform((text) => text.replace(/^resource\./i, '')),
@@ -48,8 +48,8 @@ const selector = {
 const nameList = v.optional(v.pipe(v.array(resourceName), v.maxLength(50, 'must have at most 50 entries')), [])
 
 /**
- * One statement as a model may send it. It is one flat object, because several providers of models accept no
- * alternatives in a schema. Fields of other kinds, null and blank ones are dropped; what is left has to fit the kind.
+ * A statement as sent by a model: one flat object, because several model providers accept no alternatives in a schema.
+ * Fields of other kinds, null and blank ones are dropped before validation.
  */
 const statement = v.variant('kind', [
   v.object({
@@ -89,12 +89,12 @@ function shorten(text: string): string {
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1).toWellFormed()}…` : text
 }
 
-/** At most so many statements are read. */
+/** Most statements that are read. */
 export const MAX_STATEMENTS = 20
 
 export interface ReadStatements {
   statements: Statement[]
-  /** Faults of the statements that were refused, one line each. */
+  /** Faults of refused statements, one line each. */
   faults: string[]
 }
 
@@ -117,7 +117,7 @@ const faultsOf = (issues: readonly v.BaseIssue<unknown>[]): string =>
     .map((issue) => [v.getDotPath(issue), issue.message.slice(0, 200)].filter(Boolean).join(': '))
     .join('; ')
 
-/** Removes null, empty texts and empty lists at every level: models fill in fields that they do not need. */
+/** Removes null, empty texts and empty lists at every level, with which models fill unneeded fields. */
 function withoutBlanks(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutBlanks)
   if (!isJsonObject(value)) return value

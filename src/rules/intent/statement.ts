@@ -1,7 +1,7 @@
 import type { Json } from '../../base/json.ts'
 import type { ChangeAction } from '../../plan/actions.ts'
 
-/** Comparisons of a planned value with the value in a statement. */
+/** Comparisons of a planned value with a statement's value. */
 export const OPERATORS = [
   'eq',
   'ne',
@@ -17,7 +17,7 @@ export type Operator = (typeof OPERATORS)[number]
 
 export type Scalar = string | number | boolean
 
-/** A comparison of the value at a path of a resource, for example `versioning_configuration.status`. */
+/** A comparison of the value at a path, for example `versioning_configuration.status`. */
 export interface Condition {
   path: string
   op: Operator
@@ -25,25 +25,20 @@ export interface Condition {
   value?: Scalar
 }
 
-/**
- * The resources that a statement is about. The texts are patterns with `*`, `?` and `|` between alternatives; letter
- * case does not matter.
- */
+/** A selection of resources by patterns with `*`, `?` and `|`, in any letter case. */
 export interface Selector {
   type?: string
-  /** Name of the block. */
   name?: string
-  /** With or without indexes; the address of a module includes everything in it. */
+  /** Address with or without indexes; a module's address includes everything in it. */
   address?: string
 }
 
-/** Fields of every statement. */
 interface StatementText {
   /** Unique in its list, for example `s3`. */
   id: string
   /** The statement as a sentence. */
   text: string
-  /** The words of the request that it was made from; may be empty. */
+  /** The request's words behind it; may be empty. */
   words: string
 }
 
@@ -51,7 +46,7 @@ export type Statement = StatementText &
   (
     | ({
         kind: 'resource_count'
-        /** Counts the changes of this kind; when absent, the resources that exist after the apply are counted. */
+        /** Kind of changes to count; without it, resources after the apply are counted. */
         action?: ChangeAction
         op: 'eq' | 'at_least' | 'at_most'
         value: number
@@ -66,17 +61,17 @@ export type Statement = StatementText &
 export type StatementKind = Statement['kind']
 export type StatementOf<Kind extends StatementKind> = Extract<Statement, { kind: Kind }>
 
-/** `unknown` when the plan cannot tell whether a statement is met. */
+/** A verdict; `unknown` when the plan cannot tell. */
 export type Verdict = 'met' | 'unmet' | 'unknown'
 
-/** True if the plan meets a statement. `finding` says what the plan has, without sensitive values. */
+/** The verdict on a statement; `finding` describes the plan, without sensitive values. */
 export interface StatementResult {
   statement: Statement
   verdict: Verdict
   finding: string
 }
 
-/** A value of a plan with the marks of its unknown and of its sensitive parts. */
+/** A planned value with its unknown and sensitive marks. */
 export interface Marked {
   value: Json
   unknown: Json | undefined

@@ -2,25 +2,24 @@ import { isJsonObject, type Json, ownMember } from '../../base/json.ts'
 import { hasMark, itemMarks, memberMarks } from '../../plan/value-marks.ts'
 import type { Marked } from './statement.ts'
 
-/** The values that a path leads to. */
+/** The values at a path. */
 export interface PathValues {
   values: Json[]
-  /** True if a part of them is known only after the apply. */
+  /** True if some are known only after the apply. */
   unknown: boolean
-  /** True if a part of them is sensitive: one may say that there is a value, but not which. */
+  /** True if some are sensitive: their presence may be stated, but not their content. */
   sensitive: boolean
 }
 
 const MAX_STEPS = 20
-/** At most so many values of one path are looked at. */
+/** Most values of one path that are read. */
 const MAX_VALUES = 1_000
-/** Longest text that is parsed as a JSON document, for example a policy. */
+/** Longest text that is parsed as JSON, for example a policy. */
 const MAX_DOCUMENT = 100_000
 
 /**
- * Finds every value that a path leads to, such as `rule[0].status`, `tags["a.b"]` or `policy.Statement.Action`. Without
- * an index a step goes through all items of a list. A text that is a JSON document, such as a policy, is parsed and
- * entered. Keys match in any letter case.
+ * Finds every value at a path, such as `rule[0].status`, `tags["a.b"]` or `policy.Statement.Action`. A step without an
+ * index covers all items of a list. JSON texts, such as policies, are parsed. Keys match in any letter case.
  */
 export function valuesAt(root: Marked, steps: readonly string[]): PathValues {
   let reached: Marked[] = [root]
@@ -42,7 +41,7 @@ export function valuesAt(root: Marked, steps: readonly string[]): PathValues {
   return result
 }
 
-/** Splits a path into steps; the first is the attribute. `[*]` and `*` are dropped: a list is gone through anyway. */
+/** Splits a path into steps, the attribute first; drops `[*]` and `*`, since lists are covered anyway. */
 export function stepsOf(path: string): string[] {
   const steps = [...path.trim().matchAll(/\["([^"]*)"\]|\['([^']*)'\]|\[([^\]]*)\]|([^.[\]]+)/g)].map(
     ([, double, single, index, key]) => double ?? single ?? index ?? key ?? '',
@@ -76,14 +75,14 @@ function takeStep(marked: Marked, step: string): Marked[] {
   ]
 }
 
-/** The key of an object that equals a step, if need be in another letter case. */
+/** Returns the key that equals a step, in another letter case if necessary. */
 function findKey(value: { [key: string]: Json }, step: string): string | undefined {
   if (Object.hasOwn(value, step)) return step
   const lower = step.toLowerCase()
   return Object.keys(value).find((key) => key.toLowerCase() === lower)
 }
 
-/** Replaces a text that is a JSON document by that document; any other value stays as it is. */
+/** Parses a JSON text; other values stay as they are. */
 function parseDocument(marked: Marked): Marked {
   const { value } = marked
   if (typeof value !== 'string' || value.length > MAX_DOCUMENT || !/^\s*[{[]/.test(value)) return marked

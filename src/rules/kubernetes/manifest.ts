@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
 import type { Subject } from '../rule.ts'
 import { jsonAt } from '../view.ts'
 
-/** The provider uses the singular for the names of repeated blocks. */
+/** The provider's singular names of repeated blocks. */
 const SINGULAR: Record<string, string> = {
   containers: 'container',
   init_containers: 'init_container',
@@ -12,15 +12,12 @@ const SINGULAR: Record<string, string> = {
   rules: 'rule',
   ports: 'port',
 }
-/** Maps whose keys are chosen by the user, so that they are not converted. */
+/** Maps with user-chosen keys, which are not converted. */
 const FREE = new Set(['data', 'string_data', 'binary_data', 'labels', 'annotations', 'match_labels', 'parameters'])
 const MAX_DEPTH = 40
 const MAX_YAML = 200_000
 
-/**
- * Converts a resource with a raw manifest to the typed resource of the same kind, so that the same rules apply to both.
- * Null for kinds without a typed resource, for lists, and for a manifest that is unreadable.
- */
+/** Converts a raw manifest to its typed resource, so that the same rules apply; null where there is none. */
 export function typedManifest(subject: Subject): Subject | null {
   const manifest = manifestOf(subject.type, subject.values)
   const type = isJsonObject(manifest) && typeof manifest.kind === 'string' ? typeOfKind(manifest.kind) : undefined
@@ -53,7 +50,7 @@ function manifestOf(type: string, values: JsonObject): Json {
   }
 }
 
-/** Converts the keys of a manifest to the names that the provider uses. */
+/** Converts a manifest's keys to the provider's names. */
 function renameKeys(value: Json, type: string, depth: number): Json {
   if (depth > MAX_DEPTH) return null
   if (Array.isArray(value)) return value.map((item) => renameKeys(item, type, depth + 1))
@@ -73,11 +70,11 @@ function providerName(key: string, type: string): string {
   return Object.hasOwn(SINGULAR, snake) ? (SINGULAR[snake] ?? snake) : snake
 }
 
-/** Both resource types that the provider has for each kind: `pod` gives `kubernetes_pod` and `kubernetes_pod_v1`. */
+/** Returns both provider types of each kind: `pod` gives `kubernetes_pod` and `kubernetes_pod_v1`. */
 export const typesOfKinds = (...names: string[]): string[] =>
   names.flatMap((name) => [`kubernetes_${name}`, `kubernetes_${name}_v1`])
 
-/** The resource type for each kind of a manifest that has one. */
+/** The resource type of each manifest kind that has one. */
 const TYPES: Record<string, string> = {
   Pod: 'kubernetes_pod_v1',
   Deployment: 'kubernetes_deployment_v1',
@@ -98,5 +95,5 @@ const TYPES: Record<string, string> = {
   Secret: 'kubernetes_secret_v1',
 }
 
-/** The resource type for the kind of a manifest; undefined when the provider has none. */
+/** Returns the resource type of a kind; undefined when there is none. */
 export const typeOfKind = (kind: string) => (Object.hasOwn(TYPES, kind) ? TYPES[kind] : undefined)

@@ -8,7 +8,7 @@ import { typesOfKinds } from './manifest.ts'
 
 const SERVICES = typesOfKinds('service')
 
-/** Annotations that make a cloud keep a load balancer inside its network, with the values that do so. */
+/** Annotations that make a load balancer internal, with the values that do so. */
 const INTERNAL: Record<string, RegExp> = {
   'service.beta.kubernetes.io/aws-load-balancer-internal': /./,
   'service.beta.kubernetes.io/aws-load-balancer-scheme': /^internal$/,
@@ -31,7 +31,7 @@ const isInternal = (subject: Subject) =>
     )
   })
 
-/** The load balancers of a service that can be reached from the internet, with the audience of each. */
+/** Returns a service's public load balancers, with their audiences. */
 function balancers(subject: Subject): { spec: View; audience: string }[] {
   if (isInternal(subject)) return []
   return blocksOf(subject, 'spec').flatMap((spec) => {
@@ -52,7 +52,7 @@ const openings = (subject: Subject): Opening[] =>
   )
 
 export const kubernetesNetworkRules: Rule[] = [
-  // A load balancer lists its ports one by one, so that it cannot open all of them.
+  // A load balancer lists its ports one by one, so it cannot open all of them.
   ...networkRules('kubernetes', SERVICES, openings).filter(({ id }) => !id.endsWith('.open-all-ports')),
   {
     id: 'kubernetes.network.open-load-balancer',

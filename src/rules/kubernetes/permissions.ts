@@ -10,7 +10,7 @@ const roleOf = (subject: Subject) => textOf(blocksOf(subject, 'role_ref')[0] ?? 
 const bindsTo = (subject: Subject, pattern: RegExp) =>
   blocksOf(subject, 'subject').some((who) => pattern.test(textOf(who, 'name') ?? ''))
 
-/** Roles that a cluster by itself gives to callers without a login. */
+/** Roles that every cluster grants to callers without a login. */
 const PUBLIC_ROLES = new Set(['system:public-info-viewer', 'system:discovery', 'system:basic-user'])
 const ANONYMOUS = /^system:(anonymous|unauthenticated)$/
 const WHOLE_CLUSTER = /^system:(authenticated|serviceaccounts)$/

@@ -12,7 +12,7 @@ const TEMPLATED = [
 ]
 const types = [...PODS, ...TEMPLATED, ...CRON_JOBS]
 
-/** The specification of the pods that a workload runs. */
+/** Returns the pod specifications of a workload. */
 function podsOf(subject: Subject): View[] {
   if (PODS.includes(subject.type)) return blocksOf(subject, 'spec')
   return blocksAt(
@@ -26,7 +26,7 @@ const contexts = (subject: Subject) =>
     ['container', 'init_container'].flatMap((key) => blocksAt(pod, `${key}.security_context`)),
   )
 
-/** Folders of a node that give access to everything on the node. */
+/** Node directories that give access to the whole node. */
 const SENSITIVE = [
   '/etc',
   '/proc',

@@ -4,7 +4,7 @@ import { audiencesOf, openTo } from '../public-address.ts'
 import type { Rule, Subject, View } from '../rule.ts'
 import { blocksOf, flagOf, isUnknown, numberOf, textOf, textsOf } from '../view.ts'
 
-/** The policy statements in lower case and with single blanks, since letter case does not matter in their language. */
+/** Returns the policy statements in lower case with single blanks; their language ignores letter case. */
 const statements = (subject: Subject): string[] =>
   textsOf(subject, 'statements').map((statement) =>
     statement.slice(0, 5_000).toLowerCase().replaceAll(/\s+/g, ' ').trim(),
@@ -121,7 +121,7 @@ export const ociRules: Rule[] = [
 
 const LISTS = ['oci_core_security_list', 'oci_core_default_security_list']
 
-/** Openings of security lists and of the rules of network security groups. */
+/** Rules for security lists and network security group rules. */
 export const ociNetworkRules: Rule[] = networkRules(
   'oci',
   [...LISTS, 'oci_core_network_security_group_security_rule'],
@@ -141,10 +141,7 @@ function openingsOf(rule: View): Opening[] {
   )
 }
 
-/**
- * The destination ports of a rule. Without options it is for every port. A security list has the ports in the options,
- * a rule of a network security group in a block inside them.
- */
+/** Returns the destination ports of a rule, which are every port without options, for either resource type. */
 function portsOf(rule: View, key: string): { from: number; to: number }[] {
   if (isUnknown(rule, key)) return []
   const options = blocksOf(rule, key)
