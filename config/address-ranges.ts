@@ -1,11 +1,11 @@
 import ipaddr from 'ipaddr.js'
 
-/** An address and how many of its first bits count. */
+/** An address and the number of its leading bits that are compared. */
 export type AddressRange = [ipaddr.IPv4, number] | [ipaddr.IPv6, number]
 
 /**
- * Reads an IP address without a zone. IPv4 in the form of IPv6 (`::ffff:10.0.0.1`) becomes IPv4, and only the usual
- * decimal form of four parts is IPv4. Answers null for anything else.
+ * Reads an IP address without a zone; null for anything else. IPv4-mapped IPv6 (`::ffff:10.0.0.1`) becomes IPv4, and
+ * IPv4 must be four decimal parts.
  */
 export function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
   const bare = text.replace(/%.*$/s, '')
@@ -20,7 +20,7 @@ export function parseRange(text: string): AddressRange | null {
   if (address === null || rest.length > 0) return null
   const all = address.kind() === 'ipv4' ? 32 : 128
   const written = prefix === undefined ? all : /^\d{1,3}$/.test(prefix) ? Number(prefix) : -1
-  // The prefix of IPv4 in the form of IPv6 counts the 96 bits before it.
+  // The prefix length of an IPv4-mapped address includes the 96 bits before the IPv4 part.
   const bits = prefix !== undefined && address.kind() === 'ipv4' && first.includes(':') ? written - 96 : written
   if (bits < 1 || bits > all) return null
   return [address, bits] as AddressRange

@@ -33,7 +33,7 @@ export async function runCheckConfig(
   }
 }
 
-/** Fields that are read, so that older files stay valid, and have no effect. */
+/** Fields that have no effect. They are accepted so that older files stay valid. */
 const IGNORED = [
   [['services', 'mapping', 'timeout'], 'ignored: mapping calls have a fixed budget of 10 s'],
   [['services', 'authz', 'timeout'], 'ignored: authorization calls have a fixed budget of 15 s'],

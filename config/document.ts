@@ -2,8 +2,7 @@ import { LineCounter, parseDocument } from 'yaml'
 import type { Environment } from './source.ts'
 
 /**
- * Everything that is wrong with the configuration file and the environment, in the order of the sections. The texts
- * hold no secret.
+ * All errors of the configuration file and the environment, in the order of the sections. The texts contain no secrets.
  */
 export class ConfigError extends Error {
   readonly problems: readonly string[]
@@ -14,19 +13,18 @@ export class ConfigError extends Error {
   }
 }
 
-/** The code of an error of the system as it is appended to a text, for example ` (EACCES)`; empty without one. */
+/** Returns a system error code as a suffix for a message, for example ` (EACCES)`; empty when there is none. */
 export const systemCode = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? ` (${error.code})` : ''
 
 const DEFAULT_PATH = '/etc/platform/config.yaml'
 
-/** Answers the text of a file, or null when there is no regular file at the path. Throws when it cannot be read. */
+/** Returns the text of a file, or null when there is no regular file at the path. Throws when it cannot be read. */
 export type ReadFile = (path: string) => Promise<string | null>
 
 /**
- * Reads the mapping in the file that `PLATFORM_CONFIG` names. It is empty when there is no such file, when the path is
- * a directory, and when the file holds nothing.
- * Errors: `ConfigError` for a file that cannot be read or is no YAML mapping. Its text shows neither path nor content.
+ * Reads the mapping in the file that `PLATFORM_CONFIG` names; empty for a missing or empty file and for a directory.
+ * Throws `ConfigError` when the file cannot be read or is no YAML mapping. The message shows neither path nor content.
  */
 export async function readDocument(env: Environment, readFile: ReadFile): Promise<Record<string, unknown>> {
   let text: string | null

@@ -3,8 +3,8 @@ import * as v from 'valibot'
 type Checked<T> = { value: T } | { rule: string }
 
 /**
- * A field of the configuration file with its default. An absent key takes the default, and a key without a value (null)
- * is an error. The text of a rule never repeats the refused value, because that may be a secret.
+ * Makes a field of the configuration file. An absent key takes the default; a key without a value (null) is an error.
+ * Error texts never repeat the refused value, because it may be a secret.
  */
 function field<T>(fallback: T, check: (value: unknown) => Checked<T>) {
   const action = v.rawTransform<unknown, T>(({ dataset, addIssue, NEVER }) => {
@@ -17,8 +17,8 @@ function field<T>(fallback: T, check: (value: unknown) => Checked<T>) {
 }
 
 /**
- * A text, which is trimmed. Numbers are refused, because YAML has changed them already: it reads `007` as 7 and drops
- * digits of long ones.
+ * Makes a text field, which is trimmed. Numbers are refused, because YAML has already changed them: it reads `007` as 7
+ * and loses digits of long ones.
  */
 export const text = (fallback: string, rule?: { test: (value: string) => boolean; text: string }) =>
   field<string>(fallback, (value) => {
@@ -29,7 +29,7 @@ export const text = (fallback: string, rule?: { test: (value: string) => boolean
 
 export const nonEmpty = { test: (value: string) => value !== '', text: 'must not be empty' }
 
-/** A text that is tested as it is written, with surrounding blanks. */
+/** Makes a text field that is tested and kept without trimming. */
 export const matching = (fallback: string, test: (value: string) => boolean, rule: string) =>
   field<string>(fallback, (value) => (typeof value === 'string' && test(value) ? { value } : { rule }))
 
@@ -40,7 +40,7 @@ function toNumber(value: unknown): number | null {
   return typeof value === 'string' && NUMERIC.test(value.trim()) ? Number(value) : null
 }
 
-/** A whole number, which may be written as a text. */
+/** Makes a field for an integer, which may be written as a text. */
 export const integer = (fallback: number, limits: { min?: number } = {}) =>
   field<number>(fallback, (value) => {
     const number = toNumber(value)
@@ -49,7 +49,7 @@ export const integer = (fallback: number, limits: { min?: number } = {}) =>
     return { value: number }
   })
 
-/** A number, which may be written as a text. */
+/** Makes a field for a number, which may be written as a text. */
 export const decimal = (fallback: number, limits: { min?: number; above?: number } = {}) =>
   field<number>(fallback, (value) => {
     const number = toNumber(value)
@@ -62,7 +62,7 @@ export const decimal = (fallback: number, limits: { min?: number; above?: number
 const TRUE = new Set(['true', 'yes', 'on', 'y', 't', '1'])
 const FALSE = new Set(['false', 'no', 'off', 'n', 'f', '0'])
 
-/** A boolean. Words such as `yes` and `on` count too: YAML 1.2 reads them as texts, but operators mean the boolean. */
+/** Makes a boolean field. `yes` and `on` count too: YAML 1.2 reads them as texts, but operators mean the boolean. */
 export const flag = (fallback: boolean) =>
   field<boolean>(fallback, (value) => {
     const word = ['string', 'number', 'boolean'].includes(typeof value) ? String(value).trim().toLowerCase() : ''
@@ -71,9 +71,9 @@ export const flag = (fallback: boolean) =>
   })
 
 /**
- * One of a fixed set of values.
+ * Makes a field for one of a fixed set of values.
  * @param spellings the value for each accepted spelling
- * @param names the spellings that the error text offers
+ * @param names the spellings that the error text lists
  */
 export const choice = <T extends string>(fallback: T, spellings: Record<string, T>, names: readonly string[]) =>
   field<T>(fallback, (value) => {
@@ -88,7 +88,7 @@ export const textList = (fallback: readonly string[]) =>
       : { rule: 'must be a list of non-empty strings' },
   )
 
-/** A file name without a folder. `.` and `..` match the pattern of the contract, but they are folders. */
+/** Makes a field for a file name without a folder. `.` and `..` consist of allowed characters but are folders. */
 export const fileName = (fallback: string) =>
   matching(
     fallback,
@@ -96,7 +96,7 @@ export const fileName = (fallback: string) =>
     'must be a file name of 1 to 128 letters, digits, dots, underscores or hyphens (^[A-Za-z0-9._-]{1,128}$)',
   )
 
-/** An address to which paths are appended later, so that trailing slashes are dropped. */
+/** Makes a field for a URL to which paths are appended, so trailing slashes are dropped. */
 export const baseUrl = (fallback: string, rule?: { test: (value: string) => boolean; text: string }) =>
   field<string>(fallback, (value) => {
     if (typeof value !== 'string') return { rule: 'must be a string' }

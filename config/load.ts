@@ -13,10 +13,9 @@ import { createSource, type Environment, type Source } from './source.ts'
 export { ConfigError } from './document.ts'
 
 /**
- * Loads the effective configuration: the values of the file, or else the defaults; the secrets in the variables that
- * the file names; and the operator's grades of rules from the rules file.
- * Errors: `ConfigError` with all wrong fields and missing credentials together. The bearer tokens of `services.*` are
- * checked only when everything else is right.
+ * Loads the effective configuration from the file, the defaults, the environment and the rules file. Throws
+ * `ConfigError` with all invalid fields and missing credentials together. The bearer tokens of `services.*` are checked
+ * only when everything else is valid.
  */
 export async function loadConfig(env: Environment, readFile: ReadFile): Promise<Config> {
   const source = createSource(await readDocument(env, readFile), env)
@@ -28,9 +27,8 @@ export async function loadConfig(env: Environment, readFile: ReadFile): Promise<
 }
 
 /**
- * The effective configuration: file, defaults and environment, merged and checked once at boot. Durations are seconds,
- * as in the file. It holds the values of secrets, and no other part of the platform reads them from the environment;
- * `SECRET_FIELDS` in `mask.ts` lists their keys.
+ * The effective configuration, read and checked once at boot. Durations are in seconds. It holds the values of secrets,
+ * which no other part of the platform reads from the environment; `SECRET_FIELDS` in `mask.ts` lists their keys.
  */
 export type Config = Awaited<ReturnType<typeof readSections>>
 export type OrchestrationConfig = Config['orchestration']

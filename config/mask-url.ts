@@ -1,12 +1,12 @@
 const USERINFO = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)@/i
 const SECRET_PARAMETER = /([?&][^=&#]*(?:password|passwd|token|secret|key|sig)[^=&#]*=)[^&#]+/gi
 
-/** The address without user name and password, for texts that quote it. */
+/** Returns the URL without user name and password, for messages that quote it. */
 export const withoutUserinfo = (url: string) => url.replace(USERINFO, '$1')
 
 /**
- * Splits the user information of an address into the part that may be shown and the secret after it. A user name alone
- * is a secret in an HTTP address, because services accept a token there.
+ * Splits the user information of a URL into the part that may be shown and the secret after it. A user name alone is a
+ * secret in an HTTP URL, because services accept a token there.
  */
 function splitUserinfo(scheme: string, userinfo: string): { shown: string; secret: string } {
   const colon = userinfo.indexOf(':')
@@ -14,7 +14,7 @@ function splitUserinfo(scheme: string, userinfo: string): { shown: string; secre
   return /^https?:/i.test(scheme) ? { shown: '', secret: userinfo } : { shown: userinfo, secret: '' }
 }
 
-/** The address with `***` in place of its password or token, and of query parameters that look like credentials. */
+/** Masks the password or token of a URL and the query parameters that look like credentials with `***`. */
 export function maskUrl(url: string): string {
   return url
     .replace(USERINFO, (_all, scheme: string, userinfo: string) => {
@@ -24,7 +24,7 @@ export function maskUrl(url: string): string {
     .replace(SECRET_PARAMETER, '$1***')
 }
 
-/** The values that `maskUrl` hides in an address, each as it is written and decoded. */
+/** Returns the values that `maskUrl` hides in a URL, each both as written and decoded. */
 export function secretsInUrl(url: string): string[] {
   const [, scheme = '', userinfo = ''] = USERINFO.exec(url) ?? []
   const hidden = [splitUserinfo(scheme, userinfo).secret]

@@ -12,9 +12,9 @@ export const SECRET_FIELDS: readonly string[] = [
   'api_key',
   'pin_key',
 ]
-/** Names of secrets in entries of `llm.model_list`, which may have any keys. */
+/** Names of secrets in entries of `llm.model_list`, which may have arbitrary keys. */
 const SECRET_NAME = /key|token|secret|password|credential|authorization|cookie/i
-/** Endings of the variables of providers that hold addresses and names. All other variables count as secrets. */
+/** Endings of provider variables that hold addresses and names. All other variables count as secrets. */
 const PLAIN_ENDINGS = [
   '_BASE',
   '_BASE_URL',
@@ -31,7 +31,7 @@ const PLAIN_ENDINGS = [
 ]
 const REFERENCE = /^os\.environ\//
 
-/** The configuration as it may be shown: a secret that is set appears as `***`, and one that is not set as empty. */
+/** Returns the configuration with secrets masked: `***` for a secret that is set, empty otherwise. */
 export function maskedConfig(config: Config): Record<string, unknown> {
   return Object.fromEntries(Object.entries(config).map(([key, value]) => [key, maskValue(value, [key])]))
 }
@@ -53,7 +53,7 @@ function isSecret(path: readonly string[], value: string): boolean {
   return SECRET_FIELDS.includes(key)
 }
 
-/** Every secret value of the configuration, once and without empty ones, so that the log can replace them. */
+/** Returns every non-empty secret of the configuration once, so that the log can mask them. */
 export function secretsOf(config: Config): string[] {
   const secrets = new Set<string>()
   const collect = (value: unknown, path: readonly string[]) => {

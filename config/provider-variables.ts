@@ -1,13 +1,13 @@
 interface ProviderVariables {
-  /** Sets of variables, of which one has to be complete. */
+  /** Sets of variables, one of which has to be complete. */
   anyOf: readonly (readonly string[])[]
-  /** The variables that an error names when no set is complete; default those of the first set. */
+  /** The variables that an error names when no set is complete; by default those of the first set. */
   reported?: readonly string[]
-  /** Variables that are read when they are set, but never required. */
+  /** Variables that are read if set but never required. */
   optional?: readonly string[]
 }
 
-/** The variables of the providers whose credentials are checked at boot. Models of others fail at the first call. */
+/** The variables of the providers whose credentials are checked at boot. For others, the first call fails. */
 const PROVIDERS: Record<string, ProviderVariables> = {
   openai: { anyOf: [['OPENAI_API_KEY']], optional: ['OPENAI_BASE_URL', 'OPENAI_API_BASE', 'OPENAI_ORGANIZATION'] },
   anthropic: { anyOf: [['ANTHROPIC_API_KEY']], optional: ['ANTHROPIC_BASE_URL', 'ANTHROPIC_API_BASE'] },
@@ -20,7 +20,7 @@ const PROVIDERS: Record<string, ProviderVariables> = {
     anyOf: [['AZURE_API_BASE', 'AZURE_API_VERSION', 'AZURE_API_KEY']],
     optional: ['AZURE_AD_TOKEN'],
   },
-  // Credentials may come from the metadata server as well, so only the first call shows whether there are any.
+  // Credentials may also come from the metadata server, so only the first call shows whether there are any.
   vertex_ai: {
     anyOf: [['VERTEXAI_PROJECT', 'VERTEXAI_LOCATION']],
     optional: ['VERTEXAI_CREDENTIALS', 'GOOGLE_APPLICATION_CREDENTIALS', 'GOOGLE_OAUTH_ACCESS_TOKEN'],
@@ -57,18 +57,20 @@ const PROVIDERS: Record<string, ProviderVariables> = {
   ollama_chat: { anyOf: [['OLLAMA_API_BASE']] },
 }
 
-/** Variables that are read when they are set, of providers that cannot be checked. */
+/** Variables of providers that cannot be checked. */
 const UNCHECKED = ['HOSTED_VLLM_API_BASE', 'HOSTED_VLLM_API_KEY', 'CUSTOM_OPENAI_API_BASE', 'CUSTOM_OPENAI_API_KEY']
 
 const variablesOf = (provider: string) => (Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider] : undefined)
 
-/** The variables to name when credentials of a provider are missing; null for a provider that cannot be checked. */
+/**
+ * Returns the variables to name when credentials of a provider are missing; null for a provider that cannot be checked.
+ */
 export function requiredVariables(provider: string): string[] | null {
   const variables = variablesOf(provider)
   return variables ? [...(variables.reported ?? variables.anyOf[0] ?? [])] : null
 }
 
-/** The same names when no set of variables is complete; none when one is, or when the provider cannot be checked. */
+/** Returns those variables if no set is complete; none when one is, or when the provider cannot be checked. */
 export function missingVariables(provider: string, exists: (name: string) => boolean): string[] {
   const variables = variablesOf(provider)
   if (!variables || variables.anyOf.some((set) => set.every(exists))) return []
@@ -83,7 +85,7 @@ export const providerVariables: readonly string[] = [
   ...UNCHECKED,
 ]
 
-/** The provider in `<provider>/<model-id>`; empty for a name without a slash. */
+/** Returns the provider of `<provider>/<model-id>`; empty for a name without a slash. */
 export function providerOf(model: string): string {
   const slash = model.indexOf('/')
   return slash === -1 ? '' : model.slice(0, slash)

@@ -1,6 +1,6 @@
 /**
- * The ids of the rules in `src/rules`, so that the operator's file can be checked at boot without loading the rules. A
- * test compares the two lists.
+ * The ids of the rules in `src/rules`, so that the operator's file is checked at boot without loading the rules. A test
+ * compares the two lists.
  */
 export const RULE_IDS: readonly string[] = `
   aws.compute.public-function-url

@@ -8,14 +8,14 @@ const FIELD = 'orchestration.rules_file'
 const GRADES = ['off', 'info', 'warning', 'error', 'critical'] as const
 /** The severity of a rule, or `off`. */
 type RuleGrade = (typeof GRADES)[number]
-/** The operator's grades by rule id. A rule that is not among them keeps its own severity. */
+/** The operator's grades by rule id. A rule that is not listed keeps its own severity. */
 export type RuleGrades = Readonly<Record<string, RuleGrade>>
 const isGrade = (value: unknown): value is RuleGrade => GRADES.some((grade) => grade === value)
 
 /**
  * Reads the operator's grades from the file that `orchestration.rules_file` names: `rules: {<id>: <grade>}`. A key
- * `<prefix>.*` stands for all ids below the prefix, and where two keys match an id the longer one counts: `aws.iam.*`
- * before `aws.*`. Problems are reported to `source`, and the answer is then incomplete.
+ * `<prefix>.*` matches all ids with that prefix; of two matching keys the longer one wins: `aws.iam.*` before `aws.*`.
+ * Problems are reported to `source`, and the result is then incomplete.
  */
 export async function readRulesFile(source: Source, path: string, readFile: ReadFile): Promise<RuleGrades> {
   if (path === '') return {}
@@ -35,7 +35,7 @@ export async function readRulesFile(source: Source, path: string, readFile: Read
 
 function parseGrades(text: string, report: (problem: string) => void): RuleGrades {
   const rules = parseRules(text, report)
-  // Short patterns first, so that longer ones and ids overwrite them.
+  // Shorter patterns first, so that longer ones and ids override them.
   const keys = Object.keys(rules).toSorted((a, b) => patternDepth(a) - patternDepth(b))
   const grades: Record<string, RuleGrade> = {}
   for (const key of keys) {
@@ -55,7 +55,7 @@ function idsOf(key: string): readonly string[] {
   return RULE_IDS.filter((id) => id.startsWith(key.slice(0, -1)))
 }
 
-/** A key of the file for an error text. It may be anything, so it is quoted and cut after 80 characters. */
+/** Quotes a key of the file for an error text and cuts it after 80 characters, because it may be anything. */
 const quoteKey = (key: string) => JSON.stringify(key.length > 80 ? `${key.slice(0, 80)}…` : key)
 
 function parseRules(text: string, report: (problem: string) => void): Record<string, unknown> {

@@ -5,18 +5,18 @@ type Section = v.ObjectSchema<v.ObjectEntries, undefined>
 
 /**
  * The configuration file and the environment, as the sections read them. Problems are collected, so that an operator
- * sees all of them at once and not only the first.
+ * sees all of them at once.
  */
 export interface Source {
   /**
    * Reads the section at a dotted path. Unknown keys are ignored, and an absent or empty section takes all defaults. A
    * field that breaks its rule is reported, listed in `failed` and takes its default.
-   * @param aliases the present spelling of a key for each older one
+   * @param aliases the current spelling for each older key
    */
   section<S extends Section>(path: string, schema: S, aliases?: Record<string, string>): Values<S>
-  /** The trimmed value of an environment variable; empty when it is not set, or when the name is empty. */
+  /** Returns the trimmed value of an environment variable; empty when it is not set or the name is empty. */
   variable(name: string): string
-  /** True when the variable is set, even to an empty text. */
+  /** True if the variable is set, even to an empty text. */
   exists(name: string): boolean
   problem(text: string): void
   readonly problems: readonly string[]
@@ -27,7 +27,7 @@ export interface Values<S extends Section> {
 }
 
 type Mapping = Record<string, unknown>
-/** True for a mapping of a YAML document: neither null nor a list. */
+/** True if the value is a mapping of a YAML document: neither null nor a list. */
 export const isMapping = (value: unknown): value is Mapping =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 

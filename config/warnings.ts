@@ -1,6 +1,6 @@
 import type { Config, StorageConfig } from './types.ts'
 
-/** Settings with which the platform starts and that an operator should know of. The texts hold no secret. */
+/** Returns warnings about settings with which the platform starts. The texts contain no secrets. */
 export function configWarnings(config: Config): string[] {
   const warnings: string[] = []
   if (config.oidc.issuer_url === '')
@@ -30,8 +30,8 @@ export function configWarnings(config: Config): string[] {
 }
 
 /**
- * True when the endpoint is not that of the account in the cloud, for example an emulator. The state backend of the
- * engine takes the name of the account but no address, so it would look for state in the cloud.
+ * True if the endpoint is not the account's endpoint in the cloud, for example an emulator. The engine's state backend
+ * takes the account name but no address, so it would look for state in the cloud.
  */
 const isEmulator = ({ provider, endpoint_url, account_name }: StorageConfig): boolean =>
   provider === 'STORAGE_ACCOUNT' && !new URL(endpoint_url).hostname.startsWith(`${account_name}.blob.`)

@@ -13,8 +13,8 @@ import type { HostResolver, PinnedFetch } from './repository/remote.ts'
 import type { IacClient } from './services/iac/contract.ts'
 
 /**
- * The clients and settings of one process. Its entry builds them once and passes them in, so that no module
- * holds a client of its own and tests can replace each of them.
+ * The clients and settings of one process. Its entry point creates them once and injects them, so that no module owns a
+ * client and tests can replace each one.
  */
 export interface Context {
   config: Config
@@ -26,16 +26,16 @@ export interface Context {
   storage: ObjectStore
   /** Reads the bucket of managed engine state; absent when repositories declare their own backend. */
   stateStore?: Pick<ObjectStore, 'get'>
-  /** Makes keys for the state of one project; absent when jobs get the keys that are configured. */
+  /** Issues keys for the state of one project; absent when jobs get the configured keys. */
   stateKeys?: StateKeySource
   prompts: PromptSource
   llm: LlmClient
   iac: IacClient
   resolver: HostResolver
-  /** A `fetch` that connects to checked addresses only, for hosts that a caller names; without it `fetch` is used. */
+  /** A `fetch` that connects to checked addresses only, for hosts that a caller names; defaults to `fetch`. */
   pinnedFetch?: PinnedFetch
   now: () => Date
-  /** Absent in tests that do not look at metrics. */
+  /** Absent in tests that ignore metrics. */
   metrics?: PlatformMetrics
   /** Absent when neither a collector nor console output of spans is configured. */
   tracing?: Tracing

@@ -2,10 +2,10 @@ import type { Source } from '../source.ts'
 
 type Variables = Pick<Source, 'variable'>
 
-/** The values of the variables that lead to credentials of AWS; those that are not set are empty. */
+/** The values of the variables that lead to AWS credentials; unset ones are empty. */
 export type AwsVariables = ReturnType<typeof readAws>
 
-/** Reads what the credential chain may use, from the variables that the tools of AWS use as well. */
+/** Reads the variables of the credential chain, which have the same names as in the AWS tools. */
 export function readAws(source: Variables) {
   const value = source.variable
   return {
@@ -15,9 +15,9 @@ export function readAws(source: Variables) {
     web_identity_token_file: value('AWS_WEB_IDENTITY_TOKEN_FILE'),
     role_arn: value('AWS_ROLE_ARN'),
     role_session_name: value('AWS_ROLE_SESSION_NAME'),
-    /** When it is empty, the profile `default` is used if it exists. */
+    /** If empty, the profile `default` is used where it exists. */
     profile: value('AWS_PROFILE'),
-    /** Paths of the shared files, by default in the home folder; empty when there is no home folder. */
+    /** Paths of the shared files, by default in the home folder; empty without a home folder. */
     credentials_file: value('AWS_SHARED_CREDENTIALS_FILE') || belowHome(source, 'credentials'),
     config_file: value('AWS_CONFIG_FILE') || belowHome(source, 'config'),
     container_relative_uri: value('AWS_CONTAINER_CREDENTIALS_RELATIVE_URI'),

@@ -32,8 +32,8 @@ export const DEFAULT_COLLECTOR_URL = 'http://phoenix:6006/'
 
 export const telemetrySchema = v.object({
   /**
-   * Base URL of the collector of spans, which is the prompt registry too. When it is empty there is neither, and the
-   * built-in prompts are used. The text stays as it is written, because `v1/traces` is appended to it directly.
+   * Base URL of the span collector, which is also the prompt registry. If empty, there is neither, and the built-in
+   * prompts are used. The text is kept as written, because `v1/traces` is appended to it directly.
    */
   collector_url: text(DEFAULT_COLLECTOR_URL, {
     test: (value) => value === '' || /^https?:\/\/\S+$/i.test(value),

@@ -25,13 +25,13 @@ export const gitSchema = v.object({
   author_email: text('platform@noreply.invalid', nonEmpty),
   /** `https://<host>[:port]` of a self-hosted server; empty for the public host. */
   base_url: baseUrl('', { test: isBaseUrl, text: 'must be https://<host>[:port] without user, path or query' }),
-  /** Base URL of the REST interface of a self-hosted server; empty for its usual place at `host`. */
+  /** Base URL of the REST API of a self-hosted server; empty for the usual path at `host`. */
   api_url: baseUrl('', { test: isApiUrl, text: 'must be an http:// or https:// URL without user or query' }),
-  /** Path of a PEM file with further certificate authorities for the git server; empty when there is none. */
+  /** Path of a PEM file with additional certificate authorities for the git server; empty for none. */
   ca_file: text(''),
-  /** Hosts, as `host` or `host:port`, whose names may resolve to addresses that are not public. */
+  /** Hosts, as `host` or `host:port`, that may resolve to private addresses. */
   allow_private_hosts: textList([]),
-  /** Limits of a clone on the disk: MiB of its git directory and files together, files and folders. */
+  /** Limits of a clone on disk: MiB of its git directory and files together, files and folders. */
   max_clone_mib: integer(2_048, { min: 1 }),
   max_clone_files: integer(200_000, { min: 1 }),
 })
@@ -41,7 +41,7 @@ export function readGit(source: Source) {
   return {
     ...values,
     allow_private_hosts: values.allow_private_hosts.map((host) => host.toLowerCase()),
-    /** The host of `base_url`, or else the public host of the provider. */
+    /** The host of `base_url`, otherwise the public host of the provider. */
     host: values.base_url === '' ? HOSTS[values.provider] : new URL(values.base_url).host,
     user: source.variable(pat_user_env),
     token: source.variable(pat_token_env),

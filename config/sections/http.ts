@@ -3,7 +3,7 @@ import { parseRange } from '../address-ranges.ts'
 import { flag, text, textList } from '../fields.ts'
 import type { Source } from '../source.ts'
 
-/** A request to start from, as `POST /api/v1/iac/<mode>` takes it. */
+/** An example request, in the form that `POST /api/v1/iac/<mode>` takes. */
 export type ConsoleExample = v.InferOutput<typeof example>
 
 const shape = (issue: { expected: string | null }) =>
@@ -29,12 +29,12 @@ const example = v.object(
 
 export const httpSchema = v.object({
   cors_origins: textList(['http://localhost']),
-  /** URL of the page of a session with `{session_id}` in it. Pull requests link to it when it is set. */
+  /** URL of the page of a session, containing `{session_id}`. Pull requests link to it if it is set. */
   session_url: text('', {
     test: isSessionUrl,
     text: 'must be an http:// or https:// URL with {session_id} in it, without user',
   }),
-  /** Addresses and ranges of the proxies whose `X-Forwarded-For` is believed. */
+  /** Addresses and ranges of the proxies whose `X-Forwarded-For` is trusted. */
   trusted_proxies: v.pipe(
     textList([]),
     v.check(
@@ -42,15 +42,15 @@ export const httpSchema = v.object({
       'must be a list of IP addresses and ranges such as 10.0.0.0/8, none of them of all addresses',
     ),
   ),
-  /** True: the core serves the console at `/console/`. */
+  /** True if the core serves the console at `/console/`. */
   console: flag(true),
-  /** Requests that the first screen of the console offers. */
+  /** Example requests on the start page of the console. */
   console_examples: v.optional(v.array(example, 'must be a list'), () => []),
 })
 
 export const readHttp = (source: Source) => source.section('http', httpSchema).values
 
-/** The placeholder must stand behind the host, so that a link always leads to the server that the operator named. */
+/** True if the placeholder comes after the host, so that a link always leads to the operator's server. */
 function isSessionUrl(value: string): boolean {
   if (value === '') return true
   const id = '00000000-0000-4000-8000-000000000000'

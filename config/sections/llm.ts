@@ -7,7 +7,7 @@ import { readAws } from './aws.ts'
 export type LlmConfig = ReturnType<typeof readLlm>
 /** US dollars per million tokens. */
 export type ModelPrice = v.InferOutput<typeof price>
-/** Prices by `<provider>/<model-id>`, in which `*` stands for any text. */
+/** Prices by `<provider>/<model-id>`, in which `*` matches any text. */
 export type ModelPrices = Readonly<Record<string, ModelPrice>>
 
 /** One entry of the model list. Further keys of `litellm_params` are kept as they are. */
@@ -43,7 +43,7 @@ const modelListEntry = v.pipe(
   ),
 )
 
-/** The entries of the list. Only `litellm_params.model` is required; without `model_name` it names the entry too. */
+/** Entries of which only `litellm_params.model` is required. It is also the name of an entry without `model_name`. */
 const modelList = v.optional(v.array(modelListEntry, 'must be a list'), () => [])
 
 const dollars = v.pipe(v.number('must be a number'), v.finite('must be a number'), v.minValue(0, 'must be at least 0'))
@@ -51,9 +51,9 @@ const price = v.object(
   {
     input: dollars,
     output: dollars,
-    /** The price of input that is read from the provider's cache; default that of `input`. */
+    /** The price of input read from the provider's cache; default: `input`. */
     cached_input: v.exactOptional(dollars),
-    /** The price of input that is written to that cache; default that of `input`. */
+    /** The price of input written to that cache; default: `input`. */
     cache_write: v.exactOptional(dollars),
   },
   shape,
@@ -73,17 +73,17 @@ export const llmSchema = v.object({
   /** `<provider>/<model-id>`, or a `model_name` of `model_list`. */
   model: text('anthropic/claude-sonnet-5', nonEmpty),
   small_model: text('anthropic/claude-haiku-4-5', nonEmpty),
-  /** The model that searches the web. When it is empty, the model of the chain that searches does so itself. */
+  /** The model that searches the web. If empty, the model of the searching chain does so itself. */
   web_search_model: text(''),
   temperature: decimal(0.1, { min: 0 }),
   max_output_tokens: integer(32000, { min: 1 }),
   timeout: decimal(600, { above: 0 }),
   model_list: modelList,
-  /** Most tokens of a model call with its answer; 0 takes the number from the built-in table of models. */
+  /** Maximum tokens of a model call including the answer; 0 takes the number from the built-in table of models. */
   context_tokens: integer(0, { min: 0 }),
-  /** Most tokens that all rounds of a session may use together; 0 means no limit. */
+  /** Maximum tokens of all rounds of a session together; 0 means no limit. */
   max_session_tokens: integer(0, { min: 0 }),
-  /** Prices that count before those of the built-in table. */
+  /** Prices that override the built-in table. */
   prices,
   /** Folder in which the worker records the model traffic of each round; empty means no recording. */
   record_folder: text(''),
@@ -112,7 +112,7 @@ const everyModel = (values: Values): string[] => [
   ...[...ROLES, 'web_search_model' as const].map((role) => values[role]),
 ]
 
-/** The path at which `gcloud auth application-default login` leaves its file; empty without a home folder. */
+/** Returns the path of the file that `gcloud auth application-default login` writes; empty without a home folder. */
 function googleCredentialsFile({ variable }: Source): string {
   const home = variable('HOME')
   const folder = variable('CLOUDSDK_CONFIG') || (home === '' ? '' : `${home}/.config/gcloud`)
@@ -127,13 +127,13 @@ function checkAliases(source: Source, values: Values, failed: ReadonlySet<string
       source.problem(`llm.${role} must equal a model_name of llm.model_list`)
 }
 
-/** The models whose credentials are checked: those of the list, or without a list the three configured ones. */
+/** Returns the models whose credentials are checked: those of the list, or without a list the three configured ones. */
 function modelsToCheck(values: Values, failed: ReadonlySet<string>): string[] {
   if (values.model_list.length > 0) return values.model_list.map((entry) => entry.litellm_params.model)
   return [...ROLES, 'web_search_model' as const].filter((role) => !failed.has(role)).map((role) => values[role])
 }
 
-/** Reports variables of providers that are not set. One that is set to an empty text passes. */
+/** Reports variables of providers that are not set. A variable set to an empty text passes. */
 function checkCredentials(source: Source, models: readonly string[]): void {
   const missing = new Set(models.flatMap((model) => missingVariables(providerOf(model), source.exists)))
   if (missing.size > 0)
@@ -150,7 +150,7 @@ function collectCredentials(source: Source, values: Values): Record<string, stri
 
 const REFERENCE = /^os\.environ\/(.+)$/
 
-/** The names of the variables to which a value refers as `os.environ/<VARIABLE>`, at any depth. */
+/** Returns the names of the variables to which a value refers as `os.environ/<VARIABLE>`, at any depth. */
 function referencedVariables(value: unknown): string[] {
   if (typeof value === 'string') {
     const name = REFERENCE.exec(value)?.[1]

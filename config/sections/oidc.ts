@@ -9,7 +9,7 @@ const MICROSOFT_LOGIN_HOST = 'login.microsoftonline.com'
 const PLACEHOLDER = '{client_id}'
 
 export const oidcSchema = v.object({
-  /** When it is empty, authentication is disabled. */
+  /** If empty, authentication is disabled. */
   issuer_url: baseUrl(''),
   client_id: text(''),
   audience: text(''),
@@ -32,8 +32,8 @@ export function readOidc(source: Source) {
 }
 
 /**
- * The scope with its placeholder replaced. A Microsoft issuer gives tokens for this API only to clients that ask for
- * the scope of the API itself, so that one is added to the default scope.
+ * Returns the scope with its placeholder replaced. Microsoft issues tokens for this API only to clients that request
+ * the API's own scope, which is therefore added to the default scope.
  */
 function effectiveScope({ issuer_url, client_id, scope }: v.InferOutput<typeof oidcSchema>): string {
   if (scope === DEFAULT_SCOPE && hostOf(issuer_url) === MICROSOFT_LOGIN_HOST)
@@ -43,7 +43,7 @@ function effectiveScope({ issuer_url, client_id, scope }: v.InferOutput<typeof o
 
 const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).hostname : '')
 
-/** The section `admin`, which says whose token makes an administrator. */
+/** The section `admin`, which names the user whose token makes an administrator. */
 export const adminSchema = v.object({ default_root_email: text('') })
 
 export const readAdmin = (source: Source) => source.section('admin', adminSchema).values

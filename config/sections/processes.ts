@@ -16,7 +16,7 @@ export const readEnvironment = (source: Source) => source.section('', environmen
 
 export const pathsSchema = v.object({
   upload_folder: text('/workspaces', nonEmpty),
-  /** Folder of the git directories of clones, for the worker alone; empty means one of its own. */
+  /** Folder of the git directories of clones, used by the worker only; if empty, the worker makes its own. */
   git_folder: text(''),
   session_plan_filename: fileName('session.plan'),
   backend_override_filename: matching(
@@ -43,17 +43,17 @@ export const orchestrationSchema = v.object({
   max_session_events_iteration: integer(2160, { min: 0 }),
   drift_group_operations: integer(8, { min: 1 }),
   pull_request_readiness_seconds: integer(10, { min: 0 }),
-  /** Path of the operator's file of grades; empty when there is none. */
+  /** Path of the operator's file of grades; empty for none. */
   rules_file: text(''),
 })
 
-/** Reads the section without `rules`, which come from the file that `rules_file` names. */
+/** Reads the section without `rules`, which `readRulesFile` reads from `rules_file`. */
 export const readOrchestration = (source: Source) => source.section('orchestration', orchestrationSchema).values
 
 export const workerSchema = v.object({
-  /** Most rounds that one worker process runs at the same time. */
+  /** Maximum rounds that one worker process runs concurrently. */
   concurrency: integer(4, { min: 1 }),
-  /** Most restarts of an interrupted round before it fails. */
+  /** Maximum restarts of an interrupted round before it fails. */
   max_restarts: integer(3, { min: 0 }),
   pin_key_env: text('PLATFORM_PIN_KEY'),
 })
@@ -69,12 +69,12 @@ export function readWorker(source: Source) {
       `worker.pin_key_env: ${pin_key_env} must hold at least ${MIN_KEY_LENGTH} characters, ` +
         'for example 32 random bytes in base64.',
     )
-  // Encrypts saved plans in the object store. When it is empty, they are on the disk of the worker only.
+  // Encrypts saved plans in the object store. If empty, they are stored on the worker's disk only.
   return { ...rest, pin_key: pinKey }
 }
 
 export const auditSchema = v.object({
-  /** Days for which entries are kept; 0 keeps them for ever. */
+  /** Days for which entries are kept; 0 keeps them forever. */
   retention_days: integer(0, { min: 0 }),
 })
 

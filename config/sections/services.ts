@@ -25,7 +25,7 @@ export const optionalServiceSchema = v.object({
 
 export const authzSchema = v.object({
   ...optionalServiceSchema.entries,
-  /** True: rounds are accepted only with the consent of the sidecar. */
+  /** True if rounds are accepted only with the consent of the sidecar. */
   enforce: flag(false),
 })
 
@@ -62,7 +62,7 @@ function readAuthz(source: Source) {
   return { ...values, token: source.variable(values.token_env) }
 }
 
-/** The error for sidecars that will be called but have no token; null when all have one. */
+/** Returns the error for sidecars that will be called but have no token; null when all have one. */
 export function missingTokens({ iac, notifications, mapping, authz }: ReturnType<typeof readServices>): string | null {
   const optional = Object.entries({ notifications, mapping, authz }).filter(([, service]) => service.enabled)
   const called: [string, ServiceConfig][] = [['iac', iac], ...optional]

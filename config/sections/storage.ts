@@ -17,7 +17,7 @@ const spellings = Object.fromEntries(
 export const storageSchema = v.object({
   provider: choice<StorageProvider>('BUNDLED', spellings, PROVIDERS),
   bucket: text('platform-artifacts', nonEmpty),
-  /** The bucket of engine state; when it is empty, repositories declare their own backend. */
+  /** The bucket of engine state; if empty, repositories declare their own backend. */
   engine_state_bucket: text('platform-terraform-state'),
   engine_state_filename: fileName('terraform.tfstate'),
   endpoint_url: baseUrl('http://object-storage:9000'),
@@ -30,15 +30,15 @@ export const storageSchema = v.object({
   read_timeout: decimal(10, { above: 0 }),
   max_attempts: integer(3, { min: 1 }),
   presign_expiry_seconds: integer(172800),
-  /** The credentials of a job: the keys of the store, or temporary ones for the state of its project alone. */
+  /** The credentials of a job: the keys of the store, or temporary ones for the state of its own project only. */
   state_credentials: choice<StateCredentials>('static', { static: 'static', scoped: 'scoped' }, STATE_CREDENTIALS),
-  /** ARN of the role that temporary keys are made for; a store that has no roles needs none. */
+  /** ARN of the role for which temporary keys are issued; not needed by a store without roles. */
   state_role_arn: text(''),
-  /** Address of the token service; when it is empty, that of the region or of the store. */
+  /** URL of the token service; if empty, that of the region or of the store. */
   sts_endpoint_url: baseUrl(''),
 })
 
-/** Spellings of earlier configuration files. */
+/** Spellings of older configuration files. */
 const storageAliases = {
   terraform_state_bucket: 'engine_state_bucket',
   terraform_state_filename: 'engine_state_filename',
@@ -72,7 +72,7 @@ function checkPresignExpiry(source: Source, seconds: number): void {
   )
 }
 
-/** Temporary keys are made from lasting ones, and AWS makes them for a role only. Other stores mostly have no roles. */
+/** Reports settings with which temporary keys cannot be issued. They require permanent keys, and on AWS a role. */
 function checkScopedKeys(source: Source, { provider, state_role_arn }: Values, hasKeys: boolean): void {
   if (provider === 'BUNDLED' && !hasKeys)
     source.problem('storage.state_credentials scoped with provider BUNDLED requires both keys of the store.')
@@ -89,12 +89,12 @@ const OLDER_NAMES: Record<string, string> = {
   BUNDLED_ACCESS_KEY: 'RUSTFS_ACCESS_KEY',
   BUNDLED_SECRET_KEY: 'RUSTFS_SECRET_KEY',
 }
-/** The value of both keys with which the bundled store starts. */
+/** The value of both default keys of the bundled store. */
 const BUNDLED_KEY = 'bundledadmin'
 
 /**
- * Reads one of the two keys of an S3 store from its variable, or from the older name of that. A variable that is set
- * but empty means "no key"; only where none is set does the bundled store take its default.
+ * Reads one of the two keys of an S3 store from its variable or the older name of it. A variable that is set but empty
+ * means "no key"; the bundled store takes its default only if neither is set.
  */
 function readBundledKey(source: Source, provider: StorageProvider, name: string): string {
   const names = [name, OLDER_NAMES[name]].filter((candidate) => candidate !== undefined)
@@ -118,8 +118,8 @@ function readAccount(source: Source, values: Values): { account_name: string; ac
 }
 
 /**
- * The account in `https://<account>.blob.…` or in the form of the emulator, `http://host:port/<account>`; empty for
- * another form.
+ * Returns the account in `https://<account>.blob.…` or in the emulator's form `http://host:port/<account>`; otherwise
+ * empty.
  */
 function accountName(endpoint: string): string {
   if (!/^https?:\/\//i.test(endpoint) || !URL.canParse(endpoint)) return ''

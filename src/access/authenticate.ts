@@ -5,15 +5,15 @@ import { type Identity, resolveUser, type User } from './users.ts'
 import { createTokenVerifier } from './verify-token.ts'
 
 /**
- * Returns the user of an Authorization header. The row of a new user is created.
- * @param address where the request came from, for the record of who did what
- * Errors: `Unauthorized`.
+ * Returns the user of an Authorization header, creating the row of a new user.
+ * @param address source address of the request, for the audit record
+ * Throws `Unauthorized`.
  */
 export type Authenticate = (authorization: string | null, address?: string | null) => Promise<User>
 
 /**
- * Makes the authenticator that the configuration asks for. When `oidc.issuer_url` is blank, the header is ignored and
- * every request counts as the local developer's; otherwise every request needs a valid token.
+ * Makes the configured authenticator. If `oidc.issuer_url` is blank, the header is ignored and every request runs as
+ * the local developer; otherwise every request needs a valid token.
  */
 export function createAuthenticator(context: Pick<Context, 'config' | 'fetch' | 'now' | 'sql'>): Authenticate {
   const { config, sql } = context
@@ -26,7 +26,7 @@ export function createAuthenticator(context: Pick<Context, 'config' | 'fetch' | 
   }
 }
 
-/** The token of an `Authorization: Bearer …` header; null without a token or with another scheme. */
+/** Returns the token of an `Authorization: Bearer …` header; null without a token or with another scheme. */
 export function bearerToken(authorization: string | null): string | null {
   const [scheme, ...rest] = (authorization ?? '').trim().split(/ +/)
   const token = rest.join(' ')
@@ -43,8 +43,7 @@ const LOCAL_DEVELOPER: Identity = {
 }
 
 /**
- * Reads from the claims of a verified token who the user is. An issuer with and without a slash at its end is the
- * same issuer, so the same user.
+ * Maps the claims of a verified token to an identity. An issuer with and without a trailing slash is the same issuer.
  * @param rootEmail `admin.default_root_email`; no user is elevated when it is blank
  */
 export const toIdentity = (claims: JWTPayload & { iss: string; sub: string }, rootEmail: string): Identity => ({
@@ -56,8 +55,8 @@ export const toIdentity = (claims: JWTPayload & { iss: string; sub: string }, ro
 })
 
 /**
- * Recognises the token of the configured root user. Only the claim `email` counts, and only when
- * `email_verified` is the boolean true: users may choose the other claims themselves.
+ * True if the token belongs to the configured root user. Only the claim `email` counts, and only if `email_verified` is
+ * the boolean true: users may choose the other claims themselves.
  */
 function isRoot(claims: JWTPayload, rootEmail: string): boolean {
   const root = rootEmail.trim().toLowerCase()

@@ -16,9 +16,8 @@ export interface Decision {
 }
 
 /**
- * Asks the authorization sidecar whether the caller may operate on a project in a cloud. While the sidecar is
- * disabled in the configuration, every caller may, and no request is sent.
- * Errors: those of the sidecar's client.
+ * Asks the authorization sidecar whether the caller may operate on a project in a cloud. While the sidecar is disabled,
+ * every caller may, and no request is sent. Throws the errors of the sidecar's client.
  */
 export async function authorize(
   context: Pick<Context, 'config' | 'fetch' | 'log'>,
@@ -36,8 +35,8 @@ export async function authorize(
 }
 
 /**
- * Makes sure that the caller may begin a round there. Sends no request unless `services.authz.enforce` is true.
- * Errors: 403 with the sidecar's text; those of the sidecar's client, so that nothing begins when it cannot be asked.
+ * Requires that the caller may start a round there. Sends no request unless `services.authz.enforce` is true. Throws
+ * 403 with the sidecar's text, and the errors of the sidecar's client, so that no round starts without its answer.
  */
 export async function requireAuthorization(
   context: Pick<Context, 'config' | 'fetch' | 'log'>,
@@ -61,6 +60,6 @@ function describeDecision(authorized: boolean, { cloud, project_name, environmen
   return `Not authorized on ${cloud}/${project_name}${environment.trim() === '' ? '' : ` (${environment})`}`
 }
 
-/** Clients show the address as a link, so an address like `javascript:…` must not pass. */
+/** True for http(s) addresses. Clients render the address as a link, so `javascript:…` must not pass. */
 const isWebAddress = (text: string): boolean =>
   URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol)

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { type Fetch, send } from '../base/http.ts'
 
 const address = v.pipe(v.string(), v.url())
-/** An address that only the policy of the console needs: an unfit one must not keep tokens from being verified. */
+/** An address that only the console's policy needs. An invalid one must not prevent the verification of tokens. */
 const tolerated = v.fallback(v.optional(address), undefined)
 const DiscoverySchema = v.object({ jwks_uri: address, authorization_endpoint: tolerated, token_endpoint: tolerated })
 const TIMEOUT_MS = 10_000
@@ -11,13 +11,12 @@ const MAX_BYTES = 1024 * 1024
 const MAX_AGE_MS = 300_000
 const COOLDOWN_MS = 10_000
 
-/** The discovery document of an issuer, as far as it is used here. */
+/** The part of an issuer's discovery document that is used here. */
 export type Discovery = v.InferOutput<typeof DiscoverySchema>
 
 /**
- * Reads the discovery document of an issuer. Redirects are not followed, and an issuer with an https address cannot
- * name addresses without https: its key set would be an error, other ones are left out.
- * Errors: plain ones, which are for the log only. It takes 10 s at most.
+ * Reads the discovery document of an issuer, within 10 s and without following redirects. For an https issuer, a key
+ * set without https is an error and other such addresses are dropped. Throws plain errors, which are for the log only.
  */
 export async function readDiscovery(issuer: string, fetcher: Fetch): Promise<Discovery> {
   const document = v.parse(DiscoverySchema, await readJson(fetcher, `${issuer}/.well-known/openid-configuration`))
@@ -39,15 +38,15 @@ async function readJson(fetcher: Fetch, url: string): Promise<unknown> {
 }
 
 export type IssuerKeys = JWTVerifyGetKey & {
-  /** The key set in use: another object after it was read again, null when there is none or it is too old. */
+  /** The key set in use: a new object after each reload, null when there is none or it is too old. */
   current(): object | null
 }
 
 /**
- * The signing keys of an issuer. Its discovery document is read on first use, its keys every 300 s, and for an unknown
- * key id at most once in 10 s, so that invalid tokens cannot flood the issuer. Calls at the same time share one
- * request, and a failed first request is not kept.
- * Errors: plain ones and those of `jose`, which are for the log only. Each request takes 10 s at most.
+ * Returns the signing keys of an issuer. The discovery document is read on first use, the keys every 300 s, and for an
+ * unknown key id at most once in 10 s, so that invalid tokens cannot flood the issuer. Concurrent calls share one
+ * request, and a failed first request is not kept. Each request takes at most 10 s. Throws plain errors and those of
+ * `jose`, which are for the log only.
  */
 export function createIssuerKeys(issuer: string, fetcher: Fetch): IssuerKeys {
   const cache = emptyCache()
@@ -61,7 +60,7 @@ export function createIssuerKeys(issuer: string, fetcher: Fetch): IssuerKeys {
       cooldownDuration: COOLDOWN_MS,
       [jwksCache]: cache,
       [customFetch]: async (url) => {
-        // The library counts the cooldown from the last success only.
+        // The library counts the cooldown only from the last success.
         if (isFresh() && isWithin(COOLDOWN_MS, requestedAt)) throw new errors.JWKSNoMatchingKey()
         requestedAt = Date.now()
         return Response.json(await readJson(fetcher, url))
@@ -75,7 +74,7 @@ export function createIssuerKeys(issuer: string, fetcher: Fetch): IssuerKeys {
       throw error
     })
     const keys = await remote
-    // The library would use keys from the future for longer: the clock was set back.
+    // If the clock was set back, the library would keep using keys dated in the future.
     if (keys.fresh && !isFresh()) await keys.reload()
     return keys(header, token)
   }
@@ -84,5 +83,5 @@ export function createIssuerKeys(issuer: string, fetcher: Fetch): IssuerKeys {
 
 const emptyCache = (): JWKSCacheInput => ({})
 
-/** True if less than a time span has passed since `since`. False also when the clock was set back meanwhile. */
+/** True if less than a time span has passed since `since`. False also if the clock was set back meanwhile. */
 const isWithin = (spanMs: number, since: number): boolean => Date.now() >= since && Date.now() - since < spanMs

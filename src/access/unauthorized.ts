@@ -14,7 +14,7 @@ export class Unauthorized extends PlatformError {
 
 export const notAuthenticated = () => new Unauthorized('Not authenticated', 'Bearer')
 
-/** @param reason a short text that clients may rely on; the text of a library belongs into `cause` */
+/** @param reason a short text that clients may rely on; the text of a library belongs in `cause` */
 export const invalidToken = (reason: string, cause?: unknown) =>
   new Unauthorized(`Token validation failed: ${reason}`, INVALID_TOKEN, cause)
 
@@ -25,9 +25,8 @@ const CLAIM_REASONS: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Turns an error of the token library into a 401 with a short reason, which stays the same when the library changes
- * its texts. The errors of the library hold the claims of the token, which must not get into the log: the `cause`
- * has only code and text of the error.
+ * Converts an error of the token library into a 401 with a stable short reason. Errors of the library contain the
+ * token's claims, which must not be logged, so `cause` has only the code and text of the error.
  */
 export function toUnauthorized(error: unknown): Unauthorized {
   if (error instanceof Unauthorized) return error

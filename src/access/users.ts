@@ -8,7 +8,7 @@ export type OperationRole = (typeof OPERATION_ROLES)[number]
 export const PANEL_ROLES = ['viewer', 'editor', 'admin'] as const
 export type PanelRole = (typeof PANEL_ROLES)[number]
 
-/** A row of the table `users`. There is one for each pair of issuer and subject. */
+/** A row of the table `users`, one per issuer and subject. */
 export interface User {
   id: number
   issuer: string
@@ -26,16 +26,15 @@ export interface Identity {
   subject: string
   email: string | null
   display_name: string | null
-  /** True gives the user the roles devops and panel admin. False leaves the user's roles as they are. */
+  /** True if the user gets the roles devops and panel admin. False leaves the user's roles as they are. */
   elevated: boolean
 }
 
 /**
- * Reads the user of a verified identity. Writes the row when the user is new or when e-mail, name or roles have to
- * change; a claim that is missing leaves the stored value as it is. The statement that makes a new user or gives roles
- * adds the entry to the record of who did what.
- * @param address where the request came from, for the record
- * Errors: 401 when issuer or subject cannot be stored.
+ * Returns the user of a verified identity. Writes the row when the user is new or when e-mail, name or roles change; a
+ * missing claim leaves the stored value. The statement that creates a user or grants roles adds the audit entry.
+ * @param address source address of the request, for the audit record
+ * Throws 401 when issuer or subject cannot be stored.
  */
 export async function resolveUser(sql: Db, identity: Identity, address: string | null = null): Promise<User> {
   const { issuer, subject } = identity
@@ -78,7 +77,7 @@ async function writeUser(sql: Db, identity: Identity, address: string | null): P
   return user
 }
 
-/** The entries of a sign-in that made a user, and of one whose token gave the roles of the root user. */
+/** Returns the audit entries of a sign-in that created a user or granted the root user's roles. */
 const auditSignIn = (sql: Db, address: string | null): Query =>
   auditInsert(
     sql,
@@ -105,27 +104,24 @@ const rolesDiffer = (sql: Db): Query =>
 const rolesJson = (sql: Db, row: 'b' | 'w'): Query =>
   sql`jsonb_build_object('operation_role', ${sql(row)}.operation_role, 'panel_role', ${sql(row)}.panel_role)`
 
-/** A claim as the column can hold it, at most 254 characters; null for a blank one. */
+/** Returns a claim as stored in its column, at most 254 characters; null for a blank one. */
 function toColumnText(claim: string | null): string | null {
   const text = storable(claim)
   return text?.trim() ? [...text].slice(0, 254).join('') : null
 }
 
 export interface UserFilter {
-  /** The first page is 1. */
+  /** Starts at 1. */
   page: number
   page_size: number
-  /**
-   * Part of the e-mail or of the display name. Upper and lower case count as equal and no character is a wildcard.
-   * A blank text is ignored.
-   */
+  /** Part of the e-mail or the display name, case-insensitive and without wildcards. A blank text is ignored. */
   search?: string
 }
 
-/** Lists users, oldest first. A page beyond the end is empty; `total` is the number of all users that match. */
+/** Lists users, oldest first. A page beyond the end is empty; `total` is the number of all matching users. */
 export async function listUsers(sql: Sql, filter: UserFilter): Promise<{ items: User[]; total: number }> {
   const search = filter.search?.trim() ? filter.search : null
-  // PostgreSQL cannot store a NUL character and refuses it in a parameter, so nothing can match.
+  // PostgreSQL cannot store NUL characters and refuses them in parameters, so nothing can match.
   if (search?.includes('\0')) return { items: [], total: 0 }
   const where = buildSearchCondition(sql, search)
   const [items, total] = await Promise.all([readPage(sql, where, filter), countUsers(sql, where)])
@@ -152,11 +148,11 @@ async function countUsers(sql: Sql, where: Condition): Promise<number> {
 const MAX_ID = 2_147_483_647
 
 /**
- * Replaces both roles of a user. They apply from the user's next request on, because every request reads the row.
- * A change is entered in the record of who did what by the same statement.
+ * Replaces both roles of a user, effective from the user's next request, because every request reads the row. The same
+ * statement adds the audit entry.
  * @param adminId the panel admin who makes the change
- * @param actor the same, for the record
- * Errors: 404 `User <id> not found.`; 409 when admins would take the panel role admin from themselves.
+ * @param actor the same user, for the audit record
+ * Throws 404 `User <id> not found.`; 409 when admins would remove their own panel role admin.
  */
 export async function assignRoles(
   sql: Sql,

@@ -5,22 +5,20 @@ import { createIssuerKeys } from './issuer.ts'
 import { invalidToken, toUnauthorized } from './unauthorized.ts'
 
 /**
- * Only algorithms with a private and a public key. With a shared-secret algorithm anybody could sign a token with
- * the public key of the issuer.
+ * Asymmetric algorithms only. With a shared-secret algorithm, anyone could sign a token with the issuer's public key.
  */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512']
-/** Web servers accept about this much in all headers together, so no honest client has a longer token. */
+/** Web servers limit all headers together to about this size, so no legitimate token is longer. */
 const MAX_TOKEN_LENGTH = 16 * 1024
-/** The compact form of a JWT: three parts in base64url, without blanks, padding or anything after it. */
+/** The compact form of a JWT: three base64url parts without blanks or padding. */
 const COMPACT_FORM = /^[\w-]+\.[\w-]+\.[\w-]*$/
 
-/** Checks a token and answers its claims. Errors: `Unauthorized`. */
+/** Verifies a token and returns its claims. Throws `Unauthorized`. */
 export type VerifyToken = (token: string) => Promise<JWTPayload & { iss: string; sub: string }>
 
 /**
- * Makes a function that verifies signature, issuer, audience and times of a bearer token. The keys of the configured
- * issuer are read on first use.
- * Errors: `Unauthorized`, also when the issuer cannot be reached.
+ * Makes a function that verifies signature, issuer, audience and times of a bearer token. The issuer's keys are read on
+ * first use. Throws `Unauthorized`, also when the issuer cannot be reached.
  */
 export function createTokenVerifier(oidc: OidcConfig, dependencies: { fetch: Fetch; now: () => Date }): VerifyToken {
   const now = () => dependencies.now().getTime()
@@ -43,7 +41,7 @@ export function createTokenVerifier(oidc: OidcConfig, dependencies: { fetch: Fet
   }
 }
 
-/** Refuses a token that cannot be valid before the issuer is asked for its keys, so that garbage causes no request. */
+/** Rejects a token that cannot be valid before the issuer's keys are read, so that garbage causes no request. */
 function assertReadable(token: string): void {
   if (token.length > MAX_TOKEN_LENGTH) throw invalidToken('token is too long')
   if (!COMPACT_FORM.test(token)) throw invalidToken('token is malformed')
@@ -85,7 +83,7 @@ function checkIssuedAt(payload: JWTPayload, oidc: OidcConfig, now: Date): void {
     throw invalidToken('token was issued in the future')
 }
 
-/** Checks that issuer and subject are texts. The library has checked only that both claims are present. */
+/** Checks that issuer and subject are texts. The library only checks that both claims are present. */
 function withIssuerAndSubject(payload: JWTPayload): JWTPayload & { iss: string; sub: string } {
   const { iss, sub } = payload
   if (typeof iss !== 'string') throw invalidToken('claim iss is not valid')
@@ -98,23 +96,22 @@ const MAX_REMEMBERED_LENGTH = 4_096
 
 interface Entry<Claims> {
   claims: Claims
-  /** The key set under which the signature was checked. */
+  /** The key set that verified the signature. */
   keys: object
   verifiedAt: number
 }
 
 /**
- * Remembers tokens that were verified, so that the next request with the same token does not need the costly check
- * of the signature. A token is accepted exactly when it would be without this memory: it must not have expired, and
- * the key set that verified it must still be in use. A clock that was set back makes it be verified again.
+ * Caches verified tokens, so that the signature is not checked on every request. A cached token is accepted only while
+ * it has not expired and the key set that verified it is still in use. It is verified again if the clock was set back.
  * @param now milliseconds
  */
 function createVerifiedTokens<Claims extends JWTPayload>(now: () => number, toleranceS: number) {
   const entries = new Map<string, Entry<Claims>>()
   return {
     /**
-     * Returns the claims of a remembered token, or null.
-     * @param keys the key set in use; null when it has to be read again
+     * Returns the claims of a cached token, or null.
+     * @param keys the key set in use; null when it has to be reloaded
      */
     find(token: string, keys: object | null): Claims | null {
       const entry = entries.get(token)
@@ -125,8 +122,8 @@ function createVerifiedTokens<Claims extends JWTPayload>(now: () => number, tole
       return null
     },
     /**
-     * Remembers a verified token, unless the keys were read again during the check: then it is not known which
-     * set has verified it.
+     * Adds a verified token, unless the keys were reloaded during the check: then the key set that verified it is
+     * unknown.
      * @param keys the key set in use before and after the check
      */
     add(token: string, claims: Claims, keys: { before: object | null; after: object | null }): void {

@@ -17,8 +17,8 @@ const LINKS: readonly (readonly [string, ChainLink])[] = [
 ]
 
 /**
- * The default credential chain of AWS. The places are tried in the order of `LINKS`; the first one that is set
- * up is used, and later renewals ask that same place. Errors: `CredentialError`.
+ * Makes the default credential chain of AWS. The sources are tried in the order of `LINKS`. The first configured one is
+ * used, for later renewals too. Throws `CredentialError`.
  */
 export function defaultCredentials(tools: ChainTools): CredentialSource {
   let chosen: ChainLink | null = null
@@ -40,16 +40,15 @@ export function defaultCredentials(tools: ChainTools): CredentialSource {
   return cacheCredentials(lookUp, tools)
 }
 
-/** Credentials are renewed five minutes before they expire, so that a request under way still has valid ones. */
+/** Credentials are renewed five minutes before they expire, so that pending requests still have valid ones. */
 const RENEW_BEFORE_MS = 5 * 60_000
-/** Credentials without an expiry are looked up again every 15 minutes, because their files may be rotated. */
+/** Credentials without an expiry are reloaded every 15 minutes, because their files may be rotated. */
 const LASTING_MS = 15 * 60_000
 const RETRY_MS = 30_000
 
 /**
- * Keeps credentials until shortly before they expire. Callers that arrive during a renewal share one look-up.
- * When a renewal fails while the present credentials are still valid, they stay in use and the next attempt
- * follows 30 seconds later.
+ * Caches credentials until shortly before they expire. Concurrent callers share one renewal. If a renewal fails while
+ * the current credentials are still valid, they stay in use and the next attempt follows 30 seconds later.
  */
 export function cacheCredentials(
   lookUp: CredentialSource,
@@ -79,7 +78,10 @@ export function cacheCredentials(
   }
 }
 
-/** At least 30 seconds ahead, so that a source of very short-lived credentials is not asked for every signature. */
+/**
+ * Returns the time of the next renewal, at least 30 seconds ahead, so that very short-lived credentials are not renewed
+ * for every signature.
+ */
 function nextRenewal({ expires }: AwsCredentials, now: number): number {
   if (!expires) return now + LASTING_MS
   return Math.max(expires.getTime() - RENEW_BEFORE_MS, now + RETRY_MS)

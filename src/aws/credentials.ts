@@ -12,7 +12,7 @@ export interface AwsCredentials {
   expires?: Date
 }
 
-/** Gives the credentials for one signature. It is called before each one and keeps its answer while it is valid. */
+/** Returns the credentials for one signature. It is called before each one and caches valid credentials. */
 export type CredentialSource = () => Promise<AwsCredentials>
 
 export const staticCredentials =
@@ -22,41 +22,41 @@ export const staticCredentials =
 
 export interface ChainTools {
   aws: AwsVariables
-  /** The purpose of the credentials in the words of the log, for example `the object store`. */
+  /** The purpose of the credentials as the log names it, for example `the object store`. */
   purpose: string
   /** Region of the token service (STS). */
   region: string
-  /** Address of the token service; by default that of the region. */
+  /** URL of the token service; by default that of the region. */
   stsUrl?: string
   fetch: Fetch
   /** Returns the text of a file, or null when there is no file at that path. Throws when it cannot be read. */
   readFile: (path: string) => Promise<string | null>
   now: () => Date
   log: Logger
-  /** For profiles whose credentials a program or a session of single sign-on gives; without it they are refused. */
+  /** Reads profiles that use a command or single sign-on; without it they are refused. */
   delegates?: ProfileDelegates
 }
 
 export interface ProfileDelegates {
   /** Runs the command of `credential_process`. */
   process: (profile: string, command: string) => Promise<AwsCredentials>
-  /** Reads the session of a user who has signed in. */
+  /** Reads the session of a signed-in user. */
   singleSignOn: (profile: string) => Promise<AwsCredentials>
 }
 
 /**
- * Looks for credentials in one place. Null means that nothing is set up there, so that the next place is
- * tried. Errors: `CredentialError`.
+ * Looks for credentials in one source. Null if it is not configured, so that the next one is tried. Throws
+ * `CredentialError`.
  */
 export type ChainLink = (tools: ChainTools) => Promise<AwsCredentials | null>
 
 /**
- * There are no credentials. The message may be shown to users; it begins in lower case and has no full stop,
- * because callers put it behind a beginning of their own.
+ * No credentials are available. The message may be shown to users; it starts in lower case and has no full stop,
+ * because callers put a prefix before it.
  */
 export class CredentialError extends Error {
   override readonly name = 'CredentialError'
-  /** True when the place could not be reached, so that a later attempt may succeed. */
+  /** True if the source could not be reached, so that a later attempt may succeed. */
   readonly transient: boolean
   constructor(reason: string, cause?: unknown) {
     super(reason, { cause })
@@ -65,13 +65,13 @@ export class CredentialError extends Error {
 }
 
 /**
- * The error of a place that is set up but yields no credentials. The chain ends with it: to go on to the next
- * place could mean to act under another identity than the operator chose.
+ * Makes the error of a configured source that yields no credentials. It ends the chain, because the next source could
+ * be a different identity than the operator chose.
  */
 export const credentialFault = (reason: string, cause?: unknown): CredentialError => new CredentialError(reason, cause)
 
 const filled = v.pipe(v.string(), v.nonEmpty())
-/** Temporary credentials as container and instance metadata write them. The token service says `SessionToken`. */
+/** Temporary credentials as container and instance metadata return them. The token service says `SessionToken`. */
 const schema = v.object({
   AccessKeyId: filled,
   SecretAccessKey: filled,
@@ -82,7 +82,7 @@ const schema = v.object({
   ),
 })
 
-/** Returns null when the value is no complete set of temporary credentials. */
+/** Parses temporary credentials; null when they are incomplete. */
 export function parseCredentials(answer: unknown): AwsCredentials | null {
   const parsed = v.safeParse(schema, answer)
   if (!parsed.success) return null
@@ -90,7 +90,7 @@ export function parseCredentials(answer: unknown): AwsCredentials | null {
   return { access_key: AccessKeyId, secret_key: SecretAccessKey, session_token: Token, expires: new Date(Expiration) }
 }
 
-/** The same for a JSON text; null also when the text is not JSON. */
+/** Parses temporary credentials from JSON; null also when the text is not JSON. */
 export function parseCredentialsJson(text: string): AwsCredentials | null {
   try {
     return parseCredentials(JSON.parse(text))
@@ -100,9 +100,9 @@ export function parseCredentialsJson(text: string): AwsCredentials | null {
 }
 
 /**
- * Reads a file without surrounding blanks; a missing file reads as an empty text.
- * @param what how an error text names the file, which must not show its path
- * Errors: `CredentialError`.
+ * Reads a file and trims it; a missing file reads as an empty text.
+ * @param what the name of the file in error texts, which must not show its path
+ * Throws `CredentialError`.
  */
 export async function readNamedFile(tools: Pick<ChainTools, 'readFile'>, path: string, what: string): Promise<string> {
   try {

@@ -2,7 +2,7 @@ import { OutboundError, send, TRANSIENT_STATUSES } from '../base/http.ts'
 import { type ChainLink, type ChainTools, credentialFault, parseCredentialsJson, readNamedFile } from './credentials.ts'
 import { assumeWithToken } from './sts.ts'
 
-/** Keys in `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`; temporary keys have `AWS_SESSION_TOKEN` as well. */
+/** Reads `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and, for temporary keys, `AWS_SESSION_TOKEN`. */
 export const fromVariables: ChainLink = async ({ aws }) => {
   const { access_key, secret_key, session_token } = aws
   if (access_key === '' && secret_key === '') return null
@@ -15,7 +15,7 @@ const CONTAINER_ORIGIN = 'http://169.254.170.2'
 /** Loopback and link-local hosts: plain HTTP to them does not leave the machine or its link. */
 const PLAIN_HOSTS = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|169\.254\.170\.2|169\.254\.170\.23|\[fd00:ec2::23\])$/
 
-/** The role of the container, which its platform (ECS or EKS) serves over HTTP. */
+/** Reads the credentials of the container's role, which its platform (ECS or EKS) serves over HTTP. */
 export const fromContainer: ChainLink = async (tools) => {
   const url = containerAddress(tools.aws)
   if (url === null) return null
@@ -47,7 +47,7 @@ function containerAddress({
   throw credentialFault('AWS_CONTAINER_CREDENTIALS_FULL_URI must be https, or http to this machine')
 }
 
-/** The token for the request. A token file is read anew for each request, because the platform rotates it. */
+/** Reads the token for the request. A token file is read for each request, because the platform rotates it. */
 async function readContainerToken(tools: ChainTools): Promise<string> {
   const { container_token, container_token_file } = tools.aws
   const what = 'the file that AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE names'
@@ -57,12 +57,12 @@ async function readContainerToken(tools: ChainTools): Promise<string> {
   return token
 }
 
-/** Beginning of the errors of the last place: it says that all the others were tried before. */
+/** Beginning of the last source's errors, which says that all others were tried. */
 const NO_OTHER_SOURCE = 'neither key variables, web identity, shared files nor a container role'
 
 /**
- * The role of the machine, from instance metadata (version 2 only). It is the last place of the chain, so that
- * a machine without a role is an error and not null.
+ * Reads the credentials of the machine's role from instance metadata (version 2 only). As the last source of the chain,
+ * it throws when there is no role.
  */
 export const fromInstance: ChainLink = async (tools) => {
   if (tools.aws.metadata_disabled)
@@ -98,8 +98,8 @@ async function requestMetadata(
 }
 
 /**
- * The role of a service account in a cluster: the cluster mounts a token as a file, and the token service gives
- * credentials for it. The file is read anew at each renewal, because its content changes.
+ * Exchanges the service account token that a cluster mounts as a file for credentials. The file is read at each
+ * renewal, because its content changes.
  */
 export const fromWebIdentity: ChainLink = async (tools) => {
   const { web_identity_token_file, role_arn, role_session_name } = tools.aws

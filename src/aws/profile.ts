@@ -6,9 +6,8 @@ import { assumeWithKeys, assumeWithToken, type Role } from './sts.ts'
 type Ini = Map<string, Map<string, string>>
 
 /**
- * Reads the INI dialect of the shared files: comments stand on lines of their own or behind a blank, and keys
- * are compared in lower case. An indented line continues the key above it; none of the settings that are read
- * here has such lines, so they are skipped.
+ * Parses the INI dialect of the shared files: comments are on their own lines or after a blank, and keys are
+ * case-insensitive. Indented continuation lines are skipped, since no setting that is read here has any.
  */
 function parseIni(text: string): Ini {
   const sections: Ini = new Map()
@@ -28,7 +27,7 @@ function parseIni(text: string): Ini {
   return sections
 }
 
-/** One spelling for each section: `profile "my name"` and `profile   my name` both become `profile my name`. */
+/** Normalizes a section name: `profile "my name"` and `profile   my name` both become `profile my name`. */
 const sectionName = (heading: string) =>
   heading
     .trim()
@@ -39,7 +38,7 @@ const parseSetting = (text: string) => text.replace(/\s[#;].*$/, '').trim()
 
 type Profile = ReadonlyMap<string, string>
 
-/** The profile that `AWS_PROFILE` names, or else `default`, from the shared credentials file and config file. */
+/** Reads the profile that `AWS_PROFILE` names, or `default`, from the shared credentials and config files. */
 export const fromProfile: ChainLink = async (tools) => {
   const name = tools.aws.profile || 'default'
   const find = await readProfiles(tools)
@@ -50,7 +49,7 @@ export const fromProfile: ChainLink = async (tools) => {
 
 type FindProfile = (name: string) => Profile | null
 
-/** Reads both shared files. Where they define the same key of a profile, the credentials file counts. */
+/** Reads both shared files. If both define a key of a profile, the credentials file wins. */
 async function readProfiles(tools: ChainTools): Promise<FindProfile> {
   const read = async (path: string, what: string) => parseIni(path === '' ? '' : await readNamedFile(tools, path, what))
   const keys = await read(tools.aws.credentials_file, 'the shared credentials file')
@@ -63,8 +62,8 @@ async function readProfiles(tools: ChainTools): Promise<FindProfile> {
 }
 
 /**
- * The credentials of one profile; null when it says nothing about credentials.
- * @param visited profiles that led here through `source_profile`, to detect a circle
+ * Resolves the credentials of one profile; null when it defines none.
+ * @param visited profiles that led here through `source_profile`, to detect a cycle
  */
 async function resolveProfile(
   tools: ChainTools,

@@ -1,7 +1,6 @@
 import { AwsV4Signer } from 'aws4fetch'
 import type { AwsCredentials } from './credentials.ts'
 
-/** A POST request to an AWS service. */
 interface SignedRequest {
   url: string
   headers: Record<string, string>

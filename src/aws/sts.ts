@@ -6,21 +6,21 @@ type Sts = Pick<ChainTools, 'fetch' | 'region' | 'now' | 'stsUrl'>
 
 export interface Role {
   arn: string
-  /** An empty name is replaced by one with the present time. */
+  /** If empty, a name with the current time is used. */
   session_name: string
   external_id?: string
-  /** JSON text of a session policy: the credentials allow what both the role and it allow. */
+  /** JSON text of a session policy: the credentials allow what both the role and the policy allow. */
   policy?: string
-  /** Lifetime of the credentials, from 900 to 43200. The default of the service is 3600. */
+  /** Lifetime of the credentials, 900 to 43200 s. The service's default is 3600. */
   duration_seconds?: number
 }
 
-/** Exchanges a token of an identity provider that the role trusts for credentials. Errors: `CredentialError`. */
+/** Exchanges a token of an identity provider that the role trusts for credentials. Throws `CredentialError`. */
 export function assumeWithToken(tools: Sts, role: Role, token: string): Promise<AwsCredentials> {
   return assume(tools, 'AssumeRoleWithWebIdentity', { ...roleFields(tools, role), WebIdentityToken: token })
 }
 
-/** Exchanges credentials that the role trusts for credentials of the role. Errors: `CredentialError`. */
+/** Exchanges credentials that the role trusts for credentials of the role. Throws `CredentialError`. */
 export function assumeWithKeys(tools: Sts, role: Role, keys: AwsCredentials): Promise<AwsCredentials> {
   return assume(tools, 'AssumeRole', roleFields(tools, role), keys)
 }
@@ -68,13 +68,13 @@ async function assume(
 }
 
 /**
- * Fields as the vendor's own clients encode them: blanks and `*` by their numbers. A server that reads the fields and
- * encodes them anew to check the signature, as emulators do, comes to the same text only so.
+ * Encodes form fields like the vendor's clients, with blanks and `*` percent-encoded. Emulators that re-encode the
+ * fields to check the signature otherwise get a different text.
  */
 const encodeForm = (fields: Record<string, string>) =>
   new URLSearchParams(fields).toString().replaceAll('+', '%20').replaceAll('*', '%2A').replaceAll('%7E', '~')
 
-/** The `<Code>` element of the error document; empty when there is none. */
+/** Returns the `<Code>` element of the error document; empty when there is none. */
 const errorCode = (response: OutboundResponse) =>
   /<Code>([A-Za-z0-9_.-]{1,64})<\/Code>/.exec(response.text())?.[1] ?? ''
 
@@ -102,6 +102,6 @@ const DOMAINS: readonly (readonly [prefix: string, domain: string])[] = [
   ['eu-isoe-', 'cloud.adc-e.uk'],
 ]
 
-/** The domain of the services of a region, for example `amazonaws.com.cn` for `cn-north-1`. */
+/** Returns the domain of a region's services, for example `amazonaws.com.cn` for `cn-north-1`. */
 export const domainOf = (region: string): string =>
   DOMAINS.find(([prefix]) => region.startsWith(prefix))?.[1] ?? 'amazonaws.com'

@@ -1,7 +1,6 @@
 /**
- * An error of the domain. `code` never changes, `status` is the HTTP status of the answer, and `message` may be
- * shown to the caller: it never holds text of a library, a path of the machine or a credential. `cause` holds
- * the details, which only the log may show.
+ * An error of the domain. `code` never changes, `status` is the HTTP status of the response, and `message` may be shown
+ * to the caller: it contains no library text, local path or credential. `cause` holds the details, for the log only.
  */
 export class PlatformError extends Error {
   readonly code: string
@@ -14,7 +13,7 @@ export class PlatformError extends Error {
   }
 }
 
-/** The platform has too much to do at this moment. The answer says in `Retry-After` when to ask again. */
+/** The platform is overloaded. The response's `Retry-After` says when to try again. */
 export class Busy extends PlatformError {
   readonly retryAfterSeconds: number
   constructor(message: string, retryAfterSeconds: number) {
@@ -32,16 +31,16 @@ export const unavailable = (message: string, cause?: unknown) =>
   new PlatformError('Unavailable', 503, message, { cause })
 export const gatewayTimeout = (message: string, cause?: unknown) =>
   new PlatformError('GatewayTimeout', 504, message, { cause })
-/** A fault of the platform whose text the contract prescribes, for example `git clone failed`. */
+/** Makes a fault of the platform with a text that clients rely on, for example `git clone failed`. */
 export const internal = (message: string, cause?: unknown) => new PlatformError('Internal', 500, message, { cause })
 
 export const sessionNotFound = (uuid: string) => notFound(`Session ${uuid} not found.`)
 export const REPOSITORY_UNREACHABLE = 'Repository is not reachable or access was denied.'
 export const repositoryUnreachable = (cause?: unknown) => badRequest(REPOSITORY_UNREACHABLE, cause)
 
-/** Thrown when a user cancelled the round. The run stops, and its round ends `uncompleted`. */
+/** Thrown after a user has cancelled the round. The run stops, and its round ends `uncompleted`. */
 export class RoundCancelled extends Error {
-  /** The e-mail or the name of who cancelled the round. */
+  /** E-mail or name of the user who cancelled the round. */
   readonly by: string
   constructor(by: string) {
     super(`the round was cancelled by ${by}`)

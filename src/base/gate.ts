@@ -1,20 +1,19 @@
 import { Busy } from './errors.ts'
 
-/** Lets only so many pieces of heavy work run at once. */
+/** Limits how much heavy work runs concurrently. */
 export interface Gate {
   /**
-   * Runs `work` as soon as there is room, in the order of the calls.
-   * Errors: `Busy` when too many wait already, when the wait takes too long, and when the signal of a waiting caller
-   * fires; those of `work`.
+   * Runs `work` as soon as there is capacity, in the order of the calls. Throws `Busy` when too many callers wait, when
+   * the wait takes too long or when the waiting caller's signal fires; also the errors of `work`.
    */
   run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>
 }
 
 /**
- * @param options.atOnce pieces of work that run at the same time
- * @param options.waiting callers that may wait for their turn
+ * @param options.atOnce maximum concurrent work
+ * @param options.waiting maximum waiting callers
  * @param options.waitMs longest wait
- * @param options.busy text of the error for callers that get no turn
+ * @param options.busy text of the error for rejected callers
  */
 export function createGate(options: { atOnce: number; waiting: number; waitMs: number; busy: string }): Gate {
   const { atOnce, waiting, waitMs, busy } = options
@@ -53,7 +52,7 @@ export function createGate(options: { atOnce: number; waiting: number; waitMs: n
         return await work()
       } finally {
         const next = queue.shift()
-        // The place passes to the next caller directly, so that no other call can take it in between.
+        // The slot passes to the next caller directly, so that no other call can take it in between.
         if (next) next()
         else running--
       }

@@ -1,13 +1,13 @@
 /**
- * The type of `fetch`. Every HTTP call of core, worker and sidecars goes through `send` below with a `fetch` that
- * was passed in: so each call has a timeout and known errors, and tests can replace all of them in one place.
+ * The type of `fetch`. All HTTP calls of core, worker and sidecars go through `send` below with an injected `fetch`, so
+ * that each has a timeout and known errors, and tests can replace them in one place.
  */
 export type Fetch = typeof globalThis.fetch
 
-/** Statuses that usually pass: too many requests, and faults of a server or of a gateway before it. */
+/** Statuses that are usually temporary: rate limits, and faults of a server or gateway. */
 export const TRANSIENT_STATUSES: readonly number[] = [429, 500, 502, 503, 504]
 
-/** Value of an `Authorization` header for a name and a password (RFC 7617, UTF-8). */
+/** Returns the `Authorization` header value for a name and a password (RFC 7617, UTF-8). */
 export const basicAuthorization = (user: string, password: string): string =>
   `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(`${user}:${password}`)))}`
 
@@ -15,22 +15,22 @@ export interface OutboundRequest {
   url: string | URL
   method?: string
   headers?: Record<string, string>
-  /** Sent as it is. `json` is the alternative: it is serialised, and sets the content type unless `headers` do. */
+  /** Sent unchanged. The alternative `json` is serialised and sets the content type unless `headers` do. */
   body?: BodyInit | null
   json?: unknown
-  /** Milliseconds for one attempt, from the connection to the end of the body. */
+  /** Milliseconds for one attempt, from connecting to the end of the body. */
   timeoutMs: number
-  /** Further attempts after network faults, timeouts and answers with one of `retryStatuses`. Default 0. */
+  /** Additional attempts after network faults, timeouts and statuses in `retryStatuses`. Default 0. */
   retries?: number
   retryStatuses?: readonly number[]
   /**
-   * Milliseconds before the second attempt; each later wait is twice as long. With the default of 250 and three
-   * retries the waits are 250, 500 and 1000 ms. A `Retry-After` of the answer takes the place of a wait.
+   * Milliseconds before the second attempt; each later wait doubles. With the default of 250 and three retries the
+   * waits are 250, 500 and 1000 ms. A `Retry-After` header replaces a wait.
    */
   backoffMs?: number
   signal?: AbortSignal
   redirect?: RequestRedirect
-  /** Largest answer body accepted, in bytes. Default 64 MiB. */
+  /** Largest accepted response body in bytes. Default 64 MiB. */
   maxBytes?: number
 }
 
@@ -39,13 +39,13 @@ export interface OutboundResponse {
   headers: Headers
   body: Uint8Array<ArrayBuffer>
   text(): string
-  /** Throws `OutboundError` kind `body` when the text is no JSON. */
+  /** Throws `OutboundError` of kind `body` when the text is not JSON. */
   json(): unknown
 }
 
 /**
- * A call without a usable answer. `timeout` and `network`: no answer arrived. `body`: it could not be read or was
- * too large. `aborted`: the caller's signal fired.
+ * A call without a usable response. `timeout` and `network`: none arrived. `body`: it could not be read or was too
+ * large. `aborted`: the caller's signal fired.
  */
 export class OutboundError extends Error {
   readonly kind: 'timeout' | 'network' | 'body' | 'aborted'
@@ -56,7 +56,7 @@ export class OutboundError extends Error {
   }
 }
 
-/** Sends a request, with retries. Any HTTP status is an answer. Errors: `OutboundError`. */
+/** Sends a request, with retries. Any HTTP status is returned as a response. Throws `OutboundError`. */
 export async function send(fetcher: Fetch, request: OutboundRequest): Promise<OutboundResponse> {
   const attempts = 1 + (request.retries ?? 0)
   for (let attempt = 1; ; attempt++) {
@@ -121,8 +121,8 @@ function toOutboundResponse(response: Response, bytes: Uint8Array<ArrayBuffer>):
 }
 
 /**
- * The `Retry-After` header in milliseconds from `now`; null when it is absent or unreadable. Servers write it
- * as seconds (`120`) or as a date.
+ * Returns the `Retry-After` header, in seconds (`120`) or a date, as milliseconds from `now`; null when absent or
+ * invalid.
  */
 export function retryAfter(headers: Headers, now = Date.now()): number | null {
   const value = headers.get('retry-after')
@@ -132,7 +132,7 @@ export function retryAfter(headers: Headers, now = Date.now()): number | null {
   return Number.isFinite(wait) && wait >= 0 ? wait : null
 }
 
-/** The longest wait between two attempts, whatever the server asks for. */
+/** The longest wait between two attempts, regardless of the server's request. */
 const MAX_WAIT_MS = 60_000
 
 async function pause(request: OutboundRequest, attempt: number, requestedMs: number | null = null): Promise<void> {
@@ -140,7 +140,7 @@ async function pause(request: OutboundRequest, attempt: number, requestedMs: num
   await delay(Math.min(requestedMs ?? backoff, MAX_WAIT_MS), request.signal)
 }
 
-/** Waits `ms` milliseconds. Errors: `OutboundError` of kind `aborted` when the signal fires before. */
+/** Waits `ms` milliseconds. Throws `OutboundError` of kind `aborted` if the signal fires first. */
 export function delay(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = () => {
@@ -158,8 +158,8 @@ export function delay(ms: number, signal?: AbortSignal): Promise<void> {
 
 /**
  * Reads a stream to its end; a missing stream reads as no bytes.
- * @param limit largest size in bytes; reading stops as soon as the stream exceeds it
- * @param tooLarge makes the error that is thrown then
+ * @param limit largest size in bytes; reading stops once it is exceeded
+ * @param tooLarge makes the error for that case
  */
 export async function readStream(
   stream: ReadableStream<Uint8Array> | null,
@@ -187,9 +187,9 @@ export async function readStream(
   return await concatenate([...blocks, pending.subarray(0, filled)], size)
 }
 
-/** Smaller chunks are collected: a sender may put each byte into a chunk of its own, which takes far more memory. */
+/** Smaller chunks are merged: a sender may put each byte into its own chunk, which takes far more memory. */
 const SMALL_CHUNK = 16 * 1024
-/** Bytes that are copied before the event loop runs again. */
+/** Bytes to copy before yielding to the event loop. */
 const COPY_AT_ONCE = 4 * 1024 * 1024
 
 async function concatenate(blocks: readonly Uint8Array[], size: number): Promise<Uint8Array<ArrayBuffer>> {

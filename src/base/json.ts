@@ -4,25 +4,25 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 export type JsonObject = { [key: string]: Json }
 
 /**
- * Recognises an object that is neither null nor a list. Only the outermost shape is checked, because everything
- * inside of what `JSON.parse` returned is JSON anyway.
+ * True if the value is an object, not null or a list. Only the outermost shape is checked, because everything in a
+ * result of `JSON.parse` is JSON.
  */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The member of an object, never one of the prototype: the key may come from outside and be `__proto__`. */
+/** Returns an object's own member, never one of the prototype: the key may come from outside and be `__proto__`. */
 export const ownMember = (object: JsonObject, key: string): Json | undefined =>
   Object.hasOwn(object, key) ? object[key] : undefined
 
-/** The member of a value that may be of any type; undefined when it is no object or has no such key. */
+/** Returns a member of a value; undefined when the value is no object or lacks the key. */
 export const memberOf = (value: Json | undefined, key: string): Json | undefined =>
   isJsonObject(value) ? ownMember(value, key) : undefined
 
-/** The items of a list; none when the value is anything else. */
+/** Returns the items of a list; none for any other value. */
 export const itemsOf = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : [])
 
-/** Compares two JSON values of limited depth; the order of keys does not matter. */
+/** Compares two JSON values of limited depth, ignoring the order of keys. */
 export function isEqualJson(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true
   if (Array.isArray(a) && Array.isArray(b))

@@ -1,15 +1,15 @@
-/** Limits of a JSON document beside that of its bytes. */
+/** Limits of a JSON document besides its size in bytes. */
 export interface JsonLimits {
-  /** Values and keys of all levels together. Each of them costs more than its bytes. */
+  /** Values and keys of all levels together. Each costs more memory than its bytes. */
   values: number
-  /** Lists and objects inside each other. */
+  /** Nesting of lists and objects. */
   depth: number
 }
 
-/** Enough for everything that the platform is sent, and parsed within some milliseconds. */
+/** Large enough for every request, and parsed within milliseconds. */
 export const JSON_LIMITS: JsonLimits = { values: 20_000, depth: 100 }
 
-/** The document holds more than its limits allow. The message is meant for who sent it. */
+/** The document exceeds the limits. The message is meant for the sender. */
 export class JsonTooLarge extends Error {
   readonly limit: keyof JsonLimits
   constructor(limit: keyof JsonLimits, most: number) {
@@ -23,9 +23,9 @@ const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
 
 /**
- * Parses JSON in UTF-8, and looks at its size before: a parser takes many times the memory and time of a text for one
- * that consists of a hundred thousand small values, and nesting can exceed the stack of what works with it later.
- * Errors: `JsonTooLarge`; `TypeError` for bytes that are no UTF-8; `SyntaxError` for a text that is no JSON.
+ * Parses JSON in UTF-8 after checking its limits: a hundred thousand small values take many times the memory and time
+ * of their text, and deep nesting can overflow the stack of later code. Throws `JsonTooLarge`; `TypeError` for invalid
+ * UTF-8; `SyntaxError` for invalid JSON.
  */
 export function parseLimitedJson(bytes: Uint8Array, limits: JsonLimits = JSON_LIMITS): unknown {
   measure(bytes, limits)

@@ -4,7 +4,7 @@ export interface Logger {
   info(message: string, fields?: LogFields): void
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
-  /** A logger that adds these fields, for example `request_id`, to each of its lines. */
+  /** Returns a logger that adds these fields, for example `request_id`, to each line. */
   with(fields: LogFields): Logger
 }
 export type LogFields = Record<string, unknown>
@@ -12,7 +12,7 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 const LEVEL_ORDER: Record<LogLevel, number> = { debug: 10, info: 20, warn: 30, error: 40 }
 
-/** Turns an error into its name, message and stack, because JSON would show an error as `{}`. */
+/** Converts an error to its name, message and stack, because JSON would show an error as `{}`. */
 const toLoggable = (value: unknown): unknown =>
   value instanceof Error
     ? {
@@ -26,8 +26,8 @@ const toLoggable = (value: unknown): unknown =>
 /**
  * @param options.level lines below it are dropped; default `info`
  * @param options.write receives one line without its line feed; default `console.log`
- * @param options.secrets values that are replaced by `***` wherever they occur; those under six characters are
- *   left alone, because they would also hit ordinary words
+ * @param options.secrets values that are replaced by `***` anywhere in a line; those under six characters are skipped,
+ * because they would match ordinary words
  */
 export function createLogger(options: {
   level?: LogLevel
@@ -56,8 +56,8 @@ export function createLogger(options: {
 }
 
 /**
- * The forms of each secret in a line: as it is, escaped once as a JSON string, and escaped twice in JSON inside
- * a JSON string. The longest come first: where one secret is the beginning of another, the longer one is replaced.
+ * Returns the forms of each secret in a line: as is, escaped as a JSON string, and escaped twice for JSON inside a JSON
+ * string. The longest come first, because one secret may be the beginning of another.
  */
 function secretForms(secrets: readonly string[]): string[] {
   const quoted = (text: string) => JSON.stringify(text).slice(1, -1)

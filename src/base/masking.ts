@@ -1,23 +1,23 @@
 import { isJsonObject, type Json, ownMember } from './json.ts'
 
-/** Stands in the place of a value that must not be seen. The engine writes the same words. */
+/** Replacement of a sensitive value, the same as the engine's. */
 export const MASK = '(sensitive value)'
 
-/** Replaces the sensitive values that it was made for, and leaves everything else as it is. */
+/** Masks the sensitive values that it was made for. */
 export interface Masker {
-  /** Replaces them in a text, also where they are escaped as in JSON. */
+  /** Masks them in a text, also where they are JSON-escaped. */
   text(text: string): string
-  /** Replaces them in every string of a JSON value; keys stay as they are. */
+  /** Masks them in every string of a JSON value except its keys. */
   json(value: Json): Json
 }
 
-/** Shorter values are not searched for in texts; `maskFlagged` hides them where the plan marks them as sensitive. */
+/** Shorter values are not searched for in texts; `maskFlagged` masks those that the plan marks as sensitive. */
 const MIN_LITERAL = 4
-/** Values of at least this length are replaced inside longer words too. */
+/** Values of at least this length are also replaced inside longer words. */
 const MIN_UNBOUNDED = 8
-/** Values that reveal nothing by themselves and occur in every plan: booleans, null and short numbers. */
+/** Values that reveal nothing and occur in every plan: booleans, null and short numbers. */
 const HARMLESS = /^(true|false|null|\d{1,5})$/
-/** A value that could be an ordinary word of any text, for example `password` or `Postgres`. */
+/** A value that could be an ordinary word, for example `password` or `Postgres`. */
 const WORD = /^\p{Lu}?[\p{Ll}_-]{1,15}$/u
 
 /**
@@ -35,7 +35,7 @@ export function createMasker(literals: Iterable<string>): Masker {
   return { text, json: (value) => mapStrings(value, text) }
 }
 
-/** Puts one mark in place of each match. Matches that overlap get one mark together, so that no rest of one stays. */
+/** Replaces each match with the mask. Overlapping matches get one mask together, so that no part of one remains. */
 function hideMatches(text: string, pattern: RegExp): string {
   const pieces: string[] = []
   let end = 0
@@ -49,8 +49,8 @@ function hideMatches(text: string, pattern: RegExp): string {
 }
 
 /**
- * The forms of a value in a text: as it is and as a JSON string. Of a value with several lines, a private key
- * for example, each line of at least eight characters counts as well, because a log may show a single line.
+ * Returns the forms of a value in a text: as is and as a JSON string. Of a multi-line value such as a private key, each
+ * line of at least eight characters counts too, because a log may show a single line.
  */
 function literalForms(literal: string): string[] {
   const lines = literal.includes('\n')
@@ -63,9 +63,9 @@ function literalForms(literal: string): string[] {
 }
 
 /**
- * The pattern that finds one form. A form that could be an ordinary word matches only where it is the whole text
- * or stands alone in quotes, and another short one only as a whole word: with the password `postgres`, the name
- * `postgres_version` and the sentence `a postgres server` stay readable.
+ * Returns the pattern for one form. A form that could be an ordinary word matches only as the whole text or alone in
+ * quotes, and any other short one only as a whole word: with the password `postgres`, the name `postgres_version` and
+ * the sentence `a postgres server` stay readable.
  */
 function toPattern(form: string): string {
   const literal = form.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
@@ -82,8 +82,8 @@ function mapStrings(value: Json, change: (text: string) => string): Json {
 }
 
 /**
- * Replaces the parts of a value that the plan marks as sensitive. `flags` has the shape of the value with `true`
- * in place of each sensitive part. Null stays visible, because the absence of a value is no secret.
+ * Masks the parts of a value that the plan marks as sensitive. `flags` mirrors the value, with `true` for each
+ * sensitive part. Null stays visible, because the absence of a value is no secret.
  */
 export function maskFlagged(value: Json, flags: Json | undefined): Json {
   if (flags === true) return value === null ? null : MASK

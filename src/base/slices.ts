@@ -1,11 +1,8 @@
-/**
- * A long computation in slices. Between two slices the event loop runs, so that other requests are answered while the
- * computation goes on.
- */
+/** Splits a long computation into slices. Between them the event loop runs, so that other requests are served. */
 export interface Slices {
-  /** True once the present slice is over. Cheap enough to be called after every few thousand steps. */
+  /** True once the current slice is over. Cheap enough to call every few thousand steps. */
   due(): boolean
-  /** Ends the slice: waits until the event loop has run. Errors: the reason of the signal, once it has fired. */
+  /** Ends the slice and waits until the event loop has run. Throws the signal's reason once it has fired. */
   pause(): Promise<void>
 }
 

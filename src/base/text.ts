@@ -1,7 +1,7 @@
 /**
- * Shortens a text that is too long for a model: its beginning and its end stay, and a marker between them says
- * how many characters are missing.
- * @param limit most UTF-16 units to keep, half at each end; the marker is not counted
+ * Shortens a text that is too long for a model to its beginning and end, with a marker that says how many characters
+ * are missing.
+ * @param limit maximum UTF-16 units to keep, half at each end, without the marker
  */
 export function cutMiddle(text: string, limit: number): string {
   if (text.length <= limit) return text
@@ -14,13 +14,13 @@ export function cutMiddle(text: string, limit: number): string {
 
 const isLowSurrogate = (code: number) => code >= 0xdc00 && code <= 0xdfff
 
-/** True for a uuid in its usual form, in upper or lower case. */
+/** True if the text is a uuid in its usual form, in upper or lower case. */
 export const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 
-/** Longer texts are compared by their beginning. */
+/** Longer texts are compared by their beginning only. */
 const MAX_COMPARED = 200
 
-/** Returns the number of letters to add, remove or replace to turn one text into the other. */
+/** Returns the Levenshtein distance of two texts. */
 export function editDistance(a: string, b: string): number {
   const [from, to] = [a.slice(0, MAX_COMPARED), b.slice(0, MAX_COMPARED)]
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
@@ -35,6 +35,6 @@ export function editDistance(a: string, b: string): number {
   return row[to.length] ?? 0
 }
 
-/** The same, or Infinity for texts whose lengths alone differ by more than `limit`. */
+/** Returns the distance, or Infinity if the lengths alone differ by more than `limit`. */
 export const distanceWithin = (a: string, b: string, limit: number): number =>
   Math.abs(a.length - b.length) > limit ? Infinity : editDistance(a, b)

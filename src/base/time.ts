@@ -1,7 +1,6 @@
 /**
- * Waits for `work`, but not longer than `ms` milliseconds. The work itself is not stopped: an outcome that
- * comes after the limit is dropped.
- * Errors: that of the work, or the one that `lateError` makes when the time is over.
+ * Waits at most `ms` milliseconds for `work`, which is not stopped; a later outcome is dropped. Throws the error of the
+ * work, or that of `lateError` on timeout.
  */
 export async function withTimeLimit<T>(ms: number, work: Promise<T>, lateError: () => Error): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -15,7 +14,7 @@ export async function withTimeLimit<T>(ms: number, work: Promise<T>, lateError: 
   }
 }
 
-/** Waits at most `ms` milliseconds and answers whether `work` was over by then. Errors: that of the work. */
+/** Waits at most `ms` milliseconds and reports whether `work` has ended. Throws the error of the work. */
 export async function endsWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const limit = new Promise<false>((resolve) => {
@@ -29,9 +28,8 @@ export async function endsWithin(ms: number, work: Promise<unknown>): Promise<bo
 }
 
 /**
- * Waits for `work`, but not after `signal` has fired, whether that was before or while waiting. For work that may not
- * listen to its signal: it is not stopped itself, and an outcome that comes later is dropped.
- * Errors: that of the work, or the reason of the signal.
+ * Waits for `work` until `signal` fires. For work that may ignore its signal: it is not stopped, and a later outcome is
+ * dropped. Throws the error of the work, or the signal's reason.
  */
 export async function waitUnlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()

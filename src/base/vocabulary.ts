@@ -1,4 +1,4 @@
-/** The words of the domain, spelled as the API shows them and as the enum types of the database store them. */
+/** The terms of the domain, spelled as in the API and in the enum types of the database. */
 export const OPERATIONS = ['generate', 'drift', 'import'] as const
 
 export type Operation = (typeof OPERATIONS)[number]
@@ -34,7 +34,7 @@ export const MODES = ['generate', 'drift', 'import', 'apply'] as const
 
 export type Mode = (typeof MODES)[number]
 
-/** One exchange of the conversation: what the user asked, and what the platform answered. */
+/** One exchange of the conversation: the user's request and the platform's answer. */
 export interface Turn {
   user: string
   assistant: string

@@ -2,13 +2,13 @@ import type { AuditRecord } from './list.ts'
 
 const COLUMNS = ['id', 'at', 'action', 'actor', 'user_id', 'session_id', 'address', 'detail'] as const
 
-/** A spreadsheet takes a cell that begins like this for a formula. */
+/** Beginnings of cells that a spreadsheet interprets as formulas. */
 const FORMULA = /^[=+\-@\t\r]/
 
 /**
- * Writes batches of entries as CSV after RFC 4180: a line of column names, then one line for each entry, `detail` as
- * JSON. A cell that a spreadsheet would take for a formula begins with an apostrophe. One batch is read at a time, when
- * the reader asks for it; an error of a batch breaks the stream off, so that a part is never taken for the whole.
+ * Writes batches of entries as CSV (RFC 4180): a header line, then one line per entry, with `detail` as JSON. Cells
+ * that a spreadsheet would interpret as formulas get a leading apostrophe. Batches are read on demand. If one fails,
+ * the stream breaks off, so that a part is never mistaken for the whole.
  */
 export function toCsv(batches: AsyncGenerator<AuditRecord[]>): ReadableStream<Uint8Array<ArrayBuffer>> {
   const encoder = new TextEncoder()

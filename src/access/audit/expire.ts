@@ -1,17 +1,17 @@
 import type { Sql } from '../../data/db/types.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
-/** A hundred years. An earlier moment than that need not be a date that can be written. */
+/** A hundred years. Dates further back may not be representable. */
 const MAX_DAYS = 36_500
 const BATCH = 5_000
-/** One sweep removes at most a million entries; the next one goes on. */
+/** One sweep removes at most a million entries; the next one continues. */
 const MOST_BATCHES = 200
 
 /**
- * Removes the entries of the record, and the counts of refused sign-ins, that are older than so many days. It does so
- * in batches, each in a transaction of its own, and stops between two of them when `signal` fires.
+ * Removes audit entries and counts of refused sign-ins older than `days`, in batches with a transaction each. Stops
+ * between two batches when `signal` fires.
  * @param days 0 keeps everything
- * @returns how many entries were removed
+ * @returns the number of removed entries
  */
 export async function expireAuditRecords(
   sql: Sql,

@@ -2,7 +2,7 @@ import type { Query, Sql } from '../../data/db/types.ts'
 import { containing } from '../../data/db/values.ts'
 import type { AuditAction } from './record.ts'
 
-/** An entry as it is published. */
+/** An entry as the API returns it. */
 export interface AuditRecord {
   id: number
   /** Like `2026-03-01T14:25:30.123456Z`, in UTC. */
@@ -17,23 +17,23 @@ export interface AuditRecord {
 
 export interface AuditFilter {
   action?: AuditAction
-  /** Part of the present e-mail of the user; upper and lower case count as equal and no character is a wildcard. */
+  /** Part of the user's current e-mail, case-insensitive and without wildcards. */
   user_email?: string
   session_id?: string
-  /** Entries from this moment on, as a timestamp with its offset. */
+  /** Start of the period (inclusive), as a timestamp with its offset. */
   after?: string
-  /** Entries from before this moment. */
+  /** End of the period (exclusive). */
   before?: string
 }
 
-/** Entries are counted up to this number, because counting a million takes longer than reading a page. */
+/** Entries are counted only up to this number, because counting a million takes longer than reading a page. */
 export const MOST_COUNTED = 5_000
 
 export interface AuditPage {
   items: AuditRecord[]
   /** At most `MOST_COUNTED`. */
   total: number
-  /** False when more match than `total` says. */
+  /** False if more entries match than `total` says. */
   total_is_exact: boolean
 }
 
@@ -57,7 +57,7 @@ export async function listAuditRecords(
   return { items, total, total_is_exact: found === total }
 }
 
-/** Reads matching entries in batches, newest first, up to `most` in all. */
+/** Reads matching entries in batches, newest first, at most `most` in all. */
 export async function* readAuditRecords(
   sql: Sql,
   filter: AuditFilter,
@@ -75,7 +75,7 @@ export async function* readAuditRecords(
   }
 }
 
-/** The ids are found in an index alone; only the rows of the page are read. */
+/** Reads the rows of one page. The ids are found with an index alone. */
 const readRows = async (sql: Sql, where: Query, window: Query): Promise<AuditRecord[]> => [
   ...(await sql<AuditRecord[]>`
     SELECT r.id, r.at, r.action, r.actor, r.user_id, r.session_uuid AS session_id, r.address, r.detail
@@ -84,7 +84,7 @@ const readRows = async (sql: Sql, where: Query, window: Query): Promise<AuditRec
     ORDER BY r.at DESC, r.id DESC`.unprepared()),
 ]
 
-/** In an object, because a promise of a statement would run it. */
+/** Builds the condition, wrapped in an object because awaiting a query would run it. */
 async function buildCondition(sql: Sql, filter: AuditFilter): Promise<{ where: Query }> {
   const { action, session_id, after, before } = filter
   const email = filter.user_email?.trim() ? filter.user_email : null
@@ -100,7 +100,9 @@ async function buildCondition(sql: Sql, filter: AuditFilter): Promise<{ where: Q
 
 const MAX_LISTED_USERS = 500
 
-/** With the ids in the statement, the planner knows how many users there are and which index serves best. */
+/**
+ * Returns the condition for these users. With the ids inlined, the planner knows their number and picks the best index.
+ */
 function usersCondition(sql: Sql, email: string, ids: number[]): Query {
   const [first] = ids
   if (first === undefined) return sql`false`

@@ -1,7 +1,7 @@
 import type { Db, Query } from '../../data/db/types.ts'
 import { storable } from '../../data/db/values.ts'
 
-/** What is recorded. New names may be added; the meaning of a name never changes. */
+/** The recorded actions. New names may be added; the meaning of a name never changes. */
 export const AUDIT_ACTIONS = [
   'round_accepted',
   'round_cancelled',
@@ -18,41 +18,41 @@ export const AUDIT_ACTIONS = [
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
-/** The name of the platform itself, where a run and not a caller did something. */
+/** Name of the platform as actor, where a run and not a caller acts. */
 export const PLATFORM = 'platform'
 
-/** Who does something. */
+/** The user, or the platform, that performs an action. */
 export interface Actor {
-  /** The caller, or the owner of the round in which the platform does it; null for neither. */
+  /** The caller, or the owner of the round in which the platform acts; null for neither. */
   user_id: number | null
-  /** E-mail or name at this time, or `PLATFORM`. */
+  /** E-mail or name at the time of the action, or `PLATFORM`. */
   name: string
-  /** Where the caller's request came from; null when it is not known or when there is no request. */
+  /** Source address of the caller's request; null when unknown or without a request. */
   address: string | null
 }
 
-/** The platform as the actor in a round of this user. */
+/** Returns the platform as the actor in a round of this user. */
 export const platformFor = (userId: number | null): Actor => ({ user_id: userId, name: PLATFORM, address: null })
 
-/** A user as the actor. */
+/** Returns a user as the actor. */
 export const userActor = (
   user: { id: number; email: string | null; display_name: string | null },
   address: string | null,
 ): Actor => ({ user_id: user.id, name: user.email || user.display_name || `user-${user.id}`, address })
 
-/** One entry of the record. A part that only the statement knows is a piece of SQL. */
+/** One audit entry. A part that only the statement knows is a piece of SQL. */
 export interface AuditEntry {
   action: AuditAction | Query
   actor: { user_id: number | null | Query; name: string | Query; address: string | null }
-  /** The uuid of the session that it is about. */
+  /** The uuid of the session concerned. */
   session_id?: string | null | Query
-  /** Plain JSON: names, numbers and addresses of things. It must hold no secret and no text of a request. */
+  /** Plain JSON: names, numbers and addresses. It must not contain secrets or the text of a request. */
   detail?: object | Query
 }
 
 /**
- * The statement that adds entries, one for each row of `source`, for example as a part `WITH audit AS (…)` of the
- * statement that does what they tell of. Without a source it adds one.
+ * Returns the statement that adds one entry per row of `source`, or a single one without it. It can be part (`WITH
+ * audit AS (…)`) of the statement that performs the recorded action.
  * @param source `FROM … WHERE …`
  */
 export const auditInsert = (db: Db, entry: AuditEntry, source: Query = db``): Query => db`
@@ -61,7 +61,7 @@ export const auditInsert = (db: Db, entry: AuditEntry, source: Query = db``): Qu
          ${entry.session_id ?? null}::uuid, ${storable(entry.actor.address)}::text, ${jsonOf(entry.detail)}::jsonb
   ${source}`
 
-/** Adds an entry inside the transaction that does what it tells of, so that either both are written or neither. */
+/** Adds an entry in the transaction that performs the recorded action, so that both are written or neither. */
 export async function recordAudit(tx: Db, entry: AuditEntry): Promise<void> {
   await auditInsert(tx, entry)
 }

@@ -2,18 +2,20 @@ import ipaddr from 'ipaddr.js'
 import type { Context } from '../../context.ts'
 import type { Sql } from '../../data/db/types.ts'
 
-/** Counts refused sign-ins, of which an attacker can cause any number. */
+/** Counts refused sign-ins, since an attacker can cause any number of them. */
 export interface RefusalCounter {
-  /** Counts one in memory. Never throws and waits for nothing. */
+  /** Counts one in memory. Never throws or blocks. */
   count(reason: string, address: string | null): void
-  /** Writes what was counted since the last time. Never throws: what could not be written is written with the next. */
+  /**
+   * Writes the counts since the last flush. Never throws: counts that could not be written are kept for the next flush.
+   */
   flush(): Promise<void>
 }
 
 const FLUSH_AFTER_MS = 5_000
-/** Address prefixes that are told apart between two writes; the rest is counted as `OTHER`. */
+/** Address prefixes that are kept apart between two writes; the rest is counted as `OTHER`. */
 const MOST_IN_MEMORY = 200
-/** Rows of one hour, before further prefixes are counted as `OTHER`. It bounds the table, not the counts. */
+/** Rows per hour before further prefixes are counted as `OTHER`. It bounds the table, not the counts. */
 const MOST_ROWS_AN_HOUR = 40
 const MAX_REASON = 100
 const OTHER = 'other'
@@ -25,7 +27,7 @@ interface Count {
   refusals: number
 }
 
-/** Makes a counter that writes at most once in five seconds, apart from the requests whose refusals it counts. */
+/** Makes a counter that writes at most every five seconds, independently of the requests that it counts. */
 export function createRefusalCounter({ sql, log, now }: Pick<Context, 'sql' | 'log' | 'now'>): RefusalCounter {
   let counts = new Map<string, Count>()
   let timer: ReturnType<typeof setTimeout> | null = null
@@ -57,7 +59,7 @@ export function createRefusalCounter({ sql, log, now }: Pick<Context, 'sql' | 'l
   const schedule = () => {
     if (timer !== null) return
     timer = setTimeout(flush, FLUSH_AFTER_MS)
-    // A process that has nothing else to do may end; whoever stops it in good order flushes.
+    // The timer must not keep an idle process alive; a regular shutdown flushes.
     if (typeof timer === 'object') timer.unref()
   }
   return {
@@ -70,7 +72,7 @@ export function createRefusalCounter({ sql, log, now }: Pick<Context, 'sql' | 'l
   }
 }
 
-/** The network that an address is in: 24 bits of IPv4 or 48 of IPv6, which is what one caller commonly has. */
+/** Returns the network of an address: 24 bits of IPv4 or 48 of IPv6, the usual allocation of one caller. */
 export function toPrefix(address: string | null): string {
   if (address === null || !ipaddr.isValid(address)) return 'unknown'
   const parsed = ipaddr.process(address)
@@ -79,7 +81,7 @@ export function toPrefix(address: string | null): string {
   return `${kind.networkAddressFromCIDR(`${parsed}/${bits}`)}/${bits}`
 }
 
-/** The rows are written in one order by all processes, so that two of them cannot wait for each other. */
+/** Writes the counts. All processes use the same order of rows, so that they cannot deadlock. */
 async function writeCounts(sql: Sql, counts: readonly Count[]): Promise<void> {
   const column = <K extends keyof Count>(name: K) => counts.map((count) => count[name])
   await sql`
@@ -103,15 +105,15 @@ async function writeCounts(sql: Sql, counts: readonly Count[]): Promise<void> {
       DO UPDATE SET refusals = sign_in_refusals.refusals + excluded.refusals`
 }
 
-/** Refused sign-ins of a span of time, in sums. */
+/** Sums of refused sign-ins in a period. */
 export interface RefusalSums {
-  /** The full hours that were counted. */
+  /** Start and end of the counted full hours. */
   from: string
   until: string
   total: number
-  /** By the reason, the most frequent first. */
+  /** By reason, the most frequent first. */
   reasons: { reason: string; refusals: number }[]
-  /** By the network of the caller, the most frequent first; at most 20. `other` sums up those that were not told apart. */
+  /** By network of the caller, the most frequent first; at most 20. `other` sums up those that were not kept apart. */
   addresses: { address_prefix: string; refusals: number }[]
 }
 
@@ -119,7 +121,10 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const MAX_SPAN_MS = 31 * DAY_MS
 
-/** The span of `sumRefusals` as ISO timestamps: the day before `before`, or from `after` on but 31 days at most. */
+/**
+ * Returns the period of `sumRefusals` as ISO timestamps: the day before `before`, or from `after` on but at most 31
+ * days.
+ */
 function spanOf({ after, before, now }: { after?: string; before?: string; now: Date }): {
   from: string
   until: string
@@ -132,8 +137,8 @@ function spanOf({ after, before, now }: { after?: string; before?: string; now: 
 }
 
 /**
- * Sums up the refused sign-ins of the hours from `after` until `before`: by default of the last 24 hours, and of 31 days
- * at most. Counts of the last seconds may not be written yet.
+ * Sums up the refused sign-ins of the hours from `after` until `before`: by default the last 24 hours, at most 31 days.
+ * Counts of the last seconds may not be written yet.
  */
 export async function sumRefusals(
   sql: Sql,
