@@ -6,7 +6,7 @@ export function screensAt(pathname: string): string[] {
   return [first || 'start']
 }
 
-/** Preloads the scripts of the first screen together with those of every page, before the router asks for them. */
+/** Preloads the scripts of the first screen (`scripts`, by screen) and of every page before the router needs them. */
 export function loadAhead(scripts: Record<string, string[]>, { head } = document, { pathname } = location): void {
   for (const name of screensAt(pathname))
     for (const href of Object.hasOwn(scripts, name) ? (scripts[name] ?? []) : [])

@@ -112,10 +112,7 @@ interface TrustedTypes {
   createPolicy(name: 'default', rules: { createScriptURL(url: string): string }): unknown
 }
 
-/**
- * Restricts the page to scripts of its own build. Browsers with trusted types call this before they start a worker;
- * they refuse to turn text into a script, because there is no rule for it.
- */
+/** Restricts the page to scripts of its own build: browsers with trusted types refuse to turn text into a script. */
 function trustOwnScripts(types = (globalThis as { trustedTypes?: TrustedTypes }).trustedTypes): void {
   types?.createPolicy('default', {
     createScriptURL: (given) => {

@@ -26,7 +26,7 @@ export interface AttemptFrame {
   eventLog: EventLog
 }
 
-/** Makes the run of a claimed round. */
+/** Creates the run of a claimed round. */
 export async function openRun(context: Context, claim: Claim, mode: RoundMode, frame: AttemptFrame): Promise<BareRun> {
   const { held, cancelled, recording, eventLog } = frame
   const meter = createMeter({ price: createPricing(context.config.llm.prices) })
@@ -54,7 +54,7 @@ export async function openRun(context: Context, claim: Claim, mode: RoundMode, f
   return run
 }
 
-/** Records in the log and for those who watch the round that somebody has cancelled it. */
+/** Records in log and event log that the round was cancelled. */
 function announceCancellation({ cancellation, log, eventLog }: BareRun): void {
   const announce = () => {
     const reason: unknown = cancellation?.signal.reason
@@ -66,11 +66,11 @@ function announceCancellation({ cancellation, log, eventLog }: BareRun): void {
   else cancellation?.signal.addEventListener('abort', announce, { once: true })
 }
 
-/** The event log of an attempt. The secrets of the configuration are masked in it from the start. */
+/** Opens the event log of an attempt, in which the secrets of the configuration are masked from the start. */
 export const openRoundEventLog = ({ sql, log, config }: Context, claim: Claim): EventLog =>
   openEventLog(sql, claim, { log, mask: createMasker(maskedSecretsOf(config)).text })
 
-/** The head of a recording of the round. */
+/** Returns the head of a recording of the round. */
 export function toRecordedRound({ config, now }: Context, claim: Claim): RecordedRound {
   const { session } = claim
   return {
@@ -91,8 +91,8 @@ export function toRecordedRound({ config, now }: Context, claim: Claim): Recorde
 }
 
 /**
- * Makes the session's token budget; null when there is no limit. An apply that an earlier attempt has begun goes on
- * although the budget is used up, because its result has to be reported.
+ * Creates the session's token budget; null without a limit, and for an apply that an earlier attempt began, because its
+ * result has to be reported.
  */
 export async function openBudget(
   { config, sql }: Context,

@@ -18,7 +18,7 @@ import type { Workspace } from './workspace/types.ts'
 
 const UNEXPECTED = 'an unexpected error occurred; the log of the worker has the details.'
 
-/** The dependencies of a run besides the context. The worker injects them. */
+/** Dependencies of a run besides the context, injected by the worker. */
 export interface RoundFrame {
   openWorkspace(round: ClaimedRound, options: { log: Logger; signal: AbortSignal }): Promise<Workspace>
   /** Sends the notification `system.exception.failure`. Never throws. */
@@ -30,10 +30,9 @@ export interface RoundFrame {
 }
 
 /**
- * Runs a waiting round from its claim to its terminal status. Returns when the round is finished, when it is released
- * because the worker stops (`signal` fires with the reason `STOPPING`), or when another worker has it. A round
- * that somebody cancels ends `uncompleted`.
- * Errors: those of the database. The queue offers the round again then.
+ * Runs a waiting round from its claim to its terminal status. Returns when the round has ended, when it is released
+ * because the worker stops (reason `STOPPING` of `signal`), or when another worker has claimed it. Errors: those of the
+ * database, after which the queue offers the round again.
  */
 export async function runRound(
   context: Context,
@@ -70,7 +69,7 @@ async function runClaimed(context: Context, claim: Claim, modes: Modes, frame: C
     log.info('round starts', { mode: claim.mode })
     const cancelled = frame.cancelling.signal
     const eventLog = openRoundEventLog({ ...context, log }, claim)
-    // Whoever sees the end of the round has been offered everything that happened before it.
+    // Events must be flushed before anybody sees the end of the round.
     const attempted = await attempt({ ...context, log }, claim, modes, {
       ...frame,
       held,
@@ -100,7 +99,7 @@ async function runClaimed(context: Context, claim: Claim, modes: Modes, frame: C
   }
 }
 
-/** Runs the mode of a round and returns its end. Errors: `LeaseLost`; any other error is an end with `failed`. */
+/** Runs the mode of a round and returns its end. Errors: `LeaseLost`; any other error becomes an end with `failed`. */
 async function attempt(
   context: Context,
   claim: Claim,
@@ -125,7 +124,7 @@ async function attempt(
     const cancelled = mode.workspace && frame.cancelled.aborted ? frame.cancelled.reason : error
     if (cancelled instanceof RoundCancelled) {
       noteCancellation(run, cancelled)
-      // An apply throws this only before it has submitted anything, so its plan is as good as before.
+      // An apply throws this only before submission, so its plan is still valid.
       const keeps_plan = claim.mode === 'apply'
       return {
         status: 'uncompleted',
@@ -144,19 +143,19 @@ async function attempt(
   }
 }
 
-/** Ends a round that was cancelled before this worker claimed it: stops what an earlier attempt left running. */
+/** Ends a round that was cancelled before its claim, and stops jobs of earlier attempts. */
 async function endUnstarted(run: BareRun): Promise<void> {
   await settleJobs(run)
   run.cancellation?.signal.throwIfAborted()
 }
 
-/** Adds to the last answer of the conversation that the round was cancelled; an apply has its report there. */
+/** Notes the cancellation in the last turn of the conversation, except for an apply, which has its report there. */
 function noteCancellation({ conversation, round }: BareRun, { by }: RoundCancelled): void {
   const last = conversation.length > round.history.length ? conversation.at(-1) : undefined
   if (last && round.mode !== 'apply') last.assistant = `${last.assistant}\n\n${cancelledMessage(by)}`.trim()
 }
 
-/** Ends a round that was interrupted too often. The round ends also when the mode's own clean-up fails. */
+/** Ends a round that was interrupted too often, even when the clean-up of the mode fails. */
 async function giveUp(mode: RoundMode, run: BareRun, interruptions: number): Promise<RoundEnd> {
   const message = `runner failed: the round was interrupted ${interruptions} times and is given up.`
   if (!mode.workspace)
@@ -178,13 +177,13 @@ async function runMode(
   try {
     return { outcome: await mode.handle({ ...run, workspace }), commit: await workspace.head() }
   } finally {
-    // An engine that still works would lose its directory, and might leave the state locked.
+    // A running engine would lose its directory, and might leave the state locked.
     if (run.cancellation?.signal.aborted) await settleJobs(run)
     await workspace.dispose().catch((error: unknown) => run.log.warn('the working copy was not removed', { error }))
   }
 }
 
-/** The text of an error of the platform may be shown to users. Any other error is shown in the log alone. */
+/** Returns the text of a platform error for users. Any other error is only logged. */
 function describeFailure(error: unknown, log: Logger): string {
   log.error('round failed', { error })
   return error instanceof PlatformError ? error.message : UNEXPECTED

@@ -11,13 +11,13 @@ const SWEEP_EVERY_MS = 3_600_000
 type SweeperContext = Pick<Context, 'config' | 'sql' | 'storage' | 'log' | 'now'>
 
 export interface Sweeper {
-  /** Starts no further sweep. Does not wait for one that is running. */
+  /** Starts no further sweep, without waiting for a running one. */
   stop(): void
 }
 
 /**
- * Removes, at once and then every hour, what finished rounds have left on the disk and in the object store, and events
- * and audit entries that are past their retention. Errors are logged, never thrown.
+ * Removes, at once and then hourly, leftovers of finished rounds on disk and in the object store, and expired events
+ * and audit entries. Errors are logged, never thrown.
  */
 export function startSweeper(context: SweeperContext): Sweeper {
   const stopping = new AbortController()
@@ -44,13 +44,13 @@ export function startSweeper(context: SweeperContext): Sweeper {
   }
 }
 
-/** Removes once whatever is not needed any more. */
+/** Sweeps once. */
 export async function sweep(context: SweeperContext, signal: AbortSignal): Promise<void> {
   const { config, sql, log } = context
   const standings = (uuids: readonly string[]) => readStandings(sql, uuids)
   const options = { standings, now: context.now(), log, signal }
   const { removed, unknown } = await sweepWorkspaces(config.paths.upload_folder, options)
-  // A worker that died left git's own directories in another place than the files of its clones.
+  // A worker that died left git directories in another place than the files of its clones.
   const git = await sweepWorkspaces(gitFolder(config.paths), { ...options, plans: false })
   if (unknown > 0)
     log.warn('folders of sessions that the database does not know stay where they are', { folders: unknown })

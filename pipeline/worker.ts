@@ -8,7 +8,7 @@ import { type RoundFrame, runRound } from './run-round.ts'
 const STOP_LIMITS = { finishMs: 4_000, handBackMs: 3_000 }
 
 export interface Worker {
-  /** Claims no more rounds, gives running ones 4 s to finish and releases those that have not. */
+  /** Claims no more rounds, gives running ones 4 s to finish and releases the rest. */
   stop(): Promise<void>
 }
 

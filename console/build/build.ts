@@ -9,7 +9,6 @@ import { buildScripts, type Script, withImports } from './scripts.ts'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 export const DIST = join(ROOT, 'dist')
 
-/** One file of the built console. */
 interface BuiltFile {
   /** The path below `/console/`, for example `assets/main-1A2B3C4D.js`. */
   path: string
@@ -31,10 +30,7 @@ interface Options {
   minify?: boolean
 }
 
-/**
- * Builds the console: a script for the start, one for each screen, and a style sheet, all named by their content, each
- * with its forms in brotli and gzip. The folder is replaced at once, so that no reader sees half of it.
- */
+/** Builds the console with compressed forms of each file. The output folder is replaced at once. */
 export async function buildConsole({ outdir = DIST, minify = true }: Options = {}): Promise<Built> {
   await mkdir(dirname(outdir), { recursive: true })
   const folder = await mkdtemp(join(dirname(outdir), '.console-'))
@@ -43,7 +39,7 @@ export async function buildConsole({ outdir = DIST, minify = true }: Options = {
     const [scripts, alone, page] = await Promise.all([
       buildScripts('main.tsx', { root: ROOT, minify }),
       build({ ...common, entryPoints: ALONE, format: 'esm' }),
-      // Classic script: it runs before the page is drawn, which a module cannot.
+      // This is a classic script, because a module cannot run before the page is drawn.
       build({ ...common, entryPoints: ['theme.ts'], format: 'iife' }),
     ])
     await Promise.all(scripts.map(({ name, text }) => writeFile(join(folder, 'assets', name), text)))

@@ -15,10 +15,7 @@ export interface Script {
 
 const REACT = 'preact/compat'
 const TARGETS = ['chrome125', 'firefox128', 'safari17.5']
-/**
- * The size of files of shared code before they are minified. In a slow network each file costs more than a few
- * kilobytes.
- */
+/** The size of files of shared code before minification. On a slow network each file costs more than some kilobytes. */
 const SHARED_BYTES = 30_000
 
 interface Options {

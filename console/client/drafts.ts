@@ -17,10 +17,7 @@ export function createDrafts(storage: Storage = sessionStorage): Drafts {
   }
 }
 
-/**
- * Returns the state of a form, which is stored at every change.
- * @param keep returns the part that may be stored; everything by default
- */
+/** Returns the state of a form and stores its changes; `keep` returns the part that may be stored (default: all). */
 export function useDraft<T extends object>(name: string, initial: T, keep: (value: T) => T = (value) => value) {
   const [drafts] = useState(createDrafts)
   const [value, setValue] = useState<T>(() => ({ ...initial, ...drafts.read<T>(name) }))

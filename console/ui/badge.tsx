@@ -3,7 +3,7 @@ import type { Action, Severity, Status } from '../client/api/schemas.ts'
 
 export type Tone = 'neutral' | 'accent' | 'good' | 'warn' | 'bad'
 
-/** A short word with a colour. The word alone says everything; the colour only helps. */
+/** Shows a short word with a colour. The word alone is sufficient. */
 export function Badge({
   tone = 'neutral',
   children,
@@ -78,7 +78,7 @@ export const SEVERITY_TONES: Record<Severity, Tone> = {
   info: 'neutral',
 }
 
-/** The origin of a statement. Readers trust a computed fact differently from a sentence of a model. */
+/** Shows the origin of a statement, because readers trust a computed fact differently from a sentence of a model. */
 export function Origin({ by }: { by: 'code' | 'model' }) {
   return by === 'code' ? (
     <span class="origin origin-code" title="Computed from the plan by code">

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 interface Props extends Omit<JSX.IntrinsicElements['button'], 'kind'> {
   kind?: 'primary' | 'plain' | 'quiet' | 'danger'
   small?: boolean
-  /** Something is under way: the button stays focusable, says so, and does nothing. */
+  /** True while an action is pending: the button stays focusable, shows that, and does nothing. */
   busy?: boolean
   children: ComponentChildren
 }

@@ -11,7 +11,7 @@ interface DialogProps {
   actions?: ComponentChildren
 }
 
-/** A modal dialog: the element of the browser, which keeps the focus inside and gives it back. */
+/** Shows a modal dialog with the browser's element, which keeps the focus inside and restores it. */
 export function Dialog({ open, title, onClose, children, actions }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const heading = useId()
@@ -41,10 +41,10 @@ export function Dialog({ open, title, onClose, children, actions }: DialogProps)
 interface ConfirmProps {
   open: boolean
   title: string
-  /** The word on the button that does it. */
+  /** The label of the button for the action. */
   action: string
   danger?: boolean
-  /** An error is shown in the dialog, which then stays open. */
+  /** Runs the action. An error is shown in the dialog, which then stays open. */
   onConfirm: () => Promise<unknown>
   onClose: () => void
   children: ComponentChildren

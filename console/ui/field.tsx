@@ -11,7 +11,7 @@ interface FieldProps {
   children: (control: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }) => ComponentChildren
 }
 
-/** A form control with its label, its hint, and the error of its own. */
+/** Shows a form control with its label, hint and error. */
 export function Field({ id, label, hint, error, optional, children }: FieldProps) {
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
   return (

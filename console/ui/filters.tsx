@@ -8,7 +8,7 @@ const TYPING_MS = 300
 function useTyped(value: string, send: (text: string) => void): [string, (text: string) => void] {
   const [text, setText] = useState(value)
   const sent = useRef(value)
-  // The address also changes by itself: back, forward, and cleared filters.
+  // The address also changes without typing: back, forward, and cleared filters.
   useEffect(() => {
     if (value === sent.current) return
     sent.current = value
@@ -46,7 +46,7 @@ interface TextFilterProps extends FilterProps {
   hint?: string
 }
 
-/** A filter that is typed. */
+/** Shows a filter with a text field. */
 export function TextFilter({ name, label, type, hint, address }: TextFilterProps) {
   const value = address.read(name)
   const [text, setText] = useTyped(value, (next) =>
@@ -69,7 +69,7 @@ export function TextFilter({ name, label, type, hint, address }: TextFilterProps
 
 export type Options = readonly (readonly [value: string, name: string])[]
 
-/** A filter that is selected from a list. */
+/** Shows a filter with a list. */
 export function SelectFilter({
   name,
   label,

@@ -1,14 +1,10 @@
-/** Delays of further checks: later content and the router may move the page. */
+/** The delays of further checks: later content and the router may move the page. */
 const AGAIN_MS = [100, 300, 700, 1_500]
 const HANDS = ['wheel', 'touchstart', 'pointerdown', 'keydown'] as const
-/** Height of the bar at the top, which covers what is below it. */
+/** The height of the bar at the top, which covers content. */
 const BAR_PX = 64
 
-/**
- * Brings an element that the address names into sight, and again while the page settles, until somebody scrolls or
- * types. What is in sight already stays where it is.
- * Returns a function that stops it.
- */
+/** Scrolls to an element, again while the page settles, until the user scrolls or types. Returns its cancellation. */
 export function keepInSight(element: Element, block: ScrollLogicalPosition): () => void {
   const show = () => {
     const { top } = element.getBoundingClientRect()

@@ -2,7 +2,7 @@ import type { ComponentChildren, ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { visibleText } from './words.ts'
 
-/** A longer text stays plain, because to take it apart would hold up the page. */
+/** The length above which a text stays plain, because parsing it would block the page. */
 const MAX_LENGTH = 50_000
 
 type Renderer = ComponentType<Record<string, unknown> & { children: string }>
@@ -12,7 +12,7 @@ interface Inside {
   children?: ComponentChildren
 }
 
-/** Only addresses of the web become links; everything else that is written as one stays text. */
+/** Returns the address if it is http or https; other links stay text. */
 const webAddress = (address: string): string => (/^https?:\/\//i.test(address) ? address : '')
 
 const COMPONENTS = {
@@ -24,7 +24,7 @@ const COMPONENTS = {
     ) : (
       <span>{children}</span>
     ),
-  // The headings of a page are its own; those of a text inside of it are only emphasised.
+  // The page has its own headings; those of a text are only emphasized.
   ...Object.fromEntries(
     ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((name) => [
       name,
@@ -37,10 +37,7 @@ const COMPONENTS = {
   ),
 }
 
-/**
- * A text that a model wrote, with its lists and emphasis: no HTML, no images, links only to the web. It is shown as plain
- * text until the library has come, and when that cannot be loaded.
- */
+/** Shows a model's text with lists and emphasis: no HTML, no images, links only to the web. Plain while it loads. */
 export function Markdown({ text }: { text: string }) {
   const [Render, setRender] = useState<Renderer | null>(() => loaded)
   const isWanted = text.length <= MAX_LENGTH

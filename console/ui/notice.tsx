@@ -7,7 +7,7 @@ interface NoticeProps {
   tone?: Tone
   title?: ComponentChildren
   children?: ComponentChildren
-  /** Buttons and links: what can be done. */
+  /** The buttons and links of the remedy. */
   actions?: ComponentChildren
 }
 
@@ -21,7 +21,7 @@ export function Notice({ tone = 'neutral', title, children, actions }: NoticePro
   )
 }
 
-/** A failed load or action, with a button to retry. */
+/** Shows a failed load or action, with a button to retry. */
 export function ErrorNotice({ error, title, retry }: { error: unknown; title: string; retry?: () => void }) {
   return (
     <Notice tone="bad" title={title} actions={retry && <Button onClick={retry}>Try again</Button>}>
@@ -30,7 +30,7 @@ export function ErrorNotice({ error, title, retry }: { error: unknown; title: st
   )
 }
 
-/** An empty list: the reason, and what to do. */
+/** Shows an empty list: the reason, and the remedy. */
 export function Empty({ title, children, actions }: Omit<NoticeProps, 'tone'>) {
   return (
     <div class="empty">
@@ -41,7 +41,7 @@ export function Empty({ title, children, actions }: Omit<NoticeProps, 'tone'>) {
   )
 }
 
-/** Holds the place of what is being loaded, so that nothing jumps when it comes. */
+/** Reserves the space of loading content, so that the page does not move. */
 export function Skeleton({ lines = 3, label = 'Loading' }: { lines?: number; label?: string }) {
   return (
     <div class="skeleton" role="status" aria-label={label}>

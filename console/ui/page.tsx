@@ -3,16 +3,16 @@ import { useEffect, useRef } from 'preact/hooks'
 
 interface PageProps {
   title: string
-  /** Above the title, for example where the page belongs. */
+  /** The line above the title, for example the parent of the page. */
   kicker?: ComponentChildren
-  /** Under the title. */
+  /** The text below the title. */
   lead?: ComponentChildren
   actions?: ComponentChildren
   wide?: boolean
   children: ComponentChildren
 }
 
-/** The frame of a screen: its heading gets the focus after a change of the address, so that readers hear where they are. */
+/** Shows the frame of a screen. Its heading gets the focus after navigation, so that screen readers announce it. */
 export function Page({ title, kicker, lead, actions, wide, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {

@@ -3,18 +3,18 @@ import { useState } from 'preact/hooks'
 import { Button } from './button.tsx'
 import { formatNumber } from './words.ts'
 
-/** The heading of a column: plain, of numbers, or for screen readers only. */
+/** A column heading: plain, of numbers, or for screen readers only. */
 type Heading = string | { number: string } | { unseen: string }
 
 interface TableProps {
   head: readonly Heading[]
-  /** For screen readers. */
+  /** The caption, for screen readers only. */
   caption?: string
   class?: string
   children: ComponentChildren
 }
 
-/** A table with one row of column headings. */
+/** Shows a table with one row of column headings. */
 export const Table = ({ head, caption, children, ...rest }: TableProps) => (
   <table {...rest}>
     {caption && <caption class="unseen">{caption}</caption>}
@@ -44,7 +44,7 @@ interface FirstOfProps<Item> {
   children: (shown: readonly Item[]) => ComponentChildren
 }
 
-/** The first items of a list that may be long, and a button for more. */
+/** Shows the first items of a list, and a button for more. */
 export function FirstOf<Item>({ items, count = 50, children }: FirstOfProps<Item>) {
   const [shown, setShown] = useState(count)
   return (

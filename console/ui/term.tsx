@@ -1,6 +1,5 @@
 import { useId } from 'preact/hooks'
 
-/** The words of the product and what they mean. */
 export const MEANINGS = {
   round: 'One request and all work on it, from reading the repository to the report.',
   session: 'A conversation about one folder of one repository. Its requests build on each other, on one branch.',
@@ -17,7 +16,7 @@ export const MEANINGS = {
 
 type TermName = keyof typeof MEANINGS
 
-/** A word of the product, which explains itself when it is asked: hover, focus or tap. */
+/** Shows a word of the product, with its meaning on hover, focus or tap. */
 export function Term({ name, children }: { name: TermName; children?: string }) {
   const id = useId().replaceAll(':', '')
   return (

@@ -2,7 +2,7 @@ import { createContext } from 'preact'
 import { useContext, useEffect, useState } from 'preact/hooks'
 import { formatAgo, formatMoment, formatSeconds } from './words.ts'
 
-/** The present time, again every `everyMs` milliseconds; 0 stops it. */
+/** Returns the present time, updated every `everyMs` milliseconds; 0 stops it. */
 export function useNow(everyMs: number): number {
   const clock = useContext(ClockContext)
   const [now, setNow] = useState(clock)
@@ -14,7 +14,7 @@ export function useNow(everyMs: number): number {
   return now
 }
 
-/** The age of a moment, with the exact time in its title. */
+/** Shows the age of a moment, with the exact time in its title. */
 export function Ago({ at }: { at: string }) {
   const now = useNow(30_000)
   return (
@@ -24,7 +24,7 @@ export function Ago({ at }: { at: string }) {
   )
 }
 
-/** The time since something began, counting while it runs. */
+/** Shows the time since a start, counting while it runs. */
 export function Elapsed({ since, until }: { since: string; until: string | null }) {
   const now = useNow(until === null ? 1_000 : 0)
   const end = until === null ? now : Date.parse(until)

@@ -4,19 +4,19 @@ import { useEffect, useRef } from 'preact/hooks'
 
 interface VirtualListProps<Item> {
   items: readonly Item[]
-  /** Height of a row in pixels before it was measured. */
+  /** The height of a row in pixels before it is measured. */
   estimate: number
   keyOf: (item: Item) => string | number
   row: (item: Item, index: number) => ComponentChildren
   label: string
-  /** Index that should be in sight, for example of a deep link. */
+  /** The index to scroll to, for example of a deep link. */
   reveal?: number
-  /** Follows the end of the list while its reader is there. */
+  /** True to follow the end of the list while its reader is there. */
   follow?: boolean
   class?: string
 }
 
-/** A long list of which only what is in sight is drawn. It scrolls by itself, so its height has to be limited by CSS. */
+/** Shows a long list of which only visible rows are drawn. It scrolls itself, so CSS must limit its height. */
 export function VirtualList<Item>(props: VirtualListProps<Item>) {
   const { items, estimate, keyOf, row, label, reveal, follow } = props
   const scroller = useRef<HTMLDivElement>(null)

@@ -12,13 +12,13 @@ const MOMENT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle
 
 export const formatNumber = (value: number): string => NUMBER.format(value)
 
-/** US dollars; sums below ten cents with four decimals, because rounds often cost less. Null: not known. */
+/** Formats US dollars; sums below ten cents with four decimals, because rounds often cost less. Null: unknown. */
 export const formatMoney = (usd: number | null): string => {
   if (usd === null) return 'unknown'
   return (usd !== 0 && usd < 0.1 ? SMALL_MONEY : MONEY).format(usd)
 }
 
-/** `1.2 MB`: bytes in steps of a thousand. */
+/** Formats bytes in steps of a thousand: `1.2 MB`. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB']
   let value = bytes
@@ -30,7 +30,7 @@ export function formatBytes(bytes: number): string {
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`
 }
 
-/** `0.8 s`, `42 s`, `3 min 20 s`, `2 h 5 min`. */
+/** Formats a duration: `0.8 s`, `42 s`, `3 min 20 s`, `2 h 5 min`. */
 export function formatSeconds(seconds: number): string {
   if (seconds < 9.95) return `${Math.max(0, seconds).toFixed(1)} s`
   const whole = Math.round(seconds)
@@ -61,7 +61,7 @@ const DIVISORS: Partial<Record<Intl.RelativeTimeFormatUnit, number>> = {
 }
 const AGO = new Intl.RelativeTimeFormat('en-GB', { numeric: 'auto', style: 'short' })
 
-/** `now`, `5 min ago`. A moment that a wrong clock puts into the future is now. */
+/** Formats an age: `now`, `5 min ago`. A time in the future, by a wrong clock, is `now`. */
 export function formatAgo(iso: string, now: number): string {
   const seconds = Math.max(0, (now - Date.parse(iso)) / 1_000)
   if (seconds < 5) return 'now'
@@ -69,14 +69,11 @@ export function formatAgo(iso: string, now: number): string {
   return AGO.format(-Math.round(seconds / (DIVISORS[unit] ?? 1)), unit)
 }
 
-/** `1 resource`, `3 resources`. */
+/** Returns `1 resource`, `3 resources`. */
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${formatNumber(count)} ${count === 1 ? one : many}`
 
-/**
- * Text of others, such as a plan or a file name, without what could mislead the reader: control characters and marks
- * that turn the direction of text become visible. Line breaks and tabs stay.
- */
+/** Makes control characters and marks of text direction visible in untrusted text. Line breaks and tabs stay. */
 export const visibleText = (text: string): string =>
   text.replaceAll(MISLEADING, (character) => {
     const code = character.charCodeAt(0)
@@ -87,11 +84,11 @@ const toHex = (code: number) => code.toString(16).toUpperCase().padStart(4, '0')
 
 const MISLEADING = /(?![\n\t])[\p{Cc}\p{Bidi_Control}\u{feff}]/gu
 
-/** The beginning of a long text, with a mark where it was cut. */
+/** Returns the beginning of a long text, with a mark where it was cut. */
 export const shorten = (text: string, length: number): string =>
   text.length <= length ? text : `${[...text.slice(0, length)].slice(0, -1).join('')}…`
 
-/** `acme/infrastructure` of a repository address; the address itself when it has another form. */
+/** Returns `acme/infrastructure` from a repository address; an address of another form unchanged. */
 export function repositoryName(uri: string): string {
   const path = URL.parse(uri)
     ?.pathname.replace(/^\/+|\.git$|\/+$/g, '')
@@ -101,7 +98,7 @@ export function repositoryName(uri: string): string {
 
 type Mode = SessionSummary['operation'] | 'apply'
 
-/** The clouds of the API, as their makers write them. */
+/** The names of the clouds, as their vendors write them. */
 export const CLOUDS: Record<Cloud, string> = {
   aws: 'AWS',
   azure: 'Azure',
@@ -110,5 +107,4 @@ export const CLOUDS: Record<Cloud, string> = {
   kubernetes: 'Kubernetes',
 }
 
-/** The names of modes, by the API's word. */
 export const MODES: Record<Mode, string> = { generate: 'Generate', drift: 'Drift', import: 'Import', apply: 'Apply' }

@@ -3,21 +3,21 @@ import { delay } from '../../src/base/http.ts'
 import type { EngineResult, IacJobKind, IacJobs } from '../../src/services/iac/contract.ts'
 import type { BareRun } from './run.ts'
 
-/** The user who cancelled the round, as far as this run knows; null when nobody has. */
+/** Returns the user who cancelled the round, as far as this run knows; null when nobody has. */
 export function cancelledBy({ cancellation }: Pick<BareRun, 'cancellation'>): string | null {
   const reason: unknown = cancellation?.signal.reason
   return reason instanceof RoundCancelled ? reason.by : null
 }
 
-/** Jobs that write the state. They are waited for until they end, because only then it is known what they did. */
+/** Jobs that write the state. They are always awaited, because only their end shows what they did. */
 const WRITES_STATE: readonly string[] = ['apply', 'import']
-/** Longest wait for any other job of a cancelled round, where `services.iac.job_timeout` is not shorter. */
+/** Maximum wait for any other job of a cancelled round, unless `services.iac.job_timeout` is shorter. */
 const LIMIT_MS = 600_000
 
 /**
- * Runs an engine job. When the round is cancelled, the job is not left alone: the service is asked to stop it, and it
- * is waited for, so that its engine has released the lock of the state before the round ends.
- * Errors: those of `IacClient.run`; `RoundCancelled`, also when the job ended well in spite of it.
+ * Runs an engine job. When the round is cancelled, asks the service to stop the job and waits for it, so that the state
+ * lock is released before the round ends. Errors: those of `IacClient.run`; `RoundCancelled`, also when the job still
+ * succeeded.
  */
 export async function runJob<Kind extends IacJobKind>(
   run: BareRun,
@@ -59,7 +59,7 @@ export async function runJob<Kind extends IacJobKind>(
   }
 }
 
-/** Asks for the end of a job, and gives up waiting after a while, unless it writes the state. Never rejects. */
+/** Asks for the end of a job and waits for it, with a time limit unless it writes the state. Never rejects. */
 async function stopJob(run: BareRun, jobId: string, kind: string, limit: AbortController): Promise<void> {
   const { job_timeout } = run.context.config.services.iac
   if (!WRITES_STATE.includes(kind))
@@ -74,9 +74,8 @@ async function stopJob(run: BareRun, jobId: string, kind: string, limit: AbortCo
 }
 
 /**
- * Asks the iac service to stop a job. Where the service cannot do so, or cannot be reached, the job ends by itself. Never
- * rejects.
- * @param jobEnd fires when there is no need to ask any more
+ * Asks the iac service to stop a job, which ends by itself when that is not possible. Never rejects.
+ * @param jobEnd fires when asking is no longer needed
  */
 export async function askToStop({ context, log }: BareRun, jobId: string, jobEnd: AbortSignal): Promise<void> {
   const isStopping = (await context.iac.cancel?.(jobId, jobEnd)) ?? false
@@ -85,8 +84,8 @@ export async function askToStop({ context, log }: BareRun, jobId: string, jobEnd
 }
 
 /**
- * Waits until no engine job of a cancelled round runs: those of this attempt, and those that an interrupted one left.
- * Never rejects; returns early when the worker stops or loses the round.
+ * Waits until no engine job of a cancelled round runs, of this attempt or of an interrupted one. Never rejects; returns
+ * early when the worker stops or loses the lease.
  */
 export async function settleJobs(run: BareRun): Promise<void> {
   const { jobs, attempt } = run.round

@@ -3,8 +3,8 @@ import type { RoundEnd } from '../../src/rounds/finish.ts'
 const FAILED = /^runner failed: /
 
 /**
- * The end of a preview as it is saved. The session goes on as if there had been no preview: conversation, result and
- * commit are not kept, and one that failed ends `uncompleted`, because no round can follow one that failed.
+ * Returns the end of a preview as it is saved: conversation, result and commit are dropped, so that the session
+ * continues as before. A failed preview ends `uncompleted`, because no round can follow a failed one.
  */
 export function endOfPreview<Other extends string>(end: RoundEnd | Other): RoundEnd | Other {
   if (typeof end === 'string') return end

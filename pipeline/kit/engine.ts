@@ -11,27 +11,26 @@ import type { OutputArchive } from './output-archive.ts'
 import type { Run } from './run.ts'
 import { createKeyRenewal } from './state-keys.ts'
 
-/** Runs engine jobs for one run. They work in the run's engine root, for the session's cloud and scope. */
+/** Runs engine jobs for one run, in its engine root and for the session's cloud and scope. */
 export interface Engine {
   /**
-   * Runs one job and waits for it. Its id is recorded first, so that a later attempt of the round can find the job.
-   * Errors: those of `IacClient.run`; `RoundCancelled`; `LeaseLost` when another worker has claimed the round in the
-   * meantime.
+   * Runs one job and waits for it. Its id is recorded first, so that a later attempt can find the job. Errors: those of
+   * `IacClient.run`; `RoundCancelled`; `LeaseLost`.
    */
   run<Kind extends IacJobKind>(kind: Kind, body: IacJobs[Kind]): Promise<EngineResult>
-  /** True after a successful init. It is not repeated unless the engine asks for it. */
+  /** True after a successful init, which is repeated only when the engine asks for it. */
   initialised: boolean
-  /** Resource types and their schemas, as the initialised providers have them. */
+  /** Resource types and their schemas, from the initialised providers. */
   schema: ProviderSchema
-  /** Reads what the engine says about the code, in machine-readable form; null when the service does not offer it. */
+  /** Reads the engine's diagnostics of the code as data; null when the service does not offer them. */
   diagnostics(): Promise<EngineDiagnostic[] | null>
-  /** Name and version, asked once in a run; null when the service does not tell. For what is shown only. */
+  /** Returns name and version for display, requested once per run; null when the service does not report them. */
   info(): Promise<EngineInfo | null>
 }
 
 /**
- * @param secrets gets the temporary keys that jobs are given, so that they are masked
- * @param outputs gets what the jobs write
+ * @param secrets gets the temporary keys of jobs, for masking
+ * @param outputs gets the output of the jobs
  */
 export function createEngine(
   run: Run,
@@ -82,7 +81,7 @@ export function createEngine(
       await earlierJobs
       await renewKeys(kind)
       const key = nextKey(kind)
-      // Only `show` tells what a plan marks as sensitive, so the text of the plan is stored after it.
+      // Only `show` reports which values are sensitive, so the text of the plan is stored after it.
       if (kind !== 'show') outputs.flush()
       const result = await measureTime(() => runWatched(run, secrets, { kind, body, key }))
       outputs.keep(kind, result)
@@ -91,7 +90,7 @@ export function createEngine(
   }
 }
 
-/** Runs a job, records its id under `key`, and shows its output to those who watch the round. */
+/** Runs a job, records its id under `key`, and streams its output to the event log. */
 async function runWatched<Kind extends IacJobKind>(
   run: Run,
   secrets: SecretRegister,
@@ -112,8 +111,8 @@ async function runWatched<Kind extends IacJobKind>(
 }
 
 /**
- * Waits for the jobs of an interrupted attempt. Their results are of no use, because they worked in a directory that
- * is gone. But they may still run and hold the lock of the state, so no job is submitted before they have ended.
+ * Waits for the jobs of an interrupted attempt. Their directory is gone, so that their results are useless, but they
+ * may still hold the state lock.
  */
 async function waitForEarlierJobs(run: Run): Promise<void> {
   const { jobs, attempt } = run.round
@@ -134,9 +133,8 @@ const LONGEST_PAUSE_MS = 5_000
 const LIMIT_S = 600
 
 /**
- * Runs an engine command again while another round holds the lock of the state. Such a failure must not reach a
- * model, which would try to repair code that has no fault. The pauses grow from 250 ms to 5 s.
- * Errors: 504 after ten minutes, or after `services.iac.job_timeout` when that is shorter.
+ * Repeats an engine command while another round holds the state lock, with pauses from 250 ms to 5 s, so that no model
+ * tries to repair faultless code. Errors: 504 after ten minutes or `services.iac.job_timeout`, whichever is shorter.
  */
 export async function runWhenStateIsFree(run: Run, command: () => Promise<EngineResult>): Promise<EngineResult> {
   const limitS = Math.min(LIMIT_S, run.context.config.services.iac.job_timeout)
@@ -152,9 +150,8 @@ export async function runWhenStateIsFree(run: Run, command: () => Promise<Engine
 }
 
 /**
- * Texts of the engine which show that somebody holds the lock: the facts about the holder, or the refusal of the
- * store when the holder was gone before its facts were read. With any other text the lock cannot be had at all, and
- * waiting does not help.
+ * Engine messages which show that the lock is held: facts about the holder, or a refusal of the store when the holder
+ * had just left. After any other message waiting does not help.
  */
 const LOCK_HELD =
   /^[│\s]*Lock Info:|PreconditionFailed|ConditionalCheckFailed|ConditionalRequestConflict|already locked/m

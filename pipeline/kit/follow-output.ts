@@ -4,35 +4,35 @@ import { silentEventLog } from '../../src/events/event-log.ts'
 import type { EngineResult, IacJobKind } from '../../src/services/iac/contract.ts'
 import type { BareRun } from './run.ts'
 
-/** Records one engine job for those who watch its round. No method throws or waits. */
+/** Records one engine job in the event log. No method throws or waits. */
 export interface JobWatch {
-  /** The service has accepted the job. A second call is for the job that replaces a lost one. */
+  /** Records that the service accepted the job. A second call is for the job that replaces a lost one. */
   began(jobId: string): void
-  /** The job has ended; null without a result of the engine. */
+  /** Records that the job ended; null without a result of the engine. */
   ended(result: EngineResult | null): void
 }
 
 type Stream = 'stdout' | 'stderr'
 type WatchedRun = Pick<BareRun, 'context' | 'eventLog' | 'log'>
 
-/** Stdout of the other kinds is a document with values of the plan or the state, which is not for watching. */
+/** Kinds whose stdout is text. That of the others is a document with values of the plan or the state. */
 const FOR_PEOPLE: readonly IacJobKind[] = ['init', 'validate', 'plan', 'apply', 'import']
 export const isForPeople = (kind: IacJobKind): boolean => FOR_PEOPLE.includes(kind)
 
-/** Seconds for which the service may hold its answer while the engine writes nothing. */
+/** Seconds for which the service may delay its response while the engine writes nothing. */
 const WAIT_S = 10
 const PAUSE_MS = 1_000
-/** After as many failures in a row the output is not read along any more, and comes whole at the end. */
+/** Consecutive failures after which the output is no longer followed and is written at the end instead. */
 const MAX_MISSED = 5
-/** Most of one stream that watchers are sent. The whole text is an artifact. */
+/** Maximum of one stream in the event log, in characters. The whole text is an artifact. */
 const MAX_CHARS = 2 * 1024 * 1024
 const MAX_EVENT_CHARS = 32 * 1024
 const CUT = '[The rest is left out here.]\n'
 
 /**
- * Writes the output of a job into the round's event log while the engine works, by lines and masked. What was not read
- * by the end of the job is taken from its result, so that nothing is missing. Asks the service for nothing when nobody
- * can watch, and reads only the end when it does not offer more.
+ * Writes the output of a job to the round's event log while the engine runs, by lines and masked. The rest is taken
+ * from the result of the job. Requests nothing when nobody can watch, and uses only the result when the service offers
+ * no more.
  */
 export function watchJob(run: WatchedRun, secrets: Pick<Masker, 'text'>, kind: IacJobKind): JobWatch {
   let current: WatchedJob | null = null
@@ -70,7 +70,7 @@ class WatchedJob {
     run.eventLog.output({ type: 'step.began', ...job })
   }
 
-  /** Reads along until the job ends, the service offers it no more or watchers have been sent enough. */
+  /** Follows the output until the job ends, the service stops offering it or the limit is reached. */
   async follow(): Promise<void> {
     const { log } = this.#run
     const { signal } = this.#over
@@ -91,7 +91,7 @@ class WatchedJob {
           continue
         }
         if (piece !== 'missed' && (piece.status === 'succeeded' || piece.status === 'failed')) return
-        // A service that does not hold its answer is not asked without a pause.
+        // Pauses between requests to a service that does not delay its response.
         if (performance.now() - asked < PAUSE_MS) await delay(PAUSE_MS, signal)
       }
     } catch (error) {
@@ -111,7 +111,7 @@ class WatchedJob {
   }
 }
 
-/** Hands on a text in whole lines, the rest of which may come as a whole at the end. */
+/** Writes a text in whole lines; the rest may arrive at the end. */
 class StreamWriter {
   readonly #write: (lines: string) => void
   #taken = ''
@@ -123,7 +123,7 @@ class StreamWriter {
     this.#write = write
   }
 
-  /** Takes what follows on what was taken before. Answers whether no more should be read. */
+  /** Appends text. Returns true when no more should be read. */
   take(text: string): boolean {
     this.#taken += text
     const end = this.#taken.lastIndexOf('\n') + 1
@@ -132,7 +132,7 @@ class StreamWriter {
     return this.#isFull || this.#taken.length > MAX_CHARS
   }
 
-  /** @param whole all that there is; null when that is not known, and what was taken has to do */
+  /** @param whole the complete text; null when it is unknown and the appended text is all there is */
   end(whole: string | null): void {
     const text = whole ?? this.#taken
     const rest = text.slice(sharedLines(this.#taken.slice(0, this.#written), text))
@@ -150,7 +150,7 @@ class StreamWriter {
   }
 }
 
-/** Counts the characters at the beginning of a text that are lines already written. An `init` may have begun again. */
+/** Counts the leading characters of a text that are lines already written. An `init` may have started again. */
 function sharedLines(written: string, text: string): number {
   if (text.startsWith(written)) return written.length
   let same = 0
@@ -158,7 +158,7 @@ function sharedLines(written: string, text: string): number {
   return text.lastIndexOf('\n', same - 1) + 1
 }
 
-/** A text of whole lines in parts of such lines. A longer line stays whole. */
+/** Splits a text into parts of whole lines. A line that is too long stays whole. */
 function* inParts(text: string): Generator<string> {
   for (let at = 0; at < text.length; ) {
     const limit = at + MAX_EVENT_CHARS

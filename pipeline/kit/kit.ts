@@ -14,22 +14,22 @@ import { createStatusWriter, type StatusWriter } from './status.ts'
 import { createSurvey, type Survey } from './survey.ts'
 import { createBareTools, createTools } from './tools.ts'
 
-/** The tools that all steps of one run share. */
+/** Services that all steps of one run share. */
 export interface BareKit {
   run: BareRun
   secrets: SecretRegister
-  /** The session's models. Sensitive values in every message are masked. */
+  /** The session's models. Every message is masked. */
   llm: LlmClient
   status: StatusWriter
-  /** Takes the output of engine jobs, to be stored. */
+  /** Stores the output of engine jobs. */
   outputs: OutputArchive
-  /** The tools that a chain may be given. */
+  /** Tools that a chain may use. */
   tools: ToolBuilders<'webSearch'>
   /** Absent while tracing is off. */
   trace?: RunTrace
 }
 
-/** The tools that the steps of a run on code share. */
+/** Services that the steps of a run on code share. */
 export interface Kit extends BareKit {
   run: Run
   engine: Engine
@@ -38,10 +38,10 @@ export interface Kit extends BareKit {
   tools: ToolBuilders<ToolKind>
 }
 
-/** Shorter values of the configuration are not masked, because they may be ordinary words. */
+/** Minimum length of a masked value of the configuration; shorter ones may be ordinary words. */
 const MIN_CONFIGURED_SECRET = 12
 
-/** The secrets of the configuration that are masked in texts. */
+/** Returns the secrets of the configuration that are masked in texts. */
 export const maskedSecretsOf = (config: Config): string[] =>
   secretsOf(config).filter(({ length }) => length >= MIN_CONFIGURED_SECRET)
 
@@ -74,7 +74,7 @@ export function createBareKit(run: BareRun): BareKit {
   }
 }
 
-/** A secret register that also records the counts of every plan it learns from, when the round is recorded. */
+/** Wraps a secret register so that the counts of every plan it learns from are recorded, if the round is. */
 const recordPlanCounts = (secrets: SecretRegister, { recording }: BareRun): SecretRegister =>
   recording
     ? {

@@ -6,8 +6,8 @@ import type { AttemptSpending } from '../../src/rounds/attempts.ts'
 import type { RoundUsage } from '../../src/sessions/session-detail.ts'
 
 /**
- * The usage that is stored with a round: the published totals and the share of each chain. Time during which both an
- * engine job and a model call ran counts once, as time of the engine.
+ * The usage that is stored with a round: published totals and the share of each chain. Time in which an engine job and
+ * a model call overlap counts once, as engine time.
  */
 export interface MeteredUsage extends RoundUsage {
   chains: Partial<Record<ChainName, ChainUsage>>
@@ -23,13 +23,13 @@ export interface ChainUsage {
 
 export interface Meter {
   observe(event: AgentEvent<ChainName>): void
-  /** Adds the tokens of a web search to the totals. It belongs to no chain. */
+  /** Adds the tokens of a web search, which belongs to no chain, to the totals. */
   recordSearch(used: { model: string; usage: Usage }): void
   /** Adds the duration of an engine job that the round waited for. Must be called when the job ends. */
   recordEngineTime(durationMs: number): void
   /** Counts one attempt of a generation loop. */
   countAttempt(): void
-  /** Begins a count of what models are asked from now on; the answer reads what it has come to since. */
+  /** Starts a count of model usage; the returned function reads the usage since then. */
   mark(): () => AttemptSpending
   usage(): MeteredUsage
 }
@@ -37,9 +37,9 @@ export interface Meter {
 type Interval = [start: number, end: number]
 
 /**
- * Counts tokens, time and cost of one run.
+ * Creates a meter for tokens, time and cost of one run.
  * @param options.now milliseconds of a monotonic clock
- * @param options.price price of a call in dollars; without it the cost is unknown
+ * @param options.price price of a call in US dollars; without it the cost is unknown
  */
 export function createMeter(options: { now?: () => number; price?: Pricing } = {}): Meter {
   const { now = () => performance.now(), price = () => null } = options
@@ -97,7 +97,7 @@ export function createMeter(options: { now?: () => number; price?: Pricing } = {
   }
 }
 
-/** Sums of tokens and cost over all calls, in the form in which they are stored. */
+/** Creates the sums of tokens and cost over all calls, in stored form. */
 function createTotals(price: Pricing) {
   const tokens = { input_tokens: 0, cached_tokens: 0, output_tokens: 0 }
   /** US dollars of the calls whose price is known. */
@@ -107,7 +107,7 @@ function createTotals(price: Pricing) {
     input_tokens: tokens.input_tokens - before.input_tokens,
     cached_tokens: tokens.cached_tokens - before.cached_tokens,
     output_tokens: tokens.output_tokens - before.output_tokens,
-    // Null as soon as there was a call whose price is not known.
+    // Null once a call had no known price.
     cost_usd: unpriced > before.unpriced ? null : Math.round((cost - before.cost) * 1e6) / 1e6,
   })
   return {
@@ -129,7 +129,7 @@ function createTotals(price: Pricing) {
 
 const seconds = (ms: number) => Math.round(ms) / 1000
 
-/** Length of the time that is covered by at least one of the intervals. */
+/** Returns the length of the time that at least one of the intervals covers. */
 function measureCovered(intervals: readonly Interval[]): number {
   let total = 0
   let reached = Number.NEGATIVE_INFINITY

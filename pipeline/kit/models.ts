@@ -4,7 +4,7 @@ import type { LlmClient, Message } from '../../src/llm/inference.ts'
 import type { RoundRecording } from './round-recorder.ts'
 import type { BareRun, TokenBudget } from './run.ts'
 
-/** A client that masks every message before it is sent, also tool results and earlier answers of the model. */
+/** Wraps a client so that every message is masked, including tool results and earlier replies. */
 export const createMaskedLlm = (llm: LlmClient, masker: Masker): LlmClient => ({
   complete: (request) =>
     llm.complete({ ...request, messages: request.messages.map((message) => maskMessage(message, masker)) }),
@@ -12,7 +12,7 @@ export const createMaskedLlm = (llm: LlmClient, masker: Masker): LlmClient => ({
   ...askingWhetherItSearches(llm),
 })
 
-/** The answer of the client whether it can search, for clients that wrap it. */
+/** Forwards `canSearch`, for clients that wrap another one. */
 const askingWhetherItSearches = ({ canSearch }: LlmClient) => canSearch && { canSearch }
 
 function maskMessage(message: Message, masker: Masker): Message {
@@ -35,8 +35,8 @@ function isClean(data: unknown, masker: Masker): boolean {
 }
 
 /**
- * A client that checks the session's token budget before each call. It reports searches to the meter; all other
- * calls are reported by the agent loop.
+ * Wraps a client so that each call checks the token budget first. Searches are metered here, other calls by the agent
+ * loop.
  */
 export const createMeteredLlm = (llm: LlmClient, { budget, meter }: Pick<BareRun, 'budget' | 'meter'>): LlmClient => ({
   complete: async (request) => {
@@ -60,10 +60,10 @@ export const createMeteredLlm = (llm: LlmClient, { budget, meter }: Pick<BareRun
 })
 
 /**
- * Makes the token budget of a session.
- * @param limit tokens that all rounds of the session may use together
+ * Creates the token budget of a session.
+ * @param limit tokens for all rounds of the session together
  * @param before tokens that earlier rounds have used
- * @param onSpend gets what is used by now, after each call of a model
+ * @param onSpend called with the tokens used so far after each model call
  */
 export function createTokenBudget(
   limit: number,
@@ -87,7 +87,7 @@ export function createTokenBudget(
   }
 }
 
-/** Makes `BareRun.openModel`: metering first, then recording, then masking around both. */
+/** Creates `BareRun.openModel`: metering inside, then recording, then masking around both. */
 export const createModelOpener =
   (llm: LlmClient, recording?: Pick<RoundRecording, 'client'>): BareRun['openModel'] =>
   (run, masker) => {

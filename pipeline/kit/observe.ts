@@ -4,10 +4,10 @@ import type { ObjectStore } from '../../src/data/storage/types.ts'
 import type { EventLog } from '../../src/events/event-log.ts'
 import type { Meter } from './meter.ts'
 
-/** Seconds since a moment of `performance.now()`, to the millisecond. */
+/** Returns the seconds since a moment of `performance.now()`, to the millisecond. */
 export const secondsSince = (started: number): number => Math.round(performance.now() - started) / 1000
 
-/** Makes `BareRun.observe`: the meter counts every event, and watchers are told of the calls of tools. */
+/** Creates `BareRun.observe`: every event is metered, and tool calls are added to the event log. */
 export const createObserver =
   (meter: Pick<Meter, 'observe'>, eventLog: EventLog) =>
   (event: AgentEvent<ChainName>): void => {
@@ -23,10 +23,10 @@ export const createObserver =
     })
   }
 
-/** Folders of a round's objects, `sessions/<session>/rounds/<round>/<folder>/<name>`. */
+/** Keys of a round's objects, `sessions/<session>/rounds/<round>/<folder>/<name>`. */
 const OF_ROUND = /^sessions\/[^/]+\/rounds\/[^/]+\/([^/]+)\/(.+)$/
 
-/** The same store. Watchers are told of each object of a round that it has taken. */
+/** Wraps the store so that each stored object of a round is added to the event log. */
 export const watchUploads = (storage: ObjectStore, eventLog: EventLog): ObjectStore => ({
   ...storage,
   put: async (key, body, options) => {
@@ -37,7 +37,7 @@ export const watchUploads = (storage: ObjectStore, eventLog: EventLog): ObjectSt
   },
 })
 
-/** Counts the lines that a change of a file adds and removes. */
+/** Counts the lines that a file change adds and removes. */
 export function countLines(change: { new_file: boolean; content: string }): { added: number; removed: number } {
   const lines = change.content.replace(/\n$/, '').split('\n')
   if (change.new_file) return { added: change.content === '' ? 0 : lines.length, removed: 0 }

@@ -6,19 +6,22 @@ import type { EngineResult, IacJobKind } from '../../src/services/iac/contract.t
 import { isForPeople } from './follow-output.ts'
 import type { BareRun } from './run.ts'
 
-/** Stores the whole texts of the engine jobs of a round as artifacts. No step waits for it, no round fails. */
+/**
+ * Stores the full output of the engine jobs of a round as artifacts. Steps do not wait for it, and failures end no
+ * round.
+ */
 export interface OutputArchive {
-  /** Takes the output of a job that has ended; nothing of one whose stdout is a document. */
+  /** Queues the output of an ended job, unless its stdout is a document. */
   keep(kind: IacJobKind, result: EngineResult): void
-  /** Begins to store what was taken, masked with all that is known to be secret by now. */
+  /** Starts to store the queued output, masked with all secrets known so far. */
   flush(): void
-  /** Stores the rest, and resolves when everything is stored or the time for that is over. Never rejects. */
+  /** Stores the rest, and resolves when everything is stored or the time limit is reached. Never rejects. */
   settle(): Promise<void>
 }
 
-/** Longest text that is stored. The middle is cut: the beginning and the end say the most. */
+/** Maximum characters of a stored text. The middle is cut, because beginning and end matter most. */
 const MAX_CHARS = 8 * 1024 * 1024
-/** Time that the end of a round waits for the object store, and that of an interrupted round. */
+/** Maximum wait for the object store at the end of a round, also of an interrupted one. */
 const LIMIT_MS = 20_000
 const INTERRUPTED_LIMIT_MS = 2_000
 
@@ -31,7 +34,7 @@ export function createOutputArchive(run: BareRun, secrets: Pick<Masker, 'text'>)
   const { context, round, log } = run
   let taken: Taken[] = []
   const storing = new Set<Promise<void>>()
-  // Not the signal of the run: what an interrupted engine has written is kept as well.
+  // Not the signal of the run, because the output of an interrupted engine is stored as well.
   const late = new AbortController()
   const store = async ({ kind, result }: Taken): Promise<void> => {
     try {

@@ -3,8 +3,8 @@ import { sha256Hex } from '../../src/base/bytes.ts'
 import type { InferenceRequest } from '../../src/llm/inference.ts'
 
 /**
- * The version of the form in which a round is recorded. A recording is a text of one JSON object a line: the first
- * describes the round (`round`), the last one its end (`end`), and those between them are model calls and searches.
+ * The version of the recording format: one JSON object per line. The first describes the round (`round`), the last its
+ * end (`end`), those between are model calls and searches.
  */
 export const RECORDING_VERSION = 1
 
@@ -89,31 +89,31 @@ const lineSchema = v.variant('kind', [
 ])
 type Line = v.InferOutput<typeof lineSchema>
 type LineOf<Kind extends Line['kind']> = Extract<Line, { kind: Kind }>
-/** The first line of a recording: the round and how it was started. */
+/** The first line of a recording: the round and its start parameters. */
 export type RecordedRound = Omit<LineOf<'round'>, 'kind' | 'version'>
 export type RecordedError = v.InferOutput<typeof failure>
 export type RecordedCompletion = LineOf<'complete'>
 export type RecordedSearch = LineOf<'search'>
 
-/** A recording that was read and checked to be complete. */
+/** A recording whose integrity was checked. */
 export interface Recording {
   round: RecordedRound
   completions: RecordedCompletion[]
   searches: RecordedSearch[]
-  /** The statuses and plans of the round in the order in which they came, and how the round ended. */
+  /** Statuses and plans of the round in order, and its end. */
   outcome: Pick<LineOf<'end'>, 'statuses' | 'plans' | 'end'>
 }
 
-/** The file is no recording, or was changed or cut off after it was written. The text says where. */
+/** Thrown when a file is no recording, or was changed or truncated. The message says where. */
 export class RecordingError extends Error {}
 
-/** The line for an entry. Its last field, `sum`, is the SHA-256 of the others, so that a later change is noticed. */
+/** Returns the line for an entry. Its last field, `sum`, is the SHA-256 of the others, to detect changes. */
 export async function sealLine(entry: unknown): Promise<string> {
   const body = JSON.stringify(entry)
   return `${body.slice(0, -1)},"sum":"${await sha256Hex(body)}"}`
 }
 
-/** Reads a recording and checks it. Errors: `RecordingError`, where possible with the number of the line. */
+/** Reads and checks a recording. Errors: `RecordingError`, with the line number where possible. */
 export async function readRecording(text: string): Promise<Recording> {
   const lines: Line[] = []
   for (const [index, line] of text.split('\n').entries())
@@ -154,13 +154,13 @@ async function readLine(line: string, number: number): Promise<Line> {
 }
 
 export interface Chain {
-  /** The name of the tool that ends the chain, or `text` for a chain without tools. */
+  /** Name of the result tool, or `text` for a chain without tools. */
   chain: string
   role: InferenceRequest['role']
   tools: string[]
 }
 
-/** Returns the chain of a request, which only its tools tell: the last one ends the chain. */
+/** Returns the chain of a request, identified by its last tool, which ends the chain. */
 export function chainOf({ role, tools = [] }: Pick<InferenceRequest, 'role' | 'tools'>): Chain {
   return { chain: tools.at(-1)?.name ?? 'text', role, tools: tools.map(({ name }) => name) }
 }

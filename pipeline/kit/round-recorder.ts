@@ -7,21 +7,20 @@ import { chainOf, RECORDING_VERSION, type RecordedError, type RecordedRound, sea
 
 /** Records the model traffic of rounds. */
 export interface RoundRecorder {
-  /** Begins the recording of one attempt at a round; `facts` become its first line. */
+  /** Starts the recording of one attempt at a round, with `facts` as first line. */
   round(facts: RecordedRound): RoundRecording
 }
 
-/** The recording of one attempt at a round. No method throws: a recording that cannot be written is logged. */
+/** The recording of one attempt at a round. No method throws; write failures are logged. */
 export interface RoundRecording {
   /**
-   * A client that records each request and answer. It has to be wrapped by the client that masks, so that it sees
-   * requests after masking.
-   * @param masker hides in the file the values that it knows at the end of the round
+   * Wraps a client so that requests and replies are recorded. Must itself be wrapped by masking.
+   * @param masker masks the file with the values that it knows at the end of the round
    */
   client(llm: LlmClient, masker: Masker): LlmClient
   addStatus(status: string): void
   addPlan(counts: PlanCounts): void
-  /** Writes the file; further calls do nothing. `end` is null when another worker will go on with the round. */
+  /** Writes the file once. `end` is null when another worker will continue the round. */
   close(end: { status: string; message: string } | null): Promise<void>
 }
 
@@ -29,17 +28,17 @@ export interface RoundRecorderOptions {
   /** Stores a finished recording under a file name. */
   write(name: string, text: string): Promise<void>
   log: Logger
-  /** Secrets of the configuration, which are masked; those under six characters are not. */
+  /** Secrets of the configuration to mask; those under six characters are not masked. */
   secrets: readonly string[]
 }
 
-/** Most characters of one recording. Later calls are left out, and the last line says that the recording was cut. */
+/** Maximum characters of one recording. Later calls are left out, and the last line notes that. */
 const MAX_CHARS = 200_000_000
 const MIN_SECRET = 6
 
 /**
- * The recorder of a process. It writes a recording only at the end of the round, because a value may turn out to be
- * sensitive after the message that holds it was sent.
+ * Creates the recorder of a process. It writes only at the end of a round, because a value may prove to be sensitive
+ * after the message that holds it was sent.
  */
 export function createRoundRecorder({ write, log, secrets }: RoundRecorderOptions): RoundRecorder {
   const configured = createMasker(secrets.filter(({ length }) => length >= MIN_SECRET))
@@ -103,7 +102,7 @@ function createTape(): Tape {
   }
 }
 
-/** Masks an entry in the form in which it will be written, which is what `JSON.parse` reads from it. */
+/** Masks an entry in its written form, as `JSON.parse` reads it. */
 function maskEntry(entry: object, maskers: readonly Masker[]): Json {
   const plain: Json = JSON.parse(JSON.stringify(entry))
   return maskers.reduce((value, masker) => masker.json(value), plain)
@@ -145,7 +144,7 @@ function createRecordingClient(llm: LlmClient, tape: Tape): LlmClient {
   }
 }
 
-/** A copy of the request as it is now, because the agent goes on adding to the same list of messages. */
+/** Copies the request, because the agent continues to extend the same list of messages. */
 function plainRequest({ messages, temperature, thinking }: InferenceRequest): object {
   return {
     messages: messages.map(withoutCarry),

@@ -16,7 +16,7 @@ import type { RunTrace } from '../../src/observe/trace-types.ts'
 import { secondsSince } from './observe.ts'
 import type { BareRun } from './run.ts'
 
-/** The part of a kit that runs of chains need. */
+/** The part of a kit that chains need. */
 export interface ChainKit {
   run: Pick<BareRun, 'context' | 'round' | 'conversation' | 'log' | 'signal' | 'observe' | 'eventLog'>
   secrets: Pick<Masker, 'text'>
@@ -24,18 +24,15 @@ export interface ChainKit {
   trace?: RunTrace
 }
 
-/** Settings of a step that differ from the usual ones. */
+/** Options of one step. */
 interface ChainOptions<Body extends string> {
-  /** Bodies that were read already. */
+  /** Prompt bodies that are already loaded. */
   bodies?: Record<Body, string>
-  /** Ends this run alone. */
+  /** Aborts only this run. */
   signal?: AbortSignal
 }
 
-/**
- * Runs a chain with the tools of the kit.
- * Errors: those of `runAgent`; `PlatformError` 404 `Prompt not found: <name>`.
- */
+/** Runs a chain with the tools of the kit. Errors: those of `runAgent`; 404 `Prompt not found: <name>`. */
 export async function runChain<Values, Answer, Result, Kind extends ToolKind, Body extends string>(
   kit: ChainKit & { tools: ToolBuilders<Kind> },
   chain: Chain<ChainName, Values, Answer, Result, Kind, Body>,
@@ -47,23 +44,21 @@ export async function runChain<Values, Answer, Result, Kind extends ToolKind, Bo
   return await announce(kit, chain, () => runOn(host, chain, { values, system, conversation: turnsFor(kit, chain) }))
 }
 
-/** Runs a chain again and again in one conversation. */
+/** A chain that runs repeatedly in one conversation. */
 export interface ChainDialogue<Values, Result> {
   /**
-   * Asks the first query, or goes on in the conversation of the one before it.
-   * @param closing what the assistant says at the end of the run before it; not blank
-   * Errors: those of `runAgent`.
+   * Asks the first query, or continues the conversation. Errors: those of `runAgent`.
+   * @param closing the assistant's last words in the previous run; not blank
    */
   ask(values: Values, closing?: string): Promise<Result>
-  /** Lets the model make every call again, because the workspace was changed by others than its tools. */
+  /** Allows the model to repeat every call, because something other than its tools changed the workspace. */
   forgetCalls(): void
 }
 
 /**
  * Opens a dialogue with the model of a chain. System text, earlier turns and tools stay the same throughout, so that
- * providers find all that was said before in their cache.
+ * providers can use their cache. Errors: 404 `Prompt not found: <name>`.
  * @param values for the system text
- * Errors: `PlatformError` 404 `Prompt not found: <name>`.
  */
 export async function openDialogue<Values, Answer, Result, Kind extends ToolKind, Body extends string>(
   kit: ChainKit & { tools: ToolBuilders<Kind> },
@@ -95,7 +90,7 @@ export async function askForText<Values>(
   return await announce(kit, chain, () => askTextChain(hostOf(kit, options.signal), chain, input))
 }
 
-/** The system text of a chain with the bodies that the registry of prompts has now. */
+/** Renders the system text of a chain with the current prompt bodies. */
 export async function renderSystem<Values, Body extends string>(
   kit: ChainKit,
   chain: Pick<Chain<ChainName, Values, never, unknown, ToolKind, Body>, 'bodies' | 'system'>,
@@ -105,10 +100,7 @@ export async function renderSystem<Values, Body extends string>(
   return chain.system(bodies ?? (await readBodies(kit, chain, values)), values)
 }
 
-/**
- * Reads the prompt bodies of a chain, all at the same time.
- * Errors: `PlatformError` 404 `Prompt not found: <name>`.
- */
+/** Reads the prompt bodies of a chain in parallel. Errors: `PlatformError` 404 `Prompt not found: <name>`. */
 export async function readBodies<Values, Body extends string>(
   { run: { context, round, signal } }: ChainKit,
   chain: Pick<Chain<ChainName, Values, never, unknown, ToolKind, Body>, 'bodies'>,
@@ -119,7 +111,7 @@ export async function readBodies<Values, Body extends string>(
   return Object.fromEntries(await Promise.all(read))
 }
 
-/** Tells the watchers of the round when the work of a chain begins and how it ended. */
+/** Records in the event log when the work of a chain begins and how it ends. */
 async function announce<T>({ run }: ChainKit, { name }: { name: ChainName }, work: () => Promise<T>): Promise<T> {
   const started = performance.now()
   const end = (outcome: 'ok' | 'failed') =>

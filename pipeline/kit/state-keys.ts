@@ -6,10 +6,10 @@ import type { Run } from './run.ts'
 const OPENS_STATE: readonly string[] = ['init', 'plan', 'apply', 'import', 'state_resource_ids', 'schema']
 
 /**
- * Makes a function that is called before each job of a run. It renews the temporary keys of the state store when the
- * present ones would not last for the job, because an engine reads its keys only at its start.
- * @param learn gets every key, so that it is masked
- * Errors of the function: those of `writeStateKeys`.
+ * Creates a function to call before each job. It renews the temporary keys of the state store when they would expire
+ * during the job, because an engine reads its keys only at its start. The function throws the errors of
+ * `writeStateKeys`.
+ * @param learn gets every key, for masking
  */
 export function createKeyRenewal(
   run: Run,

@@ -8,26 +8,25 @@ import { askForText, type ChainKit } from './run-chain.ts'
 /** Writes the status rows of a run, always in the order of the calls. */
 export interface StatusWriter {
   /**
-   * Asks the small model to turn `raw` into a sentence for the user, and writes the row when the sentence is there.
-   * The round goes on meanwhile. The row is written with `raw` itself when the call fails, answers nothing or takes
-   * too long. Rows are always written in the order of the calls.
+   * Lets the small model reword `raw` for the user while the round continues. The row holds `raw` itself when the call
+   * fails, returns nothing or takes too long.
    */
   say(status: Status, raw: string): Promise<void>
-  /** Writes `message` as it is. */
+  /** Writes `message` unchanged. */
   show(status: Status, message: string): Promise<void>
-  /** Resolves when every row is written; to be awaited before the run ends. */
+  /** Resolves when every row is written; must be awaited before the run ends. */
   settle(): Promise<void>
 }
 
-/** Time that the next row waits for a sentence that the model has not finished. */
+/** Time that the next row waits for an unfinished sentence of the model. */
 const GRACE_MS = 1_000
-/** Time that the model may take for a sentence when no other row waits. */
+/** Time limit of the model for a sentence when no other row waits. */
 const MAX_MS = 30_000
 
 export function createStatusWriter(kit: ChainKit & { run: BareRun }): StatusWriter {
   const { run, secrets } = kit
   let pending: { done: Promise<void>; cutShort: AbortController } | null = null
-  /** Sentences of the model by what they were made from, since some texts come again at every attempt. */
+  /** Sentences of the model by their raw text, because some texts recur at every attempt. */
   const sentences = new Map<string, string>()
 
   const settle = async () => {
@@ -49,7 +48,7 @@ export function createStatusWriter(kit: ChainKit & { run: BareRun }): StatusWrit
       if (text !== raw) sentences.set(raw, text)
       return run.setStatus(status, secrets.text(text))
     })
-    // The next `settle` throws the error, for example a lost lease. Without this line it would be unhandled until then.
+    // The next `settle` throws the error, for example `LeaseLost`; until then it must not count as unhandled.
     done.catch(() => {})
     pending = { done, cutShort: cutShort }
   }
@@ -63,10 +62,8 @@ export function createStatusWriter(kit: ChainKit & { run: BareRun }): StatusWrit
 }
 
 /**
- * Does the work of a mode and then waits until its status rows are written and the output of its jobs is
- * stored. The terminal status is written after the
- * mode has returned and has to be the last row, also when the work fails. A row that could not be written does not
- * change how the work ended.
+ * Runs a mode, then waits until its status rows and job output are stored, also when it fails: the terminal status,
+ * written afterwards, must be the last row. A row that could not be written does not change the outcome.
  */
 export async function settleStatusAfter<T>(
   { status, outputs }: { status: Pick<StatusWriter, 'settle'>; outputs: Pick<OutputArchive, 'settle'> },
@@ -79,7 +76,7 @@ export async function settleStatusAfter<T>(
   }
 }
 
-/** Lets the small model write one short sentence for the user; answers the raw text when there is none. */
+/** Lets the small model write one short sentence for the user; returns the raw text when there is none. */
 async function writeSentence(kit: ChainKit, raw: string, signal: AbortSignal): Promise<string> {
   try {
     const answer = askForText(kit, statusUpdate, { text: raw }, { signal })

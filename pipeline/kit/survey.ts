@@ -3,25 +3,25 @@ import type { RepositoryFile } from '../../src/chains/shared/repository.ts'
 import { createFileAccess, type SurveyedFile } from '../workspace/files/access.ts'
 import type { Run } from './run.ts'
 
-/** Largest file that is read. */
+/** Maximum bytes of a file. */
 const MAX_BYTES = 128 * 1024
-/** Largest description of the root that is read. */
+/** Maximum characters of the root's description. */
 const MAX_README = 6_000
-/** Most files that are read; those of the root come first. */
+/** Maximum number of files; those of the root come first. */
 const MAX_READ = 300
-/** Files that are read at the same time. */
+/** Number of files read in parallel. */
 const READERS = 16
 
-/** The files of the engine root, read once for all steps. */
+/** The files of the engine root, shared by all steps. */
 export interface Survey {
   /**
-   * The files and what they declare, as they were when the branch got its present head. A file that cannot be read has
-   * no text; when the root cannot be searched, the failure is logged and there are no files.
+   * Returns the files and their declarations as of the branch head. An unreadable file has no text; a failure to search
+   * the root is logged and yields no files.
    */
   files(): Promise<RepositoryFile[]>
 }
 
-/** Makes a survey that reads the files again when an attempt was committed since. */
+/** Creates a survey that is repeated after each commit of an attempt. */
 export function createSurvey(run: Run): Survey {
   let last: { head: string; files: Promise<RepositoryFile[]> } | null = null
   return {

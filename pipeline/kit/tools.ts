@@ -12,15 +12,15 @@ import { createFileAccess } from '../workspace/files/access.ts'
 import type { Run } from './run.ts'
 
 /**
- * Tools of a run without a workspace. Whether the configured models can search is asked once, so that a chain has the
- * same tools throughout a run, and none that can only fail.
+ * Creates the tools of a run without a workspace. Web search is offered only if the configured models support it, which
+ * is checked once, so that a chain has the same tools throughout a run.
  */
 export function createBareTools(llm: LlmClient): ToolBuilders<'webSearch'> {
   const canSearch = llm.canSearch?.('main') ?? true
   return { webSearch: () => (canSearch ? [webSearchTool(llm, 'main')] : []) }
 }
 
-/** Tools of a run that works on the code. */
+/** Creates the tools of a run that works on code. */
 export function createTools(
   { context, workspace }: Run,
   llm: LlmClient,
@@ -36,8 +36,8 @@ export function createTools(
 }
 
 /**
- * Makes a tool refuse arguments that hold the mask. Models see the mask in place of a sensitive value, so a file that
- * a model writes back with the mask in it would lose the value.
+ * Makes a tool refuse arguments that contain the mask. Models see it in place of sensitive values, and a file that is
+ * written back with it would lose the value.
  */
 const refuseMasks = (tool: Tool): Tool => ({
   ...tool,

@@ -22,22 +22,20 @@ import { readMasks } from '../workspace/saved-plans/private-files.ts'
 import { writeStateKeys } from '../workspace/state-keys.ts'
 
 /**
- * Applies exactly the reviewed plan, once. Nothing is cloned or planned again, and no second
- * job is submitted, even when this worker dies and another one takes the round up. When the round has ended, well or
- * not, the session has no current plan: the transaction that ends the round ends the plan. A round that is cancelled
- * before it has submitted its job has changed nothing, and leaves the plan for another apply. After that the engine is
- * interrupted, and the round reports what it has done.
+ * Applies exactly the reviewed plan, once: nothing is cloned or planned again, and no second job is submitted even when
+ * another worker takes over. The transaction that ends the round also ends the plan. A round that is cancelled before
+ * its job is submitted keeps the plan; afterwards the engine is interrupted and the report says what it did.
  */
 export const apply: BareMode = { workspace: false, handle, giveUp }
 
-/** Progress of the apply of a round, over all of its attempts. */
+/** Progress of the apply of a round, over all attempts. */
 interface ApplyState {
-  /** Null until the plan was found, and after an attempt that got as far as ending it. */
+  /** Null until the plan was found, and after an attempt that already ended it. */
   plan: SavedPlan | null
-  /** Null when the directory of the plan is not, or no longer, on this disk. */
+  /** Null when the plan directory is not, or no longer, on this disk. */
   directory: PlanDirectory | null
   progress: ApplyProgress
-  /** True once the iac service said that the job is over, so that nothing uses the directory any more. */
+  /** True once the iac service reported the end of the job, so that nothing uses the directory any more. */
   over: boolean
 }
 
@@ -69,7 +67,7 @@ async function runApplyRound(kit: BareKit, state: ApplyState): Promise<Outcome |
   }
 }
 
-/** Reads what earlier attempts recorded and left on the disk, and registers what has to be masked. */
+/** Loads the records and files of earlier attempts, and registers the values to mask. */
 async function loadApplyState({ run, secrets }: BareKit): Promise<ApplyState> {
   const { context, round } = run
   const progress = await readApplyProgress(context.sql, round.id)
@@ -83,9 +81,8 @@ async function loadApplyState({ run, secrets }: BareKit): Promise<ApplyState> {
 }
 
 /**
- * Checks and prepares everything that the engine's job needs, submits the job and waits for it.
- * @param state gets the plan, the directory and the recorded intent as they become known, for whoever handles a failure
- * Errors: those of the steps.
+ * Prepares and submits the job and waits for it. Errors: those of the steps.
+ * @param state receives plan, directory and recorded intent as they become known, for the error handler
  */
 async function startApply(kit: BareKit, state: ApplyState): Promise<ApplyResult | 'parked'> {
   const prepared = await prepareApply(untilSubmission(kit), state)
@@ -99,14 +96,14 @@ async function startApply(kit: BareKit, state: ApplyState): Promise<ApplyResult 
   return await recordResult(kit.run, plan, result)
 }
 
-/** The kit for what comes before the job is submitted, which is aborted when the round is cancelled. */
+/** Returns the kit for the time before submission, which is aborted when the round is cancelled. */
 function untilSubmission(kit: BareKit): BareKit {
   const { run } = kit
   if (!run.cancellation) return kit
   return { ...kit, run: { ...run, signal: AbortSignal.any([run.signal, run.cancellation.signal]) } }
 }
 
-/** Checks and prepares what the job needs; answers the end of the round when there is to be no job. */
+/** Checks and prepares what the job needs; returns the end of the round when no job is to be submitted. */
 async function prepareApply(
   kit: BareKit,
   state: ApplyState,
@@ -128,7 +125,7 @@ async function prepareApply(
   await waitForStateLock(kit, plan.project_id)
   const refusal = await refuseMovedState(run, plan, directory)
   if (refusal !== null) return { end: await recordResult(run, plan, refusal) }
-  // The plan was made with keys that have run out by now. They are in a file, which the plan only names.
+  // The keys that the plan was made with have expired. They are in a file, which the plan only names.
   const keys = await writeStateKeys(run.context, run.round.session, directory.iacRoot)
   if (keys !== null) secrets.add([keys.secret_key, keys.session_token])
   await assertUnchanged(run, plan, directory)
@@ -136,8 +133,8 @@ async function prepareApply(
 }
 
 /**
- * Goes on after an attempt that was about to submit the job, or did submit it. The job is waited for and never
- * submitted again; where the attempt left no job id, the result is `unknown`.
+ * Continues after an attempt that recorded its intent to submit the job: waits for the job and never submits it again.
+ * Without a job id the result is `unknown`.
  */
 async function resumeApply(kit: BareKit, state: ApplyState): Promise<ApplyResult> {
   const { plan, directory } = state
@@ -154,7 +151,7 @@ async function resumeApply(kit: BareKit, state: ApplyState): Promise<ApplyResult
   return await recordResult(kit.run, plan, { ...result, reason: `${result.reason}${trace}` })
 }
 
-/** Writes the result to the database, so that every later attempt of the round reports the same one; answers it. */
+/** Stores and returns the result, so that every later attempt of the round reports the same one. */
 async function recordResult<Result extends ApplyResult>(
   { context, round }: BareRun,
   plan: SavedPlan,
@@ -165,8 +162,8 @@ async function recordResult<Result extends ApplyResult>(
 }
 
 /**
- * Finishes an apply whose round fails. When the job was submitted, or may have been, the report says that its result is
- * not known. The plan is discarded; its directory stays while an engine may still work in it.
+ * Finishes an apply whose round fails. If the job may have been submitted, the report calls its result unknown. The
+ * plan is discarded; its directory stays while an engine may still use it.
  */
 async function concludeFailedApply(
   kit: BareKit,
@@ -188,13 +185,13 @@ async function concludeFailedApply(
 }
 
 /**
- * Whether an error is the word of the iac service that the engine has ended. With 503 it says that it was interrupted
- * itself, and an engine of its earlier life may still work.
+ * True if an error of the iac service means that the engine has ended. A 503 means that the service itself was
+ * interrupted, and an engine may still run.
  */
 const saysItIsOver = (error: unknown): boolean =>
   error instanceof PlatformError && error.code === 'IacJobFailed' && error.status !== 503
 
-/** Finishes a round that was interrupted too often to be tried again: writes the report and discards the plan. */
+/** Finishes a round that was interrupted too often: writes the report and discards the plan. */
 async function giveUp(run: BareRun): Promise<void> {
   const kit = createBareKit(run)
   const { plan, progress } = await loadApplyState(kit)

@@ -11,9 +11,8 @@ import { findRequestedScope } from '../steps/drift/requested-scope.ts'
 import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
 
 /**
- * Reads what differs between code, state and cloud, all of it or in a partial round what the request is about, and
- * reports it. The same reading as that of a drift round, but nothing is written: neither code nor branch, lock or saved
- * plan. A plan that fails does not fail the round: the report says what the engine said.
+ * Reports the drift of a drift round without writing code, branch, lock or saved plan. A failing plan does not fail the
+ * round; the report has the engine's output.
  */
 export async function driftPreview(run: Run): Promise<Outcome> {
   const kit = createKit(run)
@@ -28,13 +27,13 @@ async function runDriftPreview(kit: Kit): Promise<Outcome> {
   if ('declined' in scope) return { status: 'uncompleted', message: kit.secrets.text(scope.declined) }
   const seen = await lookForDrift(kit, scope.targets)
   await status.show('report', 'Writing the report on what differs.')
-  // Code writes all of the report, because there is nothing to tell beside what was read.
+  // Code writes the whole report, because there is nothing to tell beyond the reading.
   const document = settleDriftPreview(seen, kit.secrets)
   await storeReport(run.context, run.round, { type: 'drift', document }, run.signal)
   return { status: 'completed' }
 }
 
-/** Drift as it was read once, without any attempt to remediate it. */
+/** Drift of a single reading, without remediation. */
 interface SeenDrift {
   /** Differences that no exception rule covers. */
   remaining: DriftOperation[]
@@ -42,14 +41,14 @@ interface SeenDrift {
   excepted: DriftOperation[]
   /** Notes of the exception filter on the rules. */
   notes: string[]
-  /** Output of the engine when drift could not be read; null otherwise. */
+  /** Engine output when drift could not be read; null otherwise. */
   failure: string | null
 }
 
 /**
- * Reads drift once and stores it. The exception filter, a model, is asked about it when there is any.
- * @param targets what is looked at; everything when the list is empty
- * Errors: those of `readDrift`, of the object store and of `runAgent`.
+ * Reads and stores drift once, and lets a model filter exceptions. Errors: those of `readDrift`, of the object store
+ * and of `runAgent`.
+ * @param targets addresses to plan; empty for everything
  */
 async function lookForDrift(kit: Kit, targets: string[]): Promise<SeenDrift> {
   const { run, status } = kit

@@ -9,9 +9,8 @@ import { composePrompts } from '../steps/shared/compose-prompts.ts'
 import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
 
 /**
- * Makes the code match the infrastructure: all of it, or in a partial round only the part that the request is about.
- * The lock and the saved plan of the session stay as they are. A plan that fails does not fail the
- * round: the report says what the engine said.
+ * Makes the code match the infrastructure, in a partial round only the requested part. Lock and saved plan stay
+ * unchanged. A failing plan does not fail the round; the report has the engine's output.
  */
 export async function drift(run: Run): Promise<Outcome> {
   const kit = createKit(run)
@@ -41,10 +40,10 @@ async function runDriftRound(kit: Kit): Promise<Outcome> {
   return { status: 'completed' }
 }
 
-/** The user's side of the turn when the request has no words. */
+/** The user's side of the turn for a request without text. */
 const WHOLE_DRIFT = 'Bring the code in line with the infrastructure.'
 
-/** Adds one turn for all that was written, also when the round failed after that. */
+/** Adds one turn for everything that was written, also when the round failed afterwards. */
 function keepTurn({ run, secrets }: Kit): void {
   const assistant = describeResult(run.result)
   if (assistant !== '') run.conversation.push({ user: secrets.text(run.round.query).trim() || WHOLE_DRIFT, assistant })

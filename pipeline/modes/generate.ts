@@ -23,8 +23,8 @@ import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
 import { readDeclarations, readForStatements } from '../steps/shared/look-at-repository.ts'
 
 /**
- * Turns a request into a validated, reviewed and saved plan. When the request is declined, or
- * is a question that is only answered, the round ends `uncompleted` and leaves the lock and the saved plan as they are.
+ * Turns a request into a validated, reviewed and saved plan. A declined or merely answered request ends the round
+ * `uncompleted` and leaves lock and saved plan unchanged.
  */
 export async function generate(run: Run): Promise<Outcome> {
   const kit = createKit(run)
@@ -54,7 +54,7 @@ async function runGenerateRound(kit: Kit): Promise<Outcome> {
   }
 }
 
-/** Carries out a request that was accepted: writes the code, plans it, reviews the plan, and saves it. */
+/** Carries out an accepted request: writes the code, plans it, reviews the plan, and saves it. */
 async function carryOut(kit: Kit, intent: IntentCheck): Promise<Outcome> {
   const { run, secrets } = kit
   const { query } = run.round

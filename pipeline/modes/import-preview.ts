@@ -10,8 +10,8 @@ import { discover } from '../steps/import/discover.ts'
 import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
 
 /**
- * Lists the scope and says what is managed, what is not and what is left out, for a later import that chooses from the
- * list. No model is asked, and nothing is written: neither code nor state, branch, lock or saved plan.
+ * Lists what is managed, unmanaged and left out in the scope, for a later import to choose from. Uses no model and
+ * writes neither code nor state, branch, lock or saved plan.
  */
 export async function importPreview(run: Run): Promise<Outcome> {
   const kit = createKit(run)
@@ -32,9 +32,8 @@ async function runImportPreview(kit: Kit): Promise<Outcome> {
 }
 
 /**
- * Writes and stores the report on an import preview: nothing was selected and nothing imported. What the scope holds is
- * counted here, and listed in the artifact of the preview.
- * Errors: those of the object store; `ReportGenerationError`.
+ * Writes and stores the report on an import preview: counts only, because the artifact lists the resources. Errors:
+ * those of the object store; `ReportGenerationError`.
  */
 async function writeImportPreviewReport({ run, secrets, status }: Kit, inventory: ScopeInventory): Promise<void> {
   await status.show('report', 'Writing the report on what the scope holds.')

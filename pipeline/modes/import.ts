@@ -17,9 +17,9 @@ import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
 import { readDeclarations } from '../steps/shared/look-at-repository.ts'
 
 /**
- * Brings resources that exist in the scope into the code and into the managed state. The state is written during the
- * round, so that no apply follows: no plan is saved, and nothing is audited or locked. The scope is listed before any
- * model is asked; when that fails, the round fails with what has to be set.
+ * Adopts existing resources of the scope into code and state. The round writes the state itself, so no plan is saved,
+ * audited or locked. The scope is listed before any model is asked; a failure of that fails the round with the setting
+ * to change.
  */
 export async function importResources(run: Run): Promise<Outcome> {
   const kit = createKit(run)
@@ -73,14 +73,14 @@ async function runImportRound(kit: Kit): Promise<Outcome> {
 }
 
 /**
- * The selection of an interrupted attempt, which stands in its ledger. No model selects again, because the state may
- * hold a part of that selection already.
+ * Returns the selection of an interrupted attempt from its ledger. No model selects again, because the state may
+ * already hold a part of that selection.
  */
 function repeatSelection(kit: Kit, discovery: Discovery, ledger: Ledger): Selection {
   const { ids, withheld } = discovery
   const { is_partial, resource_ids: chosen } = kit.run.round
   if (chosen && discovery.failure === null) {
-    // What the ledger does not hold could not be imported when the first attempt selected.
+    // Identifiers that the ledger lacks could not be imported when the first attempt selected.
     const isOther = ({ resource_id }: { resource_id: string }) => !ledger.has(resource_id)
     const { excluded, missing } = selectChosen(kit, discovery, chosen)
     return { ids: [], excluded: excluded.filter(isOther), missing: missing.filter(isOther), ending: null }
@@ -94,13 +94,13 @@ function repeatSelection(kit: Kit, discovery: Discovery, ledger: Ledger): Select
   }
 }
 
-/** The conversation keeps why the round failed, as it keeps why nothing was imported. */
+/** Adds the reason of the failure to the conversation and returns the error. */
 function notListed({ run, secrets }: Kit, failure: string): PlatformError {
   run.conversation.push({ user: secrets.text(run.round.query), assistant: failure })
   return new PlatformError('ScopeNotListed', 502, failure)
 }
 
-/** Ends a round that has nothing to import: it is completed, with a report that says why nothing was imported. */
+/** Completes a round that has nothing to import, with a report that explains why. */
 async function endWithoutImport(
   kit: Kit,
   { excluded, missing: failed }: Pick<Selection, 'excluded' | 'missing'>,

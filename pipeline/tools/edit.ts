@@ -64,7 +64,7 @@ const deleteFile = (access: FileAccess) =>
     },
   })
 
-/** The tools that change files. */
+/** Returns the tools that change files. */
 export const fileTools = (access: FileAccess): Tool[] => [
   writeToFile(access),
   replaceInFile(access),

@@ -86,7 +86,7 @@ const bulkGrepSearch = (access: FileAccess) =>
     },
   })
 
-/** The matches of one search as text. A pattern that is not valid becomes a message, so that other searches go on. */
+/** Returns the matches of a search as text. An invalid pattern becomes a message, so that other searches continue. */
 async function describeMatches(lines: Promise<string[]>): Promise<string> {
   try {
     return (await lines).join('\n') || '(none)'
@@ -108,7 +108,7 @@ const diffHistory = (workspace: Pick<Workspace, 'branchDiff'>) =>
     run: async () => (await workspace.branchDiff()) || 'Nothing was changed yet',
   })
 
-/** The tools that read the workspace and change nothing. */
+/** Returns the tools that read the workspace and change nothing. */
 export const inspectionTools = (access: FileAccess, workspace: Pick<Workspace, 'branchDiff'>): Tool[] => [
   readFile(access),
   listDir(access),

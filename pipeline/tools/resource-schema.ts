@@ -30,7 +30,7 @@ export const resourceSchemaTool = (schema: ProviderSchema) =>
       explanation,
     }),
     run: async ({ types }) => {
-      // An error and no answer, because answers of equal calls are taken to stay the same.
+      // An error rather than an answer, because answers to equal calls are taken as unchanged.
       if (!schema.installed()) throw new ToolError(NOT_INSTALLED)
       const names = await schema.names()
       if (!names) return UNAVAILABLE

@@ -2,10 +2,10 @@ import * as v from 'valibot'
 import type { Tool } from '../../src/agent/agent-request.ts'
 import { createResultTool } from '../../src/agent/result-tool.ts'
 
-/** An argument that every tool accepts and ignores. Models make better calls when they write down their reason. */
+/** An argument that every tool accepts and ignores: models make better calls when they state their reason. */
 export const explanation = v.optional(v.pipe(v.string(), v.description('Why this call is made, in one sentence')))
 
-/** Makes a tool that checks its arguments against a schema before it runs. Errors: `ToolError` when they do not fit. */
+/** Creates a tool that checks its arguments against a schema. Errors: `ToolError` when they do not fit. */
 export function defineTool<Schema extends v.GenericSchema, Result>(options: {
   name: string
   description: string

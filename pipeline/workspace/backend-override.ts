@@ -10,12 +10,10 @@ import { isShared } from './files/shared-folder.ts'
 import { writePrivateFile } from './saved-plans/private-files.ts'
 
 /**
- * Writes the override file that sends the engine's state to the configured store. Only this user can read it, and the
- * group where the upload folder is shared with an engine of another account. Writes nothing when the platform does not
- * manage the state. Must run before every init.
+ * Writes the override file that sends the engine's state to the configured store, if the platform manages the state.
+ * Readable by this user only, and by the group of a shared upload folder. Must run before every init. Errors: 500
+ * `Error Engine backend override render.`; 500 with the name of a repository file that sets a backend.
  * @param iacRoot absolute path
- * Errors: 500 `Error Engine backend override render.`; 500 with the name of a file of the repository that sets a
- * state backend itself.
  */
 export async function writeOverride(
   config: Config,
@@ -37,10 +35,7 @@ export async function writeOverride(
   log.info('engine backend override written', { provider: config.storage.provider, bucket: file.bucket, key: file.key })
 }
 
-/**
- * Refuses an engine root of a clone that is not where it was: an engine can rename it and put a link in its place, and
- * the credentials would be written wherever that leads.
- */
+/** Refuses an engine root that an engine has replaced by a link, to which credentials would be written. */
 export async function assertNotReplaced(uploadFolder: string, iacRoot: string): Promise<void> {
   const uploads = await realpath(uploadFolder).catch(() => null)
   if (uploads !== null && isInside(uploads, iacRoot) && (await realpath(iacRoot)) !== iacRoot)
@@ -50,19 +45,17 @@ export async function assertNotReplaced(uploadFolder: string, iacRoot: string): 
 /** Names of override files. OpenTofu also reads `.tofu` files and prefers them to `.tf` files of the same name. */
 const OVERRIDE_FILE = /^(?:.*_)?override\.(?:tf|tofu)(?:\.json)?$/
 /**
- * True if a file may set a state backend: that takes a `terraform` block and the word `backend` or `cloud`. A file
- * that has these words in comments only is refused as well.
+ * True if a file may set a state backend: it has a `terraform` block and the word `backend` or `cloud`, even in
+ * comments.
  */
 const setsBackend = (text: string) => /\bterraform\b/.test(text) && /\b(?:backend|cloud)\b/.test(text)
 
-/** Of two files with these names OpenTofu reads only the second, and so not the platform's own. */
+/** Returns the name of the file that OpenTofu would read in place of the platform's own. */
 const shadowOf = (ownName: string): string => ownName.replace(/\.tf$/, '.tofu')
 
 /**
- * Refuses an override file of the repository that sets a state backend: the engine might use it instead of the
- * platform's own and store the state elsewhere. One that takes the place of the platform's own is refused whatever it
- * says.
- * Errors: 500 with the name of the file.
+ * Refuses an override file of the repository that sets a state backend, or any that takes the place of the platform's
+ * own: the state might be stored elsewhere. Errors: 500 with the name of the file.
  */
 export async function assertNoForeignBackend(iacRoot: string, ownName: string): Promise<void> {
   const names = (await readdir(iacRoot).catch(() => [])).filter((name) => name !== ownName && OVERRIDE_FILE.test(name))
@@ -81,7 +74,7 @@ export async function assertNoForeignBackend(iacRoot: string, ownName: string): 
   }
 }
 
-/** Writes JSON anew, so that no key is hidden by escapes. Text that is no JSON is returned; the engine refuses it. */
+/** Rewrites JSON, so that no key is hidden by escapes. Invalid JSON is returned as is; the engine refuses it. */
 function normaliseJson(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text))

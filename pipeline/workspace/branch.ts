@@ -18,13 +18,11 @@ export interface BranchOptions {
 }
 
 /**
- * Checks out the session branch in the clone and makes sure that the remote has it. A round that was interrupted
- * starts again from the commit with which the previous round ended, and so does the round after a cancelled one. For a
- * preview nothing is pushed: a branch that the
- * remote does not have begins at the default branch, and exists in the clone alone.
+ * Checks out the session branch and makes sure that the remote has it. After an interrupted or cancelled round, starts
+ * from the commit at the end of the last round that counts. For a preview nothing is pushed: a missing branch starts at
+ * the default branch, in the clone only. Errors: 502 when the remote cannot be reached, 500 with git's text when the
+ * branch cannot be moved, 422 for a repository over the limits.
  * @returns the commit that is checked out
- * Errors: 502 when the remote cannot be reached, 500 with git's text when the branch cannot be moved, 422 when the
- * repository is too large.
  */
 export async function checkOutBranch(git: Git, options: BranchOptions): Promise<string> {
   const { branch, defaultBranch, round, signal } = options
@@ -34,13 +32,12 @@ export async function checkOutBranch(git: Git, options: BranchOptions): Promise<
   const target = tip === null ? null : await findStart(git, options, tip)
   const start = target ?? `refs/remotes/origin/${defaultBranch}`
   const commit = await checkOut(git, options, start, ['checkout', '--quiet', '-B', branch, start])
-  // The lease names the commit that was read from the remote, so a branch that somebody else has pushed in the
-  // meantime is never overwritten.
+  // The lease names the commit read from the remote, so that a branch pushed meanwhile is never overwritten.
   if (!round.preview && (target === null || target !== tip)) await push(git, { branch, signal, lease: tip ?? '' })
   return commit
 }
 
-/** Checks a commit out when its files fit the limits, and answers its id. */
+/** Checks out a commit whose files fit the limits, and returns its id. */
 async function checkOut(git: Git, options: BranchOptions, commit: string, args: string[]): Promise<string> {
   const id = (await runLocal(git, options, ['rev-parse', '--verify', `${commit}^{commit}`])).trim()
   await assertTreeFits(git, id, options.signal)
@@ -49,7 +46,7 @@ async function checkOut(git: Git, options: BranchOptions, commit: string, args: 
   return id
 }
 
-/** Fetches the session branch and answers its commit; null when the remote has no such branch. */
+/** Fetches the session branch and returns its commit; null when the remote has no such branch. */
 async function fetchBranch(git: Git, options: BranchOptions): Promise<string | null> {
   const { branch, signal, log } = options
   const reference = `refs/remotes/origin/${branch}`
@@ -62,8 +59,8 @@ async function fetchBranch(git: Git, options: BranchOptions): Promise<string | n
 }
 
 /**
- * The commit at which the round begins: the tip of the branch; after an interruption, and where the tip is what a
- * cancelled round has left, the end of the last round that counts.
+ * Returns the commit at which the round begins: the tip of the branch, or after an interrupted or cancelled round the
+ * end of the last round that counts.
  */
 async function findStart(git: Git, options: BranchOptions, tip: string): Promise<string | null> {
   const { round, signal } = options
@@ -76,7 +73,7 @@ async function findStart(git: Git, options: BranchOptions, tip: string): Promise
     timeoutMs: FETCH_TIMEOUT_MS,
     signal,
   })
-  // Some servers do not serve a single commit by its id. It is an ancestor of the tip, so the whole branch has it.
+  // Some servers do not serve a single commit by id. It is an ancestor of the tip, so the whole branch has it.
   if (output.code !== 0) await unshallow(git, options)
   return (await runLocal(git, options, ['rev-parse', '--verify', `${base}^{commit}`])).trim()
 }

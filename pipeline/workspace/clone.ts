@@ -10,11 +10,10 @@ import { type Git, mustSucceed } from './git/git.ts'
 const TIMEOUT_MS = 300_000
 
 /**
- * Clones the newest commit of the default branch, without checking it out. Neither git's directory nor the work tree
- * may exist yet, and the folders above them must.
+ * Clones the newest commit of the default branch without checkout. Git directory and work tree must not exist yet,
+ * unlike the folders above them. Errors: 500 `git clone failed`, with git's text in the log only; 400 for an address
+ * that is not public; 422 for a repository over the limits.
  * @returns the name of the default branch
- * Errors: 500 `git clone failed`, with git's own text in the log only; 400 for an address that is not public; 422 when
- * the repository is too large.
  */
 export async function cloneRepository(git: Git, options: { log: Logger; signal?: AbortSignal }): Promise<string> {
   const { log, signal } = options
@@ -32,7 +31,7 @@ export async function cloneRepository(git: Git, options: { log: Logger; signal?:
   ]
   const output = await git.network(args, { cwd: dirname(directory), timeoutMs: TIMEOUT_MS, signal })
   if (output.code !== 0) throw logCloneFailure(log, output.stopped ?? output.stderr)
-  // Every call names the work tree. The directory of a kept clone is moved, so its configuration names none.
+  // Every call names the work tree, because the directory of a kept clone is moved.
   mustSucceed(git, await git.local(['config', '--unset-all', 'core.worktree'], { cwd: workTree, signal }))
   const head = await git.local(['rev-parse', '--symbolic-full-name', '--verify', 'HEAD'], { cwd: workTree, signal })
   const [, branch] = /^refs\/heads\/(.+)$/.exec(head.stdout.trim()) ?? []
@@ -45,7 +44,7 @@ function logCloneFailure(log: Logger, reason: string): PlatformError {
   return internal('git clone failed')
 }
 
-/** Working files of the engine, and secrets. Variable files and lock files are missing: they belong to the change. */
+/** Working files of the engine, and secrets. Variable files and lock files belong to the change and are not listed. */
 const IGNORE_RULES = [
   '.terraform/',
   '*.tfstate',
@@ -70,15 +69,14 @@ const IGNORE_RULES = [
 ]
 
 /**
- * No attribute of a repository counts: a file is checked out and committed byte by byte, so that no conversion makes it
- * larger, and no attribute hides a change from a diff.
+ * Disables all attributes of a repository, so that no conversion enlarges a file and no attribute hides a change from a
+ * diff.
  */
 const ATTRIBUTES = '* -text !eol -ident -filter -working-tree-encoding !diff !merge !whitespace\n'
 
 /**
- * Writes ignore rules that keep files of the engine out of every commit of this clone, and rules that take effect from
- * the repository's attributes. They are in git's own directory, because a `.gitignore` file would become part of the
- * pull request. A failure is only logged.
+ * Writes ignore rules for engine files and rules that disable the repository's attributes. They are in the git
+ * directory, because a `.gitignore` file would become part of the pull request. A failure is only logged.
  */
 export async function writeRules({ place }: Git, paths: Config['paths'], log: Logger): Promise<void> {
   const own = [paths.backend_override_filename, paths.session_plan_filename, WORKSPACE_MARKER, MASKS_FILE]
@@ -92,7 +90,7 @@ export async function writeRules({ place }: Git, paths: Config['paths'], log: Lo
   }
 }
 
-/** Marks where a clone ends, for the iac sidecar. An entry of the repository with this name is left as it is. */
+/** Marks the root of a clone for the iac sidecar. An existing entry with this name is left unchanged. */
 export async function writeMarker(workTree: string): Promise<void> {
   await writeFile(join(workTree, WORKSPACE_MARKER), '', { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error

@@ -7,10 +7,9 @@ import type { Checkout } from './types.ts'
 const COMMIT_MESSAGE = 'Platform changes'
 
 /**
- * Commits all changes of the work tree except what is never pushed, and pushes them. Makes no commit when nothing
- * changed.
+ * Commits all changes of the work tree except never-pushed paths, and pushes them; makes no empty commit. Errors: 500
+ * with git's text; 500 with a path that must not be pushed.
  * @returns the commit of the branch head
- * Errors: 500 with git's text; 500 with a path that must not be pushed.
  */
 export async function commitAndPush(checkout: Checkout, signal?: AbortSignal): Promise<string> {
   const { git, branch } = checkout
@@ -25,13 +24,12 @@ export async function commitAndPush(checkout: Checkout, signal?: AbortSignal): P
   return await readHead(checkout, signal)
 }
 
-/** Longest list of changed files in bytes. */
+/** Maximum bytes of the list of changed files. */
 const MAX_LISTING = 256 * 1024 * 1024
 
 /**
- * Puts all changes into git's index. They are listed and then added one by one, and not by `git add`: that command
- * would run git in a repository that somebody has put below the clone, with the configuration which lies there.
- * Errors: 500 with git's text; 500 for a folder that became a repository.
+ * Stages all changes one by one. `git add` would run git in a repository placed below the clone, with its
+ * configuration. Errors: 500 with git's text; 500 for a folder that became a repository.
  */
 async function stageChanges({ git, paths }: Checkout, signal?: AbortSignal): Promise<void> {
   const options = { cwd: git.place.workTree, signal }
@@ -40,7 +38,7 @@ async function stageChanges({ git, paths }: Checkout, signal?: AbortSignal): Pro
   const listed = mustSucceed(git, await git.local(args, { ...options, maxOutput: MAX_LISTING }))
   const changed = [...new Set(listed.split('\0'))].filter((path) => path !== '' && !isNeverPushed(paths, path))
   if (changed.length === 0) return
-  // Git lists the folder in place of its files, which would be missing from the change that people review.
+  // Git lists the folder in place of its files, which would be missing from the reviewed change.
   const repository = changed.find((path) => path.endsWith('/'))
   if (repository !== undefined)
     throw internal(`The folder '${repository}' became a git repository during the round, so it cannot be committed.`)
@@ -52,8 +50,8 @@ async function stageChanges({ git, paths }: Checkout, signal?: AbortSignal): Pro
 const SUBMODULE = '160000'
 
 /**
- * Compares the tree that is to be pushed with the commit with which the run began.
- * Errors: 500 with the first path that is never pushed and differs nevertheless, or that is another submodule.
+ * Compares the tree to push with the first commit of the run. Errors: 500 with the first changed path that is never
+ * pushed or is a submodule.
  */
 async function assertPushable({ git, paths, base }: Checkout, signal?: AbortSignal): Promise<void> {
   const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--ignore-submodules=none', base, 'HEAD']
@@ -70,10 +68,10 @@ async function assertPushable({ git, paths, base }: Checkout, signal?: AbortSign
 const TIMEOUT_MS = 300_000
 
 /**
- * Pushes HEAD to the session branch and makes that the upstream.
- * @param options.lease the commit at which the remote branch must be, empty when the branch must not exist; with it
- * the branch may also be moved back. Without it only a fast-forward is accepted.
- * Errors: 500 with git's text, without addresses and secrets.
+ * Pushes HEAD to the session branch and sets that as upstream. Errors: 500 with git's text, without addresses and
+ * secrets.
+ * @param options.lease expected commit of the remote branch, empty for none; allows moving the branch back. Without it
+ * only a fast-forward is accepted.
  */
 export async function push(git: Git, options: { branch: string; lease?: string; signal?: AbortSignal }): Promise<void> {
   const { branch, lease, signal } = options
@@ -84,10 +82,8 @@ export async function push(git: Git, options: { branch: string; lease?: string; 
 }
 
 /**
- * Makes the files of the work tree what they are in a commit of this clone. Files that were added later are removed,
- * ignored files and those that are never pushed stay. The branch is not moved, so the next commit undoes what came
- * after that commit.
- * Errors: 500 with git's text.
+ * Restores the work tree to a commit of this clone; ignored and never-pushed files stay. The branch is not moved, so
+ * that the next commit undoes later ones. Errors: 500 with git's text.
  */
 export async function restoreFiles(checkout: Checkout, commit: string, signal?: AbortSignal): Promise<void> {
   const { git, paths } = checkout
@@ -102,7 +98,7 @@ export async function readHead({ git }: Checkout, signal?: AbortSignal): Promise
   return mustSucceed(git, output).trim()
 }
 
-/** Fingerprint of the work tree: SHA-256, in hexadecimal digits, of git's status with branch and untracked files. */
+/** Returns a fingerprint of the work tree: hexadecimal SHA-256 of git's status with branch and untracked files. */
 export async function computeRevision({ git, paths }: Checkout, signal?: AbortSignal): Promise<string> {
   const args = ['status', '--porcelain=v2', '--branch', '--untracked-files=all', '--ignore-submodules=all']
   const output = await git.local([...args, '--', '.', ...excludeNeverPushed(paths)], {

@@ -12,24 +12,24 @@ import { createLocalGit, type LocalGit } from './git/git.ts'
 import { removeRightInside, writePrivateFile } from './saved-plans/private-files.ts'
 import type { Workspace } from './types.ts'
 
-/** A second working copy, with an empty state of its own that nothing else knows. */
+/** A second working copy with an empty state of its own. */
 export interface WorkspaceCopy {
-  /** Absolute, real path of the engine root inside of the copy. */
+  /** Absolute, real path of the engine root in the copy. */
   readonly iacRoot: string
-  /** While the work lasts, the engine reads the text of a file of values after all others of the root. */
+  /** Does the work while the engine reads a value file after all others of the root. */
   withValues<T>(file: { path: string; text: string }, work: () => Promise<T>): Promise<T>
   remove(): Promise<void>
 }
 
 type Original = Pick<Workspace, 'clone' | 'gitDirectory' | 'iacRoot'>
 
-/** Keeps an engine in a copy from the state of the session, and from any that the repository names. */
+/** Separates the engine in a copy from the state of the session and of the repository. */
 const LOCAL_STATE = 'terraform {\n  backend "local" {}\n}\n'
 
 /**
- * Writes the files of a commit into a folder beside the clone. They come from git and not from the working copy, in
- * which an engine may be at work. What a crash leaves is removed by the next run of the session.
- * Errors: 500 when git fails, and for an override file of the repository that sets a state backend itself.
+ * Writes the files of a commit to a folder next to the clone. They come from git, because an engine may use the working
+ * copy. The next run of the session removes leftovers of a crash. Errors: 500 when git fails, and for an override file
+ * of the repository that sets a state backend.
  */
 export async function copyCommit(
   config: Config,
@@ -71,10 +71,7 @@ const createValues =
     }
   }
 
-/**
- * The commit at which the session branch left the default branch, as far as this clone reaches back; null when it does
- * not reach that far.
- */
+/** Returns the commit at which the session branch left the default branch; null when this clone does not have it. */
 export async function findBaseCommit(
   config: Config,
   { clone, gitDirectory, defaultBranch }: Pick<Workspace, 'clone' | 'gitDirectory' | 'defaultBranch'>,

@@ -20,8 +20,8 @@ const DIFF = [
 ]
 
 /**
- * Reads everything that the session has changed below the engine root: the diff from the merge base to the work tree,
- * then the full text of files that are not committed yet. Empty when nothing changed.
+ * Reads the session's changes below the engine root: the diff from the merge base to the work tree, then the text of
+ * uncommitted files. Empty when nothing changed.
  */
 export async function readBranchDiff(checkout: Checkout, base: string, signal?: AbortSignal): Promise<string> {
   const { git, iacRoot } = checkout
@@ -35,7 +35,7 @@ export async function readBranchDiff(checkout: Checkout, base: string, signal?: 
   return parts.join('\n')
 }
 
-/** Lists the files below the engine root that differ between `since`, a commit of this clone, and the branch head. */
+/** Lists the files below the engine root that differ between `since`, a commit of this clone, and the head. */
 export async function listChangedFiles(checkout: Checkout, since: string, signal?: AbortSignal): Promise<string[]> {
   const { git, iacRoot } = checkout
   const args = ['diff', '--name-only', '-z', '--no-ext-diff', '--no-renames', '--ignore-submodules=all', '--relative']
@@ -58,10 +58,7 @@ const FULL_DIFF = [
   '--unified=1000',
 ]
 
-/**
- * Reads what the next commit would change below the engine root. A changed file is a diff with its whole text as
- * context, a new file is its text.
- */
+/** Reads the pending changes below the engine root: changed files as diffs with full context, new files as text. */
 export async function readPendingChanges(checkout: Checkout, signal?: AbortSignal): Promise<FileChange[]> {
   const { git, iacRoot } = checkout
   const run = async (args: string[]) => {
@@ -102,7 +99,7 @@ export interface UntrackedFile {
 
 const MAX_CHARACTERS = 1_000_000
 
-/** Reads the new files below the engine root, except those that an ignore rule hides. */
+/** Reads the new files below the engine root that no ignore rule hides. */
 async function readUntrackedFiles(checkout: Checkout, signal?: AbortSignal): Promise<UntrackedFile[]> {
   const { git, iacRoot } = checkout
   const args = ['ls-files', '--others', '--exclude-standard', '-z', '--', '.', ...excludeNeverPushed(checkout.paths)]
@@ -111,7 +108,7 @@ async function readUntrackedFiles(checkout: Checkout, signal?: AbortSignal): Pro
   const files: UntrackedFile[] = []
   for (const path of output.stdout.split('\0').filter(Boolean)) {
     const file = join(iacRoot, path)
-    // An engine run can put a link in the place of the engine root or of a folder, which would lead out of the clone.
+    // An engine run can replace the engine root or a folder by a link that leads out of the clone.
     const isInPlace = (await realpath(file).catch(() => null)) === file
     const content = isInPlace ? await readText(file, MAX_CHARACTERS) : null
     if (content !== null) files.push({ path, content })
@@ -119,13 +116,12 @@ async function readUntrackedFiles(checkout: Checkout, signal?: AbortSignal): Pro
   return files
 }
 
-/** Commits that are fetched first. When they are not enough, the whole history is fetched. */
+/** Number of commits that are fetched before the whole history. */
 const FIRST_STEP = 200
 
 /**
- * Finds the commit at which the session branch left the default branch. When a shallow clone does not have it, 200
- * more commits are fetched, and then the whole history.
- * Errors: 500 `Git error when merging base: …`, `Git error when unshallowing: …`.
+ * Finds the commit at which the session branch left the default branch, fetching 200 more commits and then the whole
+ * history if needed. Errors: 500 `Git error when merging base: …`, `Git error when unshallowing: …`.
  */
 export async function findMergeBase(checkout: Checkout, signal?: AbortSignal): Promise<string> {
   const { git, branch, defaultBranch } = checkout

@@ -25,12 +25,11 @@ export interface OpenOptions {
 }
 
 /**
- * Clones the session's repository for one run and checks out the session branch, which exists on the remote
- * afterwards. The workspace of a preview is read only: nothing is pushed, and it neither commits nor saves a plan. What earlier
+ * Clones the session's repository for one run and checks out the session branch, which exists on the remote afterwards.
+ * The workspace of a preview is read only: nothing is pushed, and it neither commits nor saves a plan. What earlier
  * runs of the session have left on this disk is removed, except the plan directory. When it fails, it removes its own
- * clone again.
- * Errors: 500 `git clone failed`, 400 `iac_path '…' is not a directory inside the repository`, 400 for
- * a host that is not public, 422 for a repository over the limits of `git`, 500 with git's text otherwise.
+ * clone again. Errors: 500 `git clone failed`, 400 `iac_path '…' is not a directory inside the repository`, 400 for a
+ * host that is not public, 422 for a repository over the limits of `git`, 500 with git's text otherwise.
  */
 export async function openWorkspace(config: Config, round: ClaimedRound, options: OpenOptions): Promise<Workspace> {
   const session = resolve(config.paths.upload_folder, round.session.uuid)

@@ -13,7 +13,7 @@ export interface Workspace {
   readonly branch: string
   readonly defaultBranch: string
   /**
-   * Commits what changed, with the message `Platform changes`, and pushes. Answers the commit of the branch head. What
+   * Commits what changed, with the message `Platform changes`, and pushes. Returns the commit of the branch head. What
    * is never pushed (`isNeverPushed`) is left out.
    */
   commitAndPush(signal?: AbortSignal): Promise<string>

@@ -13,7 +13,7 @@ export interface Tool<Result = unknown> {
   run(args: Record<string, unknown>, signal: AbortSignal): Promise<Result> | Result
   /** The tool changes the workspace, so that answers of earlier calls may be out of date and calls may be repeated. */
   mutates?: boolean
-  /** Answers the model in place of the value, when this tool ends a run that may be continued. */
+  /** Returns the model in place of the value, when this tool ends a run that may be continued. */
   acknowledgement?: string
 }
 

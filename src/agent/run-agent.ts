@@ -13,10 +13,9 @@ const MAX_RESULT_CHARS = 200_000
 /**
  * Lets a model work with tools until it calls the result tool; the answer of that tool is the value. One turn is one
  * model call, and every tool call of a reply is answered, in order. The same tools are offered in every turn but the
- * last, so that providers find the beginning of each call in their cache.
- * Errors: `PlatformError` `ToolExecutionsExceeded` after `maxTurns` turns without a result,
- * `UnhandledInferenceFinishReason` for a reply that was cut off or filtered, those of the model client;
- * the signal's reason when the signal fires.
+ * last, so that providers find the beginning of each call in their cache. Errors: `PlatformError`
+ * `ToolExecutionsExceeded` after `maxTurns` turns without a result, `UnhandledInferenceFinishReason` for a reply that
+ * was cut off or filtered, those of the model client; the signal's reason when the signal fires.
  */
 export async function runAgent<Result, Name extends string>(
   request: AgentRequest<Result, Name>,

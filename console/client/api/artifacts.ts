@@ -17,8 +17,7 @@ export class LinkExpired extends Error {
 const TIMEOUT_MS = 60_000
 
 /**
- * Reads an artifact by its presigned URL, without the token, which the store must not get. Throws `LinkExpired`,
- * `Unreachable` and `AbortError`.
+ * Reads an artifact by its presigned URL, without the token. Throws `LinkExpired`, `Unreachable` or `AbortError`.
  * @param prefix the prefix of metadata names in headers, from the sign-in configuration
  */
 export async function readArtifact(url: string, prefix: string, signal?: AbortSignal): Promise<Artifact> {

@@ -1,7 +1,6 @@
 import { type ConnectionWatch, watchConnection } from './connection.ts'
 import { ApiError, toApiError, Unreachable } from './errors.ts'
 
-/** The tokens of the sign-in. */
 export interface Tokens {
   /** Returns the bearer token, renewed if it is about to expire; null when authentication is disabled. */
   token(): Promise<string | null>
@@ -30,9 +29,7 @@ export interface Api {
   readonly connection: ConnectionWatch
   /** Returns the platform's time in milliseconds of the epoch, because the clock of this machine may be wrong. */
   now(): number
-  /**
-   * Sends a request and returns its answer. Throws `ApiError` (no success), `Unreachable` (no answer) or `AbortError`.
-   */
+  /** Sends a request and returns its answer. Throws `ApiError` (refused), `Unreachable` (no answer) or `AbortError`. */
   send(request: Request): Promise<Response>
   /** Returns the body of the answer as JSON, null when it is empty. Throws as `send`. */
   json<T>(request: Request): Promise<T>

@@ -16,10 +16,7 @@ export interface ConnectionWatch {
 const FIRST_WAIT_MS = 1_000
 const LONGEST_WAIT_MS = 15_000
 
-/**
- * Returns a watch of the connection.
- * @param probe resolves when the platform answers anything
- */
+/** Returns a watch of the connection; `probe` resolves when the platform answers anything. */
 export function watchConnection(probe: () => Promise<unknown>): ConnectionWatch {
   const state = createStore<Connection>({ online: true })
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -21,7 +21,7 @@ const SILENCE_MS = 40_000
 
 /**
  * Follows an event stream to its end over any number of connections. Each resumes after the last frame with an id.
- * Throws `ApiError` when the platform refuses the stream (401, 403, 404, 422); every other fault is retried.
+ * Throws `ApiError` when the platform refuses the stream (401, 403, 404, 422) and retries after any other fault.
  */
 export async function followStream(api: Api, options: StreamOptions): Promise<void> {
   const { signal, onState = () => {} } = options

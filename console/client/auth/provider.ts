@@ -4,17 +4,14 @@ import type { AuthConfig, Provider } from './sign-in.ts'
 
 /** The number of seconds before its expiry at which a token is renewed. */
 const RENEW_BEFORE_S = 60
-/**
- * The minimum time between renewals ahead of expiry. It keeps tokens that live for a minute, or a wrong clock of this
- * machine, from causing a call of the identity provider at every request.
- */
+/** The minimum time between renewals ahead of expiry, for tokens that live only a minute and for wrong clocks. */
 const RENEW_EVERY_MS = 20_000
 /** The timeout for the identity provider, in seconds. */
 const TIMEOUT_S = 10
 
 /**
- * Creates the authorization code flow with PKCE. The tokens are stored for this tab only. They are renewed with the
- * refresh token, or in a hidden frame when there is none or it is refused.
+ * Creates the authorization code flow with PKCE, with tokens stored for this tab. Without a valid refresh token, a
+ * hidden frame renews them.
  */
 export async function createProvider(config: AuthConfig): Promise<Provider> {
   const manager = createManager(config)

@@ -42,10 +42,7 @@ const WANTED = 'platform.wanted'
 /** The time after a refusal in which the identity provider is not called again. */
 const ASK_AGAIN_MS = 10_000
 
-/**
- * Creates the sign-in of a configuration.
- * @param load loads the provider of a configuration with an issuer
- */
+/** Creates the sign-in; `load` loads the provider of a configuration with an issuer. */
 export async function createSignIn(
   config: AuthConfig,
   load: (config: AuthConfig) => Promise<Provider>,

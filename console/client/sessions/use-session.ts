@@ -63,7 +63,6 @@ const isTerminal = (status: Status): boolean => TERMINAL.includes(status)
 /** Returns the present status of a round, null before it has any. */
 export const lastStatus = (round: Round) => round.statuses.at(-1) ?? null
 
-/** Returns true for a round that has ended. */
 export const hasEnded = (round: Round): boolean => {
   const last = lastStatus(round)
   return last !== null && isTerminal(last.status)

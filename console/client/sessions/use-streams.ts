@@ -99,9 +99,8 @@ export interface LiveStatus {
 const ENDS = ['COMPLETED', 'UNCOMPLETED', 'FAILED']
 
 /**
- * Follows the status of a session while a round runs, and reads the session again at every change. A hidden page
- * follows nothing, because browsers allow only six HTTP/1.1 connections to a host.
- * @param inFlight true while a round is queued or runs
+ * Follows the status of a session while a round is in flight, and reads the session at every change. A hidden page does
+ * not, because browsers allow only six HTTP/1.1 connections to a host.
  */
 export function useLiveSession(id: string, inFlight: boolean): { live: LiveStatus | null; stream: StreamState } {
   const { api } = usePlatform()

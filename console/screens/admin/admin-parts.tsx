@@ -8,7 +8,6 @@ const TABS = [
   ['/admin/audit', 'Audit'],
 ] as const
 
-/** Shows the tabs of the administration. */
 export const AdminTabs = () => (
   <nav class="tabs" aria-label="Parts of the administration">
     {TABS.map(([to, name]) => (

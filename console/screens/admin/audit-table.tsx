@@ -53,7 +53,6 @@ const Entry = ({ record }: { record: AuditRecord }) => (
 
 type AuditRecord = Components['AuditPage']['items'][number]
 
-/** The audit's actions in words. */
 export const ACTIONS: Record<AuditRecord['action'], string> = {
   round_accepted: 'Requested a round',
   round_cancelled: 'Stopped a round',

@@ -15,7 +15,6 @@ import { ACTIONS, AuditTable, Refusals } from './audit-table.tsx'
 const PAGE_SIZE = 50
 const FILTERS = ['action', 'user_email', 'session_id', 'after', 'before'] as const
 
-/** Shows the audit. */
 export const Screen = () => (
   <Page
     wide

@@ -8,10 +8,7 @@ interface Line {
   new: number
 }
 
-/**
- * Returns the block of one resource as a diff, from a diff with full context; null when the block is not in this file
- * or is unchanged. For a resource of a module it may be the block in the module, or the call of the module.
- */
+/** Returns the block of a resource, or its module's call, from a diff with full context; null if it is unchanged. */
 export function blockOf(diff: string, address: string): string | null {
   const lines = readLines(diff)
   const sides = [readBlocks(lines, '-'), readBlocks(lines, '+')]

@@ -10,7 +10,6 @@ export interface Remark {
   details: string[]
 }
 
-/** One resource of a drift report. */
 export interface Entry {
   fate: Fate
   /** The address; empty for an entry about no resource, such as a plan that could not be made. */

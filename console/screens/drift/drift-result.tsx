@@ -24,7 +24,6 @@ import {
 
 const TONES: Record<DriftStatus, Tone> = { Succeeded: 'good', Partial: 'warn', Failed: 'bad' }
 
-/** Shows the result of a drift round. */
 export function Result({ round, draft }: { round: Round; draft: DriftDraft }) {
   const { session } = useOpenSession()
   const url = round.reports.findLast(({ type }) => type === 'drift')?.url ?? null

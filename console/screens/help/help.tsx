@@ -97,7 +97,6 @@ const KEYS: [keys: string[], does: string][] = [
   [['Esc'], 'Close a dialog, a list or the meaning of a word.'],
 ]
 
-/** Shows the keyboard shortcuts. */
 export const Keys = () => (
   <section class="card help-part" aria-labelledby="help-keys">
     <h2 id="help-keys">Keys</h2>

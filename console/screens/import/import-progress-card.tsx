@@ -11,7 +11,6 @@ import { type Import, isImport, readImports, totalOf } from './import-progress.t
 const ROW_PX = 40
 const MAX_HEIGHT_PX = 400
 
-/** Shows the progress of the running import round. */
 export function Progress({ round }: { round: Round }) {
   const { session, live } = useOpenSession()
   const activity = useActivity(session.uuid, { round: round.number })

@@ -1,6 +1,5 @@
 import type { ActivityEvent, OutputEvent } from '../../client/api/schemas.ts'
 
-/** The progress of the import of one resource. */
 export interface Import {
   /** The id of the engine's job. */
   job: string

@@ -19,7 +19,6 @@ import {
 
 const TONES: Record<ImportReport['status'], Tone> = { Succeeded: 'good', Partial: 'warn', Failed: 'bad' }
 
-/** Shows the result of an import round. */
 export function Result({ round, ...selected }: SelectedRound & { round: Round }) {
   const { session } = useOpenSession()
   const url = round.reports.findLast(({ type }) => type === 'import')?.url ?? null

@@ -6,7 +6,6 @@ export const MAX_CHOSEN = 1_000
 export const PARTS = ['unmanaged', 'managed', 'left_out'] as const
 export type Part = (typeof PARTS)[number]
 
-/** One resource of the scope. */
 export interface Item {
   /** The position in the list, because an inventory may contain an identifier twice. */
   key: number

@@ -78,10 +78,7 @@ export interface Timeline {
   left_out: number
 }
 
-/**
- * Returns the timeline of events.
- * @param times of the events, in their order, as the API writes them
- */
+/** Returns the timeline of events; `times` are theirs, in order, as the API writes them. */
 export function createTimeline(times: readonly string[]): Timeline {
   const offsets: number[] = []
   let left_out = 0

@@ -10,7 +10,7 @@ import { countFindings, FILTER_ACTIONS } from './plan/plan-filter.ts'
 import { useChosenPlan } from './plan/use-chosen-plan.ts'
 import { FilterLink } from './review-links.tsx'
 
-/** The facts for a decision at a glance. */
+/** Shows the facts for a decision at a glance. */
 export function Glance({ session, round }: { session: Session; round: Round }) {
   const { plan, read, document } = useChosenPlan(session, round)
   return (
@@ -35,7 +35,7 @@ export function Glance({ session, round }: { session: Session; round: Round }) {
 
 interface FactProps {
   name: ComponentChildren
-  /** False: not checked, so that nothing was computed. */
+  /** False if it was not checked, so that there is no value. */
   known?: boolean
   children: ComponentChildren
 }

@@ -1,7 +1,6 @@
 import type { Round, Session } from '../../client/api/schemas.ts'
 import { objectOf, textOf } from '../../client/json.ts'
 
-/** The impact that a report states. */
 export interface Impact {
   level: string
   title: string
@@ -18,7 +17,7 @@ export function readImpact(report: unknown): Impact | null {
 export const reviewedRound = ({ rounds }: Session): Round | null =>
   rounds.findLast(({ reports, compliance_checks }) => reports.length + compliance_checks.length > 0) ?? null
 
-/** Returns why a session may be locked, as far as its newest review tells. */
+/** Returns the reasons why a session may be locked, from its newest review. */
 export function lockReasons(round: Round, impact: Impact | null): string[] {
   const failed = round.compliance_checks.at(-1)?.passed === false
   const reasons = [

@@ -4,13 +4,13 @@ import type { AnySearch } from '../../client/use-address.ts'
 import { shorten, visibleText } from '../../ui/words.ts'
 
 interface FilterLinkProps {
-  /** Search parameters of the review. */
+  /** The search parameters of the review. */
   filter: AnySearch
   class?: string
   children: ComponentChildren
 }
 
-/** A link within the review to this filter and no other, in the same round and plan. */
+/** Links to this filter alone, in the same round and plan. */
 export const FilterLink = ({ filter, ...rest }: FilterLinkProps) => (
   <Link
     {...rest}
@@ -21,14 +21,14 @@ export const FilterLink = ({ filter, ...rest }: FilterLinkProps) => (
   />
 )
 
-/** A link to a resource of the plan, which is opened there. */
+/** Links to a resource of the plan and opens it there. */
 export const ResourceLink = ({ address }: { address: string }) => (
   <FilterLink filter={{ resource: address }} class="mono report-link">
     {visibleText(shorten(address, 300))}
   </FilterLink>
 )
 
-/** A link to a line of the code of the same round. */
+/** Links to a line of the code of the same round. */
 export const LineLink = ({ file, line }: { file: string; line: number }) => (
   <FilterLink filter={{ part: 'code', plan: undefined, file, line }} class="mono report-link">
     {visibleText(`${file}:${line}`)}

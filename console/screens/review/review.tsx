@@ -11,7 +11,7 @@ import { CompliancePart } from './report/compliance-part.tsx'
 import { ReportPart } from './report/report-part.tsx'
 import { isReviewable, PARTS, type Part, useReviewAddress } from './review-address.ts'
 
-/** The review of a round: its plan, code, report and compliance check. */
+/** Shows the review of a round: its plan, code, report and compliance check. */
 export function Screen() {
   const { session } = useOpenSession()
   const selected = useSelectedRound(isReviewable)

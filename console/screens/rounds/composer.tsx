@@ -13,7 +13,7 @@ import { ErrorNotice, Notice } from '../../ui/notice.tsx'
 import { Term } from '../../ui/term.tsx'
 import { useOpenSession } from '../session/session-context.ts'
 
-/** The place at the end of the conversation where the next request is written. */
+/** Shows the form for the next request, at the end of the conversation. */
 export function Composer() {
   const { session, is_own } = useOpenSession()
   if (!is_own)
@@ -111,7 +111,7 @@ const PLACEHOLDERS: Record<RequestDraft['mode'], string> = {
   import: 'Import all the infrastructure',
 }
 
-/** Sends the request. What was typed is forgotten when the platform has taken it, and not before. */
+/** Returns a function that sends the request. The draft is deleted only after the platform has accepted it. */
 function useSend(draft: RequestDraft, clear: () => void) {
   const { session } = useOpenSession()
   const { api } = usePlatform()
@@ -123,7 +123,7 @@ function useSend(draft: RequestDraft, clear: () => void) {
     onSuccess: async () => {
       clear()
       await refresh(session.uuid)
-      // The newest round is the one that opens when the address names none.
+      // Without a round in the address, the newest one opens.
       await navigate({ to: '.', search: {}, replace: true })
     },
   })
@@ -139,7 +139,7 @@ interface RequestDraft {
 
 const EMPTY: RequestDraft = { mode: 'generate', q: '', preview: false, is_partial: false }
 
-/** The body of the request. A generate request has neither a preview nor a part. An import preview lists everything. */
+/** Returns the body of the request. Generate has neither preview nor part; an import preview lists everything. */
 export function bodyOf({ mode, q, preview, is_partial }: RequestDraft, sessionId: string): RoundBody {
   const body = { session_id: sessionId, q }
   if (mode === 'generate') return body
@@ -157,7 +157,7 @@ const MODES: [RequestDraft['mode'], string, string][] = [
   ['import', 'Import', 'adopts existing resources into the code'],
 ]
 
-/** The choice of the mode and its options. */
+/** Shows the mode and its options. */
 function ModeChoice({ draft, change }: ChoiceProps) {
   return (
     <div class="rounds-modes small">

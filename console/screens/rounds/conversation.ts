@@ -14,8 +14,8 @@ export function modeOf(round: Round, session: Session): Mode | null {
 }
 
 /**
- * Returns the answers of the platform by round number. The conversation has no entry for previews and for rounds
- * that failed, and in an import round it holds the platform's own words instead of the request.
+ * Returns the platform's answers by round number. The conversation has no entry for previews and failed rounds, and for
+ * an import round it contains the platform's own words instead of the request.
  */
 export function answersOf(session: Session): Map<number, string> {
   const answers = new Map<number, string>()
@@ -34,7 +34,7 @@ export function answersOf(session: Session): Map<number, string> {
   return answers
 }
 
-/** Returns the last status message. The one of a completed round only names its mode. */
+/** Returns the last status message; for a completed round it only names the mode. */
 export function lastMessage(round: Round): string | null {
   const said = round.statuses.filter(({ message, status }) => message !== null && status !== 'completed')
   return said.at(-1)?.message ?? null

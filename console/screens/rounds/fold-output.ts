@@ -1,7 +1,7 @@
 import type { OutputEvent } from '../../client/api/schemas.ts'
 import { shorten, visibleText } from '../../ui/words.ts'
 
-/** A piece of what a job of the engine printed: small enough to be drawn only where it is in sight. */
+/** A piece of the output of an engine job, small enough to be drawn only while it is visible. */
 export interface OutputBlock {
   key: string
   kind: 'head' | 'text' | 'foot' | 'cut'
@@ -16,10 +16,7 @@ export interface OutputBlock {
 const LINES = 200
 const LINE_LENGTH = 4_000
 
-/**
- * Returns a function that takes all events so far and returns the blocks. It reads each event once, because a round
- * prints up to 16 MiB; events of another round begin anew.
- */
+/** Returns a function that folds all events so far into blocks and reads each once, as a round prints up to 16 MiB. */
 export function createOutputFolder(): (events: readonly OutputEvent[]) => OutputBlock[] {
   let blocks: OutputBlock[] = []
   let taken = 0
@@ -70,7 +67,7 @@ function takeLines(blocks: OutputBlock[], event: Extract<OutputEvent, { type: 'l
 
 const countLines = (text: string): number => text.split('\n').length
 
-/** A text in pieces of at most 200 lines, each line cut where it is too long to be drawn. */
+/** Splits a text into pieces of at most 200 lines and cuts lines that are too long to be drawn. */
 export function inChunks(text: string): string[] {
   const lines = text.replace(/\r?\n$/, '').split(/\r?\n/)
   const chunks: string[] = []

@@ -13,7 +13,7 @@ import { useOpenSession } from '../session/session-context.ts'
 import { SessionLink } from '../session/session-link.tsx'
 import { modeOf } from './conversation.ts'
 
-/** The result of a round that has ended, its cost, and links to its screens. */
+/** Shows the result of a round that has ended, its cost, and links to its screens. */
 export function RoundEnd({ round, answer }: { round: Round; answer: string | null }) {
   const { session } = useOpenSession()
   return (
@@ -139,10 +139,10 @@ function Usage({ round, usage }: { round: Round; usage: NonNullable<Round['usage
 }
 
 const SHORT = 1_200
-/** More than a page can lay out without a pause. */
+/** The length that a page can lay out without a pause. */
 const LONGEST = 20_000
 
-/** An untrusted text with its line breaks. A long one is folded, a very long one is cut. */
+/** Shows an untrusted text with its line breaks. A long one is folded, a very long one is cut. */
 export function LongText({ text }: { text: string }) {
   const [all, setAll] = useState(false)
   const isLong = text.length > SHORT

@@ -90,7 +90,7 @@ function Body({ round, answer }: { round: Round; answer: string | null }) {
   )
 }
 
-/** The headline of a round that runs: what happens now, what it took so far, and how to stop it. */
+/** Shows the headline of a running round: its status, its cost so far, and the button to stop it. */
 function RoundNow({ round, cancelling }: { round: Round; cancelling: string | null }) {
   const { live } = useOpenSession()
   const spend = spendOf(round)
@@ -115,7 +115,7 @@ function RoundNow({ round, cancelling }: { round: Round; cancelling: string | nu
   )
 }
 
-/** Ends the round that runs, after saying what that keeps and what not. */
+/** Ends the running round, after it has shown what that keeps and what not. */
 export function Stop({ round }: { round: Round }) {
   const { session, is_own } = useOpenSession()
   const { api } = usePlatform()

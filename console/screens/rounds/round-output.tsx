@@ -10,10 +10,10 @@ import { formatBytes, formatSeconds, plural } from '../../ui/words.ts'
 import { useOpenSession } from '../session/session-context.ts'
 import { createOutputFolder, inChunks, type OutputBlock } from './fold-output.ts'
 
-/** The engine output. It is read only when it is opened, because a browser has few connections to a host. */
+/** Shows the engine output. It is read only when it is opened, because browsers limit the connections to a host. */
 export function RoundOutput({ round, over }: { round: Round; over: boolean }) {
   const [open, setOpen] = useState(false)
-  // A reader who watched a round to its end keeps the text where it is.
+  // If the reader watched a round to its end, the text stays in place.
   const [live, setLive] = useState(false)
   return (
     <details
@@ -57,7 +57,7 @@ function LiveOutput({ round, over }: { round: Round; over: boolean }) {
   )
 }
 
-/** Follows the end while its reader is there. All text stands in the page, so that the browser can search it. */
+/** Scrolls to the end while its reader is there. All text is in the page, so that the browser can search it. */
 function Scroller({ blocks }: { blocks: readonly OutputBlock[] }) {
   const box = useRef<HTMLElement>(null)
   const atEnd = useRef(true)
@@ -152,11 +152,11 @@ function Loaded({ url, label }: { url: string; label: string }) {
 
 interface StateProps {
   events: RoundEvents<unknown>
-  /** The round is over: only what keeps one from reading it is worth a word. */
+  /** True once the round is over, so that only failures are shown. */
   quietWhen?: boolean
 }
 
-/** The state of the stream of a round. */
+/** Shows the state of the stream of a round. */
 export function StreamState({ events, quietWhen }: StateProps) {
   return (
     <span class="rounds-stream-state small quiet" role="status">

@@ -19,7 +19,7 @@ interface WorkProps {
   onCancelling: (by: string | null) => void
 }
 
-/** The work of a round: its attempts as lanes, what was read and written line by line, and what the engine printed. */
+/** Shows the work of a round: its attempts as lanes, its events line by line, and the engine output. */
 export function RoundWork({ round, onCancelling }: WorkProps) {
   const { session } = useOpenSession()
   const activity = useActivity(session.uuid, { round: round.number })

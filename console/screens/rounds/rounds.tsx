@@ -8,7 +8,7 @@ import { Composer } from './composer.tsx'
 import { answersOf } from './conversation.ts'
 import { RoundEntry } from './round-entry.tsx'
 
-/** The session as a conversation: each round is a request, the work on it, and what came of it. */
+/** Shows the session as a conversation: each round is a request, the work on it, and its result. */
 export function Screen() {
   const { session } = useOpenSession()
   const { isOpen, toggle } = useOpenRounds()
@@ -36,7 +36,7 @@ export function Screen() {
   )
 }
 
-/** Open is the round that the address names, else the newest one; one that runs is always open at first. */
+/** Tracks the open rounds: at first the one that the address names, or the newest one, and the running one. */
 function useOpenRounds() {
   const { session } = useOpenSession()
   const named = Number(useAnySearch().round)

@@ -1,7 +1,7 @@
 import type { Round } from '../../client/api/schemas.ts'
 import { hasEnded, lastStatus } from '../../client/sessions/use-session.ts'
 
-/** The report of an apply, as the platform stores it. Readers have to bear fields that are new to them. */
+/** The report of an apply, as the platform stores it. Readers must tolerate unknown fields. */
 export interface ApplyReport {
   summary: { total_resources: number; created: number; updated: number; destroyed: number; failed: number }
   status: 'Success' | 'Partial' | 'Failed'
@@ -17,10 +17,9 @@ export interface ApplyReport {
   recommendations: string[]
 }
 
-/** The outcome of an apply. */
 export type Outcome = 'success' | 'partial' | 'failed' | 'nothing' | 'unknown'
 
-/** An apply round says what it is only by what it did: it alone has this status, this report and this request. */
+/** True for an apply round, which is recognized by its status, its report or its request. */
 export const isApplyRound = ({ reports, statuses, query, attempts }: Round): boolean =>
   reports.some(({ type }) => type === 'apply') ||
   statuses.some(({ status }) => status === 'apply') ||
@@ -39,10 +38,7 @@ export function readReport(value: unknown): ApplyReport | null {
   return isReport ? (value as ApplyReport) : null
 }
 
-/**
- * Unknown outcome: the report lists no resource.
- * A refused apply lists every planned change as not carried out.
- */
+/** Returns the outcome; unknown for a report without resources. A refused apply lists all changes as not done. */
 export function outcomeOf({ status, summary, resource_changes }: ApplyReport): Outcome {
   if (status === 'Success') return 'success'
   if (status === 'Partial') return 'partial'

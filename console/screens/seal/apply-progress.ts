@@ -2,21 +2,21 @@ import type { OutputEvent, PlannedResource } from '../../client/api/schemas.ts'
 
 /** The progress of one object, as the engine printed it. */
 export interface Step {
-  /** Address as the engine prints it; a left-over object has its key behind it. */
+  /** The address as the engine prints it; a deposed object has its key behind it. */
   address: string
   effect: 'create' | 'change' | 'destroy' | 'read'
-  /** `stopped`: the engine ended with an error before it said that this was done. */
+  /** The state. `stopped`: the engine ended with an error before it reported the end of this step. */
   state: 'running' | 'done' | 'failed' | 'stopped'
-  /** The duration as the engine printed it: `1m10s`; empty when unknown. */
+  /** The duration as the engine printed it, for example `1m10s`; empty when unknown. */
   took: string
 }
 
 export interface Progress {
-  /** In the order in which they began. */
+  /** The steps in the order of their start. */
   steps: Step[]
   /** True once the engine printed that it is done. */
   isComplete: boolean
-  /** Texts of errors, each with its first line in front. */
+  /** The texts of errors, each with its first line in front. */
   errors: string[]
 }
 
@@ -36,10 +36,7 @@ const STILL = /^(.+?): Still (creating|modifying|destroying|reading)\.\.\. \[(?:
 const ENDED = /^(.+?): (Creation|Modifications|Destruction|Read) complete after (\S+)/
 const CLOSING = /^Apply complete! Resources: /
 
-/**
- * Reads what the engine prints while it applies. OpenTofu and Terraform print the same lines; only what comes before
- * the closing line is theirs, because the values of outputs that follow it may be any text.
- */
+/** Reads the engine's output of an apply up to the closing line; the outputs after it may contain any text. */
 export function readProgress(events: readonly OutputEvent[]): Progress {
   const steps = new Map<string, Step>()
   const errors: string[] = []
@@ -77,7 +74,7 @@ function note(
   if (effect) steps.set(`${effect} ${address}`, { address, effect, state, took })
 }
 
-/** The engine names the object of an error in a line `with <address>,`. Terraform draws a frame around its errors. */
+/** Reads an error. The engine names its object in a line `with <address>,`; Terraform draws a frame around it. */
 function readError(raw: string, errors: string[], steps: Map<string, Step>): void {
   const line = raw.replace(/^│ ?/, '').trimEnd()
   if (/^Error: /.test(line)) {

@@ -4,7 +4,7 @@ import type { PlanDocument, PlannedResource, Session } from '../../client/api/sc
 export interface Refusal {
   reason: string
   advice: string
-  /** The screen of the remedy, if there is one. */
+  /** The screen of the remedy; null if there is none. */
   remedy: 'rounds' | 'locked' | 'start' | null
 }
 
@@ -43,7 +43,7 @@ export function findRefusal(session: Session, isOwn: boolean): Refusal | null {
     }
   if (session.current_status === 'failed')
     return { reason: 'The last round failed.', advice: ADVICE.session_failed[0], remedy: 'start' }
-  // A plan that is used up stays so, whatever becomes of the lock.
+  // A used plan stays used, even after the lock is removed.
   if (!seal.valid && seal.reason !== 'newer_commit') {
     const [advice, remedy] = ADVICE[seal.reason ?? 'discarded'] ?? ADVICE.discarded
     return { reason: seal.explanation ?? 'The saved plan is no longer valid.', advice, remedy }
@@ -64,7 +64,7 @@ export function findRefusal(session: Session, isOwn: boolean): Refusal | null {
 /** The resources that an apply destroys. */
 export interface Losses {
   destroyed: PlannedResource[]
-  /** Those that hold data or grant access. */
+  /** Resources that hold data or grant access. */
   critical: PlannedResource[]
 }
 
@@ -74,9 +74,9 @@ export function findLosses(document: PlanDocument | undefined): Losses {
 }
 
 /**
- * Returns the text to type before something critical is destroyed: the number of resources, or the one address where
- * people can type it. Null: a plain confirmation is enough.
- * @param losses null when the plan cannot be read, so that nobody knows what goes away
+ * Returns the text to type before something critical is destroyed: the number of resources, or the one address if it
+ * can be typed. Null: a plain confirmation is enough.
+ * @param losses null when the plan cannot be read, so that the losses are unknown
  */
 export function confirmationFor(losses: Losses | null): string | null {
   if (losses === null) return 'apply'
@@ -86,6 +86,6 @@ export function confirmationFor(losses: Losses | null): string | null {
   return canBeTyped ? first.address : String(losses.destroyed.length)
 }
 
-/** People copy with spaces around, and separate thousands. */
+/** True if the typed text matches, ignoring surrounding spaces and separators of thousands. */
 export const isConfirmed = (wanted: string | null, typed: string): boolean =>
   wanted === null || typed.trim() === wanted || (/^\d+$/.test(wanted) && typed.replaceAll(/[\s,.']/g, '') === wanted)

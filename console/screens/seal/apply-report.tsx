@@ -39,7 +39,7 @@ interface Props {
   isCancelled: boolean
 }
 
-/** The report of an apply, with the next step. */
+/** Shows the report of an apply, with the next step. */
 export function Report({ report, session, isCancelled }: Props) {
   const outcome = outcomeOf(report)
   const [tone, title, advice] = WORDS[outcome]
@@ -91,7 +91,7 @@ function NextSteps({ outcome, session }: { outcome: Outcome; session: Session })
 
 function Entries({ entries }: { entries: ApplyReport['resource_changes'] }) {
   if (entries.length === 0) return null
-  // What failed is what people look for.
+  // Failures first.
   const sorted = entries.toSorted((a, b) => Number(b.status === 'failed') - Number(a.status === 'failed'))
   return (
     <>

@@ -18,7 +18,7 @@ interface Props extends SelectedRound {
   round: Round
 }
 
-/** One apply: what it is doing, or what came of it. */
+/** Shows the progress or the result of one apply. */
 export function ApplyRound({ session, round, ...selected }: Props) {
   const isOver = hasEnded(round)
   const output = useOutput(session.uuid, { round: round.number })
@@ -65,13 +65,13 @@ function Result({ session, round }: Pick<Props, 'session' | 'round'>) {
 
 interface ProgressListProps {
   progress: Progress
-  /** Steps of the plan; 0 when it is not known. */
+  /** The number of steps of the plan; 0 when unknown. */
   planned: number
   output: RoundEvents<OutputEvent>
   isOver: boolean
 }
 
-/** The progress of an apply, resource by resource. */
+/** Shows the progress of an apply, resource by resource. */
 export function ProgressList({ progress, planned, output, isOver }: ProgressListProps) {
   const { done, running, failed } = countSteps(progress)
   const total = Math.max(planned, done + running + failed)

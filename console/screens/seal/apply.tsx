@@ -15,7 +15,7 @@ import { formatNumber, plural, shorten, visibleText } from '../../ui/words.ts'
 import { Refused } from '../session/session-link.tsx'
 import { confirmationFor, findLosses, findRefusal, isConfirmed, type Losses } from './apply-readiness.ts'
 
-/** Applies the saved plan, or says why that is not possible. */
+/** Applies the saved plan, or shows the reason why that is not possible. */
 export function Apply({ session, seal, isOwn }: { session: Session; seal: Seal; isOwn: boolean }) {
   const refusal = findRefusal(session, isOwn)
   if (!refusal) return <Ready session={session} seal={seal} />
@@ -81,7 +81,7 @@ function summarise(summary: Record<string, number>): string {
 interface Props {
   open: boolean
   seal: Seal
-  /** Null when the plan cannot be read. */
+  /** The losses; null when the plan cannot be read. */
   losses: Losses | null
   busy: boolean
   error: ComponentChildren
@@ -91,7 +91,7 @@ interface Props {
 
 const FORM = 'seal-confirm'
 
-/** Asks before the cloud is changed; where data or access goes away, something has to be typed. */
+/** Asks for confirmation before the cloud is changed, with a typed text if data or access is lost. */
 export function ConfirmApply({ open, seal, losses, busy, error, onConfirm, onClose }: Props) {
   const wanted = confirmationFor(losses)
   return (
@@ -120,7 +120,7 @@ export function ConfirmApply({ open, seal, losses, busy, error, onConfirm, onClo
   )
 }
 
-/** Starts empty whenever the dialog opens, so that an old entry confirms nothing. */
+/** Shows an empty field whenever the dialog opens, so that an old entry confirms nothing. */
 function Confirmation({ wanted, onConfirm }: { wanted: string | null; onConfirm: () => void }) {
   const [typed, setTyped] = useState('')
   const [wrong, setWrong] = useState(false)

@@ -14,7 +14,6 @@ import { isApplyRound } from './apply-outcome.ts'
 import { ApplyRound } from './apply-round.tsx'
 import { Verify } from './verify.tsx'
 
-/** The saved plan, its verification, and its apply. */
 export function Screen() {
   const { session, is_own } = useOpenSession()
   const selected = useSelectedRound(isApplyRound)
@@ -48,7 +47,6 @@ export function Screen() {
   )
 }
 
-/** The facts of the saved plan. */
 export function SealFacts({ sessionId, seal }: { sessionId: string; seal: Seal }) {
   const { engine, state } = seal
   return (

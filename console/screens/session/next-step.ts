@@ -1,7 +1,6 @@
 import type { Round, Session } from '../../client/api/schemas.ts'
 import { hasEnded, lastStatus } from '../../client/sessions/use-session.ts'
 
-/** A screen of a session. */
 export type SessionPart = 'rounds' | 'review' | 'graph' | 'seal' | 'pull-request' | 'drift' | 'import'
 
 /** The next step in a session, and the screen for it. */
@@ -13,7 +12,7 @@ interface NextStep {
   round?: number
 }
 
-/** Returns the one thing that a session waits for; null while a round runs. */
+/** Returns the one step that a session waits for; null while a round runs. */
 export function nextStep(session: Session): NextStep | null {
   const last = session.rounds.at(-1)
   if (session.in_flight || !last || !hasEnded(last)) return null

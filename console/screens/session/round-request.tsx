@@ -11,7 +11,7 @@ interface SentenceFormProps {
   request: Request
   label: string
   hint: string
-  /** The word on the button. */
+  /** The label of the button. */
   action: string
   class: string
   sentence: string
@@ -19,7 +19,7 @@ interface SentenceFormProps {
   ask: (sentence: string) => void
 }
 
-/** A form that limits a round to what a sentence names. */
+/** Shows a form that limits a round to what a sentence names. */
 export function SentenceForm({ request, label, hint, action, sentence, change, ask, ...rest }: SentenceFormProps) {
   const id = useId().replaceAll(':', '')
   const q = sentence.trim()
@@ -48,11 +48,11 @@ export function SentenceForm({ request, label, hint, action, sentence, change, a
   )
 }
 
-/** True while the request of the button of this kind is under way. */
+/** True while the request of the button of this kind is pending. */
 export const isAsking = (request: Request, kind: string): boolean =>
   request.isPending && request.variables.kind === kind
 
-/** The notice for a round that was not accepted or did not start. */
+/** Shows the notice for a round that was not accepted or did not start. */
 export function RequestFailure({ request, ask }: { request: Request; ask: (round: RoundRequest) => void }) {
   if (request.error)
     return (

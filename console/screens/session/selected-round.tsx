@@ -10,23 +10,20 @@ export interface SelectedRound {
   select: (number: number) => void
 }
 
-/**
- * Returns the round that the address names (`?round=2`), otherwise the newest one that fits, null when none does.
- * @param fits true for rounds that the screen can show
- */
+/** Returns the round that the address names (`?round=2`), otherwise the newest one for which `fits` is true. */
 export function useSelectedRound(fits: (round: Round) => boolean): SelectedRound {
   const { session } = useOpenSession()
   const named = Number(useAnySearch().round)
   const change = useSearchChange()
   const rounds = session.rounds.filter(fits)
   const round = rounds.find(({ number }) => number === named) ?? rounds.at(-1) ?? null
-  // What the address says of one round, such as a resource of its plan, means nothing in another one.
+  // Other parameters of the address, such as a resource of the plan, are only valid for one round.
   const select = (number: number) =>
     change({ round: number, plan: undefined, resource: undefined, finding: undefined }, false)
   return { round, rounds, select }
 }
 
-/** Selects one of several rounds; empty when there is only one. */
+/** Selects one of several rounds; shows nothing for only one. */
 export function RoundPicker({ round, rounds, select }: SelectedRound) {
   if (round === null || rounds.length < 2) return null
   return (

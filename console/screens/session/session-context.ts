@@ -3,7 +3,7 @@ import { useContext } from 'preact/hooks'
 import type { ReadSession } from '../../client/sessions/use-session.ts'
 import type { LiveStatus } from '../../client/sessions/use-streams.ts'
 
-/** The session that the screens below are about. */
+/** The session of the screens below. */
 interface OpenSession extends ReadSession {
   live: LiveStatus | null
 }

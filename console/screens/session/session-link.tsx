@@ -15,7 +15,7 @@ interface SessionLinkProps {
   children: ComponentChildren
 }
 
-/** A link to a screen of a session. */
+/** Links to a screen of a session. */
 export const SessionLink = ({ id, part = 'rounds', search = {}, ...rest }: SessionLinkProps) => (
   <Link
     {...rest}
@@ -34,7 +34,7 @@ interface RefusedProps {
   tone?: 'neutral' | 'warn'
 }
 
-/** The reason why apply or merge is not possible now, with a link to the remedy. */
+/** Shows the reason why apply or merge is not possible now, with a link to the remedy. */
 export const Refused = ({ refusal: { reason, advice, remedy }, sessionId, title, tone = 'warn' }: RefusedProps) => (
   <Notice
     tone={tone}

@@ -15,7 +15,7 @@ import { nextStep, type SessionPart } from './next-step.ts'
 import { SessionProvider } from './session-context.ts'
 import { SessionLink } from './session-link.tsx'
 
-/** The frame of a session: its request, its state, and its screens. */
+/** Shows the frame of a session: its request, its state, and its screens. */
 export function Screen() {
   const { sessionId = '' } = useParams({ strict: false })
   const read = useSession(sessionId)
@@ -24,7 +24,7 @@ export function Screen() {
   useEndNotification(session)
   if (!session || !read.data)
     return (
-      // The later lines already take their room, so that the heading does not move.
+      // Blank lines reserve their space, so that the heading does not move.
       <Page wide title="Session" kicker={<>&nbsp;</>} lead={<>&nbsp;</>}>
         {read.error ? (
           <Unreadable error={read.error} what="session" retry={() => void read.refetch()} />
@@ -82,7 +82,7 @@ function Facts({ session }: { session: Session }) {
   )
 }
 
-/** One line below the heading: the progress of the running round, or what the session waits for. */
+/** Shows one line below the heading: the progress of the running round, or the next step. */
 function NextStepBar({ session, live }: { session: Session; live: LiveStatus | null }) {
   const here = useLocation({ select: ({ pathname }) => pathname.replace(/\/+$/, '') })
   const base = `/sessions/${session.uuid}`

@@ -15,7 +15,7 @@ const LOCK_OPTIONS: Options = [
   ['false', 'Not locked'],
 ]
 
-/** Every filter of the API. A selection is written to the address at once, typed text a moment later. */
+/** Shows every filter of the API. A selection reaches the address at once, typed text after a delay. */
 export function FilterBar({ view, address, clear }: { view: View; address: Address; clear: () => void }) {
   const names = filtersOf(view)
   const count = countFilters(address.read, names)

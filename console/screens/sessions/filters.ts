@@ -22,7 +22,7 @@ export const filtersOf = (view: View): readonly FilterName[] => (view === 'all' 
 
 type Read = (name: FilterName | 'sort') => string
 
-/** Returns the API query for the filters of an address. Days of the address are days in the time zone of the reader. */
+/** Returns the API query for the filters of an address. Dates in the address are in the reader's time zone. */
 export function toQuery(read: Read, view: View): Query {
   const filters = filtersOf(view).map((name) => [name, toFilter(name, read(name).trim())] as const)
   const sort = read('sort')
@@ -41,10 +41,7 @@ function toFilter(name: FilterName, value: string): string {
   return Number.isNaN(at.getTime()) ? value : at.toISOString()
 }
 
-/**
- * The moment one microsecond after a timestamp of the API (`2026-03-01T14:25:30.123456Z`), so that a list that ends
- * before it still has what was created then. A timestamp of another form is answered as it is.
- */
+/** Returns the time one microsecond after an API timestamp. One of another form is returned unchanged. */
 export function justAfter(timestamp: string): string {
   const [, second, fraction] = /^(.*)\.(\d{6})Z$/.exec(timestamp) ?? []
   if (second === undefined || fraction === undefined) return timestamp
@@ -52,6 +49,6 @@ export function justAfter(timestamp: string): string {
   return `${new Date(Date.parse(`${second}Z`) + 1_000).toISOString().slice(0, 19)}.000000Z`
 }
 
-/** The earlier of two moments in RFC 3339; the first when the second is not given. */
+/** Returns the earlier of two times in RFC 3339; the first if there is no second. */
 export const earlier = (one: string, other: unknown): string =>
   typeof other === 'string' && Date.parse(other) < Date.parse(one) ? other : one

@@ -3,10 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 
 const STEPS: Record<string, number> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }
 
-/**
- * Moves the focus from row to row with j, k, the arrows, Home and End. A row that is not drawn yet is scrolled to and
- * gets the focus when it is there. `j` also enters the list when nothing has the focus.
- */
+/** Moves the focus between rows with j, k, the arrows, Home and End. `j` also enters an unfocused list. */
 export function useRowKeys(list: RefObject<HTMLUListElement | null>, total: number, scrollTo: (index: number) => void) {
   const wanted = useRef<number | null>(null)
   const focus = () => {
@@ -15,7 +12,7 @@ export function useRowKeys(list: RefObject<HTMLUListElement | null>, total: numb
     wanted.current = null
     link.focus({ preventScroll: true })
   }
-  // After every drawing, because the row comes with one of the next.
+  // After every drawing, because the row is drawn later.
   useEffect(focus)
   const move = (index: number) => {
     wanted.current = Math.max(0, Math.min(total - 1, index))

@@ -20,15 +20,12 @@ interface RowProps {
   /** The time by which the list is ordered. */
   time: 'created_at' | 'updated_at'
   now: number
-  /** The address of a session's page, and a function that goes there without loading the console again. */
+  /** Returns the address of a session's page. */
   hrefOf: (uuid: string) => string
   open: (event: MouseEvent, uuid: string) => void
 }
 
-/**
- * A session as a line of the list, and as a card on a phone. Many rows come and go while the list is scrolled: so they
- * have a plain link and one clock together, where a link of the router and a clock of their own would cost frames.
- */
+/** Shows a session as a row or a card. A plain link and a shared clock keep scrolling smooth with many rows. */
 export const Row = memo(({ session, showsOwner, time, now, hrefOf, open }: RowProps) => {
   const { uri, root_path } = session.workspace
   return (

@@ -11,12 +11,12 @@ import { Row } from './row.tsx'
 import { useRowKeys } from './row-keys.ts'
 import { PAGE_SIZE, useSessionPages } from './use-session-pages.ts'
 
-/** Rows above and below those in sight that are drawn, so that a fast scroll shows no gap. */
+/** The number of rows drawn beyond the visible ones, so that a fast scroll shows no gap. */
 const OVERSCAN = 10
 const CLOCK_MS = 30_000
 const STEP = 25
 const roundDown = (index: number) => index - (index % STEP)
-/** The height of the bar above the page, under which a row is not in sight. */
+/** The height of the bar above the page, which covers rows. */
 const BAR_PX = 60
 
 interface ListProps {
@@ -26,7 +26,7 @@ interface ListProps {
   clear: () => void
 }
 
-/** All sessions that match. The page scrolls, and only the rows in sight are drawn and read. */
+/** Shows all matching sessions. The page scrolls, and only the visible rows are drawn and read. */
 export function SessionList({ view, query, isFiltered, clear }: ListProps) {
   const list = useRef<HTMLUListElement>(null)
   const height = useRowHeight()
@@ -46,7 +46,7 @@ export function SessionList({ view, query, isFiltered, clear }: ListProps) {
     getItemKey: (index) => `${Math.floor(index / PAGE_SIZE)}-${pages.row(index)?.uuid ?? index}`,
   })
   useEffect(() => virtual.measure(), [height])
-  // In steps, because only the pages in sight matter, and every change draws the list once more.
+  // In steps, because only the visible pages matter and every change draws the list again.
   const first = Math.min(virtual.range?.startIndex ?? 0, 1) + roundDown(virtual.range?.startIndex ?? 0)
   const last = roundDown(virtual.range?.endIndex ?? 0) + STEP
   useEffect(() => setRange({ first, last }), [first, last])
@@ -109,7 +109,7 @@ export function SessionList({ view, query, isFiltered, clear }: ListProps) {
   )
 }
 
-/** New rows wait above until the reader wants them, so that nothing moves while it is read. */
+/** Offers new rows, which are not inserted until the reader asks, so that nothing moves meanwhile. */
 function News({ count, sorted }: { count: number | null; sorted: boolean }) {
   return (
     <p class="sessions-news" role="status">
@@ -120,7 +120,7 @@ function News({ count, sorted }: { count: number | null; sorted: boolean }) {
   )
 }
 
-/** Nothing to list: either nothing matches, or there is nothing yet. */
+/** Shows an empty list: either nothing matches, or there are no sessions. */
 export function Nothing({ view, isFiltered, clear }: { view: View; isFiltered: boolean; clear: () => void }) {
   if (isFiltered)
     return (
@@ -168,7 +168,7 @@ const read = () =>
       Number.parseFloat(getComputedStyle(document.documentElement).fontSize),
   )
 
-/** The height of a row in pixels: all have the same, so that a list of any length knows where each one stands. */
+/** Returns the height of all rows in pixels, from which the positions in a list of any length follow. */
 function useRowHeight(): number {
   const [height, setHeight] = useState(read)
   useEffect(() => {

@@ -8,7 +8,7 @@ import { FilterBar } from './filter-bar.tsx'
 import { countFilters, filtersOf, toQuery, type View } from './filters.ts'
 import { SessionList } from './session-list.tsx'
 
-/** The list of own sessions and, with a role in the panel, of all sessions. */
+/** Shows the user's own sessions and, with a role in the panel, all sessions. */
 export function Screen() {
   const address = useAddress()
   const me = useMe()

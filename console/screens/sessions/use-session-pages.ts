@@ -10,9 +10,9 @@ const WHILE_RUNNING_MS = 5_000
 const ELSE_MS = 20_000
 
 interface SessionPages {
-  /** Null until the first page is here. */
+  /** The number of rows; null until the first page is loaded. */
   total: number | null
-  /** Undefined while its page is being read. */
+  /** Returns a row; undefined while its page is loading. */
   row(index: number): SessionSummary | undefined
   /** The number of new rows above the shown list; null when other rows changed too. */
   news: number | null
@@ -25,7 +25,7 @@ interface SessionPages {
 interface Options {
   view: View
   query: Query
-  /** The rows that are drawn. */
+  /** The first and last rows that are drawn. */
   first: number
   last: number
   /** True while the order of the list must not change, because its reader has scrolled. */
@@ -39,8 +39,8 @@ const ask = (api: Api, view: View, query: Query, signal: AbortSignal) =>
   })
 
 /**
- * A list of sessions, of which only the pages in sight are read. The first page is read again and again; what it says
- * about a session is shown wherever that session stands. Its order is taken over only while the list is not held.
+ * Reads the visible pages of a list of sessions. The first page is polled, and updates a session wherever it is in the
+ * list. Its order applies only while the list is not held.
  */
 export function useSessionPages({ view, query, first, last, isHeld }: Options): SessionPages {
   const { api } = usePlatform()
@@ -56,7 +56,7 @@ export function useSessionPages({ view, query, first, last, isHeld }: Options): 
     kept.current = { key, page: head.data }
   const shown = kept.current?.page ?? null
   const newest = shown?.items[0]?.created_at
-  // Behind the first page the list ends where it ended when it was opened, so that new sessions move nothing.
+  // After the first page the list ends where it ended when it was opened, so that new sessions move nothing.
   const until = newest !== undefined && query.sort !== 'last_activity' ? justAfter(newest) : null
   const behind: Query = until === null ? query : { ...query, created_before: earlier(until, query.created_before) }
   const numbers = shown ? pagesOf(first, Math.min(last, shown.total - 1)) : []
@@ -104,17 +104,14 @@ export interface Page {
   total: number
 }
 
-/** The numbers of the pages behind the first that hold the rows from `first` to `last`. */
+/** Returns the numbers of the pages after the first that contain the rows from `first` to `last`. */
 export function pagesOf(first: number, last: number): number[] {
   const from = Math.max(2, Math.floor(Math.max(0, first) / PAGE_SIZE) + 1)
   const to = Math.floor(Math.max(0, last) / PAGE_SIZE) + 1
   return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index)
 }
 
-/**
- * Returns the number of rows. Sessions that no longer match leave the list while it is read, which a page that is not
- * full shows.
- */
+/** Returns the number of rows. A page that is not full shows that sessions left the list while it was read. */
 export function countRows(first: Page, others: ReadonlyMap<number, Page>): number {
   let total = first.total
   for (const [number, { items }] of others)

@@ -11,7 +11,6 @@ import { Page } from '../../ui/page.tsx'
 import { Term } from '../../ui/term.tsx'
 import { visibleText } from '../../ui/words.ts'
 
-/** The settings of this browser, and the signed-in user. */
 export const Screen = () => (
   <Page title="Settings" lead="They apply at once and are stored in this browser only.">
     <Appearance />
@@ -55,7 +54,7 @@ function EndOfRounds() {
   const [permission, setPermission] = useState<Permission>(readPermission)
   const set = async (wanted: boolean) => {
     if (!wanted) return settings.set({ ...settings.get(), notify: false })
-    // Browsers show their question only in answer to a click.
+    // Browsers show their prompt only in response to a click.
     if (permission === 'default') await Notification.requestPermission()
     const now = readPermission()
     setPermission(now)
@@ -72,7 +71,7 @@ function EndOfRounds() {
           aria-describedby="settings-notify-hint"
           onChange={(event) => {
             const { checked } = event.currentTarget
-            // What the box shows follows from the permission, which may be refused.
+            // The checkbox follows the permission, which may be denied.
             event.currentTarget.checked = notify && permission === 'granted'
             void set(checked)
           }}
@@ -112,7 +111,7 @@ interface ChoiceProps<Value extends string> {
   choose: (value: Value) => void
 }
 
-/** One of a few settings; each says in a line what it does. */
+/** Shows one setting of a few choices, each with a line of explanation. */
 export function Choice<Value extends string>({ name, legend, options, chosen, choose }: ChoiceProps<Value>) {
   return (
     <fieldset class="settings-choice">
@@ -140,7 +139,6 @@ const PANEL: Record<NonNullable<User['panel_role']> | 'none', string> = {
   admin: 'May read, lock, unlock and stop all sessions, and assign roles.',
 }
 
-/** The signed-in user and their roles. */
 export function Account() {
   const { signIn } = usePlatform()
   const state = useStore(signIn.state)

@@ -4,7 +4,7 @@ import { usePlatform, useStore } from '../../client/platform.ts'
 import { Button } from '../../ui/button.tsx'
 import { visibleText } from '../../ui/words.ts'
 
-/** The page to which the identity provider redirects. */
+/** Handles the page to which the identity provider redirects. */
 export function Screen() {
   const { signIn } = usePlatform()
   const problem = useStore(signIn.problem)

@@ -3,11 +3,11 @@ import type { Cloud, RoundBody, SessionSummary } from '../../client/api/schemas.
 import type { Example } from '../../client/platform.ts'
 import { type ModeName, modeOf, modeOfExample } from './modes.ts'
 
-/** The form by the names that the API has for its fields. */
+/** The form, by the API's names of its fields. */
 export interface Fields {
   q: string
   repo_uri: string
-  /** Blank and `.`: the root of the repository. */
+  /** The engine root; blank or `.` for the root of the repository. */
   iac_path: string
   engine_providers: string
   scope_id: string
@@ -17,7 +17,7 @@ export interface Fields {
 export type FormInput = Partial<Fields>
 export type FieldName = keyof Fields
 
-/** The scope in each cloud. */
+/** The name of the scope in each cloud. */
 export const SCOPES: Record<string, string> = {
   aws: 'the account',
   azure: 'the subscription',
@@ -32,19 +32,19 @@ export const fillIn = (known: Fields, input: FormInput): Fields => ({
   ...Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)),
 })
 
-/** The repositories of some sessions, each once, in the order of the sessions. */
+/** Returns the repositories of sessions, each once, in the order of the sessions. */
 export function repositoriesOf(sessions: readonly SessionSummary[]): string[] {
   return [...new Set(sessions.map(({ workspace }) => workspace.uri))]
 }
 
-/** The session of the list that worked last on a repository, and on that engine root where one is named. */
+/** Returns the last session on a repository, and on that engine root if there is one. */
 export function lastOn(sessions: readonly SessionSummary[], uri: string, path?: string): SessionSummary | null {
   const on = sessions.filter(({ workspace }) => workspace.uri.toLowerCase() === uri.toLowerCase())
   const root = path === undefined ? undefined : rootOf(path)
   return on.find(({ workspace }) => root !== undefined && (workspace.root_path ?? '') === root) ?? on[0] ?? null
 }
 
-/** An engine root as it is sent: blank for the root of the repository. */
+/** Returns an engine root as it is sent: blank for the root of the repository. */
 export const rootOf = (path: string): string => (path.trim() === '.' ? '' : path.trim())
 
 export type Address = 'none' | 'unfinished' | 'secret' | 'complete'
@@ -81,7 +81,7 @@ export function findMissing(fields: Fields): Partial<Record<FieldName, string>> 
   return missing
 }
 
-/** The request as the API takes it. */
+/** Returns the request in the API's form. */
 export function toBody(fields: Fields): RoundBody {
   const { operation, is_partial, preview, fallback } = modeOf(fields.mode)
   const path = rootOf(fields.iac_path)
@@ -106,7 +106,7 @@ export const toInput = (example: Example): FormInput => ({
 
 const NAMES: readonly string[] = ['q', 'repo_uri', 'iac_path', 'engine_providers', 'scope_id']
 
-/** A refused request: what to say at which field, and whether something remains that belongs to none of them. */
+/** Returns the errors of a refused request by field, and whether others remain. */
 export function readRefusal(error: unknown): { fields: Partial<Record<FieldName, string>>; rest: boolean } {
   const problems = Object.entries(problemsByField(error))
   const known = problems.filter(([name]) => NAMES.includes(name))
@@ -114,7 +114,7 @@ export function readRefusal(error: unknown): { fields: Partial<Record<FieldName,
   return { fields: Object.fromEntries(known.map(([name, text]) => [name, toSentence(text)])), rest: !isAllKnown }
 }
 
-/** A rule of the platform without the words that only a program needs. */
+/** Returns a platform rule as a sentence, without its technical words. */
 export const toSentence = (text: string): string => {
   const plain = text.replaceAll(/(?:Value error, )/g, '')
   return `${plain.slice(0, 1).toUpperCase()}${plain.slice(1)}`

@@ -9,7 +9,7 @@ interface ModeCardsProps {
   choose: (mode: ModeName) => void
 }
 
-/** The choice of the mode, in three columns. */
+/** Shows the modes in three columns. */
 export function ModeCards(props: ModeCardsProps) {
   const me = useMe()
   const mayDrift = me.data?.operation_role !== 'developer'

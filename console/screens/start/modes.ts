@@ -1,6 +1,6 @@
 import type { Example } from '../../client/platform.ts'
 
-/** The modes of a first request. Apply is none: it belongs to a session with a reviewed plan. */
+/** The modes of a first request. Apply is not one of them: it needs a session with a reviewed plan. */
 export const MODES = [
   {
     name: 'generate',
@@ -74,14 +74,14 @@ interface ModeFacts {
   preview: boolean
   title: string
   says: string
-  /** The request that is sent when nothing was written; null where the words decide what is done. */
+  /** The request that is sent for an empty text; null where the text is required. */
   fallback: string | null
 }
 
 export type Mode = (typeof MODES)[number]
 export type ModeName = Mode['name']
 
-/** The mode of this name. A name of another version of the console is that of a change. */
+/** Returns the mode of this name; generate for a name from another version of the console. */
 export const modeOf = (name: string): Mode => MODES.find((mode) => mode.name === name) ?? MODES[0]
 
 export const modeOfExample = ({ mode, is_partial, preview }: Example): Mode =>

@@ -14,7 +14,7 @@ interface PlaceFieldsProps {
   errorOf: (name: FieldName) => string | undefined
 }
 
-/** The place that a request is about: repository, cloud, scope and engine root. */
+/** Shows the place of a request: repository, cloud, scope and engine root. */
 export function PlaceFields(props: PlaceFieldsProps) {
   return (
     <div class="start-place">
@@ -194,10 +194,7 @@ const Pick = ({ pick, children }: { pick: () => void; children: ComponentChildre
   </button>
 )
 
-/**
- * Keeps an empty field empty while somebody is in it: what becomes known of the place meanwhile must not appear under
- * their hands, where it would be mixed with what they type. It is filled in once they leave the field empty.
- */
+/** Keeps an empty field empty while it has the focus, so that a known value does not mix with what the user types. */
 function useHold(name: FieldName, input: FormInput, shown: string, change: (input: FormInput) => void) {
   const held = useRef(false)
   return {

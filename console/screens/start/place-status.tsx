@@ -6,7 +6,6 @@ import { visibleText } from '../../ui/words.ts'
 import { rootOf, toSentence } from './form.ts'
 import type { Place } from './use-place.ts'
 
-/** The checks of the platform for the place, before anything is sent. */
 export function PlaceStatus({ place }: { place: Place }) {
   return (
     <>

@@ -9,7 +9,7 @@ import { SessionLink } from '../session/session-link.tsx'
 
 const SHOWN = 4
 
-/** The sessions in which the caller did something last. */
+/** Shows the caller's last active sessions. */
 export function Recent({ recent }: { recent: ReturnType<typeof useRecentSessions> }) {
   const { data, error, refetch } = recent
   if (data?.length === 0) return null

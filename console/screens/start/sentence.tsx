@@ -16,12 +16,12 @@ interface SentenceProps {
 
 const KEY = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘' : 'Ctrl'
 
-/** The request in plain words. */
+/** Shows the field for the request in plain words. */
 export function Sentence({ fields, change, error }: SentenceProps) {
   const area = useRef<HTMLTextAreaElement>(null)
   const { fallback, operation } = modeOf(fields.mode)
   useEffect(() => {
-    // Where there is no keyboard, the focus would only bring up one that covers half of the page.
+    // On touch screens, the focus would open a keyboard that covers half of the page.
     if (matchMedia('(pointer: fine)').matches) area.current?.focus({ preventScroll: true })
   }, [])
   return (
@@ -58,11 +58,11 @@ export function Sentence({ fields, change, error }: SentenceProps) {
 
 interface ExamplesProps {
   fill: (example: Example) => void
-  /** Brings back what stood in the form before an example replaced it; null where nothing did. */
+  /** Restores the form from before an example replaced it; null if none did. */
   undo: (() => void) | null
 }
 
-/** Requests that the operator offers: one click fills in the whole form. */
+/** Shows requests that the operator suggests: one click fills in the whole form. */
 export function Examples({ fill, undo }: ExamplesProps) {
   const { examples } = usePlatform().config
   const me = useMe()

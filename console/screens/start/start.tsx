@@ -16,7 +16,7 @@ import { Examples, Sentence } from './sentence.tsx'
 import { usePlace } from './use-place.ts'
 import { useRequest } from './use-request.ts'
 
-/** The first screen: a sentence, the place, and the mode. */
+/** Shows the first screen: request, place, and mode. */
 export function Screen() {
   const { value: input, set, change, clear } = useDraft<FormInput>('start', {}, withoutSecret)
   const place = usePlace(input)
@@ -71,7 +71,7 @@ export function Screen() {
   )
 }
 
-/** The examples, and the way back to what one of them replaced. */
+/** Shows the examples, and the button to undo one. */
 function ExamplesFor({ input, set }: { input: FormInput; set: (input: FormInput) => void }) {
   const [before, setBefore] = useState<FormInput | null>(null)
   const [filled, setFilled] = useState('')
@@ -88,7 +88,7 @@ function ExamplesFor({ input, set }: { input: FormInput; set: (input: FormInput)
   return <Examples fill={fill} undo={before && undo} />
 }
 
-/** The steps after sending, open for users without sessions. */
+/** Shows the steps after sending, open for users without sessions. */
 export function Next({ open }: { open: boolean }) {
   return (
     <details class="start-next" open={open}>
@@ -118,7 +118,7 @@ export function Next({ open }: { open: boolean }) {
   )
 }
 
-/** The reason of a refusal that concerns no single field. */
+/** Shows the reason of a refusal that concerns no single field. */
 export function Failure({ error }: { error: unknown }) {
   const { signIn } = usePlatform()
   const state = useStore(signIn.state)

@@ -5,13 +5,10 @@ import { usePlatform } from '../../client/platform.ts'
 import { useRecentSessions } from '../../client/sessions/use-session.ts'
 import { type Fields, type FormInput, fillIn, lastOn, readAddress, repositoriesOf, rootOf } from './form.ts'
 
-/** Options of a query with a long-lived answer and no retries. */
+/** The options of a query with a long-lived answer and no retries. */
 const ASKED_ONCE = { retry: false, staleTime: 300_000 } as const
 
-/**
- * The form as it stands: what was typed, and for the rest what is known of the repository: by the mapping, else by the
- * last session there.
- */
+/** Returns the form: typed values, completed from the mapping of the repository or the last session there. */
 export function usePlace(input: FormInput) {
   const recent = useRecentSessions()
   const sessions = recent.data ?? []
@@ -37,7 +34,7 @@ export function usePlace(input: FormInput) {
 
 export type Place = ReturnType<typeof usePlace>
 
-/** The only root that was found, else the one of the last session there. */
+/** Returns the only root that was found, otherwise the one of the last session there. */
 const knownRoot = (roots: string[] | undefined, last: string | null | undefined): string =>
   roots?.length === 1 ? rootOf(roots[0] ?? '') : (last ?? '')
 
@@ -61,7 +58,7 @@ function useMapping(identifier: string, enabled: boolean) {
   })
 }
 
-/** The scope of a session, which lists do not show. */
+/** Returns the scope of a session, which lists do not show. */
 function useScopeOf(id: string | null, enabled: boolean) {
   const { api } = usePlatform()
   return useQuery({
@@ -87,7 +84,7 @@ function useDecision({ repo_uri, engine_providers, iac_path }: Fields, enabled: 
   })
 }
 
-/** A value once it has stayed the same for a while, so that not every key that is pressed asks the platform. */
+/** Returns a value once it has not changed for `ms`, so that not every key causes a request. */
 function useDebounced(value: string, ms = 400): string {
   const [settled, setSettled] = useState(value)
   useEffect(() => {

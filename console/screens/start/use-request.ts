@@ -10,10 +10,7 @@ const CALLS = { generate: calls.generate, drift: calls.drift, import: calls.impo
 
 type Errors = Partial<Record<FieldName, { text: string; value: string }>>
 
-/**
- * Sends the form, once at a time.
- * @param done what was typed is needed no more
- */
+/** Sends the form, once at a time; `done` runs when the typed text is no longer needed. */
 export function useRequest(fields: Fields, done: () => void) {
   const { api } = usePlatform()
   const client = useQueryClient()

@@ -9,11 +9,11 @@ export interface RowProps {
   tokens: (row: Row, text: string) => Token[]
   marks: ReadonlyMap<Row, Range[]>
   links?: LineLinks
-  /** The line whose link is reached with Tab; the arrow keys lead to the others. */
+  /** The line whose link Tab reaches; arrow keys lead to the others. */
   tabLine: number | null
 }
 
-/** A line number of the later version, which is the link to it. */
+/** Shows a line number of the later version as a link. */
 function LineNumber({ line, links, tabLine }: { line: number | null } & Pick<RowProps, 'links' | 'tabLine'>) {
   if (line === null || !links) return <td class="code-number">{line}</td>
   return (
@@ -37,7 +37,7 @@ function LineNumber({ line, links, tabLine }: { line: number | null } & Pick<Row
 
 const isSelected = (row: Row, links?: LineLinks) => row.after !== null && row.after === links?.selected
 
-/** One row of a file, or of a diff with both versions below each other. */
+/** Shows one row of a file, or of a diff with one version below the other. */
 export function UnifiedRow({ row, plain, ...props }: { row: Row; plain: boolean } & RowProps) {
   const { links, tabLine, tokens, marks } = props
   const selected = isSelected(row, links)
@@ -53,7 +53,7 @@ export function UnifiedRow({ row, plain, ...props }: { row: Row; plain: boolean 
   )
 }
 
-/** One row of a diff with both versions beside each other. */
+/** Shows one row of a diff with both versions side by side. */
 export function SplitRow({ left, right, ...props }: { left: Row | null; right: Row | null } & RowProps) {
   const { links, tabLine, tokens, marks } = props
   const selected = right !== null && isSelected(right, links)
@@ -73,7 +73,7 @@ export function SplitRow({ left, right, ...props }: { left: Row | null; right: R
   )
 }
 
-/** The length up to which a line is drawn: a megabyte in one line would stop the browser. */
+/** The length up to which a line is drawn: a megabyte in one line would block the browser. */
 const MAX_DRAWN = 2_000
 
 interface CodeTextProps {
@@ -82,7 +82,7 @@ interface CodeTextProps {
   marks?: readonly Range[]
 }
 
-/** The text of one line, in colours and with its changed parts marked. */
+/** Shows the text of one line, coloured and with its changed parts marked. */
 function CodeText({ row, tokens, marks = [] }: CodeTextProps) {
   const text = row.text.slice(0, MAX_DRAWN)
   const hidden = row.text.length - text.length
@@ -105,7 +105,7 @@ function CodeText({ row, tokens, marks = [] }: CodeTextProps) {
   )
 }
 
-/** Links to single lines of the later version. */
+/** The links to single lines of the later version. */
 export interface LineLinks {
   href: (line: number) => string
   /** Puts the line into the address. */

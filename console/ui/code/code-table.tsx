@@ -6,9 +6,9 @@ import { formatNumber, plural, visibleText } from '../words.ts'
 import type { LineLinks } from './code-rows.tsx'
 import { blockAround, foldLines, type Piece } from './lines/fold.ts'
 
-/** Lines that a long file shows at once, and that a fold opens at once. */
+/** The number of lines that a long file shows at once, and that a fold opens at once. */
 const STEP = 1_000
-/** A line further down is not fetched into sight: the lines before it would stop the browser. */
+/** The maximum line number to reveal: the lines before it would block the browser. */
 const MAX_REVEALED = 5_000
 
 const WIDTHS: Record<string, string> = { Line: 'code-col-number', Change: 'code-col-sign' }
@@ -17,7 +17,7 @@ interface CodeTableProps {
   caption: string
   columns: readonly string[]
   changed: readonly boolean[]
-  /** The text of each line, for the block that a fold ends in. */
+  /** The text of each line, for the block in which a fold ends. */
   texts: readonly string[]
   /** The line numbers in the later version. */
   numbers: readonly (number | null)[]
@@ -26,7 +26,7 @@ interface CodeTableProps {
   class: string
 }
 
-/** The lines to draw: the changes, opened folds, and the line that the address names. */
+/** Returns the lines to draw: the changes, opened folds, and the line that the address names. */
 function useFolding({ changed, numbers, links }: Pick<CodeTableProps, 'changed' | 'numbers' | 'links'>) {
   const table = useRef<HTMLTableElement>(null)
   const [opened, setOpened] = useState<ReadonlyMap<number, number>>(new Map())
@@ -40,7 +40,7 @@ function useFolding({ changed, numbers, links }: Pick<CodeTableProps, 'changed' 
   )
   const focusLine = useRef<number | null>(null)
   useEffect(() => {
-    // The button that had the focus is gone.
+    // The button that had the focus no longer exists.
     if (focusLine.current !== null) lineOf(table.current, focusLine.current)?.focus({ preventScroll: true })
     focusLine.current = null
   }, [opened])
@@ -57,7 +57,7 @@ function useFolding({ changed, numbers, links }: Pick<CodeTableProps, 'changed' 
   return { table, pieces, left, tabLine, open, more: () => setAsked(limit + STEP) }
 }
 
-/** Lines of code as a table whose unchanged stretches are folded. */
+/** Shows lines of code as a table whose unchanged parts are folded. */
 export function CodeTable({ caption, columns, texts, row, ...props }: CodeTableProps) {
   const { table, pieces, left, tabLine, open, more } = useFolding(props)
   return (

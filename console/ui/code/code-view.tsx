@@ -10,12 +10,12 @@ import { useColours } from './use-colours.ts'
 interface CodeDiffProps {
   /** A unified diff with the whole file as context, as `code_changes` artifacts are. */
   diff: string
-  /** Path of the file, which tells the language. */
+  /** The path of the file, which determines the language. */
   name: string
   layout?: 'unified' | 'split'
 }
 
-/** The changes of a file, with unchanged parts folded. */
+/** Shows the changes of a file, with unchanged parts folded. */
 export function CodeDiff({ diff, name, layout }: CodeDiffProps) {
   const rows = useMemo(() => readDiff(diff), [diff])
   if (rows.length === 0) return <pre class="code-raw">{visibleText(diff.slice(0, 2_000))}</pre>
@@ -32,7 +32,6 @@ interface RowsDiffProps {
 const UNIFIED = ['Line before', 'Line after', 'Change', 'Code']
 const SPLIT = ['Line before', 'Code before', 'Line after', 'Code after']
 
-/** A diff that was read already. */
 export function RowsDiff({ rows, name, layout = 'unified', links }: RowsDiffProps) {
   const tokens = useColours(rows, name)
   const { marks, split } = useMemo(() => {
@@ -74,14 +73,14 @@ export function RowsDiff({ rows, name, layout = 'unified', links }: RowsDiffProp
 
 interface CodeFileProps {
   text: string
-  /** Path of the file, which tells the language. */
+  /** The path of the file, which determines the language. */
   name: string
   links?: LineLinks
 }
 
 const NO_MARKS = new Map()
 
-/** A whole file, with numbered lines. */
+/** Shows a whole file with numbered lines. */
 export function CodeFile({ text, name, links }: CodeFileProps) {
   const rows = useMemo(() => readWhole(text), [text])
   const tokens = useColours(rows, name)

@@ -5,7 +5,7 @@ import type { Token } from './lines/words.ts'
 
 let loaded: typeof colourLine | null = null
 
-/** The tokens of a row. Until the colours are loaded, and where the language has none, a line is one token. */
+/** Returns the tokens of a row: one per line until the colours are loaded, and for unknown languages. */
 export function useColours(rows: readonly Row[], name: string): (row: Row, text: string) => Token[] {
   const language = languageOf(name)
   const [colour, setColour] = useState(() => loaded)
@@ -17,7 +17,7 @@ export function useColours(rows: readonly Row[], name: string): (row: Row, text:
         loaded = module.colourLine
         if (!gone) setColour(() => loaded)
       },
-      // Without colours the code is as complete as with them.
+      // The code is complete without colours.
       () => {},
     )
     return () => {
@@ -44,18 +44,15 @@ const LANGUAGES: [RegExp, string][] = [
   [/\.ya?ml$/i, 'yaml'],
 ]
 
-/** The language of a file by its name; null when it has no colours. */
+/** Returns the language of a file by its name; null when it has no colours. */
 export const languageOf = (name: string): string | null =>
   LANGUAGES.find(([pattern]) => pattern.test(name))?.[1] ?? null
 
 const HEREDOC = /<<-?\s*([A-Za-z_][\w-]*)\s*$/
-/** Only the end of a line can begin a text of several lines. */
+/** The length of a line's end that is searched for the start of a multi-line text. */
 const TAIL = 200
 
-/**
- * Reads what spans several lines in HCL, so that each line can be coloured by itself. The colours of the library look
- * for the ends of such texts from every beginning on, which takes minutes for a file that was made to do so.
- */
+/** Finds multi-line texts and comments in HCL, which take the library minutes to find in a malicious file. */
 export function lineModes(lines: readonly string[]): LineMode[] {
   let until: { mode: 'string' | 'comment'; ends: (line: string) => boolean } | null = null
   return lines.map((line) => {

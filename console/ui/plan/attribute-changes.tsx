@@ -5,11 +5,11 @@ import { plural, shorten, visibleText } from '../words.ts'
 import { Change, Side } from './value-change.tsx'
 import { columnsOf, orderAttributes, type PlannedAttribute, pathKey, pathParts } from './values.ts'
 
-/** More are drawn when they are asked for, so that a resource of 1,000 attributes opens at once. */
+/** The number of attributes drawn at first, so that a resource of 1,000 attributes opens at once. */
 const AT_FIRST = 60
 const HEADS = { before: 'Now', after: 'After the apply' } as const
 
-/** The changes of a resource, attribute by attribute, for people who do not know HCL. */
+/** Shows the changes of a resource, attribute by attribute, for readers who do not know HCL. */
 export function AttributeChanges({ resource }: { resource: PlannedResource }) {
   const rows = orderAttributes(resource)
   const columns = columnsOf(resource.attributes)
@@ -87,7 +87,7 @@ function Attribute({ attribute, forces, columns }: AttributeProps) {
   )
 }
 
-/** The engine's words for why, in sentences. */
+/** The engine's reasons as sentences. */
 const REASONS: Record<string, string> = {
   replace_because_tainted: 'It is marked as damaged (tainted), so it is replaced.',
   replace_because_cannot_update: 'See its changes cannot be changed in place.',

@@ -1,12 +1,12 @@
 import { diffArrays } from 'diff'
 
-/** A part of a text that is in both versions, only in the earlier one, or only in the later one. */
+/** A part of a text: in both versions, or only in the earlier or the later one. */
 export interface Piece {
   kind: 'same' | 'removed' | 'added'
   text: string
 }
 
-/** Texts with more differences are not compared word by word or line by line. */
+/** The maximum number of differences for a comparison of words or lines. */
 const MAX_EDITS = 1_000
 const CONTEXT = 3
 

@@ -1,7 +1,7 @@
 import { diffLines, diffWords, likeness, type Piece } from './text-diff.ts'
 import { type Shown, type Sides, showSide } from './values.ts'
 
-/** One side of a change. */
+/** Shows one side of a change. */
 export const Side = ({ sides, side }: { sides: Sides; side: 'before' | 'after' }) => (
   <Value shown={showSide(sides, side)} />
 )
@@ -17,10 +17,10 @@ function Value({ shown: { kind, text, is_block } }: { shown: Shown }) {
   )
 }
 
-/** Below this, two texts have too little in common for marks inside of them. */
+/** The minimum share in common for marks inside two texts. */
 const ALIKE = 0.35
 
-/** The cells of both sides: with what changed marked, or as one column of lines when both are long. */
+/** Shows both sides, with changes marked, or as one column of lines when both are long. */
 export function Change({ sides }: { sides: Sides }) {
   const before = showSide(sides, 'before')
   const after = showSide(sides, 'after')
@@ -52,7 +52,7 @@ export function Change({ sides }: { sides: Sides }) {
   )
 }
 
-/** Texts of one line beside each other, with the words that differ marked. */
+/** Shows single-line texts side by side, with differing words marked. */
 const Words = ({ pieces }: { pieces: Piece[] }) => (
   <>
     <td data-label="Now">

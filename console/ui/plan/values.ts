@@ -2,30 +2,30 @@ import type { PlannedResource } from '../../client/api/schemas.ts'
 import { shorten, visibleText } from '../words.ts'
 
 export type PlannedAttribute = PlannedResource['attributes'][number]
-/** One side of a change: an attribute of a resource, or an output. */
+/** The sides of a change of an attribute or an output. */
 export type Sides = Pick<PlannedAttribute, 'before' | 'after' | 'unknown' | 'sensitive' | 'cut'>
 type Path = PlannedAttribute['path']
 
-/** Texts above this are shown up to here. The API cuts values at 4,000; a document of another origin may not. */
+/** The length up to which texts are shown. The API cuts values at 4,000; a document of another origin may not. */
 export const MAX_VALUE = 20_000
 
 /** The content of a cell. `text` is the value, `note` a remark about an absent value. */
 export interface Shown {
   kind: 'note' | 'text'
   text: string
-  /** Several lines, or too long for one. */
+  /** True for several lines, or a text that is too long for one. */
   is_block: boolean
 }
 
 const note = (text: string): Shown => ({ kind: 'note', text, is_block: false })
 
-/** `tags › owner`, `ingress › item 1 › port`: items are counted from 1, as people do. */
+/** Returns the parts of a path, such as `ingress › item 1 › port`; items are counted from 1. */
 export const pathParts = (path: Path): string[] =>
   path.map((part) => (typeof part === 'number' ? `item ${part + 1}` : visibleText(shorten(part, 200))))
 
 export const pathKey = (path: Path): string => JSON.stringify(path)
 
-/** The value before or after, as a reader sees it who knows no HCL. */
+/** Returns the value before or after, for readers who do not know HCL. */
 export function showSide(sides: Sides, side: 'before' | 'after'): Shown {
   const value = sides[side]
   if (side === 'after' && sides.unknown) return note('known after the apply')
@@ -52,11 +52,11 @@ function asText(whole: string): Shown {
   return { kind: 'text', text, is_block: text.includes('\n') || text.length > 120 }
 }
 
-/** A number that becomes a text of the same digits is a change which only quotes can show. */
+/** True if a number becomes a text of the same digits, which only quotes can show. */
 const needsQuotes = ({ before, after }: Sides): boolean =>
   typeof before !== typeof after && before !== null && after !== null && String(before) === String(after)
 
-/** A text that is a JSON list or map, on several lines; null when it is something else. */
+/** Returns a JSON list or map on several lines; null for any other text. */
 export function prettyJson(text: string): string | null {
   if (text.length > MAX_VALUE || !/^\s*[[{]/.test(text)) return null
   try {
@@ -67,7 +67,7 @@ export function prettyJson(text: string): string | null {
   }
 }
 
-/** Two JSON texts that differ only in the order of their keys say the same. */
+/** Sorts keys, because their order is not a difference. */
 function sortKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortKeys)
   if (typeof value !== 'object' || value === null) return value

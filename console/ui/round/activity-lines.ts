@@ -6,7 +6,7 @@ export type StepState = 'waiting' | 'running' | 'ok' | 'failed' | 'skipped' | 'o
 export interface LaneStep {
   name: string
   state: StepState
-  /** Over all of its runs; null before the first one has ended. */
+  /** The sum of all runs; null before the first one has ended. */
   seconds: number | null
   runs: number
 }
@@ -19,7 +19,7 @@ interface WrittenFile {
 
 export type LaneKind = 'request' | 'attempt' | 'converge' | 'report'
 
-/** A stretch of a round: what stands before the attempts, each attempt, and what comes after them. */
+/** A part of a round: before the attempts, one attempt, or after them. */
 export interface Lane {
   key: string
   kind: LaneKind
@@ -40,7 +40,7 @@ export interface Lane {
 
 type LineKind = 'status' | 'lane' | 'chain' | 'tool' | 'file' | 'engine' | 'rule' | 'artifact' | 'note'
 
-/** One line of what happened. What a chain or an engine step came to stands in the line of its beginning. */
+/** One line of the activity. The result of a chain or an engine step is on the line of its start. */
 export interface ActivityLine {
   key: string
   at: string
@@ -58,11 +58,11 @@ export interface ActivityLine {
 export interface FoldedActivity {
   lanes: Lane[]
   lines: ActivityLine[]
-  /** Tokens of all rounds of the session together. */
+  /** The tokens of all rounds of the session together. */
   budget: { tokens: number; limit: number } | null
   /** The user who requested the stop. */
   cancelling: string | null
-  /** The limit beyond which fewer events were recorded. */
+  /** The limit because of which not all events were recorded. */
   cut: 'rows' | 'bytes' | null
 }
 
@@ -133,7 +133,7 @@ const taskSuffix = (task: string): string => (task === 'generate' ? '' : ` (${ta
 
 type Ended = Extract<ActivityEvent, { type: 'chain.ended' | 'engine.ended' }>
 
-/** Writes the end of a chain or a step into the line of its beginning; without one, the end is a line of its own. */
+/** Writes the end of a chain or a step into the line of its start or, without one, into a new line. */
 export function finishLine(lines: ActivityLine[], event: Ended): void {
   const isChain = event.type === 'chain.ended'
   const kind: LineKind = isChain ? 'chain' : 'engine'
@@ -153,7 +153,7 @@ export function finishLine(lines: ActivityLine[], event: Ended): void {
     )
 }
 
-/** The lines with the messages of the round among them, by their time. */
+/** Merges the status messages of the round into the lines, by time. */
 export function withStatuses(lines: readonly ActivityLine[], statuses: Round['statuses']): ActivityLine[] {
   const messages = statuses
     .filter(({ message }, index) => message !== null && message !== statuses[index - 1]?.message)
@@ -170,7 +170,7 @@ export function withStatuses(lines: readonly ActivityLine[], statuses: Round['st
   return [...all, ...messages.slice(next)]
 }
 
-/** The API writes every time in the same form, so that their texts are in order too. */
+/** Compares times as text, because the API writes them all in the same form. */
 const isBefore = (one: ActivityLine, other: ActivityLine): boolean => one.at < other.at
 
 const CHAINS: Record<string, string> = {

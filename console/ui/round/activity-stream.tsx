@@ -12,7 +12,7 @@ interface StreamProps {
   follow: boolean
 }
 
-/** The events of a round, line by line. */
+/** Shows the events of a round, line by line. */
 export const ActivityStream = ({ lines, follow }: StreamProps) => (
   <FollowEnd>
     <VirtualList
@@ -49,14 +49,14 @@ function Line({ line }: { line: ActivityLine }) {
   )
 }
 
-/** The time of day of the reader, in seconds. */
+/** Returns the local time of day in seconds. */
 const timeOf = (iso: string): string => TIME.format(new Date(iso))
 const TIME = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
 
 /** The distance from the end, in pixels, beyond which the list does not follow it. */
 const AWAY = 32
 
-/** Around one element that scrolls: while its reader is not at the end, a button leads there. */
+/** Shows a scrolling element with a button to its end, visible while the reader is elsewhere. */
 export function FollowEnd({ children }: { children: ComponentChildren }) {
   const box = useRef<HTMLDivElement>(null)
   const [away, setAway] = useState(false)

@@ -10,9 +10,9 @@ import {
   type StepState,
 } from './activity-lines.ts'
 
-/** The words for a status message are no work on the request. */
+/** True for the chain of status messages, which does not work on the request. */
 const isNoise = (chain: string): boolean => chain === 'STATUS_UPDATE'
-/** With these chains the work on the code is over. */
+/** The chains that run after the work on the code. */
 const LAST_CHAINS = new Set(['REPORT_GENERATOR', 'COMPLIANCE_CHECKER'])
 const ATTEMPT_STEPS = ['generate', 'init', 'validate', 'plan', 'check']
 const IMPORT_STEPS = ['generate', 'init', 'validate', 'plan', 'import', 'check']
@@ -20,10 +20,7 @@ const IMPORT_STEPS = ['generate', 'init', 'validate', 'plan', 'import', 'check']
 /** True for an event that is a step of a replay. */
 export const isShown = (event: ActivityEvent): boolean => !('chain' in event && isNoise(event.chain))
 
-/**
- * Folds the events of a round into lanes and lines. Tolerates unknown events and missing ends.
- * @param over whether nothing comes any more, so that what has no end was interrupted
- */
+/** Folds events into lanes and lines, also unknown ones. If `over`, steps without an end count as interrupted. */
 export function foldActivity(events: readonly ActivityEvent[], over: boolean): FoldedActivity {
   const folded: FoldedActivity = { lanes: [], lines: [], budget: null, cancelling: null, cut: null }
   for (const event of events) if (isShown(event)) take(folded, event)
@@ -80,7 +77,7 @@ function openLane(folded: FoldedActivity, event: ActivityEvent, kind: LaneKind):
   const before = folded.lanes.at(-1)
   if (before) {
     before.ended = event.at
-    // A chain of the lane before may still be answering; an attempt never works on behind the next one.
+    // A chain of the previous lane may still be running; an attempt never works after the next one starts.
     if (kind === 'attempt') closeLane(before)
   }
   const began = event.type === 'attempt.began' ? event : null
@@ -110,7 +107,7 @@ function closeLane(lane: Lane): void {
   }
 }
 
-/** The cell of a lane in which a chain or a step of the engine is shown. */
+/** Returns the cell of a lane that shows a chain or an engine step. */
 function cellOf(lane: Lane, name: string): string | null {
   if (lane.kind !== 'attempt') return name === 'show' ? 'plan' : name
   if (name === 'IAC_GENERATOR') return 'generate'
@@ -129,7 +126,7 @@ function beginStep(lane: Lane, name: string): void {
   }
 }
 
-/** The end belongs to the newest lane in which it runs; one whose beginning was lost counts for the last lane. */
+/** Ends a step in the newest lane where it runs or, if its start was lost, in the last lane. */
 function endStep(folded: FoldedActivity, name: string, outcome: StepState, seconds: number): void {
   const runs = (lane: Lane) => lane.steps.some((step) => step.name === cellOf(lane, name) && step.state === 'running')
   const lane = folded.lanes.findLast(runs) ?? folded.lanes.at(-1)

@@ -12,7 +12,7 @@ interface LanesProps {
   running: boolean
 }
 
-/** The lanes of a round: each attempt with its steps, its files and its findings. */
+/** Shows the lanes of a round: each attempt with its steps, files and findings. */
 export const Lanes = ({ lanes, running }: LanesProps) => (
   <ol class="round-lanes">
     {lanes.map((lane, index) => (
@@ -144,7 +144,6 @@ function Files({ lane }: { lane: MergedLane }) {
   )
 }
 
-/** The numbers of added and removed lines. */
 export const Lines = ({ added, removed }: { added: number; removed: number }) => (
   <span class="round-lines number">
     <span class="round-added">+{formatNumber(added)}</span> <span class="round-removed">−{formatNumber(removed)}</span>
@@ -153,7 +152,7 @@ export const Lines = ({ added, removed }: { added: number; removed: number }) =>
 
 type Diagnostic = AttemptResult['diagnostics'][number]
 
-/** The findings of the engine or a check in an attempt. */
+/** Shows the findings of the engine or a check in an attempt. */
 function Diagnostics({ record }: { record: AttemptResult }) {
   const more = record.diagnostics_total - record.diagnostics.length
   return (

@@ -1,17 +1,14 @@
 import type { AttemptResult } from '../../client/api/schemas.ts'
 import type { Lane, LaneStep } from './activity-lines.ts'
 
-/** A lane, and what the platform recorded of its attempt. */
+/** A lane and the record of its attempt. */
 export interface MergedLane extends Lane {
   record: AttemptResult | null
   /** The reason for this attempt, as a sentence if there is one. */
   because: string | null
 }
 
-/**
- * Brings the lanes together with the attempts of the round: the nth of a task is the nth that was recorded. Records
- * without a lane, because events were not recorded or are gone, become lanes of their own.
- */
+/** Merges the lanes with the attempts: the nth of a task is the nth record. Records without events become lanes. */
 export function mergeAttempts(lanes: readonly Lane[], attempts: readonly AttemptResult[]): MergedLane[] {
   const left = [...attempts]
   const merged = lanes.map((lane): MergedLane => {
@@ -29,7 +26,7 @@ function settled(lane: Lane, record: AttemptResult): Partial<Lane> {
   return { ended: record.ended_at ?? lane.ended, steps: record.steps.length > 0 ? foldSteps(record) : lane.steps }
 }
 
-/** Reading the plan belongs to planning, so that a lane has few cells. */
+/** Counts reading the plan as planning, so that a lane has few cells. */
 function foldSteps({ steps }: AttemptResult): LaneStep[] {
   const show = steps.find(({ name }) => name === 'show')
   return steps

@@ -1,7 +1,7 @@
 import type { AttemptResult, Round } from '../../client/api/schemas.ts'
 import { formatMoney, formatNumber } from '../words.ts'
 
-/** Tokens and US dollars of model calls. Null dollars: the price of a call is unknown. */
+/** The tokens and US dollars of model calls. Null dollars: the price of a call is unknown. */
 export interface Spend {
   tokens: number
   cost_usd: number | null
@@ -20,11 +20,11 @@ export function sumSpend(parts: readonly Measured[]): Spend | null {
   return spend
 }
 
-/** Returns what a round cost; while it runs, what its attempts that have ended cost. */
+/** Returns the cost of a round; while it runs, that of its ended attempts. */
 export const spendOf = ({ usage, attempts }: Round): Spend | null =>
   sumSpend(usage ? [usage] : attempts.filter(({ input_tokens }) => input_tokens !== null))
 
-/** Returns `1,234 tokens` and, where it is known, `$0.12`. */
+/** Returns `1,234 tokens` and, if known, `$0.12`. */
 export const formatSpend = ({ tokens, cost_usd }: Spend): string[] => [
   `${formatNumber(tokens)} tokens`,
   ...(cost_usd === null ? [] : [formatMoney(cost_usd)]),

@@ -7,14 +7,14 @@ import { Button } from '../button.tsx'
 import { ErrorNotice, Notice, Skeleton } from '../notice.tsx'
 import { Page } from '../page.tsx'
 
-/** No screen has this address. */
+/** Shows the notice of an unknown address. */
 export const NotFound = (): JSX.Element => (
   <Page title="Page not found">
     <Notice actions={<Link to="/sessions">All sessions</Link>}>The address may be incomplete, or out of date.</Notice>
   </Page>
 )
 
-/** A part of the console could not be loaded, or has a mistake. What was typed is kept through a reload. */
+/** Shows the notice of a part that could not be loaded, or failed. Drafts survive a reload. */
 export function Broken({ error }: { error: unknown }): JSX.Element {
   const isPart = error instanceof TypeError && /import|module/i.test(error.message)
   return (
@@ -35,7 +35,7 @@ export function Broken({ error }: { error: unknown }): JSX.Element {
   )
 }
 
-/** The notice of a screen whose data cannot be read. */
+/** Shows the notice of a screen whose data cannot be read. */
 export function Unreadable({ error, what, retry }: { error: unknown; what: string; retry: () => void }) {
   if (error instanceof ApiError && error.status === 404)
     return <Notice title={`This ${what} does not exist`}>It does not exist, or the address is incomplete.</Notice>

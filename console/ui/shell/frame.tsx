@@ -18,12 +18,12 @@ const ENTRIES: readonly Entry[] = [
   { to: '/sessions', name: 'Sessions' },
   { to: '/settings', name: 'Settings' },
   { to: '/help', name: 'Help' },
-  // These come when it is known who is signed in; behind the others they move nothing.
+  // Last, because they appear once the user is known and then move nothing.
   { to: '/locked', name: 'Locked', panel: true },
   { to: '/admin', name: 'Administration', panel: true },
 ]
 
-/** The frame of every screen: navigation, the signed-in user, and the state of the connection. */
+/** Shows the frame of every screen: navigation, the signed-in user, and the state of the connection. */
 export function Frame(): JSX.Element {
   const me = useMe()
   const [open, setOpen] = useState(false)
@@ -100,7 +100,7 @@ const Mark = () => (
   </svg>
 )
 
-/** Banners above every screen: a lost connection, and an expired sign-in. Input is kept. */
+/** Shows banners above every screen: a lost connection, and an expired sign-in. Input is kept. */
 function Banners() {
   const { api, signIn } = usePlatform()
   const connection = useStore(api.connection.state)
@@ -132,7 +132,7 @@ interface PaletteProps {
 
 const SESSION_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** Goes anywhere by typing: opened by Ctrl+K or Command+K. */
+/** Shows the command palette, opened by Ctrl+K or Command+K. */
 export function Palette({ entries }: PaletteProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const [text, setText] = useState('')

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { usePlatform, useStore } from '../../client/platform.ts'
 import { Button } from '../button.tsx'
 
-/** Shows the console to whoever is signed in, and to others the way to sign in. */
+/** Shows the console to signed-in users, and the sign-in to others. */
 export function SignInGate({ children }: { children: ComponentChildren }) {
   const { signIn } = usePlatform()
   const state = useStore(signIn.state)
@@ -23,7 +23,7 @@ export function SignInGate({ children }: { children: ComponentChildren }) {
 
 const TRY_AGAIN_MS = 5_000
 
-/** The platform did not answer when the page was opened. */
+/** Shows that the platform did not answer when the page was opened. */
 export function Unavailable() {
   useEffect(() => {
     const timer = setInterval(

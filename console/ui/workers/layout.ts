@@ -1,20 +1,20 @@
 import { Graph, layout } from '@dagrejs/dagre'
 
-/** The input of the layout worker: boxes with their sizes in pixels, and ties by index of the boxes. */
+/** The input of the layout worker: the sizes of boxes in pixels, and ties by index of the boxes. */
 export interface LayoutRequest {
   sizes: readonly { width: number; height: number }[]
   ties: readonly (readonly [from: number, to: number])[]
 }
 
-/** The upper left corners of the boxes, in the order of the request; null when they could not be arranged. */
+/** The upper left corners of the boxes, in the order of the request; null if the layout failed. */
 export interface LayoutAnswer {
   places: { x: number; y: number }[] | null
 }
 
-/** Beyond this the better ranking takes seconds. */
+/** The number of boxes above which the better ranking takes seconds. */
 const MANY_BOXES = 150
 
-/** Places boxes in columns, what is needed to the left of what needs it. */
+/** Arranges boxes in columns, each dependency to the left of its dependents. */
 export function arrange({ sizes, ties }: LayoutRequest): { x: number; y: number }[] {
   const graph = new Graph()
   graph.setGraph({
@@ -39,7 +39,7 @@ export function arrange({ sizes, ties }: LayoutRequest): { x: number; y: number 
   return places
 }
 
-/** Boxes without ties would make one endless column. */
+/** Separates boxes without ties, which would otherwise form one endless column. */
 function split(count: number, ties: LayoutRequest['ties']) {
   const isTied = new Set(ties.flat())
   const all = Array.from({ length: count }, (_, index) => index)

@@ -7,25 +7,25 @@ import type { Run } from '../run.ts'
 import { type FoundIn, keptOf, publishFindings, publishReason, reasonOf } from './findings.ts'
 import { createStepTimes, type StepTimes } from './step-times.ts'
 
-/** An attempt that runs. */
+/** A running attempt. */
 export interface OpenAttempt {
-  /** Null when its begin could not be recorded. */
+  /** Null when its start could not be recorded. */
   number: number | null
   begin: AttemptBegin
   steps: StepTimes
   found: FoundIn[]
-  /** Holds its changes; null while there are none. */
+  /** The commit that holds its changes; null while there are none. */
   commit: string | null
-  /** Model calls since it began. */
+  /** Model usage since the attempt began. */
   spent: () => AttemptSpending
 }
 
-/** Writes the attempts of a run into the database, masked. Errors of all functions: `LeaseLost` and no other. */
+/** Writes the attempts of a run to the database, masked. Every function throws `LeaseLost` and nothing else. */
 export interface AttemptBook {
-  /** @param reason why it begins; null when the attempt before it says so */
+  /** @param reason why it begins; null when the previous attempt records the reason */
   open(task: Operation, reason: string | null): Promise<OpenAttempt>
   close(attempt: OpenAttempt, outcome: AttemptOutcome): Promise<void>
-  /** Adds findings to the last attempt that was accepted; without one nothing happens. */
+  /** Adds findings to the last accepted attempt; does nothing without one. */
   add(found: readonly FoundIn[]): Promise<void>
 }
 

@@ -4,22 +4,22 @@ import { parseDiagnostics } from '../../../src/plan/diagnostics/parse.ts'
 import type { AttemptDiagnostic, AttemptStepName } from '../../../src/rounds/attempts.ts'
 import type { Workspace } from '../../workspace/types.ts'
 
-/** Something that the engine or a check found, unmasked. */
+/** A problem that the engine or a check reported, unmasked. */
 export type Finding = Pick<AttemptDiagnostic, 'severity' | 'summary'> &
   Partial<Omit<AttemptDiagnostic, 'severity' | 'summary' | 'step'>>
 
 /** A finding with the step that found it. */
 export type FoundIn = Finding & Pick<AttemptDiagnostic, 'step'>
 
-/** Most findings of an attempt that are kept, and of one after so many attempts in its round. */
+/** Findings stored per attempt: `first` of them, but only `later` of attempts with a number above `after`. */
 const MAX_KEPT = { first: 20, later: 3, after: 50 }
-/** Most characters of each part. */
+/** Maximum characters of each part. */
 const MAX = { summary: 300, detail: 800, snippet: 1_200, name: 300, reason: 500 } as const
 
-/** Returns the number of findings that are kept of the attempt with this number. */
+/** Returns the number of findings that are stored for the attempt with this number. */
 export const keptOf = (number: number): number => (number > MAX_KEPT.after ? MAX_KEPT.later : MAX_KEPT.first)
 
-/** Masks and shortens what was found; the paths of the working copy are left out. */
+/** Masks and shortens findings, and removes the paths of the working copy. */
 export function publishFindings(
   found: readonly FoundIn[],
   { secrets, workspace, limit }: { secrets: Masker; workspace: Workspace; limit: number },
@@ -39,7 +39,7 @@ export function publishFindings(
   }))
 }
 
-/** Masks and shortens the sentence that says why an attempt began. */
+/** Masks and shortens the reason of an attempt. */
 export const publishReason = (
   text: string,
   { secrets, workspace }: { secrets: Masker; workspace: Workspace },
@@ -58,7 +58,7 @@ const WORDS: Record<AttemptStepName, string> = {
   check: 'The plan is not what was asked for',
 }
 
-/** Says in a sentence why an attempt with these findings is followed by another one. */
+/** Returns a sentence that explains why these findings lead to another attempt. */
 export function reasonOf(found: readonly FoundIn[]): string {
   const errors = found.filter(({ severity }) => severity === 'error')
   const [first] = errors
@@ -70,7 +70,7 @@ export function reasonOf(found: readonly FoundIn[]): string {
   return `${lead}: ${summary}${place}${more}.`
 }
 
-/** Reads findings from a text: its diagnostics where it has any, else its first lines. */
+/** Reads findings from a text: its diagnostics if it has any, else its first lines. */
 export function findingsIn(text: string): Finding[] {
   const errors = parseDiagnostics(text).filter(({ severity }) => severity === 'error')
   if (errors.length > 0) return errors

@@ -8,30 +8,28 @@ import { type AttemptBook, createAttemptBook, type OpenAttempt } from './book.ts
 import { type Finding, type FoundIn, findingsIn } from './findings.ts'
 
 /**
- * Keeps the record of a run's attempts: what each of them did, what was found, what it took, and why the next one
- * began. A step tells it what happens by `step`, `diagnose` and `changed`, which do nothing outside of an attempt. Attempts
- * follow each other. Only `LeaseLost` comes out of the record itself; when the database takes nothing else, the log
- * says so and the round goes on.
+ * Records the attempts of a run, which follow each other. Steps report through `step`, `diagnose` and `changed`, which
+ * do nothing outside of an attempt. A failing database is logged and does not end the round; only `LeaseLost` is
+ * thrown.
  */
 export interface Attempts {
   /**
-   * Does the work of one attempt and records its begin and its end.
-   * @param facts.reason why it begins, where that is not what the attempt before it came to
-   * @param facts.judge null when the attempt is accepted, else the words about it, which count as its finding when
-   * nothing else was found
-   * Errors: `LeaseLost`; those of the work.
+   * Runs one attempt and records its start and end. Errors: `LeaseLost`; those of the work.
+   * @param facts.reason why it begins, where the previous attempt does not explain it
+   * @param facts.judge returns null to accept the attempt, else the text that becomes its finding when there is no
+   * other
    */
   record<Result>(facts: AttemptFacts<NoInfer<Result>>, work: () => Promise<Result>): Promise<Result>
   /**
-   * Does a step and takes its time; a step that fails by an error has failed.
-   * @param isOk whether the step went well; without it every answer is well
+   * Runs and times a step; an error counts as a failure.
+   * @param isOk true if the step succeeded; by default always
    */
   step<Result>(name: AttemptStepName, work: () => Promise<Result>, isOk?: (result: Result) => boolean): Promise<Result>
-  /** Notes what a step found; texts are masked and shortened when the attempt ends. */
+  /** Notes the findings of a step; they are masked and shortened when the attempt ends. */
   diagnose(step: AttemptStepName, findings: readonly Finding[]): void
   /** Notes the commit that holds the changes of the attempt. */
   changed(commit: string): void
-  /** Adds what a later review of the plan found to the last accepted attempt of the run. Errors: `LeaseLost`. */
+  /** Adds the findings of a later review of the plan to the last accepted attempt. Errors: `LeaseLost`. */
   review(findings: readonly Finding[]): Promise<void>
 }
 
@@ -76,7 +74,7 @@ export function createAttempts(run: Run, secrets: Masker): Attempts {
 const found = (step: AttemptStepName | null, findings: readonly Finding[]): FoundIn[] =>
   findings.map((finding) => ({ ...finding, step }))
 
-/** Closes an attempt that an error has ended. A run that has lost its round leaves that to whoever has it now. */
+/** Closes an attempt that ended with an error. A run that has lost its lease leaves this to the new holder. */
 async function closeAfter({ signal }: Run, book: AttemptBook, attempt: OpenAttempt, error: unknown): Promise<void> {
   if (error instanceof LeaseLost || (signal.aborted && signal.reason instanceof LeaseLost)) return
   if (signal.aborted) return await book.close(attempt, signal.reason === STOPPING ? 'interrupted' : 'cancelled')

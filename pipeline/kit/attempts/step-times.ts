@@ -6,17 +6,17 @@ import {
   type StepOutcome,
 } from '../../../src/rounds/attempts.ts'
 
-/** Takes down how the steps of one attempt went. */
+/** Records duration and outcome of the steps of one attempt. */
 export interface StepTimes {
-  /** Does a run of a step. Errors: those of the work, after which the run has failed. */
+  /** Runs and times a step. Errors: those of the work, which mark the step as failed. */
   measure<Result>(
     name: AttemptStepName,
     work: () => Promise<Result>,
     isOk?: (result: Result) => boolean,
   ): Promise<Result>
-  /** The step whose last run was the last one to fail; null when none did. */
+  /** Returns the step whose latest run failed last; null when none did. */
   failed(): AttemptStepName | null
-  /** All steps of such a loop in their order, each with all of its runs. */
+  /** Returns all steps of such a loop in order, each with all of its runs. */
   read(task: Operation): AttemptStep[]
 }
 

@@ -5,15 +5,13 @@ import type { BareKit } from '../../kit/kit.ts'
 import type { BareRun } from '../../kit/run.ts'
 import { removePlanDirectory } from '../../workspace/saved-plans/plan-directory.ts'
 
-/** Longest wait for another round that applies to the same project, unless a job of the engine may run shorter. */
+/** Maximum wait for another round that applies to the same project, unless engine jobs have a shorter limit. */
 const LIMIT_S = 600
 
 /**
- * Makes the round the only one that applies to its project. While another round does so, this one is parked: it
- * occupies no place of the worker, and a worker takes it up again when the other round ends. Answers null when the
- * project is held, `parked`, or a refusal when the wait was too long.
- * @param waitedSeconds for how long the round has waited already; null at the first try
- * Errors: `LeaseLost`.
+ * Makes the round the only one that applies to its project. Parks it while another round does so, so that it occupies
+ * no worker. Returns null when the project is held, `parked`, or a refusal after too long a wait. Errors: `LeaseLost`.
+ * @param waitedSeconds time waited so far; null at the first try
  */
 export async function holdProject(
   { run, status }: BareKit,
@@ -36,9 +34,9 @@ export async function holdProject(
 }
 
 /**
- * Deletes the directory of a saved plan on this disk and the copy in the object store. A failure is only logged, because
- * the plan ends with the round, and after that neither is ever applied.
- * @param options.inUse true when an engine may still work in the directory
+ * Deletes the directory of a saved plan on this disk and its stored copy. A failure is only logged, because the plan
+ * ends with the round and is never applied afterwards.
+ * @param options.inUse true when an engine may still use the directory
  */
 export async function discardSavedPlan(
   { context, round, log }: BareRun,

@@ -13,9 +13,8 @@ type Refusal = Extract<ApplyResult, { kind: 'refused' }>
 const PLAN_AGAIN = 'Run a generate round, which plans anew, review its plan and apply then.'
 
 /**
- * Refuses the apply when the engine or its version is not the one that made the plan, because another one may read the
- * plan differently. Answers null when they agree, or when the engine of the plan is not known.
- * Errors: those of the iac client.
+ * Refuses the apply when engine or version differ from those that made the plan. Returns null when they match or the
+ * plan does not name them. Errors: those of the iac client.
  */
 export async function refuseOtherEngine({ context, signal }: BareRun, { engine }: SavedPlan): Promise<Refusal | null> {
   if (engine === null) return null
@@ -24,8 +23,8 @@ export async function refuseOtherEngine({ context, signal }: BareRun, { engine }
 }
 
 /**
- * Refuses the apply when the state is not the one that the plan was made from any more, and says what moved in it.
- * Answers null when the state is the same, or when it cannot be read: the engine makes the same comparison itself.
+ * Refuses the apply when the state has changed since the plan, and says what changed. Returns null when it has not, or
+ * cannot be read, since the engine compares them too.
  */
 export async function refuseMovedState(
   run: BareRun,
@@ -41,8 +40,8 @@ export async function refuseMovedState(
 }
 
 /**
- * Says in a sentence, which begins with a blank, what the state shows of an apply whose end nobody saw; empty when
- * the state cannot be read.
+ * Describes, after a leading blank, what the state shows of an apply whose end is unknown; empty when it cannot be
+ * read.
  */
 export async function describeStateTrace(run: BareRun, plan: SavedPlan, directory: PlanDirectory): Promise<string> {
   const now = plan.state === null ? null : await readCurrentState(run, plan.project_id)
@@ -51,7 +50,10 @@ export async function describeStateTrace(run: BareRun, plan: SavedPlan, director
   return ` The state was written after the plan was made. ${await describeMovesSince(run, directory, now)}`
 }
 
-/** The managed state as it is now; null when it cannot be read, which refuses nothing: the engine compares again. */
+/**
+ * Returns the current managed state; null when it cannot be read, which refuses nothing, since the engine compares
+ * again.
+ */
 async function readCurrentState({ context, signal, log }: BareRun, projectId: string): Promise<EngineState | null> {
   try {
     return await readManagedState(context, projectId, signal)
@@ -62,7 +64,7 @@ async function readCurrentState({ context, signal, log }: BareRun, projectId: st
   }
 }
 
-/** Says what changed in the state since the one that the plan file holds; empty when the plan file holds none. */
+/** Describes the changes since the state in the plan file; empty when the plan file holds none. */
 async function describeMovesSince({ context }: BareRun, { iacRoot }: PlanDirectory, now: EngineState): Promise<string> {
   const prior = await readZipEntry(
     `${iacRoot}/${context.config.paths.session_plan_filename}`,

@@ -30,11 +30,7 @@ const NOT_RESTORED = 'The reviewed plan cannot be restored from the object store
 
 const planNotSaved = (message: string, cause?: unknown) => new PlatformError('PlanNotSaved', 409, message, { cause })
 
-/**
- * Finds the plan that may be applied: the saved plan of a round that completed, and a directory that agrees with it, on
- * this disk or in the object store.
- * Errors: `PlanNotSaved`.
- */
+/** Finds the saved plan of a completed round with its matching directory, local or stored. Errors: `PlanNotSaved`. */
 export async function findReviewedPlan({ context, round }: BareRun): Promise<ReviewedPlan> {
   const saved = await findSavedPlan(context.sql, round.session.id)
   if (!saved?.reviewed) throw planNotSaved(NOT_SAVED)
@@ -46,9 +42,9 @@ export async function findReviewedPlan({ context, round }: BareRun): Promise<Rev
 }
 
 /**
- * Returns the directory of a saved plan. When it is not on this disk, it is restored from the object store: unpacked, given
- * the backend override, and initialised, which installs the plugins that the lock file names.
- * Errors: `PlanNotSaved`; 502 with the engine's words; those of the object store and of the iac client.
+ * Returns the directory of a saved plan. If it is not on this disk, it is unpacked from the object store, given the
+ * backend override, and initialised with the plugins of its lock file. Errors: `PlanNotSaved`; 502 with the engine's
+ * output; those of the object store and of the iac client.
  */
 export async function openPlanDirectory(run: BareRun, { plan, directory }: ReviewedPlan): Promise<PlanDirectory> {
   if (directory !== null) return directory
@@ -61,7 +57,7 @@ export async function openPlanDirectory(run: BareRun, { plan, directory }: Revie
   try {
     await assertUnchanged(run, plan, restored.directory)
     await initialise(run, restored.directory)
-    // The engine wrote into the directory, so its files are compared with the saved plan again.
+    // The engine has written into the directory, so it is compared with the saved plan again.
     await assertUnchanged(run, plan, restored.directory)
     run.log.info('the saved plan was restored from the object store')
     return await restored.keep()
@@ -72,9 +68,8 @@ export async function openPlanDirectory(run: BareRun, { plan, directory }: Revie
 }
 
 /**
- * Compares the plan file with the saved plan, and the files beside it, such as modules and archives, which an apply reads
- * as well.
- * Errors: `PlanNotSaved` when something has changed since the plan was saved.
+ * Compares the plan file, and the files beside it that an apply reads as well, with the saved plan. Errors:
+ * `PlanNotSaved` when anything has changed.
  */
 export async function assertUnchanged(
   { context, round }: BareRun,
@@ -90,10 +85,8 @@ export async function assertUnchanged(
 }
 
 /**
- * Reads the values that have to be masked from the stored copy of the saved plan, for a worker that goes on with an apply
- * without having its directory. Returns none when they cannot be read, because the engine hides sensitive values in
- * its output itself.
- * Errors: the reason of the run's signal.
+ * Reads the values to mask from the stored copy, for a worker without the plan directory. Returns none when they cannot
+ * be read, because the engine hides sensitive values itself. Errors: the reason of the run's signal.
  */
 export async function readArchivedMasks(run: BareRun, plan: SavedPlan): Promise<string[]> {
   const { context, round, signal, log } = run

@@ -11,15 +11,14 @@ import type { BareKit } from '../../kit/kit.ts'
 import type { BareRun } from '../../kit/run.ts'
 import type { PlanDirectory } from '../../workspace/saved-plans/plan-directory.ts'
 
-/** The error of an apply in a locked session, 409. */
+/** Returns the error of an apply in a locked session, 409. */
 export const blockedSession = (uuid: string) => conflict(`Session ${uuid} is blocked; apply is not allowed.`)
 
 /**
- * Submits the one job of this round. The intent to submit is written to the database first, so that no other attempt
- * submits a second job. The submission is not aborted when the worker stops, because its answer is the job id.
- * @param onIntent called as soon as the intent is in the database
- * Errors: 409 for a locked session, before anything happened; those of the iac client, of which those of the question
- * for its additions come before anything happened; `LeaseLost`.
+ * Submits the only job of this round. The intent is recorded first, so that no other attempt submits a second one. The
+ * submission is not aborted when the worker stops, because its response is the job id. Errors: before the intent 409
+ * for a locked session and those of asking the iac service for its features; then those of the iac client; `LeaseLost`.
+ * @param onIntent called once the intent is recorded
  */
 export async function submitOnce(
   run: BareRun,
@@ -46,12 +45,12 @@ export async function submitOnce(
   return jobId
 }
 
-/** Longest output that is kept of stdout and of stderr. The middle is cut: the beginning and the end say the most. */
+/** Maximum characters that are kept of stdout and of stderr; the middle is cut. */
 const MAX_KEPT_CHARS = 8_000_000
-/** Pauses before the second, third and fourth attempt to record the job id: the last one starts after 3.25 s. */
+/** Pauses before the second, third and fourth attempt to record the job id; the last starts after 3.25 s. */
 const PAUSES_MS = [250, 1_000, 2_000]
 
-/** Records the job id, with retries, so that it is not lost when the database is away for a moment. */
+/** Records the job id, with retries in case the database is briefly unavailable. */
 async function recordJobId({ context, round, log }: BareRun, jobId: string): Promise<void> {
   for (const pause of [...PAUSES_MS, null]) {
     try {
@@ -64,13 +63,13 @@ async function recordJobId({ context, round, log }: BareRun, jobId: string): Pro
   }
 }
 
-/** The text with which the iac service says that a job never ran. */
+/** The message of the iac service for a job that never ran. */
 const NEVER_STARTED = 'The job was cancelled before it started.'
 
 /**
- * Waits for the job of an apply, whichever attempt of the round submitted it. When the round is cancelled, the service
- * is asked to interrupt the engine, and the wait goes on until the engine has ended and written its state.
- * Errors: those of the iac client, among them the one for a job that the service does not know any more.
+ * Waits for the job of an apply, whichever attempt submitted it. On cancellation the service is asked to interrupt the
+ * engine, and the wait continues until the engine has written its state. Errors: those of the iac client, including the
+ * one for an unknown job.
  */
 export async function waitForApply(kit: BareKit, jobId: string): Promise<ApplyResult> {
   const span = kit.trace?.engine('apply', '')
@@ -106,14 +105,14 @@ async function interruptible(run: BareRun, jobId: string, work: () => Promise<Ap
   }
 }
 
-/** Waits for the job, counts its time in the meter and the metrics, and masks its output. */
+/** Waits for the job, records its duration in meter and metrics, and masks its output. */
 async function measureApply(kit: BareKit, jobId: string): Promise<ApplyResult> {
   const { context, meter } = kit.run
   const { secrets } = kit
   const started = performance.now()
   try {
     const { exit_code, stdout, stderr } = await waitShowingProgress(kit, jobId)
-    // The text is masked before it is cut, because the cut could leave a half of a secret that no mask matches.
+    // Masked before it is cut, because a cut could leave part of a secret that no mask matches.
     const maskAndCut = (text: string) => cutMiddle(secrets.text(text), MAX_KEPT_CHARS)
     return { kind: 'ran', exit_code, stdout: maskAndCut(stdout), stderr: maskAndCut(stderr) }
   } finally {
@@ -141,13 +140,13 @@ async function waitShowingProgress(kit: BareKit, jobId: string): Promise<EngineR
   }
 }
 
-/** Time between two looks at the output of the engine. An apply of less than 15 s shows no line. */
+/** Interval between reads of the engine's output; an apply of less than 15 s shows no line. */
 const PERIOD_MS = 15_000
 const MAX_CHARS = 200
 
 /**
- * Shows the last line of the engine's output as the status while an apply runs, until `jobEnd` fires. Does nothing
- * when the iac service does not offer the output. A failure is only logged, and the apply goes on.
+ * Shows the last line of the engine's output as the status until `jobEnd` fires, if the iac service offers the output.
+ * A failure is only logged.
  */
 export async function showProgress(
   { run, status, secrets }: BareKit,
@@ -162,7 +161,7 @@ export async function showProgress(
       await delay(PERIOD_MS, jobEnd)
       const output = await iac.output(jobId, jobEnd)
       if (output === null) return
-      // The text is masked before it is cut, because the cut could leave a half of a secret that no mask matches.
+      // Masked before it is cut, because a cut could leave part of a secret that no mask matches.
       const line = lastLine(secrets.text(output.stdout))
       if (line !== '' && line !== earlierLine && !jobEnd.aborted) await status.show('apply', line)
       earlierLine = line
@@ -172,7 +171,7 @@ export async function showProgress(
   }
 }
 
-/** The last line that is not blank, for example `terraform_data.a: Still creating... [20s elapsed]`. */
+/** Returns the last non-blank line, for example `terraform_data.a: Still creating... [20s elapsed]`. */
 function lastLine(text: string): string {
   const line = text.split('\n').findLast((each) => each.trim() !== '')
   return line === undefined ? '' : line.trim().slice(0, MAX_CHARS)

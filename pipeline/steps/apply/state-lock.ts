@@ -6,10 +6,9 @@ const LIMIT_MS = 60_000
 const PAUSE_MS = 500
 
 /**
- * Waits for up to 60 s while another run, for example the plan of another session, has locked the managed state.
- * Without the wait the engine would refuse at once, and the reviewed plan would have to be made and reviewed again.
- * When the lock cannot be seen, or is still there after the wait, it is left to the engine to refuse.
- * Errors: the reason of the run's signal.
+ * Waits up to 60 s while another run, for example a plan of another session, holds the state lock, because the engine
+ * would refuse at once and cost a new review. Otherwise leaves the refusal to the engine. Errors: the reason of the
+ * run's signal.
  */
 export async function waitForStateLock({ run, status }: BareKit, projectId: string): Promise<void> {
   const end = performance.now() + LIMIT_MS
@@ -21,7 +20,7 @@ export async function waitForStateLock({ run, status }: BareKit, projectId: stri
   }
 }
 
-/** True if another run holds the lock; false also where it cannot be seen. */
+/** True if another run holds the lock; false also when the lock cannot be read. */
 async function isLocked({ context, signal, log }: BareKit['run'], projectId: string): Promise<boolean> {
   try {
     return (await isStateLocked(context, projectId, signal)) === true

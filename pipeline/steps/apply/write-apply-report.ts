@@ -14,11 +14,11 @@ import type { BareRun } from '../../kit/run.ts'
 import { runChain } from '../../kit/run-chain.ts'
 
 /**
- * Writes and stores the report on an apply, adds a turn to the conversation, and sends a notification unless all went
- * well. A model or an object store that fails does not make the round fail, because the apply took place.
- * @param options.fails the round is going to fail. Then no model is asked for the prose, and no notification is sent
- * here unless the engine itself ran, because the end of the round sends one
- * Errors: `LeaseLost`; the reason of the run's signal.
+ * Writes and stores the report on an apply, adds a turn to the conversation, and notifies unless all went well.
+ * Failures of model or object store do not fail the round, because the apply took place. Errors: `LeaseLost`; the
+ * reason of the run's signal.
+ * @param options.fails true if the round is going to fail: the report has no prose, and a notification is sent only if
+ * the engine ran, because the end of the round sends one
  */
 export async function writeApplyReport(
   kit: BareKit,
@@ -42,17 +42,14 @@ export async function writeApplyReport(
   await notifyApplyFailure(context, session, { round: round.number, stderr: secrets.text(words) })
 }
 
-/** The facts of an apply that was interrupted begin with who has cancelled it. */
+/** Puts the user who cancelled first in the facts of an interrupted apply. */
 function sayWhoCancelled(run: BareRun, result: ApplyResult, facts: ApplyReport): ApplyReport {
   const by = cancelledBy(run)
   if (by === null || result.kind !== 'ran' || result.exit_code === 0) return facts
   return { ...facts, execution_summary: `${cancelledMessage(by)} ${facts.execution_summary}` }
 }
 
-/**
- * Lets a model write the prose of the report; null when there is no output to write about, when the model fails, or
- * when the round is cancelled.
- */
+/** Lets a model write the prose of the report; null without output, on failure or after a cancellation. */
 async function narrate(kit: BareKit, result: ApplyResult, facts: ApplyReport): Promise<ApplyReport | null> {
   await kit.status.say(
     'report',
@@ -69,7 +66,7 @@ async function narrate(kit: BareKit, result: ApplyResult, facts: ApplyReport): P
   )
 }
 
-/** Answers what the work answers; null, with the warning in the log, when it fails. Errors: as the step has them. */
+/** Returns the result of the work; null, with a logged warning, when it fails. Errors: those that end the round. */
 async function continueOnFailure<T>({ run }: BareKit, warning: string, work: () => Promise<T>): Promise<T | null> {
   try {
     return await work()

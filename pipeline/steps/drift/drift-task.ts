@@ -8,35 +8,35 @@ export interface DriftTask {
   valid: ValidPlan | null
   targets: string[]
   /**
-   * True if differences that the session's own commits explain are left out. Otherwise every difference is drift, and
-   * targets that name nothing in the code or in the state are reported as a failure.
+   * True if differences that the session's own commits explain are left out. If false, every difference is drift, and
+   * targets that name nothing in code or state are a failure.
    */
   filterSessionChanges: boolean
   /** Addresses that this round imported. */
   imported?: ReadonlySet<string>
   conventions: Conventions
-  /** Largest number of readings and remediations; with 0 nothing is done. */
+  /** Maximum number of readings and remediations; 0 does nothing. */
   maxIterations: number
 }
 
 export interface DriftResult {
-  /** True if code and infrastructure agree, apart from differences that are expected. */
+  /** True if code and infrastructure agree, apart from expected differences. */
   inSync: boolean
   /**
-   * Drift that is left, as it was last read, without what exception rules cover and, where the task leaves out the
-   * session's own changes, without those that plan and diff show to be some.
+   * Remaining drift of the last reading, without excepted drift and, with `filterSessionChanges`, without what plan and
+   * diff show to be the session's own.
    */
   remaining: DriftOperation[]
-  /** Drift that is left and that exception rules cover, as it was last read. */
+  /** Remaining excepted drift of the last reading. */
   excepted: DriftOperation[]
-  /** Every address that differed at some time, as it was first read. */
+  /** Every address that differed at any time, as first read. */
   detected: DriftOperation[]
   /** Changes of others that the generator wrote into the code: the last reading no longer shows them. */
   written: DriftOperation[]
-  /** Output of the engine when drift could not be read; null otherwise. */
+  /** Engine output when drift could not be read; null otherwise. */
   feedback: string | null
   /** The last plan; null when no plan was made. */
   valid: ValidPlan | null
-  /** Notes of the filter on what the exception rules covered. */
+  /** Notes of the filter on excepted drift. */
   exclusions: string[]
 }

@@ -5,21 +5,21 @@ import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
 
 /**
- * Remembers which drift the exception rules cover. The exception filter answers with operations in prose, but a report
- * needs addresses, so the ledger looks for the addresses in the prose.
+ * Records which drift the exception rules cover. The filter returns operations in prose, in which the ledger searches
+ * the addresses that a report needs.
  */
 export interface ExceptionLedger {
-  /** Notes of the filter on what it left out and why; each text once. */
+  /** Notes of the filter on omissions and their reasons, without duplicates. */
   readonly notes: string[]
   /**
    * Records one pass of the filter.
-   * @param drift what the pass was about
-   * @param sent the operations that the filter was asked about
+   * @param drift the drift of the pass
+   * @param sent the operations sent to the filter
    */
   recordPass(drift: readonly DriftOperation[], sent: readonly string[], exceptions: Exceptions): void
   /**
-   * Sorts drift by what the passes decided. It is `undecided` when no pass saw it in exactly this form, when the filter
-   * changed its text, or when no operation names its address.
+   * Sorts drift by the passes. It is `undecided` when no pass saw it in exactly this form, when the filter changed its
+   * text, or when no operation names its address.
    */
   sortDrift(drift: readonly DriftOperation[]): Record<'covered' | 'open' | 'undecided', DriftOperation[]>
 }
@@ -52,8 +52,8 @@ export function createExceptionLedger(): ExceptionLedger {
 }
 
 /**
- * Asks the exception filter, a model, about drift in its JSON form, one entry for each address, so that the answer
- * shows for each entry whether a rule covers it. An answer that has an entry without an address covers nothing.
+ * Lets a model filter drift in JSON form, one entry per address, so that the result is known per entry. A reply with an
+ * entry without an address covers nothing.
  */
 export async function findCoveredDrift(
   kit: Kit,

@@ -8,15 +8,14 @@ import type { DriftResult, DriftTask } from './drift-task.ts'
 import type { ExceptionLedger } from './excepted-drift.ts'
 import type { SessionChanges } from './session-changes.ts'
 
-/** The texts that end the phase, in the words of the contract. */
+/** Status texts that end the phase. */
 export const OWN_CHANGES = "Drift check completed; the remaining differences are this session's own changes."
 export const EXCEPTIONS = 'Drift check completed; the remaining differences are covered by the drift exception rules.'
 
 /**
- * Asks models which of the drift that is left has to be remediated: what the session's own changes explain is left out
- * where the task says so, and then what an exception rule covers. No model is asked when nothing is left.
- * @param ledger remembers what the exception filter decided
- * Answers operations in plain language; when there are none, `conclusion` is the status text that says why.
+ * Lets models select the drift to remediate: without the session's own changes where the task says so, and without
+ * excepted drift. Returns operations in plain language; if there are none, `conclusion` is the status text with the
+ * reason. No model is asked when nothing is left.
  */
 export async function selectGenuineDrift(
   kit: Kit,
@@ -35,9 +34,8 @@ export async function selectGenuineDrift(
 }
 
 /**
- * Asks models to put drift into plain language and to leave out what the session's own changes explain. The latter is
- * not asked about imported addresses: there the session wrote the code, so that every difference would count as its own
- * change, and the code would never become like the imported resource.
+ * Lets models describe drift in plain language without the session's own changes. Imported addresses are not filtered:
+ * the session wrote their code, so that every difference would count as its own change.
  */
 async function describeGenuineDrift(
   kit: Kit,

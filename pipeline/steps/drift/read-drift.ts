@@ -4,15 +4,14 @@ import { hasMatchingTarget } from '../../../src/plan/targets/targets.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { planTargets, type ValidPlan } from '../plan/plan.ts'
 
-/** Drift that was read from a plan, or what the engine said when no plan could be made. */
+/** Drift that was read from a plan, or the engine output when no plan could be made. */
 export type DriftReading =
   | { ok: true; valid: ValidPlan; operations: DriftOperation[] }
   | { ok: false; text: string; feedback: string }
 
 /**
- * Reads the drift of a plan. A new plan is made first when there is none, or when the working tree has changed since it
- * was made.
- * Errors: `PlatformError` for a plan of another workspace or a plan document that cannot be read.
+ * Reads the drift of a plan, made anew when there is none or the working tree has changed. Errors: `PlatformError` for
+ * a plan of another workspace or an unreadable plan document.
  */
 export async function readDrift(kit: Kit, valid: ValidPlan | null, targets: string[]): Promise<DriftReading> {
   const span = kit.trace?.engine('drift', describeReference(valid, targets))
@@ -26,7 +25,7 @@ export async function readDrift(kit: Kit, valid: ValidPlan | null, targets: stri
   }
 }
 
-/** Describes the plan for a trace, without its directory, which would be a path of this machine. */
+/** Describes the plan for a trace, without its directory, which is a path of this machine. */
 function describeReference(valid: ValidPlan | null, targets: string[]): string {
   const { plan_file = null, plan_sha256 = null, targets: planned = targets } = valid?.reference ?? {}
   return JSON.stringify({ plan_file, plan_sha256, targets: planned })
@@ -42,7 +41,7 @@ async function planAndReadDrift(kit: Kit, valid: ValidPlan | null, targets: stri
   return { ok: true, valid: result, operations: driftOperations(result.plan, kit.secrets) }
 }
 
-/** Says that the targets of a plan name nothing in the code or in the state; null when one of them does. */
+/** Describes targets of which none is in code or state; null when one of them is. */
 export function describeUnmatched({ plan, reference: { targets } }: ValidPlan): string | null {
   if (hasMatchingTarget(plan, targets)) return null
   return `Nothing in the code or in the state has one of these addresses: ${targets.join(', ')}`
@@ -57,8 +56,8 @@ async function planForDrift(kit: Kit, targets: string[]) {
 }
 
 /**
- * The words of the engine about a plan file that it cannot show, which callers treat like a plan that failed. Any other
- * error is thrown.
+ * Returns the engine output about an unreadable plan file, which callers treat like a failed plan. Any other error is
+ * thrown.
  */
 export function describeUnreadablePlan(error: unknown): string {
   if (error instanceof PlatformError && error.code === 'EnginePlanUnreadable') return error.message

@@ -13,25 +13,24 @@ import { EXCEPTIONS, OWN_CHANGES, selectGenuineDrift } from './genuine-drift.ts'
 import { describeUnmatched, describeUnreadablePlan, readDrift } from './read-drift.ts'
 import { createSessionChanges, type SessionChanges } from './session-changes.ts'
 
-/** Status texts at the beginning and at the end of the phase, in the words of the contract. */
+/** Status texts at the start and end of the phase. */
 export const ASSESSING = 'Assessing drift on the targeted infrastructure.'
 const IN_SYNC = 'No drift found; the targeted infrastructure is synchronized.'
 
-/** Longest list of drift that is sent to the model that writes the status message. */
+/** Maximum characters of drift for the model that writes the status message. */
 const MAX_MESSAGE_CHARS = 10_000
 
-/** The findings so far. */
+/** The results so far. */
 interface Progress extends DriftResult {
-  /** Everything that the last reading showed, the session's own changes included. */
+  /** Everything that the last reading showed, including the session's own changes. */
   lastRead: DriftOperation[]
-  /** Drift that the generator was asked to write into the code, as it was read before. */
+  /** Drift that the generator was asked to write into the code, as read before. */
   handedOver: DriftOperation[]
 }
 
 /**
- * Reads drift and lets the generator make the code match the infrastructure, until they agree or the iterations are
- * used up. A plan that fails is no error: the result then holds the words of the engine as `feedback`.
- * Errors: those of `generateAndValidate` and of `readDrift`.
+ * Reads drift and lets the generator update the code until nothing is left or the iterations are used up. A failing
+ * plan is no error; its engine output becomes `feedback`. Errors: those of `generateAndValidate` and of `readDrift`.
  */
 export async function remediateDrift(kit: Kit, task: DriftTask): Promise<DriftResult> {
   const ledger = createExceptionLedger()
@@ -80,7 +79,7 @@ async function runIterations(kit: Kit, task: DriftTask, ledger: ExceptionLedger)
     if (state.inSync || !valid) break
     lastPlanRead = valid
     const { targets } = valid.reference
-    // An empty list says that what differs is the session's own work.
+    // An empty list means that the differences are the session's own work.
     await storeDrift(run.context, run.round, { operations: state.remaining, targets }, run.signal)
     const genuine = await selectGenuineDrift(kit, task, state, { session, ledger })
     if (genuine.conclusion) return await concludeRemediation(kit, task, state, { text: genuine.conclusion, ledger })
@@ -96,7 +95,7 @@ async function runIterations(kit: Kit, task: DriftTask, ledger: ExceptionLedger)
   return await concludeRemediation(kit, task, state, { text: onlyOwn ? OWN_CHANGES : IN_SYNC, ledger })
 }
 
-/** Reads drift and updates the state with it. Answers null, or what the engine said when drift cannot be read. */
+/** Reads drift into the state. Returns null, or the engine output when drift cannot be read. */
 async function readIntoState(
   kit: Kit,
   task: DriftTask,
@@ -119,15 +118,15 @@ async function readIntoState(
   return null
 }
 
-/** The drift that operations in plain language are about; all of it when they name none of the addresses. */
+/** Returns the drift that the operations name; all of it when they name no address. */
 function namedBy(operations: readonly string[], drift: readonly DriftOperation[]): DriftOperation[] {
   const named = drift.filter(({ address }) => operations.some((operation) => namesResource(operation, address)))
   return named.length > 0 ? named : [...drift]
 }
 
 /**
- * Writes the status row that ends the phase, and answers the result: in sync, with `text` as the status, unless drift
- * is left that nothing explains.
+ * Writes the status row that ends the phase, and returns the result: in sync with status `text`, unless unexplained
+ * drift is left.
  */
 async function concludeRemediation(
   kit: Kit,
@@ -148,8 +147,8 @@ async function concludeRemediation(
 }
 
 /**
- * Separates the drift that is left into what has to go and what exception rules cover. The ledger knows most of it; in
- * a drift session the exception filter, a model, is asked once more about drift that it has not decided on.
+ * Separates remaining drift into excepted drift and the rest. In a drift session the exception filter, a model, is
+ * asked about drift that the ledger has not decided.
  */
 async function separateExcepted(
   kit: Kit,
@@ -169,8 +168,8 @@ async function separateExcepted(
 }
 
 /**
- * Lets the generator carry out the operations, one group after the other. Answers null, or what the engine said when it
- * cannot show the plan of a group.
+ * Lets the generator carry out the operations in groups. Returns null, or the engine output when a group's plan cannot
+ * be shown.
  */
 async function remediateOperations(
   kit: Kit,

@@ -4,9 +4,9 @@ import type { Kit } from '../../kit/kit.ts'
 import type { ValidPlan } from '../plan/plan.ts'
 import type { DriftTask } from './drift-task.ts'
 
-/** Changes of the session before drift was read. Code that is written because of drift is no part of them. */
+/** Changes of the session before drift was read, without code that was written because of drift. */
 export interface SessionChanges {
-  /** Diff of the session's branch; empty when nothing was changed. */
+  /** Returns the diff of the session's branch; empty when nothing was changed. */
   diff(): Promise<string>
   /** Leaves out what plan and diff show to be the session's own, so that no model has to be asked. */
   withoutOwn(valid: ValidPlan, operations: readonly DriftOperation[]): Promise<DriftOperation[]>
@@ -23,7 +23,7 @@ export function createSessionChanges(kit: Kit, task: DriftTask): SessionChanges 
     withoutOwn: async ({ plan }, operations) => {
       if (!task.filterSessionChanges || operations.length === 0) return [...operations]
       const own = new Set(findOwnChanges(plan, operations, await readDiffs()))
-      // The session wrote all code of what it imported, which would make every difference its own.
+      // The session wrote all code of its imports, which would make every difference its own.
       const isOwn = (operation: DriftOperation) =>
         own.has(operation) && (operation.action === 'delete resource' || !task.imported?.has(operation.address))
       return operations.filter((operation) => !isOwn(operation))
@@ -32,8 +32,8 @@ export function createSessionChanges(kit: Kit, task: DriftTask): SessionChanges 
 }
 
 /**
- * The diff of the whole branch, and that of this run: what an earlier round added and this one takes away again is in
- * the second alone. Without diffs models decide.
+ * Reads the diffs of the branch and of this run; only the latter shows what this run removed again. Without diffs
+ * models decide.
  */
 async function readSessionDiffs({ run }: Kit): Promise<string[]> {
   const { workspace, signal, log } = run

@@ -11,10 +11,10 @@ const NOTHING_COMPARED =
   'Nothing was compared: the configuration allows no iteration (orchestration.max_drift_reports).'
 
 /**
- * Lets a model write the report on a drift round, and stores it. The prose is about what the branch diff shows; the status, the addresses and what is left are computed and replace what the model says about them.
+ * Lets a model write the report on a drift round from the branch diff, and stores it. Status, addresses and remaining
+ * drift are computed and override the model. Errors: those of `runAgent`, of the workspace, of the object store and of
+ * `planOutsideTargets`; `ReportGenerationError`.
  * @param changedFiles files that the commits of the round changed
- * Errors: those of `runAgent`, of the workspace, of the object store and of `planOutsideTargets`;
- * `ReportGenerationError`.
  */
 export async function writeDriftReport(
   kit: Kit,
@@ -22,12 +22,12 @@ export async function writeDriftReport(
   changedFiles: readonly string[],
 ): Promise<DriftReport> {
   const { run, secrets } = kit
-  // When there is neither a plan nor a failure of the engine, no iteration took place.
+  // Without a plan and an engine failure, no iteration took place.
   const failure = drift.feedback ?? (drift.valid ? null : NOTHING_COMPARED)
-  // Code that was changed for some targets may also change resources beside them.
+  // Code that was changed for some targets may also change other resources.
   const outsideTargets =
     drift.valid && failure === null && changedFiles.length > 0 ? planOutsideTargets(kit, drift.valid) : null
-  // Both are waited for, also when the model fails, because the engine job of the plan works in this workspace.
+  // Both are awaited, also when the model fails, because the engine job of the plan works in this workspace.
   const [narration] = await Promise.allSettled([narrate(kit, drift, failure), outsideTargets])
   if (narration.status === 'rejected') throw narration.reason
   const facts: DriftFacts = {

@@ -18,14 +18,13 @@ import { type Conventions, templatesFor } from '../shared/compose-prompts.ts'
 export interface Audit {
   background: PlanBackground
   conventions: Pick<Conventions, 'templates' | 'templateNames'>
-  /** Ends the model call of the audit. */
+  /** Aborts the model call of the audit. */
   signal?: AbortSignal
 }
 
 /**
- * Checks the plan with the rules that are written in code, and lets a model audit it against everything that the
- * session was asked for. The verdict is computed from the severities of both.
- * Errors: those of `runAgent`; `ReportGenerationError`.
+ * Checks the plan with the rules in code and lets a model audit it against all requests of the session. The verdict is
+ * computed from the severities of both. Errors: those of `runAgent`; `ReportGenerationError`.
  */
 export async function auditCompliance(kit: Kit, valid: ValidPlan, audit: Audit): Promise<ComplianceReport> {
   const { run, secrets } = kit
@@ -48,7 +47,7 @@ export async function auditCompliance(kit: Kit, valid: ValidPlan, audit: Audit):
   return complianceVerdict(masked.output)
 }
 
-/** A finding of a rule as one of the attempt whose plan is audited. */
+/** Converts a finding of a rule to one of the audited attempt. */
 const toFinding = ({ rule_id, severity, resource, message, suggested_fix }: RuleFinding): Finding => ({
   severity: severity === 'error' || severity === 'critical' ? 'error' : 'warning',
   summary: message,
@@ -57,7 +56,7 @@ const toFinding = ({ rule_id, severity, resource, message, suggested_fix }: Rule
   rule: rule_id,
 })
 
-/** Findings of code that the model is shown, so that it does not report them again; the report has all of them. */
+/** Maximum findings of code that the model is shown so that it does not repeat them; the report has all of them. */
 const MAX_SHOWN = 200
 
 function listFindings({ findings }: CodeFindings): string {

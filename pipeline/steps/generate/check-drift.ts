@@ -7,14 +7,13 @@ import { remediateDrift } from '../drift/remediate-drift.ts'
 import type { ValidPlan } from '../plan/plan.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'
 
-/** Largest number of times that a generate round reads and remediates drift. */
+/** Maximum number of times that a generate round reads and remediates drift. */
 const ITERATIONS = 2
 
 /**
- * Brings changes that others made to the targeted infrastructure into the code, before the plan is reviewed. What the
- * session itself changed stays as it is. What was brought into the code is added to the result of the round, one line
- * each. Answers the plan of the code as it is afterwards.
- * Errors: `DriftCheckFailed` with the engine's words when drift cannot be read.
+ * Brings changes by others to the targeted infrastructure into the code before the review, adds one line for each to
+ * the result, and returns the plan of the resulting code. The session's own changes stay. Errors: `DriftCheckFailed`
+ * with the engine output when drift cannot be read.
  */
 export async function checkDrift(kit: Kit, valid: ValidPlan, conventions: Conventions): Promise<ValidPlan> {
   const before = await kit.run.workspace.head()
@@ -31,7 +30,7 @@ export async function checkDrift(kit: Kit, valid: ValidPlan, conventions: Conven
   return result.valid
 }
 
-/** Without a changed file nothing was written: what differed has gone back by itself. */
+/** Records what was written. Without a changed file the drift has disappeared by itself. */
 async function recordWritten({ run, secrets }: Kit, written: readonly DriftOperation[], files: readonly string[]) {
   if (files.length === 0) return
   const access = createFileAccess(run.context.config, run.workspace)

@@ -13,23 +13,22 @@ import type { Validation } from '../generator/generate-and-validate.ts'
 import type { ValidPlan } from '../plan/plan.ts'
 import { createPlanValidator } from '../plan/validators.ts'
 
-/** A check of plans against the request of a round, which the small model turns into statements meanwhile. */
+/** A check of plans against the request of a round, which the small model turns into statements in the background. */
 export interface IntentCheck {
-  /** Compares a plan with the statements; answers none when there are no statements, or when they are not ready. */
+  /** Compares a plan with the statements; returns none when there are none or they are not ready. */
   evaluate(plan: Plan): Promise<StatementResult[]>
-  /** Aborts the model call; has to be called before the round ends. */
+  /** Aborts the model call; must be called before the round ends. */
   stop(): void
 }
 
-/** After this time the model call is aborted and the round goes on without the check. */
+/** Time limit of the model call, after which the round continues without the check. */
 const MAX_MS = 60_000
-/** Time that a plan that is ready waits for statements that are not. */
+/** Time that a finished plan waits for unfinished statements. */
 const GRACE_MS = 1_000
 
 /**
- * Lets the small model turn the request into statements, while the round goes on. When that fails, the failure is
- * logged and the round goes on without the check.
- * @param blocks what the repository declares, as a text
+ * Lets the small model turn the request into statements in the background. A failure is logged and skips the check.
+ * @param blocks the declarations of the repository, as a text
  */
 export function startIntentCheck(kit: Kit, blocks: Promise<string>): IntentCheck {
   const { run } = kit
@@ -56,8 +55,8 @@ export function startIntentCheck(kit: Kit, blocks: Promise<string>): IntentCheck
 }
 
 /**
- * Compares the plan with the statements. A statement about a resource type that no provider has is a wrong guess of the
- * model and is not held against the plan. The providers are asked only when something is unmet.
+ * Compares the plan with the statements. Drops statements about a resource type that no provider has, as wrong guesses
+ * of the model. The providers are read only when something is unmet.
  */
 async function compareWithPlan(
   { run, engine }: Kit,
@@ -71,7 +70,7 @@ async function compareWithPlan(
   return names ? evaluateStatements(statements, plan, { cumulative, types: names.resource }) : results
 }
 
-/** Asks the small model for the statements. */
+/** Lets the small model write the statements. */
 async function makeStatements(kit: Kit, blocks: Promise<string>, signal: AbortSignal): Promise<Statement[]> {
   const { session, query } = kit.run.round
   const values = {
@@ -83,10 +82,10 @@ async function makeStatements(kit: Kit, blocks: Promise<string>, signal: AbortSi
   return await runChain(kit, intentCheck, values, { signal })
 }
 
-/** Longest diff of earlier rounds that is shown, in characters. */
+/** Maximum characters of the diff of earlier rounds. */
 const MAX_CHANGES = 8_000
 
-/** Changes of earlier rounds of the session; empty in its first round. */
+/** Reads the changes of earlier rounds of the session; empty in its first round. */
 async function readEarlierChanges({ run }: Kit): Promise<string> {
   return run.round.number > 1 ? describeDiff(await run.workspace.branchDiff(), MAX_CHANGES) : ''
 }
@@ -99,13 +98,12 @@ async function waitAtMost(done: Promise<void>, limitMs: number): Promise<void> {
   await Promise.race([done, late]).finally(() => clearTimeout(timer))
 }
 
-/** Attempts that a round spends on unmet statements before it accepts a plan that is valid otherwise. */
+/** Maximum attempts spent on unmet statements before an otherwise valid plan is accepted. */
 const MAX_SPENT = 2
 
 /**
- * Makes a validator that sends a valid plan back when it leaves statements of the request unmet. After it has sent two
- * plans back, and at the last attempt, it accepts such a plan. A plan that was sent back stays good enough: it is the
- * result when no later attempt is valid.
+ * Creates a validator that rejects a valid plan with unmet statements, up to twice and not at the last attempt. A
+ * rejected plan remains the fallback when no later attempt is valid.
  */
 export function createIntentValidator(
   kit: Kit,
@@ -138,7 +136,7 @@ export function createIntentValidator(
   }
 }
 
-/** An unmet statement as a finding of an attempt. */
+/** Converts an unmet statement to a finding. */
 const findingOf = ({ statement, finding }: StatementResult): Finding => ({
   severity: 'error',
   summary: statement.text,
@@ -146,6 +144,6 @@ const findingOf = ({ statement, finding }: StatementResult): Finding => ({
   address: 'address' in statement ? (statement.address ?? null) : null,
 })
 
-/** Notes what the plan that the round goes on with leaves unmet, which its report says as well. Errors: `LeaseLost`. */
+/** Records what the accepted plan leaves unmet, as the report does. Errors: `LeaseLost`. */
 export const noteUnmet = (kit: Kit, checked: readonly StatementResult[]): Promise<void> =>
   kit.attempts.review(withVerdict(checked, 'unmet').map((one) => ({ ...findingOf(one), severity: 'warning' })))

@@ -10,9 +10,8 @@ export interface Review {
 }
 
 /**
- * Returns true to lock the session of a reviewed round, false to unlock it, null to leave the lock as it is. A failed
- * audit locks, and so does a high impact where the configuration says so. Only a passed audit together with an impact
- * below high unlocks.
+ * Returns true to lock the session, false to unlock it, null to leave the lock unchanged. A failed audit locks, and so
+ * does a high impact where configured. Only a passed audit with an impact below high unlocks.
  */
 export function lockDecision({ report, compliance }: Review, blockOnHighImpact: boolean): boolean | null {
   const high = report.potential_impact.banner.level === 'high'
@@ -21,8 +20,8 @@ export function lockDecision({ report, compliance }: Review, blockOnHighImpact: 
 }
 
 /**
- * Writes the decision to the session, and notifies staff and owner about each gate that locked.
- * Errors: `SetLockError` `Error updating DB session lock.`, `LeaseLost`.
+ * Writes the decision to the session, and notifies staff and owner about each gate that locked. Errors: `SetLockError`
+ * `Error updating DB session lock.`, `LeaseLost`.
  */
 export async function decideLock({ run, secrets }: Kit, review: Review): Promise<void> {
   const { context, round } = run
@@ -30,7 +29,7 @@ export async function decideLock({ run, secrets }: Kit, review: Review): Promise
   const decision = lockDecision(review, block_on_high_impact)
   if (decision !== null) await recordLockDecision(context.sql, round, decision)
   const { banner } = review.report.potential_impact
-  // The user may have typed a secret into the request. In the notification it is masked like everything else.
+  // The user may have typed a secret into the request.
   const session = { ...round.session, first_query: secrets.text(round.session.first_query) }
   const notifications: Promise<void>[] = []
   if (!review.compliance.passed)

@@ -7,9 +7,9 @@ import { createPlanValidator } from '../plan/validators.ts'
 import type { EnvironmentCheck, EnvironmentResult } from './plan-environments.ts'
 
 /**
- * Makes a validator that sends a valid plan back once when the code fails with the values of another environment with
- * which it was valid before the session. At the last attempt, and a second time, it accepts such a plan: the remarks of
- * the round then say that the environment fails.
+ * Creates a validator that rejects a valid plan once when the code breaks another environment that was valid before the
+ * session. At the last attempt, and a second time, it accepts the plan and the remarks of the round name the
+ * environment.
  */
 export function createEnvironmentValidator(
   kit: Kit,
@@ -40,7 +40,7 @@ export function createEnvironmentValidator(
   }
 }
 
-/** An environment that the session has broken as a finding of an attempt. */
+/** Converts an environment that the session broke to a finding. */
 const findingOf = ({ environment, facts, output }: EnvironmentResult): Finding => ({
   severity: 'error',
   summary: `The code fails with the values of ${environment.path}: ${facts}`,

@@ -8,38 +8,37 @@ import {
 import type { Kit } from '../../kit/kit.ts'
 import { createFileAccess, type SurveyedFile } from '../../workspace/files/access.ts'
 
-/** A file with the values of one environment, which the engine does not read by itself. */
+/** A file with the values of one environment, which the engine does not read by default. */
 export interface Environment {
-  /** With slashes, relative to the engine root. */
+  /** Path with slashes, relative to the engine root. */
   path: string
   text: string
-  /** The variables that the session changes and that the file sets. */
+  /** Variables that the session changes and that the file sets. */
   names: string[]
-  /** Values before the session, by name, of the variables whose value the session changed in the file. */
+  /** Earlier values, by name, of the variables whose value the session changed in the file. */
   before: ReadonlyMap<string, string>
 }
 
-/** The files of values of a root that the engine does not read by itself. */
+/** The value files of a root that the engine does not read by default. */
 export interface FoundEnvironments {
-  /** Those that the session's changes concern, as many as a round plans. */
+  /** Environments that the session's changes concern, up to the limit of a round. */
   concerned: Environment[]
   unconcerned: string[]
-  /** Concerned as well, but more than a round plans. */
+  /** Further concerned environments, beyond the limit. */
   beyondLimit: string[]
-  /** Changed by the session, but in a folder with code of its own. */
+  /** Files that the session changed in a folder with code of its own. */
   ofOtherRoots: string[]
 }
 
 const NONE: FoundEnvironments = { concerned: [], unconcerned: [], beyondLimit: [], ofOtherRoots: [] }
 
-/** Most environments that a round plans. */
+/** Maximum number of environments that a round plans. */
 const MAX_PLANNED = 5
 const MAX_BYTES = 128 * 1024
 
 /**
- * Finds the environments that the session's changes concern: their file is changed, or it sets a variable that is. A
- * session that changes no variable concerns none. When the files cannot be read, the failure is logged, and there are
- * none.
+ * Finds the environments that the session's changes concern: their file, or a variable that it sets, is changed. A
+ * failure to read files is logged and yields none.
  */
 export async function findEnvironments({ run }: Kit): Promise<FoundEnvironments> {
   try {
@@ -69,13 +68,13 @@ export async function findEnvironments({ run }: Kit): Promise<FoundEnvironments>
   }
 }
 
-/** The environment of a file; null when the session's changes do not concern it. */
+/** Returns the environment of a file; null when the session's changes do not concern it. */
 function concern(path: string, text: string, { files, names, before }: VariableChanges): Environment | null {
   const set = variablesSetIn(text, names)
   return set.length > 0 || files.has(path) ? { path, text, names: set, before: before.get(path) ?? new Map() } : null
 }
 
-/** True if a file lies in a folder below the root that has code of its own, such as a module or another root. */
+/** True if a folder between root and file has code of its own, such as a module or another root. */
 const isOfOtherRoot = (path: string, files: readonly SurveyedFile[]): boolean =>
   path.includes('/') && files.some((file) => /\.(?:tf|tofu)$/.test(file.path) && folderOf(file.path) === folderOf(path))
 

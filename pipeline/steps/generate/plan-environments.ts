@@ -10,27 +10,26 @@ import { type Environment, type FoundEnvironments, findEnvironments } from './fi
 /** The result of a plan with the values of another environment. */
 export interface EnvironmentResult {
   environment: Environment
-  /** `broken`: it fails, and would not without the session. `unknown`: it could not be planned at all. */
+  /** `broken`: it fails only because of the session. `unknown`: it could not be planned at all. */
   verdict: 'valid' | 'broken' | 'failing' | 'unknown'
-  /** One masked line: what the plan makes, or why it fails. */
+  /** One masked line: the planned resources, or the reason of the failure. */
   facts: string
-  /** The engine's own words on a failure, masked. */
+  /** Engine output of a failure, masked. */
   output: string
 }
 
 /** Plans the code with the values of the environments that the session's changes concern. */
 export interface EnvironmentCheck {
-  /** Results of the plans of the committed code, which are made once for each commit. */
+  /** Returns the results for the committed code, planned once per commit. */
   results(): Promise<readonly EnvironmentResult[]>
-  /** The same as lines for people, with the environments that were not planned. */
+  /** Returns the results as lines for people, including environments that were not planned. */
   notes(): Promise<string[]>
 }
 
 /**
- * Makes the check of a round. The engine works in a copy of the code with an empty state of its own, because the
- * session knows the state of one environment only: such a plan shows whether the code is valid with these values, not
- * what it would change. A plan that fails is compared with one of the code before the session.
- * Errors of its functions: `LeaseLost`; the reason of the run's signal. Whatever else goes wrong is a result.
+ * Creates the check of a round. The engine works on a copy with an empty state, because the session knows the state of
+ * one environment only: such a plan shows validity, not changes. A failing plan is compared with one of the code before
+ * the session. Its functions throw `LeaseLost` and the reason of the run's signal; any other error is a result.
  */
 export function createEnvironmentCheck(kit: Kit): EnvironmentCheck {
   let last: { commit: string; found: FoundEnvironments; results: EnvironmentResult[] } | null = null
@@ -101,14 +100,14 @@ async function planOne(kit: Kit, copy: WorkspaceCopy, environment: Environment):
   }
 }
 
-/** The engine has run and does not accept the code. */
+/** Thrown when the engine rejects the code. */
 class EngineRefusal extends PlatformError {
   constructor(text: string) {
     super('EnvironmentPlanFailed', 502, text)
   }
 }
 
-/** Runs a step of the engine in a copy, and answers its stdout. Errors: `EngineRefusal` with the engine's words. */
+/** Runs a step of the engine in a copy, and returns its stdout. Errors: `EngineRefusal` with the engine output. */
 async function runStep({ run, engine }: Kit, step: 'init' | 'plan' | 'show', iacRoot: string): Promise<string> {
   const { scope_id, provider } = run.round.session
   const workspace = { workspace_path: iacRoot }
@@ -128,7 +127,7 @@ const MAX_VALUE = 60
 const MAX_VALUES = 8
 const MAX_REASON = 300
 
-/** Says how many resources the plan makes, and the values of the variables that the session changes. */
+/** Describes the number of planned resources and the values of the changed variables. */
 function factsOf(plan: Plan, { names, before }: Environment): string {
   const { create } = planCounts(plan)
   const values = names.slice(0, MAX_VALUES).flatMap((name) => {
@@ -143,7 +142,7 @@ function factsOf(plan: Plan, { names, before }: Environment): string {
 
 const shorten = (text: string): string => (text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text)
 
-/** One masked line about an error. Errors: those after which the round has to end. */
+/** Describes an error in one masked line. Errors: those that have to end the round. */
 function describe({ run, secrets }: Kit, error: unknown): string {
   run.signal.throwIfAborted()
   if (error instanceof LeaseLost) throw error
@@ -157,7 +156,7 @@ function describe({ run, secrets }: Kit, error: unknown): string {
   )
 }
 
-/** Stands before the notes on other environments. */
+/** Precedes the notes on other environments. */
 const OF_PLAN =
   'The plan under review has the values that the engine reads by itself (`terraform.tfvars`, `*.auto.tfvars`, ' +
   'defaults). Values of other files show in the following plans alone, which have no state, so that they create ' +

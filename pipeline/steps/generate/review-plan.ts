@@ -16,9 +16,9 @@ import { writeGenerateReport } from './write-generate-report.ts'
 
 /** Input of a review besides the plan. */
 interface ReviewOptions {
-  /** The plan of the whole root, which is being made meanwhile. */
+  /** The pending plan of the whole root. */
   beyond: Promise<BeyondTargets | null>
-  /** The statements of the request with what the plan says about each of them. */
+  /** The statements of the request with their results for the plan. */
   checked: readonly StatementResult[]
   conventions: Pick<Conventions, 'templates'>
   /** Plans with the values of other environments; their results become remarks of the round. */
@@ -26,12 +26,10 @@ interface ReviewOptions {
 }
 
 /**
- * Lets one model write the report on a plan while another audits it. The report is stored first, as users see it first.
- * The audit begins when it is known what lies outside of the targets, since that belongs to what it judges; the prose
- * of the report does not need it. When the report fails, the audit is aborted and the error is that of the report; when
- * the audit fails, the report is still stored. In each case the plan of the whole root has ended afterwards, because
- * its engine job works in this workspace.
- * Errors: those of `writeGenerateReport` and of `auditCompliance`.
+ * Lets one model write the report while another audits the plan. The report is stored first. The audit waits for the
+ * plan of the whole root, which it judges too; the prose of the report does not. A failing report aborts the audit and
+ * its error is thrown; a failing audit does not affect the report. The plan of the whole root has always ended
+ * afterwards, because its job works in this workspace. Errors: those of `writeGenerateReport` and of `auditCompliance`.
  */
 export async function reviewPlan(kit: Kit, valid: ValidPlan, options: ReviewOptions): Promise<Review> {
   const stop = new AbortController()
@@ -41,7 +39,7 @@ export async function reviewPlan(kit: Kit, valid: ValidPlan, options: ReviewOpti
     await kit.status.say('report', 'Infrastructure successfully validated. Generating report')
     const reporting = writeGenerateReport(kit, valid, { ...options, background })
     const auditing = auditBeside(kit, valid, { ...options, background }, stop.signal)
-    // Awaited only after the report: without this line a failure before that would be unhandled.
+    // Awaited only after the report; until then a failure must not count as unhandled.
     auditing.catch(() => {})
     const report = await reporting.catch(async (error: unknown) => {
       stop.abort()
@@ -54,13 +52,13 @@ export async function reviewPlan(kit: Kit, valid: ValidPlan, options: ReviewOpti
   }
 }
 
-/** The request, masked, and the result of the round in its own words. */
+/** Returns the masked requests and the result of the round. */
 async function readBackground({ run, secrets }: Kit): Promise<PlanBackground> {
   const requests = await readSessionRequests(run.context.sql, run.round)
   return { requests: requests.map((request) => ({ ...request, text: secrets.text(request.text) })), result: run.result }
 }
 
-/** Audits the plan; answers null when `orchestration.enable_compliance_checker` is off. */
+/** Audits the plan; returns null when `orchestration.enable_compliance_checker` is off. */
 async function auditBeside(
   kit: Kit,
   valid: ValidPlan,
@@ -72,11 +70,11 @@ async function auditBeside(
   const signal = AbortSignal.any([run.signal, stop])
   const whole = { ...valid, beyond: await beyond }
   signal.throwIfAborted()
-  // Some clients do not listen to their signal; an audit that nobody needs any more must not hold the round.
+  // Some clients ignore their signal, and an aborted audit must not delay the round.
   return await waitUnlessAborted(auditCompliance(kit, whole, { background, conventions, signal }), signal)
 }
 
-/** Stores an audit and answers it. Without one nothing is stored, and the answer is an empty result that passes. */
+/** Stores and returns an audit. Without one nothing is stored, and an empty passing result is returned. */
 async function keepAudit({ run }: Kit, audit: ComplianceReport | null): Promise<ComplianceReport> {
   if (audit === null) return emptyCompliance()
   await storeComplianceCheck(run.context, run.round, audit, run.signal)

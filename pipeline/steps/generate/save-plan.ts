@@ -14,15 +14,13 @@ import { hashWorkspace } from '../../workspace/saved-plans/workspace-hash.ts'
 import { readZipEntry } from '../../workspace/saved-plans/zip.ts'
 import type { ValidPlan } from '../plan/plan.ts'
 
-/** Largest state inside of a plan file that is read. */
+/** Maximum bytes of the state in a plan file. */
 export const MAX_STATE_BYTES = 64 * 1024 * 1024
 
 /**
- * Saves the plan for a later apply: records which plan it is, fenced by the lease, and then keeps the workspace as the
- * session's plan directory. An apply needs both to agree, so that a crash between the two steps leaves nothing that can
- * be applied.
- * Errors: `PlatformError` `StalePlan` when the plan was not made from this workspace as it is now;
- * `RoundCancelled` before anything of an earlier saved plan was touched; `LeaseLost`.
+ * Saves the plan for a later apply: records it, fenced by the lease, and then keeps the workspace as plan directory. An
+ * apply needs both, so that a crash in between leaves nothing that can be applied. Errors: `StalePlan` when the
+ * workspace has changed since the plan; `RoundCancelled` before an earlier saved plan is touched; `LeaseLost`.
  */
 export async function savePlan(kit: Kit, valid: ValidPlan): Promise<void> {
   const { run } = kit
@@ -46,9 +44,8 @@ export async function savePlan(kit: Kit, valid: ValidPlan): Promise<void> {
 }
 
 /**
- * Returns the SHA-256 of the plan file; null when there never was a file on this disk, because the iac service works
- * on another one. Then the round is reviewed all the same, but its plan cannot be applied.
- * Errors: `StalePlan` when the file is not the reviewed one, or when the code has changed since it was made.
+ * Returns the SHA-256 of the plan file; null when the iac service works on another disk, so that the plan can be
+ * reviewed but not applied. Errors: `StalePlan` when plan file or code have changed since the review.
  */
 async function hashCurrentPlan({ workspace }: Run, { reference }: ValidPlan): Promise<string | null> {
   const isSameCode = reference.workspace === workspace.iacRoot && reference.revision === (await workspace.revision())
@@ -80,7 +77,7 @@ async function collectFacts(
   }
 }
 
-/** Name and version of the engine; null when the iac service does not answer, which is no reason to lose the plan. */
+/** Returns name and version of the engine; null when the iac service does not respond, which must not cost the plan. */
 async function askForEngine({ context, signal, log }: Run): Promise<EngineInfo | null> {
   try {
     return await context.iac.engine(signal)
@@ -92,8 +89,8 @@ async function askForEngine({ context, signal, log }: Run): Promise<EngineInfo |
 }
 
 /**
- * Stores an encrypted copy of the directory, so that the plan survives the loss of this disk. Returns the key of the
- * stored object; null when no `worker.pin_key` is configured, or when the copy could not be stored.
+ * Stores an encrypted copy of the directory, in case this disk is lost, and returns its key; null without
+ * `worker.pin_key` or on failure.
  */
 async function storeCopy({ context, round, workspace, signal, log }: Run, planSha256: string): Promise<string | null> {
   const { config } = context

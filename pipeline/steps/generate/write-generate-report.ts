@@ -13,17 +13,16 @@ import type { ValidPlan } from '../plan/plan.ts'
 /** Input of a report besides the plan. */
 export interface Reported {
   background: PlanBackground
-  /** The plan of the whole root, which is being made while the model writes. */
+  /** The pending plan of the whole root. */
   beyond: Promise<BeyondTargets | null>
-  /** The statements of the request with what the plan says about each of them. */
+  /** The statements of the request with their results for the plan. */
   checked: readonly StatementResult[]
 }
 
 /**
- * Lets a model write the report on a plan, and stores it. The model writes the prose. Counts, changes, the lowest
- * impact level that may be reported, the total of the costs, what would change outside of the targets, and what the
- * round knows besides the plan come from code.
- * Errors: those of `runAgent` and of the object store; `ReportGenerationError`; those of `beyond`.
+ * Lets a model write the prose of the report on a plan, and stores it. Counts, changes, minimum impact, costs, changes
+ * outside of the targets and other known facts come from code. Errors: those of `runAgent` and of the object store;
+ * `ReportGenerationError`; those of `beyond`.
  */
 export async function writeGenerateReport(
   kit: Kit,

@@ -2,19 +2,18 @@ import { cutMiddle } from '../../../src/base/text.ts'
 import type { GeneratorAnswer } from '../../../src/chains/iac-generator.ts'
 import type { RoundResult } from '../../../src/rounds/round-result.ts'
 
-/** The summary that the generator gave of one attempt, with facts that code knows. */
+/** The generator's summary of one attempt, with facts from code. */
 export interface Attempt extends GeneratorAnswer {
-  /** The reason for it: the task, findings of the validation, or a part of the request that was missing. */
+  /** The reason for the attempt: the task, validation findings, or a missing part of the request. */
   reason: 'task' | 'validation' | 'request'
-  /** Files that it changed. */
+  /** Changed files. */
   files: readonly string[]
 }
 
 /**
- * Composes the result of a task over all of its attempts: what was built, assumptions, and later attempts as remarks.
- * The words of the first attempt that changed files say what was built. A later attempt that describes the whole again,
- * as it is asked to, takes their place, because it knows more; one that only speaks of its correction is a remark, and
- * one that changed nothing, or says the same, is not mentioned.
+ * Composes the result of a task over its attempts. The first attempt that changed files says what was built. A later
+ * attempt that describes the whole again replaces it, one that describes only a correction becomes a remark, and one
+ * without changes or news is left out.
  */
 export function composeResult(attempts: readonly Attempt[]): Pick<RoundResult, 'summary' | 'assumptions' | 'repairs'> {
   const base = Math.max(
@@ -24,7 +23,7 @@ export function composeResult(attempts: readonly Attempt[]): Pick<RoundResult, '
   let summary = attempts[base]?.summary ?? ''
   const repairs: string[] = []
   for (const later of attempts.slice(base + 1)) {
-    // Without a change, only the reason why a part of the request was left out is worth a remark.
+    // Without a change, only the reason for an omitted part of the request is worth a remark.
     if (later.files.length === 0 && later.reason !== 'request') continue
     if (later.summary === summary) continue
     const describesAll = later.files.length > 0 && describesSame(later.summary, summary)
@@ -36,7 +35,7 @@ export function composeResult(attempts: readonly Attempt[]): Pick<RoundResult, '
   return { summary, assumptions: unite(attempts.flatMap(({ assumptions }) => assumptions)), repairs }
 }
 
-/** The result as the assistant's side of a turn. The words are those of the result, which are masked already. */
+/** Returns the result as the assistant's side of a turn; it is masked already. */
 export function describeResult({ summary, assumptions, repairs }: RoundResult): string {
   const parts = [
     summary,
@@ -46,10 +45,10 @@ export function describeResult({ summary, assumptions, repairs }: RoundResult): 
   return joinParts(parts)
 }
 
-/** Joins the parts that are not empty, with a blank line between them. */
+/** Joins the non-empty parts with a blank line between them. */
 export const joinParts = (parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n\n')
 
-/** Says what of the result others had changed; empty when they had not. */
+/** Describes the changes by others in the result; empty when there are none. */
 export const describeOthersChanges = ({ drift }: RoundResult): string =>
   drift.length === 0
     ? ''
@@ -74,7 +73,7 @@ const MAX_REMARK = 300
 const MAX_DRIFT = 2_000
 const MAX_FILES = 5
 
-/** The words of the model as they are: they say themselves what was done. */
+/** Returns the words of the model unchanged, since they say what was done. */
 const wordsOfRemark = ({ files, summary }: Attempt): string => {
   const words = cutMiddle(summary.replaceAll(/\s+/g, ' '), MAX_REMARK)
   return files.length === 0 ? `nothing was changed. ${words}` : words
@@ -85,16 +84,16 @@ function listFiles(files: readonly string[]): string {
   return [...files.slice(0, MAX_FILES), ...(left > 0 ? [`${left} more`] : [])].join(', ')
 }
 
-/** Share of the words of a summary that another one has to have to describe the same. */
+/** Minimum share of common words for two summaries to describe the same. */
 const COVERED = 0.6
-/** The same share for a text that is at least as long and names the same things. */
+/** The same share for a text that is at least as long and has the same names. */
 const COVERED_BY_LONGER = 0.4
-/** Words are compared by their beginnings, so that their endings do not matter. Shorter words say too little. */
+/** Words are compared by their first letters, so that endings do not matter; shorter words are ignored. */
 const WORD = { least: 4, compared: 5 }
 
 /**
- * True if a text describes what another one does, in perhaps other words. A correction speaks of few of the things that
- * were built. Taking it for the whole would lose what was built, so that in doubt it is none.
+ * True if a text describes the same as another in different words. False in doubt: a correction taken for the whole
+ * would lose what was built.
  */
 function describesSame(text: string, other: string): boolean {
   const words = wordsOf(other)
@@ -110,7 +109,7 @@ function describesSame(text: string, other: string): boolean {
 
 const BEGINS_AS_CORRECTION = /^(the |i |only )*(correct|fix|mend|repair|renam|replac|remov)/i
 
-/** Share of the first set that the second one has, from 0 to 1; 1 when the first one is empty. */
+/** Returns the share of the first set that the second contains, from 0 to 1; 1 when the first is empty. */
 const shareOf = (wanted: ReadonlySet<string>, own: ReadonlySet<string>): number =>
   wanted.size === 0 ? 1 : [...wanted].filter((one) => own.has(one)).length / wanted.size
 
@@ -121,10 +120,10 @@ const wordsOf = (text: string): Set<string> =>
       .map((word) => word.slice(0, WORD.compared)),
   )
 
-/** Names of files and of blocks: what has a dot or an underscore inside. */
+/** Returns names of files and blocks: words with a dot or an underscore inside. */
 const namesOf = (text: string): Set<string> => new Set(text.toLowerCase().match(/[\w/-]+(?:[._][\w/-]+)+/g))
 
-/** Drops statements that differ from an earlier one in case, blanks or the last full stop only. */
+/** Removes statements that differ from an earlier one only in case, blanks or the final full stop. */
 function unite(statements: readonly string[]): string[] {
   const known = new Map<string, string>()
   for (const statement of statements) {

@@ -6,18 +6,15 @@ import { createFileAccess, type FileAccess } from '../../workspace/files/access.
 import { isHidden } from '../../workspace/files/engine-files.ts'
 import { addHints } from './hints.ts'
 
-/** A command of the engine that failed. */
+/** A failed engine command. */
 export type EngineStep = 'init' | 'validate' | 'plan' | 'show'
 export interface EngineFailure {
   step: EngineStep
-  /** The output of the engine. */
+  /** Engine output. */
   feedback: string
 }
 
-/**
- * Says why no change of the code can correct the failure, masked; null when a change might, or when the failure cannot
- * be classified.
- */
+/** Explains, masked, why no code change can correct the failure; null when one might, or when it is unclassified. */
 export async function explainFaultOutsideCode(kit: Kit, feedback: string): Promise<string | null> {
   const { run, secrets } = kit
   const { provider: cloud } = run.round.session
@@ -35,10 +32,9 @@ export async function explainFaultOutsideCode(kit: Kit, feedback: string): Promi
 }
 
 /**
- * Lists the errors that the engine found, causes first, each with the code that it concerns; unmasked. Empty when the
- * words of the engine have no known form. Warnings are left out: none of them keeps code from being accepted, and some
- * are about files of the platform.
- * @param asksEngine whether the engine is asked for its diagnostics in machine form, which takes another job
+ * Lists the errors of the engine with their code, causes first, unmasked; empty for output of unknown form. Warnings
+ * are dropped, since none makes code invalid and some concern files of the platform.
+ * @param asksEngine true to request diagnostics as data, which takes another job
  */
 export async function findErrors(
   kit: Kit,
@@ -60,7 +56,7 @@ export async function findErrors(
   }
 }
 
-/** Writes the errors as a text for the generator, with hints and masked; empty when there are none. */
+/** Formats the errors for the generator, with hints and masked; empty when there are none. */
 export async function describeErrors(kit: Kit, errors: readonly Diagnostic[]): Promise<string> {
   const { run, secrets } = kit
   try {
@@ -76,13 +72,13 @@ export async function describeErrors(kit: Kit, errors: readonly Diagnostic[]): P
 
 const FRAMED_WARNING = /^╷\n│ Warning: .*\n(?:│.*\n)*╵\n?/gm
 
-/** Leaves warnings out of what the engine said; the words stay as they are when there is nothing else. */
+/** Removes warnings from engine output; output without errors stays as it is. */
 export function withoutWarnings(output: string): string {
   const rest = output.replaceAll(FRAMED_WARNING, '')
   return rest.trim() === '' ? output : rest
 }
 
-/** Reads the diagnostics in machine form where the iac service offers it, otherwise from the text. */
+/** Reads the diagnostics as data where the iac service offers them, otherwise from the text. */
 async function readDiagnostics({ engine }: Kit, { step, feedback }: EngineFailure): Promise<Diagnostic[]> {
   const text = parseDiagnostics(feedback)
   if (step !== 'validate') return text
@@ -96,14 +92,13 @@ const makeRelative = (one: Diagnostic, root: string): Diagnostic => ({
   file: one.file?.startsWith(root) ? one.file.slice(root.length) : one.file,
 })
 
-/** Lines of code that are quoted before and after the line that a diagnostic names. */
+/** Lines of code quoted before and after the line of a diagnostic. */
 const LINES_AROUND = 2
 const MAX_LINE_CHARS = 200
 
 /**
- * Adds the code around the line that the diagnostic names, from the working copy. For a file that models may not see,
- * the snippet is emptied, because the engine itself quotes it. Each line is masked before it is cut, since half of a
- * secret would be found no more.
+ * Adds the code around the line of the diagnostic. For a hidden file the snippet is emptied, because the engine quotes
+ * it. Lines are masked before they are cut, since part of a secret would not be found.
  */
 async function addSnippet({ run, secrets }: Kit, files: FileAccess, one: Diagnostic): Promise<Diagnostic> {
   if (one.file === null) return one

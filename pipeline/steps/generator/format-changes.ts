@@ -9,16 +9,14 @@ interface ChangedFile extends Versions {
   form: CodeText['form']
 }
 
-/** Largest content of one request to the iac service, whose limit is 8 MiB with everything around the texts. */
+/** Maximum content of one request to the iac service, which accepts 8 MiB in all. */
 const MAX_TEXTS = 256
 const MAX_BYTES = 7 * 1024 * 1024
 
 /**
- * Formats the `.tf` and `.tfvars` files that the next commit would change, as the engine's `fmt` does. A file that was
- * not formatted in the last commit stays as the model left it, so that the change that people review stays small.
- * Without an iac service that can format, or when it fails, the files stay as they are. Answers the paths of the files
- * that formatting changed.
- * Errors: the reason of the run's signal.
+ * Formats the `.tf` and `.tfvars` files of the next commit like the engine's `fmt`, except files that were not
+ * formatted before, to keep the reviewed change small. Returns the changed paths; none when the iac service cannot
+ * format or fails. Errors: the reason of the run's signal.
  */
 export async function formatChanges({ run }: Kit): Promise<string[]> {
   const { iac } = run.context
@@ -53,11 +51,11 @@ async function readChangedFiles(run: Run): Promise<ChangedFile[]> {
   return files
 }
 
-/** The texts of a file that are sent: what it is now, and what it was, where that is known. */
+/** Returns the texts of a file to send: the current one, and the committed one if known. */
 const textsOf = ({ form, current, committed }: ChangedFile): CodeText[] =>
   [current, ...(committed === null ? [] : [committed])].map((text) => ({ form, text }))
 
-/** Divides the files into requests. One that is too large for any request is left out. */
+/** Divides the files into requests, without files that are too large for any request. */
 function batchesOf(files: readonly ChangedFile[]): ChangedFile[][] {
   const batches: ChangedFile[][] = []
   let [texts, bytes] = [MAX_TEXTS, 0]
@@ -77,7 +75,7 @@ function batchesOf(files: readonly ChangedFile[]): ChangedFile[][] {
   return batches
 }
 
-/** Writes the files that formatting changes and that were formatted before. Answers their paths. */
+/** Writes formatted files whose committed version was formatted. Returns their paths. */
 async function writeFormatted(
   run: Run,
   files: readonly ChangedFile[],

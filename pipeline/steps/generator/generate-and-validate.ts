@@ -22,22 +22,22 @@ export type Validation<Value> = PlanToStore &
     | { ok: false; feedback: string; value?: Value; step?: EngineStep; goodEnough?: GoodEnough<Value> }
   )
 
-/** An attempt that was sent back, but is accepted after all when every later attempt fails. */
+/** A rejected attempt that is accepted after all when every later one fails. */
 export interface GoodEnough<Value> {
-  /** Writes the query for the next attempt, in place of the one that asks the generator to correct an error. */
+  /** Writes the query for the next attempt, in place of the repair query. */
   writeQuery(feedback: string): string
-  /** Validates the attempt again, after its code was restored. */
+  /** Validates the attempt again after its code was restored. */
   validateAgain(): Promise<Validation<Value>>
 }
 
 export interface GenerationTask<Value> {
-  /** The task, in words for the user's status. */
+  /** The task, worded for the user's status. */
   query: string
-  /** The query of the first attempt, with foreign text in it fenced as data. */
+  /** The query of the first attempt, with foreign text fenced as data. */
   prompt: string
   operation: Operation
   conventions: Conventions
-  /** True if the system text lists the forbidden actions, which it does in generate rounds only. */
+  /** True if the system text lists the forbidden actions, as in generate rounds only. */
   forbid: boolean
   /** Identifiers to import. */
   selectedIds?: readonly string[]
@@ -45,7 +45,7 @@ export interface GenerationTask<Value> {
   validate: () => Promise<Validation<Value>>
 }
 
-/** Every attempt failed. */
+/** Thrown when every attempt failed. */
 export class ValidationLoopExceeded extends PlatformError {
   /** The verdict on the last attempt; null when there was none. */
   readonly last: Validation<unknown> | null
@@ -59,10 +59,7 @@ export class ValidationLoopExceeded extends PlatformError {
   }
 }
 
-/**
- * The engine failed for a reason outside of the code, so that no further attempt is made. The message says what has to
- * be done.
- */
+/** Thrown when the engine failed for a reason outside of the code. The message says what to do. */
 export class EnvironmentFailure extends ValidationLoopExceeded {
   constructor(last: Validation<unknown>, message: string) {
     super(last, 'EnvironmentFailure', message)
@@ -70,13 +67,11 @@ export class EnvironmentFailure extends ValidationLoopExceeded {
 }
 
 /**
- * Lets the generator, a model, write code until the validator accepts it, and answers the value of the accepted
- * attempt. Each attempt is committed and pushed before it is validated, and goes on in the conversation of the one
- * before it. What the task built is added to the result of the round when it is what the round is for, and not, say, the
- * remediation of drift in a generate round. When the attempts fail, but an earlier one was good enough, the code of that
- * one is restored, validated again, and is the result.
- * Errors: `ValidationLoopExceeded` when the attempts are used up; `EnvironmentFailure` when no attempt can help; those
- * of `runAgent`, of the workspace and of the object store.
+ * Lets the generator, a model, write code until the validator accepts it, and returns the accepted value. Attempts
+ * share a conversation, and each is committed and pushed before its validation. The result of the round includes the
+ * task if it is the purpose of the round. If all attempts fail, the last good enough one is restored and validated
+ * again. Errors: `ValidationLoopExceeded` when the attempts are used up; `EnvironmentFailure` when no attempt can help;
+ * those of `runAgent`, of the workspace and of the object store.
  */
 export async function generateAndValidate<Value>(kit: Kit, task: GenerationTask<Value>): Promise<Value> {
   const { run, secrets } = kit
@@ -95,7 +90,7 @@ export async function generateAndValidate<Value>(kit: Kit, task: GenerationTask<
   return value
 }
 
-/** An earlier attempt that is good enough, with the commit that holds its code. */
+/** A good enough attempt with the commit of its code. */
 interface Fallback<Value> {
   commit: string
   /** The attempts up to this one. */
@@ -110,16 +105,16 @@ interface Accepted<Value> {
 /** The progress of the attempts of a task. */
 interface Progress {
   attempts: Attempt[]
-  /** The reason for the next attempt, and its query. */
+  /** The reason for the next attempt, with its query. */
   reason: Attempt['reason']
   prompt: string
-  /** The same in words for the user's status. */
+  /** The same, worded for the user's status. */
   situation: string
   /** Findings of the last attempt. */
   findings: string | null
 }
 
-/** @param best gets the last attempt that was good enough */
+/** @param best receives the last good enough attempt */
 async function runAttempts<Value>(
   kit: Kit,
   task: GenerationTask<Value>,
@@ -138,11 +133,11 @@ async function runAttempts<Value>(
   throw new ValidationLoopExceeded(last)
 }
 
-/** The reason for a loop after another one of the round; null for the first loop. */
+/** Returns the reason for a further loop of the round; null for the first loop. */
 const reasonOfLoop = ({ operation, query }: GenerationTask<unknown>): string | null =>
   operation === 'drift' ? `What differs from the infrastructure has to be written into the code: ${query}` : null
 
-/** Null, or what the validator said against an attempt. */
+/** Returns the objection of the validator; null when there is none. */
 export const wordsAbout = (validation: Validation<unknown>): string | null =>
   validation.ok ? null : withoutWarnings(validation.feedback) || 'The attempt was not accepted.'
 
@@ -181,7 +176,7 @@ async function runAttempt<Value>(
   progress.reason = last.goodEnough ? 'request' : 'validation'
   if (last.goodEnough)
     best.fallback = { commit, attempts: [...progress.attempts], validateAgain: last.goodEnough.validateAgain }
-  // What the engine refuses stays refused; what only the request asks for may be left out for a reason.
+  // Code that the engine rejects stays rejected; what only the request demands may be left out for a reason.
   const next = await writeNextQuery(kit, last, attempt < task.maxAttempts)
   const isRepeated = !last.goodEnough && progress.findings !== null && areSameFindings(next.findings, progress.findings)
   progress.findings = next.findings
@@ -193,8 +188,8 @@ async function runAttempt<Value>(
 const RESTORED = 'No later attempt was valid: the code of an earlier one, which was good enough, is validated again.'
 
 /**
- * Restores the code of an earlier attempt and validates it again, which is recorded as an attempt of its own.
- * @param error why the attempts failed; thrown when the earlier attempt is not valid any more
+ * Restores an earlier attempt and validates it again, recorded as an attempt of its own.
+ * @param error why the attempts failed; thrown when the restored attempt is no longer valid
  */
 async function restoreFallback<Value>(
   kit: Kit,
@@ -215,9 +210,8 @@ async function restoreFallback<Value>(
 }
 
 /**
- * Writes the query for the next attempt: what the engine found, or its words as they are when they have no known form.
- * Answers with it the findings alone, which are compared with those of other attempts.
- * Errors: `EnvironmentFailure` when no change of the code can correct the failure.
+ * Writes the query for the next attempt from the findings, or from the raw output if its form is unknown, and returns
+ * it with the findings alone, for comparison. Errors: `EnvironmentFailure` when no code change can help.
  */
 async function writeNextQuery(
   kit: Kit,

@@ -10,23 +10,23 @@ type ToldTask = Pick<
   GeneratorValues,
   'operation' | 'forbid' | 'templates' | 'abbreviations' | 'concernsCloud' | 'selectedIds'
 > & {
-  /** The words of the task, by which files are chosen. */
+  /** Words of the task, by which files are chosen. */
   query: string
 }
 
 export interface GeneratorDialogue {
-  /** Asks for an attempt, which goes on in the conversation of the attempts before it. Errors: those of `runAgent`. */
+  /** Asks for an attempt, in the conversation of the earlier ones. Errors: those of `runAgent`. */
   ask(prompt: string): Promise<GeneratorAnswer>
-  /** Lets the generator make every call again, because files may have changed after its attempt. */
+  /** Allows the generator to repeat every call, because files may have changed after its attempt. */
   forgetCalls(): void
 }
 
-/** Longest diff that the generator is shown, in characters. It can ask for the rest. */
+/** Maximum characters of the diff for the generator, which can ask for the rest. */
 const MAX_CHANGES = 24_000
 
 /**
- * Opens the conversation with the generator about one task. The first query shows the repository and what the session
- * changed before; every query shows the provider schemas of the types in play that were not shown yet.
+ * Opens the conversation about one task. The first query shows the repository and earlier changes of the session; every
+ * query adds provider schemas of types in play that were not shown yet.
  */
 export async function openGenerator(kit: Kit, { query, ...task }: ToldTask): Promise<GeneratorDialogue> {
   const values: GeneratorValues = { ...task, task: '', repository: null, changes: '', providerSchema: '' }
@@ -50,14 +50,14 @@ export async function openGenerator(kit: Kit, { query, ...task }: ToldTask): Pro
   }
 }
 
-/** Leaves out the types that were shown before, and notes the others. Each type is one paragraph. */
+/** Removes the types that were shown before, and notes the others. Each type is one paragraph. */
 function dropShown(schemas: string, shown: Set<string>): string {
   const fresh = schemas.split('\n\n').filter((type) => type !== '' && !shown.has(type))
   for (const type of fresh) shown.add(type)
   return fresh.join('\n\n')
 }
 
-/** The diff of the session; empty when it changed nothing, or when that cannot be told. */
+/** Reads the diff of the session; empty when it changed nothing, or on failure. */
 async function readChanges({ run }: Kit): Promise<string> {
   try {
     return describeDiff(await run.workspace.branchDiff(), MAX_CHANGES)

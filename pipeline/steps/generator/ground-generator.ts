@@ -10,22 +10,21 @@ import { renderTypes } from '../../../src/plan/schema/render.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { chooseForTask } from '../shared/look-at-repository.ts'
 
-/** Longest schema of one type, and of all of them together. */
+/** Maximum characters of the schema of one type, and of all together. */
 const MAX_CHARS = { type: 6_000, total: 12_000 }
 const MAX_TYPES = 12
 
 export interface TypesInPlay {
-  /** The query of the generator, with the output of the engine. */
+  /** The query of the generator, with the engine output. */
   query: string
   /** Bodies of the selected resource prompts. */
   templates: readonly string[]
 }
 
 /**
- * Reads the provider schemas of the resource types that the generator is likely to need, as one text: those that the
- * query names, then those in the session's changes and in the selected prompts, unless the code that is near shows how
- * they are used. Others can be looked up with a tool. The text is empty when no provider has any of them, and null
- * before the first init of the engine, when nothing is known of the providers.
+ * Reads the provider schemas that the generator probably needs as one text: types in the query, then those in the
+ * session's changes and the selected prompts, unless nearby code shows their use. Others are available through a tool.
+ * Empty when no provider has them; null before the first init.
  */
 export async function readSchemas(kit: Kit, { query, templates }: TypesInPlay): Promise<string | null> {
   const { run, engine } = kit

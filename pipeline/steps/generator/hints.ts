@@ -5,15 +5,12 @@ import { type Block, keyOf, readBlock, type TypeName } from '../../../src/plan/s
 import type { Kit } from '../../kit/kit.ts'
 import type { FileAccess } from '../../workspace/files/access.ts'
 
-/** More diagnostics are not shown to a model. */
+/** Maximum number of diagnostics that a model is shown. */
 const MAX_HINTED = 12
-/** Code files of one folder that are read for its declarations. */
+/** Maximum code files of a folder that are read for declarations. */
 const MAX_FILES = 100
 
-/**
- * Adds to errors what code knows about the names in them, below the words of the engine. Code and schemas are read once
- * for all of them. An error for which nothing can be read gets no hint.
- */
+/** Adds what code knows about the names in errors below the engine's text. Errors without such facts get no hint. */
 export async function addHints(kit: Kit, files: FileAccess, diagnostics: readonly Diagnostic[]): Promise<Diagnostic[]> {
   const { run, engine } = kit
   const folders = new Map<string, Promise<Declarations>>()
@@ -57,7 +54,7 @@ function once<Value>(known: Map<string, Promise<Value>>, key: string, read: () =
 
 const folderOf = (file: string) => file.slice(0, Math.max(0, file.lastIndexOf('/'))) || '.'
 
-/** @param folder relative to the engine root, perhaps with `..` in it; one outside of the root is refused */
+/** @param folder relative to the engine root; refused if `..` leads out of it */
 async function readFolder(files: FileAccess, folder: string): Promise<Declarations> {
   const names = (await files.list(folder)).filter((name) => /\.(?:tf|tofu)$/.test(name))
   return readDeclarations(await Promise.all(names.slice(0, MAX_FILES).map((name) => files.read(name))))

@@ -9,18 +9,17 @@ import { formatChanges } from './format-changes.ts'
 export interface Published {
   /** Commit of the branch head. */
   commit: string
-  /** Files that changed since the commit before. */
+  /** Files changed since the previous commit. */
   files: string[]
-  /** Those of them that the engine has formatted, so that they are not as the model wrote them. */
+  /** Those that the engine formatted, so that they differ from what the model wrote. */
   formatted: string[]
 }
 
-/** Artifacts of one attempt that are uploaded at the same time. */
+/** Number of artifacts of an attempt that are uploaded in parallel. */
 const UPLOADS = 8
 
 /**
- * Formats the changed files, stores each of them as an artifact, then commits and pushes all of them.
- * Errors: those of the workspace and of the object store.
+ * Formats the changed files, stores them as artifacts, commits and pushes. Errors: those of workspace and object store.
  */
 export async function publishChanges(kit: Kit): Promise<Published> {
   const { run, secrets } = kit
@@ -39,9 +38,7 @@ export async function publishChanges(kit: Kit): Promise<Published> {
   return { commit, files: changes.map(({ path }) => path), formatted }
 }
 
-/**
- * Does the work for all items, for at most `limit` at a time. The first failure is thrown, and no further item begins.
- */
+/** Does the work for all items, `limit` in parallel. The first failure is thrown and stops further items. */
 async function forEachOf<Item>(
   items: readonly Item[],
   limit: number,

@@ -1,6 +1,6 @@
 /**
- * True if two texts list the same findings. Their order, their numbers and those of the lines of code are not compared,
- * because the engine checks blocks side by side, and a change elsewhere in a file moves the lines below it.
+ * True if two texts list the same findings. Order and numbers are ignored, because the engine checks blocks in parallel
+ * and a change elsewhere in a file moves lines.
  */
 export const areSameFindings = (a: string, b: string): boolean => formOf(a) === formOf(b)
 

@@ -10,10 +10,9 @@ import type { Ledger } from './ledger.ts'
 import { addImportedTargets } from './validator.ts'
 
 /**
- * Lets the generator make the code describe what was imported, until a plan changes nothing or the iterations are used
- * up. Answers the last plan, or `imported` when the ledger holds no import.
- * Errors: `ImportNotConverged` with a sentence of the small model about what the engine said; those of
- * `remediateDrift`.
+ * Lets the generator adapt the code to the imports until a plan changes nothing or the iterations are used up. Returns
+ * the last plan, or `imported` without an import in the ledger. Errors: `ImportNotConverged` with a sentence by the
+ * small model; those of `remediateDrift`.
  */
 export async function converge(
   kit: Kit,
@@ -27,7 +26,7 @@ export async function converge(
   const targets = addImportedTargets(imported.reference.targets, ledger)
   const attempts = run.meter.usage().validation_attempts
   const result = await remediateDrift(kit, {
-    // The imports have changed the state since the plan was made, so that a new plan is needed.
+    // The imports have changed the state since the plan was made.
     valid: null,
     targets,
     filterSessionChanges: true,
@@ -38,15 +37,13 @@ export async function converge(
   if (result.feedback !== null) throw await describeNotConverged(kit, result.feedback)
   const after = result.valid ?? (await planTargets(kit, targets))
   if (!after.ok) throw await describeNotConverged(kit, after.feedback)
-  // Each attempt of the generator has stored its plan. Without an attempt, this plan is new and is stored here.
+  // Attempts of the generator store their plans; without one, this plan is new and is stored here.
   if (run.meter.usage().validation_attempts === attempts)
     await storePlan(kit, { text: after.text, targets, plan: after })
   return after
 }
 
-/**
- * Lets the small model put the words of the engine into a sentence; the error has the words themselves when it fails.
- */
+/** Lets the small model summarise the engine output; the error has the output itself on failure. */
 async function describeNotConverged(kit: Kit, feedback: string): Promise<PlatformError> {
   const { run, secrets } = kit
   const text = await askForText(kit, statusUpdate, { text: feedback }).catch((error: unknown) => {

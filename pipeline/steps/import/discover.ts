@@ -10,22 +10,22 @@ import { initialise } from '../plan/plan.ts'
 export interface Discovery {
   /** Identifiers in the managed state. */
   managed: string[]
-  /** Everything that the scope lists, managed or not; empty when it could not be listed. */
+  /** Everything in the scope, managed or not; empty when it could not be listed. */
   scope: readonly string[]
   /** Identifiers that can be imported. */
   ids: string[]
-  /** Identifiers that are not managed and not imported either, with the reason. */
+  /** Identifiers that are neither managed nor imported, with the reason. */
   withheld: Excluded[]
-  /** The reason why nothing can be imported, although the scope was listed; null when something can. */
+  /** The reason why nothing can be imported from the listed scope; null when something can. */
   ending: string | null
-  /** The reason why the scope could not be listed, with the setting that helps; null when it was listed. */
+  /** The reason why the scope could not be listed, with the setting that helps; null otherwise. */
   failure: string | null
 }
 
 /**
- * Compares the inventory of the scope with the managed state. When the scope cannot be listed, the discovery says so in
- * `failure`, because a round that continues its imports needs only the state.
- * Errors: `EngineInitFailed`; `StateNotListed`; 502 for lists that cannot be read; those of the iac client.
+ * Compares the inventory of the scope with the managed state. A scope that cannot be listed only sets `failure`,
+ * because a continued import needs just the state. Errors: `EngineInitFailed`; `StateNotListed`; 502 for unreadable
+ * lists; those of the iac client.
  */
 export async function discover(kit: Kit): Promise<Discovery> {
   const { run, engine } = kit
@@ -65,14 +65,14 @@ async function compare(kit: Kit, managed: string[], scope: readonly string[]): P
   )
 }
 
-/** Identifiers of everything the state manages. Errors: `StateNotListed` with the engine's words; 502. */
+/** Returns all identifiers in the state. Errors: `StateNotListed` with the engine output; 502. */
 export async function readManagedIds(kit: Kit): Promise<string[]> {
   const listed = await kit.engine.run('state_resource_ids', { workspace_path: kit.run.workspace.iacRoot })
   if (listed.exit_code === 0) return parseIdentifiers(listed.stdout, 'state')
   throw new PlatformError('StateNotListed', 502, explain(kit, 'The state could not be listed', listed, 'state'))
 }
 
-/** Describes a failure in the words of engine or cloud, masked and without paths, and names the setting that helps. */
+/** Describes a failure by the output of engine or cloud, masked and without paths, and names the setting that helps. */
 function explain({ run, secrets }: Kit, attempted: string, { stderr }: EngineResult, step = 'init'): string {
   const { iacRoot, clone } = run.workspace
   const said = stderr.trim().replaceAll(iacRoot, '.').replaceAll(clone, '.')
@@ -81,7 +81,7 @@ function explain({ run, secrets }: Kit, attempted: string, { stderr }: EngineRes
   return explainDiscoveryFailure({ attempted, words, cloud, byEngine: step !== 'scope' })
 }
 
-/** The organisation's list of resources that are never imported. Kubernetes has no such list. */
+/** Reads the organisation's list of resources that are never imported; Kubernetes has none. */
 async function readImportExceptions({ run }: Kit): Promise<string[]> {
   const { provider } = run.round.session
   if (provider === 'kubernetes') return []

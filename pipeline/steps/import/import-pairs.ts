@@ -9,13 +9,13 @@ import type { Kit } from '../../kit/kit.ts'
 import { readManagedIds } from './discover.ts'
 import type { Ledger } from './ledger.ts'
 
-/** Most status rows that are written during one list of imports: of 100 imports, every fifth writes one. */
+/** Maximum status rows during one list of imports: of 100 imports, every fifth writes one. */
 const MAX_ROWS = 20
 
 /**
- * Imports one pair after the other, records each in the ledger, and answers the failures. An import may fail after it
- * has written the state, so the state is listed before a failure counts. `plan` is the one that creates the addresses.
- * Errors: `StateNotListed`; 504 when the state stays locked; those of the iac client when the state cannot be asked.
+ * Imports the pairs in sequence, records each in the ledger, and returns the failures. A failed import may have written
+ * the state, so the state is listed before it counts. `plan` is the one that creates the addresses. Errors:
+ * `StateNotListed`; 504 when the state stays locked; those of the iac client when listing the state.
  */
 export async function importPairs(
   kit: Kit,
@@ -30,7 +30,7 @@ export async function importPairs(
     const { error, isCertain } = await importOne(kit, plan, pair)
     if (error === null) await ledger.succeed(pair.resource_id)
     else failures.push({ ...pair, error })
-    // When the answer of the engine was lost, the state shows whether the import took place.
+    // When the engine's response was lost, the state shows whether the import took place.
     if (!isCertain) await ledger.settle(await readManagedIds(kit))
     if ((index + 1) % step === 0 || index + 1 === pairs.length) await showProgress(kit, ledger)
   }
@@ -46,15 +46,15 @@ const showProgress = ({ status }: Kit, ledger: Ledger) =>
 
 /** The result of the import of one resource. */
 interface ImportAttempt {
-  /** Null when it succeeded. */
+  /** Null on success. */
   error: string | null
-  /** True if the engine itself said so; false when its answer was lost. */
+  /** True if the engine itself reported the result; false when its response was lost. */
   isCertain: boolean
 }
 
 /**
- * Imports one resource by the identifier that the inventory has for it. When the provider of AWS refuses that form, for
- * example an ARN, the import is repeated with the form that the resource type takes.
+ * Imports one resource by its inventory identifier. When the AWS provider rejects that form, for example an ARN, the
+ * import is repeated with the form of the resource type.
  */
 async function importOne(kit: Kit, plan: Plan, pair: Pair): Promise<ImportAttempt> {
   const first = await importAs(kit, pair)
@@ -66,14 +66,14 @@ async function importOne(kit: Kit, plan: Plan, pair: Pair): Promise<ImportAttemp
   return second.error === null ? second : { ...second, error: `${first.error}\n${second.error}${hint}` }
 }
 
-/** For versions of the provider before 6, which do not understand a region in an identifier. */
+/** Message of AWS provider versions before 6, which do not support a region in an identifier. */
 const NO_REGION =
   'The identifier names the region, which only version 6 of the provider understands, because the code does not say ' +
   'in which region the provider of this block works: set its `region` in the code.'
 
 /**
- * Messages of providers and clouds for an identifier that is unknown or has the wrong form. Any other failure would
- * come again with another form.
+ * Messages of providers and clouds about an unknown or malformed identifier. Any other failure would recur with another
+ * form.
  */
 const REFUSED_FORM = new RegExp(
   [

@@ -21,9 +21,9 @@ export interface ImportTask {
 }
 
 /**
- * Lets the generator write a block for each pending identifier, and imports those that have one, until everything is
- * imported or the attempts are used up. Answers the last plan. What is not imported by then is reported as failed.
- * Errors: `ValidationLoopExceeded` when the last plan failed.
+ * Lets the generator write a block for each pending identifier and imports those with one, until all are imported or
+ * the attempts are used up. Returns the last plan; the rest is reported as failed. Errors: `ValidationLoopExceeded`
+ * when the last plan failed.
  */
 export async function importSelected(kit: Kit, { ledger, resumed, conventions }: ImportTask): Promise<ValidPlan> {
   const ids = ledger.pending()
@@ -58,8 +58,8 @@ export async function importSelected(kit: Kit, { ledger, resumed, conventions }:
 }
 
 /**
- * Validates the code of the interrupted attempt as it is, before the generator writes again. The state holds imports
- * that rely on this code.
+ * Validates the code of the interrupted attempt before the generator continues, because imports in the state rely on
+ * it.
  */
 async function continueEarlier(
   kit: Kit,
@@ -76,7 +76,7 @@ async function continueEarlier(
   return { plan: validation.value, feedback: '' }
 }
 
-/** Lists the imports as the result and as a turn, for attempts in which no generator ended its task. */
+/** Adds the imports to result and conversation when no generator ended its task. */
 function keepTurn({ run, secrets }: Kit, ledger: Ledger, user: string): void {
   const imported = ledger.imported().map(({ address, resource_id }) => `- ${address} (${resource_id})`)
   const summary = [`Imported ${imported.length} of ${ledger.size} resources.`, ...imported].join('\n')

@@ -13,44 +13,43 @@ import type { Kit } from '../../kit/kit.ts'
 interface Entry extends RoundImport {
   /** The reason why its last import failed. */
   error: string | null
-  /** Says under which address it is managed, when somebody else imported it after the selection; else null. */
+  /** The address under which somebody else has imported it since the selection; null otherwise. */
   managedElsewhere: string | null
 }
 
 /**
- * Knows for each selected identifier whether it was imported. The database holds the same, written before and after
- * each import, so that a round that another worker continues imports nothing twice.
+ * Tracks the import of each selected identifier. The database is written before and after each import, so that a round
+ * that another worker continues imports nothing twice.
  */
 export interface Ledger {
   /** True if the identifier was selected. */
   has(resourceId: string): boolean
-  /** Identifiers that wait for an import, in the order of the selection. */
+  /** Returns the identifiers that wait for an import, in the order of the selection. */
   pending(): string[]
   imported(): Pair[]
-  /** Everything that waits for an import, with the reason why it is not imported. */
+  /** Returns everything that waits for an import, with the reason. */
   failed(): Failure[]
-  /** Identifiers that somebody else manages since the selection. */
+  /** Returns the identifiers that somebody else has imported since the selection. */
   managedElsewhere(): Excluded[]
   /** Number of selected identifiers. */
   readonly size: number
-  /** Records that the engine is about to import the pair; has to be called before it does. Errors: `LeaseLost`. */
+  /** Records that the engine is about to import the pair; must be called before. Errors: `LeaseLost`. */
   begin(pair: Pair, commit: string): Promise<void>
   /** Records that the identifier was imported. Errors: `LeaseLost`. */
   succeed(resourceId: string): Promise<void>
-  /** Remembers why an import failed; the identifier stays pending. */
+  /** Notes why an import failed; the identifier stays pending. */
   fail(failure: Failure): void
   markManagedElsewhere(resourceId: string, details: string): void
-  /** The address that the engine was last asked to import the identifier to; null when it never was asked. */
+  /** Returns the address of the last import of the identifier; null without one. */
   addressOf(resourceId: string): string | null
   /**
-   * Records as imported what the engine was asked to import and the state manages now.
+   * Records started imports as done when the state now manages them. Errors: `LeaseLost`.
    * @param managed identifiers in the state
-   * Errors: `LeaseLost`.
    */
   settle(managed: readonly string[]): Promise<void>
 }
 
-/** Records the selection and answers a ledger in which all of it is pending. Errors: `LeaseLost`. */
+/** Records the selection and returns a ledger in which all of it is pending. Errors: `LeaseLost`. */
 export async function openLedger(kit: Kit, ids: readonly string[]): Promise<Ledger> {
   const { context, round } = kit.run
   await recordSelection(context.sql, round, ids)
@@ -60,7 +59,7 @@ export async function openLedger(kit: Kit, ids: readonly string[]): Promise<Ledg
   )
 }
 
-/** The ledger of an interrupted attempt that asked the engine for at least one import; null when there is none. */
+/** Returns the ledger of an interrupted attempt that started at least one import; null when there is none. */
 export async function resumeLedger(kit: Kit): Promise<Ledger | null> {
   const { context, round } = kit.run
   if (round.attempt <= 1) return null

@@ -11,7 +11,7 @@ import type { Discovery } from './discover.ts'
 export interface Selection {
   ids: string[]
   excluded: Excluded[]
-  /** Chosen from a preview, but not in the scope any more. */
+  /** Chosen from a preview, but no longer in the scope. */
   missing: Failure[]
   /** The reason why the round imports nothing; null when it imports something. */
   ending: string | null
@@ -25,8 +25,8 @@ const MANAGED_SINCE = 'Managed since the preview.'
 const NONE_LEFT = 'None of the chosen resources can be imported any more.'
 
 /**
- * Selects every unmanaged resource, or in a partial round those that a model picks for the request. What the user chose
- * from a preview is selected without any model.
+ * Selects every unmanaged resource, or in a partial round those that a model picks for the request. A choice from a
+ * preview needs no model.
  */
 export async function selectResources(
   kit: Kit,
@@ -51,7 +51,7 @@ export async function selectResources(
   return { ids: selected.ids, excluded: [...withheld, ...others], missing: [], ending: none }
 }
 
-/** Selects exactly what was chosen from a preview, as far as it is still there and still unmanaged. */
+/** Selects the resources chosen from a preview that still exist and are still unmanaged. */
 export function selectChosen(
   { run }: Kit,
   { scope, ids, withheld }: Pick<Discovery, 'scope' | 'ids' | 'withheld'>,

@@ -24,13 +24,12 @@ import { importPairs } from './import-pairs.ts'
 import type { Ledger } from './ledger.ts'
 
 /**
- * Makes a validator for all attempts of one round. It plans what the session changed, and imports every selected
- * resource that has a block in the code by now. An attempt is valid when nothing is left to import; otherwise the
- * feedback names what is left.
+ * Creates a validator for all attempts of one round. It plans what the session changed, and imports every selected
+ * resource that has a block. An attempt is valid when nothing is left to import; otherwise the feedback names the rest.
  */
 export function createImportValidator(kit: Kit, ledger: Ledger): () => Promise<Validation<ValidPlan>> {
   const session = chooseSessionTargets(kit)
-  /** Addresses of imports that the targets did not hold. */
+  /** Addresses of imports outside of the targets. */
   const named = new Set<string>()
   const choose = async () => addNamed(addImportedTargets(await session.choose(), ledger), named)
   return () => validateImports(kit, ledger, { ...session, choose }, named)
@@ -52,7 +51,7 @@ async function validateImports(
   const { targets } = result.reference
   const failures = await importAll(kit, ledger, { plan: result.plan, pairs: pairs.pairs })
   for (const failure of pairs.refused) ledger.fail(failure)
-  // The generator hears what is wrong with its code. Where an address was invented, a block is what is missing.
+  // Only faults of the code are reported to the generator. For an invented address, a block is missing.
   const refused = pairs.refused.filter((failure) => !isInvented(failure))
   const attempt = { imported: ledger.imported(), failures: [...refused, ...failures], lost: destroyed }
   const failedIds = new Set(attempt.failures.map(({ resource_id }) => resource_id))
@@ -73,11 +72,11 @@ async function validateImports(
 const toInvalid = ({ text, targets, feedback, step }: Extract<PlanResult, { ok: false }>) =>
   ({ ok: false, text, targets, feedback, step }) as const
 
-/** Compares the plan with the state, and proposes what is imported next. */
+/** Compares the plan with the state, and proposes the next imports. */
 async function compare(kit: Kit, ledger: Ledger, plan: Plan): Promise<{ destroyed: Pair[]; proposals: Pair[] }> {
   await compareWithState(kit, ledger, plan)
   const destroyed = ledger.imported().filter(({ address }) => isDestroyed(plan, address))
-  // Code that would destroy what was imported is corrected first, before anything else is imported.
+  // Code that would destroy an imported resource is corrected before anything else is imported.
   const proposals = destroyed.length > 0 ? [] : await proposePairs(kit, ledger, plan)
   return { destroyed, proposals }
 }
@@ -90,7 +89,7 @@ interface Widening {
   planned: ValidPlan
 }
 
-/** Plans again with what the proposals name besides the targets, where the code declares it. */
+/** Plans again with the declared addresses that the proposals name outside of the targets. */
 async function planWider(
   kit: Kit,
   { ledger, choice, named, proposals, planned }: Widening,
@@ -116,7 +115,7 @@ function check(kit: Kit, ledger: Ledger, plan: Plan, proposals: readonly Pair[])
   return checked
 }
 
-/** Imports the pairs; without any, the step of the attempt is left out. */
+/** Imports the pairs; without any, the step is not recorded. */
 const importAll = (kit: Kit, ledger: Ledger, work: { plan: Plan; pairs: readonly Pair[] }): Promise<Failure[]> =>
   work.pairs.length === 0
     ? importPairs(kit, ledger, work)
@@ -143,8 +142,8 @@ const noAddress = (resourceId: string): Finding => ({
 })
 
 /**
- * Adds what was imported to the targets that a model named, so that it stays in the plan. Answers no targets, which
- * means the whole root, when there were none or when there would be too many.
+ * Adds imports to the targets of a model, so that they stay in the plan. Returns no targets, which means the whole
+ * root, when there were none or would be too many.
  */
 export function addImportedTargets(targets: readonly string[], ledger: Ledger): string[] {
   if (targets.length === 0) return []
@@ -152,8 +151,8 @@ export function addImportedTargets(targets: readonly string[], ledger: Ledger): 
 }
 
 /**
- * Updates the ledger from the state that the plan was made from. It shows which import of an interrupted attempt took
- * place although the state spells its identifier in another way, and what others have imported meanwhile.
+ * Updates the ledger from the state of the plan: imports of an interrupted attempt whose identifier the state spells
+ * differently, and imports by others.
  */
 async function compareWithState(kit: Kit, ledger: Ledger, plan: Plan): Promise<void> {
   const toIdentity = identityOf(kit.run.round.session.provider)
@@ -168,10 +167,10 @@ async function compareWithState(kit: Kit, ledger: Ledger, plan: Plan): Promise<v
   }
 }
 
-/** Blocks beside the targets that a model is told of. */
+/** Maximum number of blocks outside of the targets that a model is shown. */
 const MAX_UNPLANNED = 200
 
-/** Targets with these; none, which means the whole root, stay none. */
+/** Adds names to the targets; no targets, which means the whole root, stay none. */
 const addNamed = (targets: string[], named: ReadonlySet<string>): string[] =>
   targets.length === 0 || named.size === 0 ? targets : limitTargets([...targets, ...named])
 
@@ -181,8 +180,8 @@ const isDestroyed = (plan: Plan, address: string) => {
 }
 
 /**
- * Asks a model for the address of each pending identifier. It is not asked when there is nothing that could be imported
- * to: neither does the plan create anything, nor does the code declare anything beside its targets.
+ * Lets a model find the address of each pending identifier, unless nothing can be imported to: the plan creates nothing
+ * and the code declares nothing outside of the targets.
  */
 async function proposePairs(kit: Kit, ledger: Ledger, plan: Plan): Promise<Pair[]> {
   const pending = ledger.pending()

@@ -7,10 +7,9 @@ import { runChain } from '../../kit/run-chain.ts'
 import type { ValidPlan } from '../plan/plan.ts'
 
 /**
- * Lets a model write the report on an import, and stores it. The model writes the prose; results, counts and the
- * comparison with the state come from code.
+ * Lets a model write the prose of the report on an import, and stores it. Results, counts and the comparison with the
+ * state come from code. Errors: those of `runAgent` and of the object store; `ReportGenerationError`.
  * @param plan the plan after the import; null when nothing was selected
- * Errors: those of `runAgent` and of the object store; `ReportGenerationError`.
  */
 export async function writeImportReport(kit: Kit, facts: ImportFacts, plan: ValidPlan | null): Promise<void> {
   const { run, secrets, status } = kit

@@ -8,11 +8,10 @@ import { removeRightInside } from '../../workspace/saved-plans/private-files.ts'
 import type { ValidPlan } from './plan.ts'
 
 /**
- * Starts a plan of the whole root beside a plan with targets, and answers what only the whole root would change; null
- * for a plan without targets. The plan file is removed before the promise settles, so that it is never pinned. When the
- * plan cannot be made, the answer says why. The caller may await the promise later: a rejection in between is not
- * reported as unhandled.
- * Errors: `LeaseLost`; the reason of the run's signal.
+ * Plans the whole root next to a plan with targets and returns what only the former would change; null for a plan
+ * without targets. When the plan fails, the result has the reason. The plan file is removed before the promise settles,
+ * so that it is never saved. The promise may be awaited late without an unhandled rejection. Errors: `LeaseLost`; the
+ * reason of the run's signal.
  */
 export function planOutsideTargets(kit: Kit, valid: ValidPlan): Promise<BeyondTargets | null> {
   const started = valid.reference.targets.length === 0 ? Promise.resolve(null) : planAndCompare(kit, valid)
@@ -22,7 +21,7 @@ export function planOutsideTargets(kit: Kit, valid: ValidPlan): Promise<BeyondTa
 
 async function planAndCompare(kit: Kit, valid: ValidPlan): Promise<BeyondTargets> {
   const { run, secrets } = kit
-  // The name is covered by the ignore rules, and random, so that no file of the repository has it.
+  // Random, so that no file of the repository has the name, which the ignore rules cover.
   const planFile = `whole-root-${crypto.randomUUID().slice(0, 8)}.plan`
   try {
     const whole = await planWholeRoot(kit, planFile)
@@ -43,8 +42,8 @@ async function planAndCompare(kit: Kit, valid: ValidPlan): Promise<BeyondTargets
 }
 
 /**
- * Plans the whole root. Neither init nor validate is run, because both were run for the plan with targets.
- * Errors: 502 with the engine's words.
+ * Plans the whole root without init and validate, which the plan with targets included. Errors: 502 with the engine
+ * output.
  */
 async function planWholeRoot({ run, engine }: Kit, planFile: string): Promise<Plan> {
   const { scope_id, provider } = run.round.session
@@ -63,7 +62,7 @@ function requireSuccess(result: EngineResult, step: string): EngineResult {
 
 const MAX_REASON = 300
 
-/** Makes one line of a text, without the frame that the engine draws around its errors, and cuts it. */
+/** Shortens a text to one line, without the frame that the engine draws around errors. */
 function shortenReason(text: string): string {
   const line = text.replaceAll(/[\s│╷╵]+/g, ' ').trim()
   return line.length > MAX_REASON ? `${line.slice(0, MAX_REASON)}…` : line

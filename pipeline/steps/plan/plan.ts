@@ -11,28 +11,28 @@ import { hashFile } from '../../workspace/saved-plans/private-files.ts'
 import type { EngineStep } from '../generator/diagnose.ts'
 import { fixedTargets, type TargetChoice } from './target-choice.ts'
 
-/** Names a plan file and the state of the working tree it was made from. */
+/** The name of a plan file and the state of its working tree. */
 export interface PlanReference {
   /** The sidecar's `workspace_path`. */
   workspace: string
   plan_file: string
   targets: string[]
   revision: string
-  /** Hash of the plan file right after it was made; null when it cannot be read on this disk. */
+  /** SHA-256 of the new plan file; null when it cannot be read on this disk. */
   plan_sha256: string | null
 }
 
 /** A plan that can be applied. */
 export interface ValidPlan {
   ok: true
-  /** As the engine printed it, masked. */
+  /** The engine's text, masked. */
   text: string
   reference: PlanReference
-  /** Unmasked: for code only. */
+  /** Unmasked, for code only. */
   plan: Plan
-  /** Changes of a plan of the whole root beside it; absent until they are known. */
+  /** Changes that only a plan of the whole root has; absent until known. */
   beyond?: BeyondTargets | null
-  /** The artifact with its text; absent until it is stored. */
+  /** The artifact of its text; absent until stored. */
   stored?: StoredPlan
 }
 export type PlanResult =
@@ -50,13 +50,11 @@ type Failure = { ok: false; step: EngineStep; result: EngineResult }
 type StepResult = { ok: true; result: EngineResult } | Failure
 
 /**
- * Initialises the workspace when this run has not done so yet, validates the code,
- * chooses the targets, plans them, and reads the plan. When nothing but the targets is at fault, the plan is repeated
- * with better ones. A step that fails is no error but a result. Text and feedback are masked with everything that this
- * and earlier plans of the run mark sensitive.
- * @param targets addresses to plan, or how they are chosen; none plans the whole root
- * Errors: those of the iac client and of the choice; 504 when the state stays locked; `EnginePlanUnreadable` when the
- * plan file cannot be shown; `PlatformError` 502 when it is no plan document.
+ * Initialises the workspace if needed, validates the code, chooses targets, plans them, and reads the plan; repeats the
+ * plan with better targets when only they are at fault. A failed step is a result, not an error. Text and feedback are
+ * masked with the sensitive values of all plans of the run. Errors: those of the iac client and of the choice; 504 when
+ * the state stays locked; `EnginePlanUnreadable`; 502 for an invalid plan document.
+ * @param targets addresses or their choice; none plans the whole root
  */
 export async function planTargets(kit: Kit, targets: readonly string[] | TargetChoice): Promise<PlanResult> {
   const choice = 'choose' in targets ? targets : fixedTargets(kit, targets)
@@ -73,13 +71,13 @@ export async function planTargets(kit: Kit, targets: readonly string[] | TargetC
 }
 
 interface Attempt {
-  /** The targets, as far as they are known. */
+  /** The targets known so far. */
   targets: string[]
   /** True if the workspace is initialised once more when the engine asks for it. */
   mayInitialise: boolean
 }
 
-/** Times that a plan is repeated with better targets, before the whole root is planned. */
+/** Maximum repeats of a plan with better targets, before the whole root is planned. */
 const MAX_REPEATS = 3
 
 async function planAttempt(kit: Kit, choice: TargetChoice, attempt: Attempt): Promise<PlanResult> {
@@ -114,7 +112,7 @@ type Planned =
   | { ok: false; fault: TargetingFault }
   | { ok: false; fault: null; failure: Extract<PlanResult, { ok: false }> }
 
-/** Plans once. Targets that cannot be addresses are refused without the engine, because not every engine does it. */
+/** Plans once. Targets that cannot be addresses are refused here, because not every engine does so. */
 async function planOrRefuse(kit: Kit, attempt: Attempt): Promise<Planned> {
   const invalid = reservedTargets(attempt.targets)
   if (invalid.length > 0) return { ok: false, fault: { missing: [], invalid } }
@@ -125,7 +123,7 @@ async function planOrRefuse(kit: Kit, attempt: Attempt): Promise<Planned> {
   return fault ? { ok: false, fault } : { ok: false, fault, failure }
 }
 
-/** True if a plan of the second targets is one of the first. */
+/** True if a plan of the second targets covers the first. */
 const isPlanned = (targets: readonly string[], planned: readonly string[]): boolean =>
   targets.length === 0 ? planned.length === 0 : targets.every((target) => planned.includes(target))
 
@@ -143,8 +141,8 @@ function describeStep({ secrets }: Kit, failed: Failure, targets: string[]) {
 }
 
 /**
- * Runs a step after init and validate, or these two when there is none, and once in an attempt again after another init
- * when the engine asks for one.
+ * Runs a step after init and validate, or only these two, and repeats it once per attempt when the engine asks for
+ * init.
  */
 async function repeatAfterInit(
   kit: Kit,
@@ -179,7 +177,7 @@ async function planOnce(kit: Kit, targets: string[]): Promise<StepResult> {
   return plan.exit_code === 0 ? { ok: true, result: plan } : { ok: false, step: 'plan', result: plan }
 }
 
-/** Initialises the workspace when this run has not done so yet. Answers null, or the result of an init that failed. */
+/** Initialises the workspace once per run. Returns null, or the result of a failed init. */
 export async function initialise({ run, engine, attempts }: Kit): Promise<EngineResult | null> {
   if (engine.initialised) return null
   const { session } = run.round
@@ -207,7 +205,7 @@ const planFileOf = ({ run }: Kit) => run.context.config.paths.session_plan_filen
 
 const feedbackOf = ({ step, result }: Failure) => result.stderr.trim() || `engine ${step} failed`
 
-/** True if the engine says that it needs another init, which it does for new modules, providers and backends. */
+/** True if the engine asks for another init, as for new modules, providers and backends. */
 const asksForInit = ({ stdout, stderr }: EngineResult) =>
   /\b(terraform|tofu) init\b|module not installed|required plugins are not installed|initialization required/i.test(
     `${stdout}\n${stderr}`,

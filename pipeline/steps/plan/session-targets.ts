@@ -13,24 +13,24 @@ import {
   tellWholeRoot,
 } from './target-choice.ts'
 
-/** The last answer of the model, with what became of it. */
+/** The last reply of the model, with its outcome. */
 interface Remembered extends EarlierTargets {
-  /** The changes that it was asked about; null when they could not be read. */
+  /** Fingerprint of the changes in the query; null when they could not be read. */
   fingerprint: string | null
-  /** The targets that were planned in the end. */
+  /** The targets that were finally planned. */
   settled: string[]
 }
 
 /**
- * Chooses what the session changed, for all attempts of one round. A model proposes, and code completes: it adds what
- * the session changed and the model did not name, what the engine asks for, and leaves out what does not exist. The
- * model is asked again only when other addresses have changed since.
+ * Chooses what the session changed, for all attempts of one round. A model proposes targets; code adds other changes
+ * and what the engine asks for, and removes what does not exist. The model is asked again only after other addresses
+ * have changed.
  */
 export function chooseSessionTargets(kit: Kit): TargetChoice {
   let code: SessionCode | null = null
   let last: Remembered | null = null
   const complete = (targets: readonly string[]) => (code ? completeTargets(targets, code.changes) : [...targets])
-  /** When nothing is left of what the model proposed, what the session changed is planned. */
+  /** When nothing of the proposal is left, what the session changed is planned. */
   const settle = (left: readonly string[]): string[] => {
     const changed = code?.changes.blocks.map(({ address }) => address) ?? []
     const targets = complete(left.length > 0 ? left : changed)

@@ -9,9 +9,9 @@ import type { StatementResult } from '../../../src/rules/intent/statement.ts'
 import type { Kit } from '../../kit/kit.ts'
 import type { ValidPlan } from './plan.ts'
 
-/** A plan of an attempt, as far as it was made. */
+/** The plan of an attempt, as far as it was made. */
 export interface PlanToStore {
-  /** As the engine printed it, masked; nothing is stored when it is empty. */
+  /** The engine's text, masked; nothing is stored when it is empty. */
   text: string
   targets: string[]
   /** The plan that was read; absent when none could be read. */
@@ -21,9 +21,8 @@ export interface PlanToStore {
 }
 
 /**
- * Stores the text of a plan, also that of one that failed, and beside it the plan as data when it was read. When the
- * latter fails, the round goes on: nothing in it needs the document.
- * Errors: those of the object store about the text; `LeaseLost`.
+ * Stores the text of a plan, even of a failed one, and its document when it was read. A failure to store the document
+ * is only logged. Errors: those of the object store about the text; `LeaseLost`.
  */
 export async function storePlan(kit: Kit, { text, targets, plan, statements }: PlanToStore): Promise<void> {
   const { run } = kit
@@ -35,9 +34,8 @@ export async function storePlan(kit: Kit, { text, targets, plan, statements }: P
 }
 
 /**
- * Stores the document of a reviewed plan again, with all that the review has found out.
+ * Stores the document of a reviewed plan again, with the results of the review. Errors: `LeaseLost`.
  * @param review what lies outside of the targets, and the statements of the request
- * Errors: `LeaseLost`.
  */
 export async function completePlanDocument(
   kit: Kit,

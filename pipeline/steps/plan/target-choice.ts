@@ -8,21 +8,21 @@ import { findUnknownTargets } from '../../../src/plan/targets/unknown.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { createFileAccess } from '../../workspace/files/access.ts'
 
-/** Chooses what is planned, and learns from what becomes of it. An empty list stands for the whole root. */
+/** Chooses the targets of plans and learns from the results. An empty list means the whole root. */
 export interface TargetChoice {
-  /** Called when the code is valid. */
+  /** Returns the first targets, once the code is valid. */
   choose(): Promise<string[]>
-  /** Answers better targets after the engine refused these. */
+  /** Returns better targets after the engine refused these. */
   mend(targets: readonly string[], fault: TargetingFault): Promise<string[]>
-  /** Answers the targets that are right in the light of the plan. It is made again when they are not part of these. */
+  /** Returns the right targets in view of the plan, which is repeated when they are not among these. */
   review(targets: readonly string[], plan: Plan): Promise<string[]>
-  /** Learns that the engine refuses every choice, so that the whole root is planned. */
+  /** Notes that the engine refuses every choice, so that the whole root is planned. */
   giveUp(): void
 }
 
 /**
- * Targets that are given. What the engine misses is added; what neither the code nor the state has is left out and told
- * when other targets remain.
+ * Creates the choice of given targets. What the engine misses is added; unknown targets are left out with a remark, as
+ * long as others remain.
  */
 export const fixedTargets = (kit: Kit, targets: readonly string[]): TargetChoice => ({
   choose: async () => [...targets],
@@ -36,7 +36,7 @@ export const fixedTargets = (kit: Kit, targets: readonly string[]): TargetChoice
   giveUp: () => tellWholeRoot(kit),
 })
 
-/** Adds what the engine asks for and leaves out what it cannot read. */
+/** Adds what the engine asks for and removes what it cannot read. */
 export function mendTargets(kit: Kit, targets: readonly string[], { missing, invalid }: TargetingFault): string[] {
   kit.run.log.info('the engine refused the targets', { missing: missing.length, invalid: invalid.length })
   for (const target of invalid) tell(kit, `The target ${target} was left out: it is no address of a resource.`)
@@ -44,8 +44,8 @@ export function mendTargets(kit: Kit, targets: readonly string[], { missing, inv
 }
 
 /**
- * Targets that neither the code nor the state has. What the session removed and what `moved` and similar blocks name
- * counts as known.
+ * Returns targets that neither code nor state has. Removed blocks and names in `moved` and similar blocks count as
+ * known.
  */
 export async function findLeftOut(
   kit: Kit,
@@ -70,7 +70,7 @@ export function tellWholeRoot(kit: Kit): void {
   kit.run.log.warn('the engine refused the targets again, the whole root is planned')
 }
 
-/** Adds a remark for those who review, once. */
+/** Adds a remark for reviewers, once. */
 function tell({ run, secrets }: Kit, remark: string): void {
   const text = secrets.text(remark)
   if (!run.result.notes.includes(text)) run.result.notes.push(text)
@@ -82,7 +82,7 @@ export interface SessionCode {
   changes: CodeChanges
 }
 
-/** Reads what the session changed; null, with a line in the log, when that is not possible. */
+/** Reads what the session changed; null, with a logged warning, on failure. */
 export async function readSessionCode(kit: Kit): Promise<SessionCode | null> {
   const { run } = kit
   try {
@@ -95,9 +95,9 @@ export async function readSessionCode(kit: Kit): Promise<SessionCode | null> {
   }
 }
 
-/** Files that are read at the same time. */
+/** Number of files read in parallel. */
 const READERS = 16
-/** Largest file that is read. */
+/** Maximum bytes of a file. */
 const MAX_BYTES = 256 * 1024
 
 async function readCode({ run }: Kit): Promise<CodeFile[]> {
@@ -114,6 +114,6 @@ async function readCode({ run }: Kit): Promise<CodeFile[]> {
     }
   }
   await Promise.all(Array.from({ length: READERS }, reader))
-  // The order of the files has a meaning where one overrides another.
+  // Order matters where one file overrides another.
   return files.sort((a, b) => (a.path < b.path ? -1 : 1))
 }

@@ -5,15 +5,15 @@ import { chooseSessionTargets } from './session-targets.ts'
 import { fixedTargets, type TargetChoice } from './target-choice.ts'
 
 /**
- * Makes a validator that plans the targets; an attempt is valid when its code can be planned.
- * @param targetsOf called for every attempt whose code is valid; no targets plan the whole root
+ * Creates a validator that plans the targets; an attempt is valid when its code can be planned.
+ * @param targetsOf called for every attempt with valid code; no targets plan the whole root
  */
 export const createPlanValidator = (
   kit: Kit,
   targetsOf: () => Promise<string[]>,
 ): (() => Promise<Validation<ValidPlan>>) => createChoiceValidator(kit, { ...fixedTargets(kit, []), choose: targetsOf })
 
-/** Makes a validator for all attempts of one round, which plans what the session changed. */
+/** Creates a validator for all attempts of one round, which plans what the session changed. */
 export const createSessionValidator = (kit: Kit): (() => Promise<Validation<ValidPlan>>) =>
   createChoiceValidator(kit, chooseSessionTargets(kit))
 

@@ -16,16 +16,15 @@ export interface Conventions {
   templateNames?: string[]
   /** Lines of the list of abbreviations. */
   abbreviations: string[]
-  /** False when neither the repository nor the request has anything of the cloud's provider; absent means true. */
+  /** False when repository and request have nothing of the cloud's provider; absent means true. */
   concernsCloud?: boolean
 }
 
 /**
- * Asks the compositor, a model, which reference material the request needs: first for what the request names, then,
- * when that is anything and there is more, for what it depends on. Code decides before what there is to choose from:
- * the material of providers that the repository uses or the request names. When there is none, no model is asked. A
- * name that the catalogue does not list in backticks is dropped when it has no prompt.
- * Errors: those of `runAgent` and of the prompts, among them 404 for a name that the catalogue lists.
+ * Lets the compositor, a model, select reference material from that of providers in play: first for the request, then,
+ * if more is left, for what the selection depends on. No model is asked when there is no material. Names without a
+ * prompt are dropped unless the catalogue lists them in backticks. Errors: those of `runAgent` and of the prompts,
+ * including 404 for a listed name.
  */
 export async function composePrompts(kit: Kit): Promise<Conventions> {
   const { run } = kit
@@ -54,7 +53,7 @@ export async function composePrompts(kit: Kit): Promise<Conventions> {
 /** The entries that the model may choose from. */
 interface Offer {
   bodies: { resourcesList: string; abbreviations: string }
-  /** True if there is anything beside a choice. */
+  /** True if there is anything besides a choice. */
   hasMoreThan(first: Selection): boolean
 }
 
@@ -80,7 +79,7 @@ async function findOffer(kit: Kit, bodies: Offer['bodies']): Promise<Offer | nul
   }
 }
 
-/** Bodies by qualified name, and lines without bullet. */
+/** Bodies by qualified name, and lines without bullets. */
 interface Chosen {
   templates: Map<string, string>
   abbreviations: Set<string>
@@ -88,7 +87,7 @@ interface Chosen {
 
 const prefixOf = ({ round }: Run): string => `${round.session.provider}-resources-`
 
-/** Adds what a pass selected, without the names that no prompt has. */
+/** Adds the selection of a pass, without names that no prompt has. */
 async function addSelection(run: Run, catalogue: string, chosen: Chosen, selection: Selection): Promise<void> {
   const prefix = prefixOf(run)
   const selected = selection.templates.map((name) => (name.startsWith(prefix) ? name : `${prefix}${name}`))
@@ -119,8 +118,8 @@ async function readBodyOrNull({ context, log, signal }: Run, name: string): Prom
 }
 
 /**
- * The selected templates that are about one of the types: those whose title names it, whose examples declare it, or
- * whose name it ends with. A template that shows no type is about all.
+ * Returns the selected templates about one of the types, by title, examples or end of their name. Templates without
+ * types are about all.
  * @param types for example those of a plan
  */
 export function templatesFor(
@@ -136,7 +135,7 @@ export function templatesFor(
   })
 }
 
-/** The types of the resources that a template is about. */
+/** Returns the resource types of a template. */
 function typesOf(body: string): Set<string> {
   const title = body.trim().split('\n', 1)[0] ?? ''
   const resources = [...mentionedTypes(title.replaceAll('`', ' ')), ...declaredTypes(body)]

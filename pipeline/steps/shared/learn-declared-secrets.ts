@@ -8,8 +8,8 @@ import type { Kit } from '../../kit/kit.ts'
 import { createFileAccess, type FileAccess } from '../../workspace/files/access.ts'
 
 /**
- * Adds the values that the code declares sensitive to those that are masked, so that they are hidden before the first
- * plan marks them. When the code cannot be searched, the failure is logged and the plan has to mark them.
+ * Masks the values that the code declares sensitive before the first plan marks them. When the code cannot be searched,
+ * the failure is logged.
  */
 export async function learnDeclaredSecrets({ run, secrets }: Kit): Promise<void> {
   try {

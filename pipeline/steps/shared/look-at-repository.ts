@@ -13,12 +13,10 @@ import type { ModelRole } from '../../../src/llm/inference.ts'
 import { readDiffFiles } from '../../../src/plan/code/branch-diff.ts'
 import type { Kit } from '../../kit/kit.ts'
 
-/**
- * Share of a model's context that a text may take, and the tokens that are enough for it however large the context is.
- */
+/** Share of a model's context that a text may take, with an absolute maximum in tokens. */
 const OVERVIEW = { share: 0.04, maxTokens: 4_000 }
 const FILES = { share: 0.1, maxTokens: 10_000 }
-/** For a repository that is short enough to be shown whole. */
+/** Limits of a repository that is shown whole. */
 const WHOLE = { share: 0.3, maxTokens: 16_000 }
 
 const shareOfBudget = ({ run }: Kit, role: ModelRole, { share, maxTokens }: typeof OVERVIEW): ContextBudget => {
@@ -26,7 +24,7 @@ const shareOfBudget = ({ run }: Kit, role: ModelRole, { share, maxTokens }: type
   return { ...budget, tokens: Math.min(maxTokens, Math.floor(budget.tokens * share)) }
 }
 
-/** Lists what the repository declares, masked, for the model that turns a request into statements. */
+/** Lists the declarations of the repository, masked, for the model that writes statements. */
 export async function readDeclarations(kit: Kit): Promise<string> {
   const files = await kit.survey.files()
   const near = () => findNear(files, kit.run.round.query)
@@ -34,8 +32,8 @@ export async function readDeclarations(kit: Kit): Promise<string> {
 }
 
 /**
- * Reads what the generator would look for first: all code when it is short, else an overview of the files, and the
- * whole files that the task is about. Null when there are no files, or when they could not be read.
+ * Reads what the generator would look for first: all code when it is short, else an overview and the relevant files.
+ * Null without files or on failure.
  * @param about the words of the task
  */
 export async function readForTask(kit: Kit, about: string): Promise<ShownRepository | null> {
@@ -56,15 +54,15 @@ export async function chooseForTask(kit: Kit, about: string): Promise<ChosenFile
   return chooseFiles(files, { about, changed: await findChangedFiles(kit) }, shareOfBudget(kit, 'main', FILES))
 }
 
-/** Longest code that the model which turns a request into statements is shown, in characters. */
+/** Maximum characters of code for the model that writes statements. */
 const MAX_CODE = 12_000
 
-/** The same of the code that is shown before the list of a repository that is not short. */
+/** The same for code shown before the declarations of a longer repository. */
 const MAX_NEAR = 6_000
 
 /**
- * All code of the repository where it is short, else the files that the request leads to, before what the repository
- * declares; masked. For the model that makes statements, which has to know paths of values and cannot read.
+ * Returns all code of a short repository, else the nearest files before its declarations; masked. For the model that
+ * writes statements, which has no tools to read files.
  */
 export async function readForStatements(kit: Kit, declarations: Promise<string>): Promise<string> {
   const choice = await chooseForTask(kit, kit.run.round.query)
@@ -74,7 +72,7 @@ export async function readForStatements(kit: Kit, declarations: Promise<string>)
   return [near, await declarations].filter(Boolean).join('\n\n')
 }
 
-/** The nearest files of the request, whole, as long as they fit. */
+/** Returns the nearest files of the request, whole, as long as they fit. */
 async function takeNear(kit: Kit): Promise<ChosenFiles['chosen']> {
   const files = await kit.survey.files()
   const texts = new Map(files.map(({ path, text }) => [path, text]))
@@ -89,13 +87,13 @@ async function takeNear(kit: Kit): Promise<ChosenFiles['chosen']> {
   return chosen
 }
 
-/** Paths of the files that the words of a task lead to, the nearest first. */
+/** Returns the paths of the files that a task leads to, the nearest first. */
 function findNear(files: readonly RepositoryFile[], about: string): string[] {
   const code = files.flatMap((file) => (file.text === null || !isCode(file.path) ? [] : [{ ...file, text: file.text }]))
   return nearFiles(code, { about, changed: new Set() }).map(({ path }) => path)
 }
 
-/** Paths of the files that earlier rounds of the session changed. */
+/** Returns the paths of the files that earlier rounds of the session changed. */
 async function findChangedFiles({ run }: Kit): Promise<Set<string>> {
   const diff = run.round.number > 1 ? await run.workspace.branchDiff().catch(() => '') : ''
   return new Set(readDiffFiles(diff).map(({ path }) => path))

@@ -20,7 +20,7 @@ export interface FileAccess {
   /** Reads a text file. After 200,000 characters it is cut, and a note says so. */
   read(path: string): Promise<string>
   /**
-   * Creates or overwrites a file, with its directories; answers whether that changed anything. This and the next two
+   * Creates or overwrites a file, with its directories; returns whether that changed anything. This and the next two
    * take `tf` and `tfvars` files only.
    */
   write(path: string, content: string): Promise<boolean>
@@ -34,7 +34,7 @@ export interface FileAccess {
    * an ignore rule hides are left out.
    */
   survey(signal?: AbortSignal): Promise<SurveyedFile[]>
-  /** Searches for a regular expression and answers at most 50 lines of the form `file:line:text`. */
+  /** Searches for a regular expression and returns at most 50 lines of the form `file:line:text`. */
   grep(search: Search, signal?: AbortSignal): Promise<string[]>
 }
 
@@ -150,8 +150,8 @@ async function measureFile(root: string, path: string): Promise<SurveyedFile | n
 }
 
 /**
- * Reads the text of a regular file. A longer text is cut, and a note says so. Answers null for anything else, also
- * for a symlink.
+ * Reads the text of a regular file. A longer text is cut, and a note says so. Returns null for anything else, also for
+ * a symlink.
  * @param path absolute; the caller has checked the directories in it
  */
 export async function readText(path: string, maxCharacters: number): Promise<string | null> {

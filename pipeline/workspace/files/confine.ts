@@ -13,9 +13,9 @@ export interface Enclosure {
 }
 
 /**
- * Checks a path from a model without reading the disk. Answers it relative to the root, with slashes and without `.`
- * and `..`; empty for the root itself.
- * Errors: `ToolError` for absolute paths, paths that leave the root, and hidden files.
+ * Checks a path from a model without reading the disk. Returns it relative to the root, with slashes and without `.`
+ * and `..`; empty for the root itself. Errors: `ToolError` for absolute paths, paths that leave the root, and hidden
+ * files.
  */
 export function toRelativePath({ paths }: Enclosure, path: string): string {
   if (/[\0\\]/.test(path)) throw new ToolError('Paths must not contain NUL or backslashes')
@@ -79,9 +79,8 @@ function nullIfMissing(error: NodeJS.ErrnoException): null {
 }
 
 /**
- * Finds the engine root of a clone: an existing directory inside the clone and outside of git's own one. Answers its
- * absolute path with symlinks resolved.
- * Errors: 400 `iac_path '<path>' is not a directory inside the repository`.
+ * Finds the engine root of a clone: an existing directory inside the clone and outside of git's own one. Returns its
+ * absolute path with symlinks resolved. Errors: 400 `iac_path '<path>' is not a directory inside the repository`.
  */
 export async function locateRoot(clone: string, iacPath: string | null): Promise<string> {
   const root = await realpath(clone)

@@ -25,10 +25,9 @@ export const BLOCK_FORM = [
 ].join('\n')
 
 /**
- * Applies search/replace blocks in order. Each search text must occur exactly once in the text that the earlier
- * blocks have left. An empty replacement removes the lines together with their line break.
- * Errors: `ToolError` with the number of each block that does not fit or changes nothing and its line in the diff, and
- * with what the file has in its place.
+ * Applies search/replace blocks in order. Each search text must occur exactly once in the text that the earlier blocks
+ * have left. An empty replacement removes the lines together with their line break. Errors: `ToolError` with the number
+ * of each block that does not fit or changes nothing and its line in the diff, and with what the file has in its place.
  */
 export function searchReplace(text: string, diff: string): string {
   const lineBreak = text.includes('\r\n') ? '\r\n' : '\n'

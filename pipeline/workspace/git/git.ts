@@ -13,7 +13,7 @@ export interface GitOptions {
   timeoutMs?: number
   input?: string
   maxOutput?: number
-  /** Takes stdout piece by piece in place of the result, and answers false to stop the command. */
+  /** Takes stdout piece by piece in place of the result, and returns false to stop the command. */
   consume?: (chunk: Buffer) => boolean
   signal?: AbortSignal
 }
@@ -98,10 +98,7 @@ async function runGit(
   return output
 }
 
-/**
- * Answers what a command has printed.
- * Errors: 500 with git's own text when the command failed.
- */
+/** Returns what a command has printed. Errors: 500 with git's own text when the command failed. */
 export function mustSucceed(git: Pick<Git, 'url' | 'place'>, output: ProcessOutput): string {
   if (output.code !== 0) throw internal(describeGitFailure(git, output))
   return output.stdout

@@ -4,8 +4,7 @@ import { type CloneLimits, MIB, measure, repositoryTooLarge, tooManyFiles } from
 
 /**
  * Compares the files of a commit with the limits before they are checked out. A small pack can hold files that fill the
- * disk, and folders that repeat each other without end.
- * Errors: 422 `RepositoryTooLarge`; 500 with git's text.
+ * disk, and folders that repeat each other without end. Errors: 422 `RepositoryTooLarge`; 500 with git's text.
  */
 export async function assertTreeFits(git: Git, commit: string, signal?: AbortSignal): Promise<void> {
   const { place, limits } = git

@@ -34,9 +34,8 @@ export interface SweepResult {
 }
 
 /**
- * Removes what idle sessions left on this disk an hour ago or earlier, except the plan directory of a session that
- * can still apply. What cannot be removed stays, and is logged.
- * Errors: those of listing the folder and of `standings`.
+ * Removes what idle sessions left on this disk an hour ago or earlier, except the plan directory of a session that can
+ * still apply. What cannot be removed stays, and is logged. Errors: those of listing the folder and of `standings`.
  */
 export async function sweepWorkspaces(uploadFolder: string, options: SweepOptions): Promise<SweepResult> {
   const result = { removed: 0, unknown: 0 }

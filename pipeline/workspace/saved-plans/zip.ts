@@ -25,7 +25,7 @@ interface Entry {
 }
 
 /**
- * Reads one entry of a zip archive as text, without reading the rest of the archive. Answers null when the file is no
+ * Reads one entry of a zip archive as text, without reading the rest of the archive. Returns null when the file is no
  * zip archive or uses another compression than deflate, when it has no such entry, and when the entry is larger than
  * `maxBytes`.
  */

@@ -24,7 +24,7 @@ interface Links {
 }
 
 /**
- * Follows what blocks refer to, from some files to others, and answers the files that were reached with the number of
+ * Follows what blocks refer to, from some files to others, and returns the files that were reached with the number of
  * steps to each; where the walk starts that is 0. Two steps lead to what a file uses: variables, locals, resources and
  * the folders of modules. One step leads the other way, from a start to the files that use what it declares. The walk
  * takes time in proportion to the length of the files.

@@ -13,16 +13,11 @@ export const requiredText = (description: string) =>
 export const textList = (description: string) =>
   v.pipe(v.array(v.pipe(v.string(), v.trim(), v.nonEmpty('must not be blank'))), v.description(description))
 
-/**
- * The model's words on the end of its work. They decide nothing, so that a boolean is accepted as well as a text.
- */
+/** The model's words on the end of its work. They decide nothing, so that a boolean is accepted as well as a text. */
 export const endState = (description: string) =>
   v.pipe(v.union([v.string(), v.boolean()]), v.transform(String), v.string(), v.description(description))
 
-/**
- * An optional list of texts: it may be left out, and a single text is a list of one. Blank entries
- * are dropped.
- */
+/** An optional list of texts: it may be left out, and a single text is a list of one. Blank entries are dropped. */
 export const looseList = (description: string) =>
   v.optional(
     v.pipe(

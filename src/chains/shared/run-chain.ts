@@ -30,8 +30,8 @@ export interface ChainInput<Values> {
 }
 
 /**
- * Lets a model work on a chain within the limits of the configuration; answers what `read` makes of its result.
- * Errors: those of `runAgent`.
+ * Lets a model work on a chain within the limits of the configuration; returns what `read` makes of its result. Errors:
+ * those of `runAgent`.
  */
 export async function runChain<Values, Answer, Result, Kind extends ToolKind>(
   host: ChainHost & { tools: ToolBuilders<Kind> },

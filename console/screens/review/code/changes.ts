@@ -4,13 +4,13 @@ import { compareLines, countChanges, type Row, readDiff, readWhole, sideOf } fro
 
 export type Change = Round['code_changes'][number]
 
-/** All changes of one file, the oldest first: each attempt that touched it has stored one. */
+/** All changes of one file, the oldest first; each attempt that changed it stored one. */
 export interface ChangedFile {
   name: string
   changes: Change[]
 }
 
-/** The files of some changes by their paths. */
+/** Groups changes by file. */
 export function groupByFile(changes: readonly Change[]): ChangedFile[] {
   const files = Map.groupBy(changes, ({ file_name }) => file_name)
   return [...files]
@@ -18,7 +18,7 @@ export function groupByFile(changes: readonly Change[]): ChangedFile[] {
     .sort((one, other) => (one.name < other.name ? -1 : 1))
 }
 
-/** The attempt in which a change was stored; null when none ran then. */
+/** Returns the attempt in which a change was stored; null if there is none. */
 export function attemptOf(change: Change, attempts: readonly AttemptResult[]): AttemptResult | null {
   const at = Date.parse(change.created_at)
   return (
@@ -28,11 +28,11 @@ export function attemptOf(change: Change, attempts: readonly AttemptResult[]): A
   )
 }
 
-/** The resulting change of a file. */
+/** The combined change of a file. */
 export interface FileResult {
   state: 'new' | 'changed' | 'deleted' | 'same'
   rows: Row[]
-  /** The text of a new file; else null. */
+  /** The text of a new file; otherwise null. */
   text: string | null
   /** The text stored instead of lines, for example for a binary file; otherwise null. */
   raw: string | null
@@ -47,8 +47,8 @@ export const isNewFile = ({ metadata, text }: Artifact): boolean =>
 const DELETED = /^diff --git [^\n]*\ndeleted file mode /
 
 /**
- * Joins the changes of several attempts to what came of them: the text before the first one against the text after the
- * last one. A round that was started again begins from the code of before, so only the changes since then count.
+ * Combines the changes of several attempts: the text before the first one against the text after the last one. A
+ * restarted round begins from the original code, so only the changes since the restart count.
  * @param artifacts the oldest first, at least one
  */
 export function joinChanges(artifacts: readonly Artifact[]): FileResult {
@@ -86,7 +86,7 @@ const textOf = (rows: readonly Row[]): string =>
 
 const known = new WeakMap<Artifact, { artifacts: readonly Artifact[]; result: FileResult }>()
 
-/** Returns the result of the changes of a file, cached by artifacts; null until all are loaded. */
+/** Returns the combined change of a file, cached by artifacts; null until all are loaded. */
 export function resultOf(read: readonly (Artifact | undefined)[]): FileResult | null {
   const artifacts = read.filter((artifact) => artifact !== undefined)
   const last = artifacts.at(-1)

@@ -16,7 +16,7 @@ interface PartProps {
   round: Round
 }
 
-/** The code changes of a round, file by file. */
+/** Shows the code changes of a round, file by file. */
 export function CodePart({ session, round }: PartProps) {
   const place = usePlace()
   const touching = useMemo(() => attemptsOf(round), [round])
@@ -57,7 +57,7 @@ export function CodePart({ session, round }: PartProps) {
   )
 }
 
-/** The attempts that changed something. */
+/** Returns the attempts that changed something. */
 function attemptsOf({ code_changes, attempts }: Round) {
   const numbers = new Set(code_changes.map((change) => attemptOf(change, attempts)?.number))
   return attempts.filter(({ number }) => numbers.has(number))
@@ -79,7 +79,7 @@ interface FilesProps extends PartProps {
   children: ComponentChildren
 }
 
-/** Files whose lines are drawn at once; the others open when they are asked for. */
+/** The number of files whose lines are drawn at once; the others are drawn on demand. */
 const OPEN_AT_ONCE = 20
 
 function Files({ session, round, changes, children }: FilesProps) {
@@ -146,7 +146,7 @@ const LAYOUTS: [Layout, string][] = [
   ['split', 'Side by side'],
 ]
 
-/** The view options of the files. */
+/** Shows the view options of the files. */
 export const Tools = ({ view: { layout, wide, choose }, viewed, children }: ToolsProps) => (
   <div class="code-tools">
     {viewed > 0 && <span class="quiet small">{plural(viewed, 'file')} viewed</span>}

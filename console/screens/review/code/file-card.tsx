@@ -11,7 +11,7 @@ import type { Layout, usePlace } from './view-state.ts'
 
 interface FileCardProps {
   name: string
-  /** Null while it is loaded. */
+  /** The result; null while loading. */
   result: FileResult | null
   error: unknown
   retry: () => void
@@ -19,13 +19,13 @@ interface FileCardProps {
   viewed: boolean
   onViewed: (viewed: boolean) => void
   links: LineLinks
-  /** The address names this file. */
+  /** True if the address names this file. */
   wanted: boolean
-  /** Large files far down are drawn when they are asked for. */
+  /** True if the file is drawn at once; large files far down are drawn on demand. */
   startsOpen: boolean
 }
 
-/** One changed file: its path, what was counted, and its lines. */
+/** Shows one changed file: its path, its counts, and its lines. */
 export function FileCard({ name, result, error, retry, viewed, onViewed, wanted, startsOpen, ...view }: FileCardProps) {
   const card = useRef<HTMLElement>(null)
   const id = useId().replaceAll(':', '')
@@ -96,7 +96,7 @@ function StateBadge({ state }: Pick<FileResult, 'state'>) {
   return <Badge tone={tone}>{word}</Badge>
 }
 
-/** `+12 −3`; a side without lines is left out. */
+/** Shows `+12 −3`, without a side that has no lines. */
 export const Counts = ({ added, removed }: { added: number; removed: number }) => (
   <span class="code-counts number small">
     {added > 0 && (
@@ -121,7 +121,7 @@ interface FileListProps {
   place: ReturnType<typeof usePlace>
 }
 
-/** The changed files by their folders, each a link to its lines. */
+/** Shows the changed files by folder, each a link to its lines. */
 export function FileList({ files, results, viewed, place }: FileListProps) {
   return (
     <nav class="code-list" aria-label="Changed files">

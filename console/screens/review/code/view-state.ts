@@ -3,7 +3,7 @@ import { readStored, writeStored } from '../../../client/stored.ts'
 import { type AnySearch, useAnySearch, useSearchChange } from '../../../client/use-address.ts'
 import { useMedia } from '../../../ui/use-media.ts'
 
-/** The place in the code that the address names: `?part=code&file=main.tf&line=12&attempt=2`. */
+/** Returns the place in the code that the address names: `?part=code&file=main.tf&line=12&attempt=2`. */
 export function usePlace() {
   const { file, line, attempt, round } = useAnySearch()
   const change = useSearchChange()
@@ -28,10 +28,10 @@ export function usePlace() {
 export type Layout = 'unified' | 'split'
 
 const KEY = 'platform.code-layout'
-/** Two versions side by side need room for two lines of code. */
+/** The minimum width for two versions side by side. */
 const WIDE = '(min-width: 70rem)'
 
-/** The layout of diffs in this browser. A narrow screen always shows one version below the other. */
+/** Returns the layout of diffs in this browser. A narrow screen always shows one version below the other. */
 export function useLayout() {
   const [chosen, setChosen] = useState<Layout>(() => (readStored(localStorage, KEY) === 'split' ? 'split' : 'unified'))
   const wide = useMedia(WIDE)
@@ -42,7 +42,7 @@ export function useLayout() {
   return { layout: wide ? chosen : 'unified', wide, choose } as const
 }
 
-/** The names of the files of a round that somebody marked as viewed, stored for this tab. */
+/** Returns the names of the viewed files of a round, stored for this tab. */
 export function useViewed(sessionId: string, round: number) {
   const key = `platform.viewed.${sessionId}.${round}`
   const [all, setAll] = useState<Record<string, readonly string[]>>({})

@@ -14,9 +14,9 @@ import {
   writeFilter,
 } from './plan-filter.ts'
 
-/** An address is written when somebody stopped typing for so long. */
+/** The delay after the last key before the address changes. */
 const TYPED_MS = 200
-/** A list of modules that is longer than this is no choice any more; the search finds them. */
+/** The maximum length of the list of modules. For more modules there is the search. */
 const MAX_MODULES = 300
 
 interface ToolsProps {
@@ -63,7 +63,7 @@ export function ListTools({ document, filter, shown, onAll }: ToolsProps) {
   )
 }
 
-/** The search field. Its text reaches the address a moment later. */
+/** Shows the search field. Its text reaches the address after a delay. */
 function SearchField({ text, onSearch }: { text: string; onSearch: (text: string) => void }) {
   const [typed, setTyped] = useState(text)
   const written = useRef(text)

@@ -3,17 +3,17 @@ import { searchable } from '../../../ui/plan/values.ts'
 
 /** The filter of the listed resources, as in the address. */
 export interface Filter {
-  /** Empty: all that happens, without what stays as it is. */
+  /** The actions; empty for all except resources without changes. */
   actions: readonly Action[]
   search: string
   critical: boolean
   findings: boolean
   outside: boolean
-  /** Address of a module, with those inside of it; empty text: the root module alone; null: all. */
+  /** The address of a module, whose nested modules count as well; empty for the root module alone, null for all. */
   module: string | null
 }
 
-/** Destroying comes first: whoever reads only the beginning has seen what cannot be undone. */
+/** Deletions first, so that a reader of the beginning has seen what cannot be undone. */
 const ORDER: readonly Action[] = ['delete', 'replace', 'forget', 'update', 'create', 'import', 'move', 'read', 'none']
 export const SEVERITIES = ['critical', 'error', 'warning', 'info'] as const
 /** The actions of the filter, by severity. */
@@ -21,7 +21,7 @@ export const FILTER_ACTIONS = ORDER
 
 const isAction = (text: string): text is Action => (ORDER as readonly string[]).includes(text)
 
-/** Reads the search parameters of the address; what makes no sense there is left out. */
+/** Reads the search parameters of the address; invalid ones are ignored. */
 export function readFilter(search: Record<string, unknown>): Filter {
   return {
     actions: asText(search.action).split(',').filter(isAction),
@@ -33,11 +33,11 @@ export function readFilter(search: Record<string, unknown>): Filter {
   }
 }
 
-/** The router reads `1` as a number and `true` as a boolean; an address of a resource may look like JSON. */
+/** Returns a search parameter as text: the router reads `1` as a number, and some addresses as JSON. */
 export const asText = (value: unknown): string =>
   typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value)
 
-/** The part of the address for a filter. */
+/** Returns the search parameters of a filter. */
 export const writeFilter = (filter: Filter): Record<string, unknown> => ({
   action: filter.actions.join(',') || undefined,
   search: filter.search || undefined,
@@ -78,7 +78,7 @@ export function sortResources(resources: readonly PlannedResource[]): PlannedRes
     .map(({ resource }) => resource)
 }
 
-/** The resources that a filter leaves. When nothing happens at all, what stays is shown. */
+/** Returns the resources that match a filter. When a plan has no changes at all, unchanged resources are included. */
 export function filterResources(resources: readonly PlannedResource[], filter: Filter): PlannedResource[] {
   const words = filter.search.toLowerCase().split(/\s+/).filter(Boolean)
   const isQuiet = resources.every(({ action }) => action === 'none')
@@ -106,7 +106,7 @@ const contains = (resource: PlannedResource, word: string): boolean =>
       (word.length > 1 && searchable(attribute).includes(word)),
   )
 
-/** The modules that resources are in, in alphabetical order. */
+/** Returns the modules of resources in alphabetical order. */
 export const modulesOf = (resources: readonly PlannedResource[]): string[] =>
   [...new Set(resources.flatMap(({ module_address }) => module_address ?? []))].sort()
 
@@ -119,7 +119,7 @@ export function countFindings(document: PlanDocument): [severity: Finding['sever
   ]).filter(([, count]) => count > 0)
 }
 
-/** Names of findings for addresses: their rule, and from the second one of a rule on which one it is. */
+/** Returns names of findings for addresses: the rule, with a number from its second finding on. */
 export function findingNames(findings: readonly { rule_id: string }[]): string[] {
   const seen = new Map<string, number>()
   return findings.map(({ rule_id }) => {

@@ -10,7 +10,7 @@ import { ResourceList } from './resource-list.tsx'
 import type { RoundPlan } from './use-chosen-plan.ts'
 import { useChosenPlan } from './use-chosen-plan.ts'
 
-/** The plan, resource by resource; its text where it cannot be read as data. */
+/** Shows the plan resource by resource, or its text if it cannot be read as data. */
 export function PlanPart({ session, round }: { session: Session; round: Round }) {
   const { plan, plans, read, document } = useChosenPlan(session, round)
   return (

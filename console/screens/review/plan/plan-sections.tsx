@@ -20,7 +20,7 @@ interface SectionsProps {
   plan: RoundPlan | null
 }
 
-/** The parts of a plan besides its resources. Those that need attention are open. */
+/** Shows the parts of a plan besides its resources. Those that need attention are open. */
 export function PlanSections({ session, round, document, plan }: SectionsProps) {
   const { statements, findings, outside_targets, drift, drift_left_out, outputs } = document
   return (
@@ -181,7 +181,6 @@ const Drift = ({ drift, leftOut }: { drift: PlanDocument['drift']; leftOut: numb
   </Section>
 )
 
-/** The outputs that change. */
 export const Outputs = ({ outputs }: { outputs: PlanDocument['outputs'] }) => (
   <Section
     title={
@@ -216,7 +215,7 @@ interface SectionProps {
   children: ComponentChildren
 }
 
-/** A part of the page that is opened on demand. */
+/** Shows a part of the page that is opened on demand. */
 export const Section = ({ title, open = false, children }: SectionProps) => (
   <details class="review-section" open={open}>
     <summary>{title}</summary>

@@ -10,11 +10,11 @@ const MAX_TEXT = 200_000
 interface PlanTextsProps {
   session: Session
   plans: readonly RoundPlan[]
-  /** The one that is open at first; null: all are. */
+  /** The plan that is open at first; null for all. */
   first: RoundPlan | null
 }
 
-/** Plans as the engine wrote them, the last one first. Each is read when it is opened. */
+/** Shows plans as the engine wrote them, the last one first. Each is read when it is opened. */
 export const PlanTexts = ({ session, plans, first }: PlanTextsProps) => (
   <div class="review-sections">
     {plans.toReversed().map((plan) => (

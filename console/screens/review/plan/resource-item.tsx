@@ -10,17 +10,17 @@ import { findingNames, worstOf } from './plan-filter.ts'
 
 interface ResourceItemProps {
   resource: PlannedResource
-  /** Number of its round, for links. */
+  /** The number of its round, for links. */
   round: number
   isOpen: boolean
-  /** True for the one row that the tab key reaches; arrow keys lead to the others. */
+  /** True for the one row that the Tab key reaches; arrow keys lead to the others. */
   isStop: boolean
-  /** The rule that the address of the page names in this resource. */
+  /** The rule of this resource's finding that the address names. */
   finding: string | null
   onToggle: () => void
 }
 
-/** A resource of a plan: what happens to it in one line, and everything else when it is opened. */
+/** Shows the action of a resource in one line, and its details when it is opened. */
 export const ResourceItem = ({ resource, round, isOpen, isStop, finding, onToggle }: ResourceItemProps) => (
   <article class="review-resource">
     <h4>
@@ -41,7 +41,7 @@ export const ResourceItem = ({ resource, round, isOpen, isStop, finding, onToggl
   </article>
 )
 
-/** The address, in which the name stands out from the modules before it. */
+/** Shows an address, with the name emphasized over its modules. */
 function Address({ resource: { address, module_address } }: { resource: PlannedResource }) {
   const inModule = module_address !== null && address.startsWith(`${module_address}.`)
   const name = inModule ? address.slice(module_address.length + 1) : address
@@ -115,11 +115,11 @@ interface FindingItemProps {
   finding: Finding
   /** The address of this finding. */
   link: string
-  /** The address of the page names it. */
+  /** True if the address of the page names it. */
   linked: boolean
 }
 
-/** A finding of a rule, with its suggested fix. */
+/** Shows a finding of a rule, with its suggested fix. */
 export function FindingItem({ finding, link, linked }: FindingItemProps) {
   const item = useRef<HTMLLIElement>(null)
   useEffect(() => {

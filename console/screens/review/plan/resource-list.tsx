@@ -10,7 +10,7 @@ import { useListKeys, useRows } from './use-rows.ts'
 
 const NO_FILTER = writeFilter(readFilter({}))
 
-/** The resources of a plan. The page itself scrolls, and only what is in sight is drawn. */
+/** Shows the resources of a plan. The page itself scrolls, and only visible rows are drawn. */
 export function ResourceList({ document, round }: { document: PlanDocument; round: Round }) {
   const { search, change } = useReviewAddress()
   const sorted = useMemo(() => sortResources(document.resources), [document])
@@ -58,7 +58,7 @@ export function ResourceList({ document, round }: { document: PlanDocument; roun
   )
 }
 
-/** The filter that shows what stays as well. */
+/** Returns the filter that includes unchanged resources. */
 const whole = ({ summary }: PlanDocument): string =>
   Object.entries(summary)
     .filter(([, count]) => count > 0)
@@ -122,10 +122,7 @@ interface Linked extends Omit<RowsProps, 'round'> {
   change: ReturnType<typeof useReviewAddress>['change']
 }
 
-/**
- * Opens, shows and focuses the row that the address names. Answers the function that opens or closes a row, which writes
- * into the address what was opened, so that the address can be given to others.
- */
+/** Opens, shows and focuses the row in the address. Returns a function that toggles a row and updates the address. */
 function useLinkedRow({ shown, linked, open, rows, keys, change }: Linked) {
   /** The last row opened by a click, which must not be scrolled to. */
   const seen = useRef<string | null>(null)
@@ -154,7 +151,7 @@ function useLinkedRow({ shown, linked, open, rows, keys, change }: Linked) {
 /** Runs after the next paint, so that the page responds first. */
 const afterPaint = (work: () => void): void => void requestAnimationFrame(() => setTimeout(work))
 
-/** The open rows of a list: all or none, except those that were toggled. */
+/** Tracks the open rows of a list: all or none, except those that were toggled. */
 function useOpenRows() {
   const [state, setState] = useState<{ all: boolean; turned: ReadonlySet<string> }>({ all: false, turned: new Set() })
   const isOpen = (key: string) => state.turned.has(key) !== state.all

@@ -2,7 +2,7 @@ import type { PlanDocument, Round, Session } from '../../../client/api/schemas.t
 import { useJsonArtifact } from '../../../client/sessions/use-artifact.ts'
 import { useReviewAddress } from '../review-address.ts'
 
-/** The plan of a round that is shown, as data as soon as it was read. `document` is null until then, and on a fault. */
+/** Reads the selected plan of a round as data. `document` is null until it is loaded, and on failure. */
 export function useChosenPlan(session: Session, round: Round) {
   const { search } = useReviewAddress()
   const { plan, plans } = choosePlan(round, search.plan)
@@ -13,7 +13,7 @@ export function useChosenPlan(session: Session, round: Round) {
 
 export type RoundPlan = Round['plans'][number]
 
-/** The plans of a round that can be read as data, and the one to show: what the address names, else the last one. */
+/** Returns the readable plans of a round and the one to show: the one that the address names, otherwise the last. */
 export function choosePlan(round: Round, id: unknown): { plan: RoundPlan | null; plans: RoundPlan[] } {
   const plans = round.plans.filter(({ document_url }) => document_url !== null)
   return { plan: plans.find((plan) => plan.id === Number(id)) ?? plans.at(-1) ?? null, plans }

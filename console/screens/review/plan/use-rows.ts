@@ -8,13 +8,13 @@ const STEPS: Record<string, number> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }
 const MAX_FRAMES = 30
 
 /**
- * Moves the focus through the rows of a long list of which only a part is drawn: arrows, j and k, Home and End.
- * @param show brings a row into sight
- * @param box the element that holds the rows; the button of a row has `data-row` inside of `data-index`
+ * Moves the focus through the rows of a long list that is drawn in part: arrows, j and k, Home and End.
+ * @param show scrolls to a row
+ * @param box the element that holds the rows; the button of a row has `data-row` inside `data-index`
  */
 export function useListKeys(count: number, show: (index: number) => void, box: () => HTMLElement | null) {
   const [active, setActive] = useState(0)
-  /** The row that gets the focus once it is drawn. Further keys count from there. */
+  /** The row to focus once it is drawn. Further keys count from there. */
   const wish = useRef<number | null>(null)
   const frame = useRef(0)
   useEffect(() => () => cancelAnimationFrame(frame.current), [])
@@ -49,7 +49,7 @@ const ROW_PX = 45
 /** The height of the sticky top of the page; see `.bar`, and `.review-tools` on wide pages. */
 const covered = (): number => (window.matchMedia('(max-width: 52rem)').matches ? 64 : 190)
 
-/** Draws of a long list in the page only what is in sight, and the row that has the focus. */
+/** Draws only the visible rows of a long list, and the focused one. */
 export function useRows(box: RefObject<HTMLElement | null>, shown: readonly PlannedResource[]) {
   const [top, setTop] = useState(0)
   const kept = useRef(-1)
@@ -59,7 +59,7 @@ export function useRows(box: RefObject<HTMLElement | null>, shown: readonly Plan
       if (element) setTop(Math.round(element.getBoundingClientRect().top + window.scrollY))
     }
     measure()
-    // Whatever above opens or closes moves the list.
+    // The list moves when content above it opens or closes.
     const watch = new ResizeObserver(measure)
     watch.observe(document.body)
     return () => watch.disconnect()

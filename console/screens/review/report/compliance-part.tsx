@@ -15,7 +15,7 @@ interface PartProps {
   round: Round
 }
 
-/** The compliance check of a round: its findings and its passed rules. */
+/** Shows the compliance check of a round: its findings and its passed rules. */
 export function CompliancePart({ session, round }: PartProps) {
   const check = round.compliance_checks.at(-1)
   return (
@@ -99,7 +99,7 @@ function Verdict({ check }: { check: Compliance }) {
       {summary && (
         <div>
           <Prose text={summary} />
-          {/* Where code has found something, the text begins with that. */}
+          {/* If code found something, the text begins with that. */}
           {byCode > 0 && <Origin by="code" />} <Origin by="model" />
         </div>
       )}

@@ -15,23 +15,21 @@ export interface Finding {
 export interface Compliance {
   passed: boolean
   summary: string
-  /** The most severe first. */
+  /** The findings, the most severe first. */
   findings: Finding[]
-  /** Rules without a finding, by what they are about. */
+  /** The rules without a finding, by area. */
   passedGroups: { area: string; by: 'code' | 'model'; rules: { id: string; name: string }[] }[]
   checkedByCode: number
   checkedByModel: number
 }
 
-/** Ids of the rules that are written in code, `aws.network.open-all-ports`. A model names its own without dots. */
+/** The ids of rules in code, such as `aws.network.open-all-ports`. A model's own ids have no dots. */
 const CODE_RULE = /^(common|aws|azure|gcp|oci|kubernetes)\.[a-z0-9-]+\.[a-z0-9-]+$/
 
 const isCodeRule = (id: string): boolean => id.length < 200 && CODE_RULE.test(id)
 
 /**
- * Reads a compliance check; null when the document is none.
- * @param plan the plan that was checked. What code has found stands in it, so a model that borrows the id of a rule is
- * not taken for code
+ * Reads a compliance check, or null. Only findings in `plan` count as code's, even if a model uses the id of a rule.
  */
 export function readCompliance(document: unknown, plan: PlanDocument | undefined): Compliance | null {
   const { passed, summary, violations, checked_rules } = objectOf(document)
@@ -88,14 +86,11 @@ function groupRules(ids: readonly string[]): Compliance['passedGroups'] {
   }))
 }
 
-/** `open admin port` of `aws.network.open-admin-port`. */
+/** Returns the name of a rule: `open admin port` for `aws.network.open-admin-port`. */
 export const nameOfRule = (id: string): string =>
   (isCodeRule(id) ? (id.split('.').at(-1) ?? id) : id).replaceAll(/[_-]+/g, ' ')
 
-/**
- * Returns the place of a resource block in these files. Blocks of modules are not searched, because
- * an address does not say in which folder the module is.
- */
+/** Returns the place of a resource block in these files; null for modules, whose folder is unknown. */
 export function findBlock(
   address: string,
   files: readonly { name: string; lines: readonly { text: string; after: number | null }[] }[],

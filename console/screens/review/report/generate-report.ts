@@ -26,7 +26,7 @@ export interface Point {
   by: 'code' | 'model'
 }
 
-/** Reads the report of a generate round; null when the document is none. */
+/** Reads the report of a generate round; null for any other document. */
 export function readGenerateReport(document: unknown): GenerateReport | null {
   const { summary, detailed_changes, potential_impact, estimated_costs } = objectOf(document)
   if (potential_impact === undefined && detailed_changes === undefined) return null
@@ -58,7 +58,7 @@ function readChange(value: unknown): GenerateReport['changes'][number] {
   }
 }
 
-/** Entries that code writes, whatever the model has said under these titles. */
+/** The entries that code writes, even if the model used these titles. */
 const BY_CODE = [
   'checked against the request',
   'outside the targets',
@@ -98,7 +98,7 @@ function readCosts(value: unknown): GenerateReport['costs'] {
   }
 }
 
-/** An amount in the currency of the report. A currency that the browser does not know stands beside the number. */
+/** Formats an amount in the report's currency. A currency unknown to the browser follows the number. */
 export function formatAmount(amount: number, currency: string): string {
   try {
     return new Intl.NumberFormat('en-GB', { style: 'currency', currency, currencyDisplay: 'narrowSymbol' }).format(
@@ -111,5 +111,5 @@ export function formatAmount(amount: number, currency: string): string {
 
 const ADDRESS = /(?:^|\s)((?:module\.[\w-]+(?:\[(?:\d+|"[^"]*")\])?\.)*[\w-]+\.[\w-]+(?:\[(?:\d+|"[^"]*")\])?)$/
 
-/** The address with which a line of a code's list ends: `create aws_s3_bucket.logs`. */
+/** Returns the address at the end of a line of a list by code: `create aws_s3_bucket.logs`. */
 export const addressIn = (line: string): string | null => (line.length > 500 ? null : (ADDRESS.exec(line)?.[1] ?? null))

@@ -14,7 +14,7 @@ const ACTIONS: Record<keyof GenerateReport['counts'], Action> = {
   delete: 'delete',
 }
 
-/** The report of a generate round: how much the plan could break, what happens, what was checked, and what it costs. */
+/** Shows the report of a generate round: impact, changes, checks, and cost. */
 export const GenerateView = ({ report }: { report: GenerateReport }) => (
   <>
     <Impact report={report} />
@@ -65,7 +65,7 @@ function Impact({ report: { banner, counts, summary } }: { report: GenerateRepor
 const MAX_ITEMS = 50
 
 function Points({ points, changes }: { points: readonly Point[]; changes: GenerateReport['changes'] }) {
-  // What only repeats the sentence about a resource is said below, beside that resource.
+  // Changes that only repeat the sentence about a resource are shown with that resource.
   const said = new Set(changes.map(({ name, summary }) => `${name}\n${summary}`))
   const own = points.filter(({ title, lead, items }) => items.length > 0 || !said.has(`${title}\n${lead}`))
   const sorted = [...own.filter(({ by }) => by === 'code'), ...own.filter(({ by }) => by === 'model')]
@@ -150,7 +150,7 @@ function Changes({ changes }: Pick<GenerateReport, 'changes'>) {
 
 const PRICING = { fixed: 'fixed', usage_based: 'usage-based', free: 'free' } as const
 
-/** The monthly costs of the plan: rows by a model, their sum by code. */
+/** Shows the monthly costs of the plan: rows by a model, their sum by code. */
 function Costs({ costs }: { costs: GenerateReport['costs'] }) {
   const { currency, rows, total } = costs
   return (

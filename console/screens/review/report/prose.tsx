@@ -2,7 +2,7 @@ import { shorten, visibleText } from '../../../ui/words.ts'
 
 const MAX_LENGTH = 8_000
 
-/** Words of a report. Quoted names stand in the letters of code; everything else is shown as it was written. */
+/** Shows the text of a report unchanged, with quoted names as code. */
 export function Prose({ text, class: name }: { text: string; class?: string }) {
   const paragraphs = visibleText(shorten(text, MAX_LENGTH))
     .split(/\n{2,}/)

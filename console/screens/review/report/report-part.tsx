@@ -14,7 +14,6 @@ import { Prose } from './prose.tsx'
 
 type Report = Round['reports'][number]
 
-/** The report of a round. */
 export function ReportPart({ session, round }: { session: Session; round: Round }) {
   const report = round.reports.at(-1)
   return (
@@ -73,13 +72,13 @@ function ReportView({ session, report, preview }: { session: Session; report: Re
 const TONES: Record<string, Tone> = { Succeeded: 'good', Success: 'good', Partial: 'warn', Failed: 'bad' }
 const MAX_ITEMS = 200
 
-/** `resource_address` as `Resource address`. */
+/** Returns `Resource address` for `resource_address`. */
 const nameOfKey = (key: string): string => {
   const words = key.replaceAll(/[_\s]+/g, ' ').trim()
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** A report of any type in the order of its keys: status and numbers first, then texts, then lists. */
+/** Shows a report of any type, by key: status and numbers first, then texts, then lists. */
 function PlainView({ document, preview }: { document: unknown; preview: boolean }) {
   const { status, summary, ...rest } = objectOf(document)
   const counts = Object.entries(objectOf(summary)).filter(([, value]) => typeof value === 'number')

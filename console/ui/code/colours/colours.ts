@@ -7,7 +7,7 @@ import 'prismjs/components/prism-json.js'
 import 'prismjs/components/prism-yaml.js'
 import type { Token } from '../lines/words.ts'
 
-/** A line of code, or a line within a text or a comment that began on an earlier line. */
+/** The mode of a line: code, or within a text or comment that began on an earlier line. */
 export type LineMode = 'code' | 'string' | 'comment'
 
 const KINDS: Record<string, string> = {
@@ -22,10 +22,10 @@ const KINDS: Record<string, string> = {
   string: 'string',
   variable: 'string',
 }
-/** Longer lines stay without colours. */
+/** The length above which a line is not coloured. */
 const MAX_LENGTH = 1_000
 
-/** One line in its colours. Texts are only cut into parts: nothing of them becomes HTML. */
+/** Splits a line into coloured tokens. No text becomes HTML. */
 export function colourLine(text: string, language: string, mode: LineMode): Token[] {
   if (mode !== 'code') return [{ text, kind: mode }]
   const grammar = Prism.languages[language]
@@ -37,7 +37,7 @@ function flatten(content: PrismToken | PrismToken[], kind: string): Token[] {
   if (typeof content === 'string') return [{ text: content, kind }]
   if (Array.isArray(content)) return content.flatMap((part) => flatten(part, kind))
   const names = [content.alias ?? [], content.type].flat()
-  // An interpolation is code again, so it loses the colour of the text around it.
+  // An interpolation is code, so it loses the colour of the text around it.
   const own = content.type === 'interpolation' ? '' : (names.map((name) => KINDS[name]).find(Boolean) ?? kind)
   return flatten(content.content, own)
 }

@@ -1,4 +1,4 @@
-/** The parts of prismjs that we use. Its modules put themselves into a global `Prism`. */
+/** The parts of prismjs that are used here. Its modules add themselves to a global `Prism`. */
 declare module 'prismjs/components/prism-core.js' {
   export type PrismToken = string | { type: string; alias?: string | string[]; content: PrismToken | PrismToken[] }
   const Prism: {

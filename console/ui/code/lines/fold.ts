@@ -1,30 +1,28 @@
-/** Lines that are shown, or lines that are folded away. `to` is behind the last one. */
+/** Lines that are shown or folded; `to` is exclusive. */
 export interface Piece {
   kind: 'shown' | 'folded'
   from: number
   to: number
-  /** The start of the unchanged part; lines of it may have been opened. */
+  /** The start of the unchanged part, whose lines may have been opened. */
   stretch: number
 }
 
-/** Lines that stay beside a change. */
+/** The number of unchanged lines beside a change. */
 const CONTEXT = 3
-/** A fold that hides fewer lines saves nothing. */
+/** The minimum size of a fold. */
 const MIN_FOLDED = 4
 
 interface Unfolded {
   /** The number of opened lines, by the start of the fold. */
   opened?: ReadonlyMap<number, number>
-  /** A line that has to be shown with those around it. */
+  /** A line that must be shown with its context. */
   reveal?: number | null
   /** The maximum number of shown lines. */
   limit?: number
 }
 
 /**
- * Folds what is unchanged away. A file without any change is shown whole.
- * @param changed for each line whether it is one of a change
- * Returns the pieces in order, and the number of lines beyond the limit.
+ * Folds unchanged lines unless all are; `changed` marks the others. Also returns the number of lines beyond the limit.
  */
 export function foldLines(
   changed: readonly boolean[],
@@ -83,7 +81,7 @@ function cut(pieces: readonly Piece[], limit: number): { pieces: Piece[]; left: 
 const BLOCK = /^[a-z][\w-]*(?:\s+(?:[\w-]+|"[^"]*"))*\s*\{\s*$/
 const MAX_BACK = 500
 
-/** The block of the top level in which a line stands, `resource "aws_s3_bucket" "logs"`; null outside of all. */
+/** Returns the top-level block that contains a line, such as `resource "aws_s3_bucket" "logs"`; null outside. */
 export function blockAround(texts: readonly string[], index: number): string | null {
   for (let line = index - 1; line >= 0 && index - line <= MAX_BACK; line -= 1) {
     const text = (texts[line] ?? '').slice(0, 200)

@@ -1,23 +1,19 @@
 import { diffArrays } from 'diff'
 
-/** One line of a diff. */
 export interface Row {
   kind: 'same' | 'added' | 'removed'
-  /** Line number before and after, counted from 1; null on the side that does not have it. */
+  /** The line numbers before and after, counted from 1; null on a side without the line. */
   before: number | null
   after: number | null
   text: string
-  /** The last line of a file that does not end with a line break. */
+  /** True for the last line of a file that does not end with a line break. */
   unended?: true
 }
 
 const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/
 const KINDS: Record<string, Row['kind']> = { '+': 'added', '-': 'removed' }
 
-/**
- * Reads a unified diff of one file. It goes by the first character of each line and not by the counts of the hunk:
- * masking may have made one line of several, and such a diff has to stay readable.
- */
+/** Reads a unified diff of one file. The counts of the hunk are ignored, because masking may have joined lines. */
 export function readDiff(diff: string): Row[] {
   const lines = splitLines(diff).lines
   const first = lines.findIndex((line) => HUNK.test(line))
@@ -42,7 +38,7 @@ export function readDiff(diff: string): Row[] {
   return withoutReturns(rows)
 }
 
-/** A text as rows of one kind. */
+/** Returns a text as rows of one kind. */
 export function readWhole(text: string, kind: Row['kind'] = 'same'): Row[] {
   const { lines, ended } = splitLines(text)
   const next = { before: 1, after: 1 }
@@ -52,7 +48,7 @@ export function readWhole(text: string, kind: Row['kind'] = 'same'): Row[] {
   return withoutReturns(rows)
 }
 
-/** Makes a row and counts on. */
+/** Returns a row and advances the line numbers. */
 export function numbered(kind: Row['kind'], text: string, next: { before: number; after: number }): Row {
   const before = kind === 'added' ? null : next.before++
   const after = kind === 'removed' ? null : next.after++
@@ -65,13 +61,12 @@ function splitLines(text: string): { lines: string[]; ended: boolean } {
   return { lines: ended ? lines.slice(0, -1) : lines, ended }
 }
 
-/** Removes carriage returns when every line ends with one. When only some do, they are shown. */
+/** Removes carriage returns if every line ends with one. Otherwise they are shown. */
 function withoutReturns(rows: Row[]): Row[] {
   if (!rows.every(({ text, unended }) => unended || text.endsWith('\r'))) return rows
   return rows.map((row) => ({ ...row, text: row.text.replace(/\r$/, '') }))
 }
 
-/** The lines of one side of a diff. */
 export const sideOf = (rows: readonly Row[], side: 'before' | 'after'): Row[] =>
   rows.filter((row) => row[side] !== null)
 
@@ -80,7 +75,7 @@ export const countChanges = (rows: readonly Row[]): { added: number; removed: nu
   removed: rows.filter(({ kind }) => kind === 'removed').length,
 })
 
-/** More differences than this take too long to be found; the texts then count as wholly different. */
+/** The maximum number of differences; beyond it the search is too slow, and the texts count as wholly different. */
 const MAX_EDITS = 2_000
 
 /** Returns the differences of two versions of a file, line by line. */
@@ -110,7 +105,7 @@ export function compareLines(before: readonly Row[], after: readonly Row[]): Row
   ]
 }
 
-/** A line without a line break at its end is another one than the same line with it. */
+/** Returns the identity of a line, which includes a missing line break at its end. */
 const identity = ({ text, unended }: Row): string => (unended ? `${text}\0` : text)
 
 function commonLength(one: readonly Row[], other: readonly Row[]): number {

@@ -1,14 +1,14 @@
 import { diffArrays } from 'diff'
 import type { Row } from './rows.ts'
 
-/** A part of a line, from the first character to before the last. */
+/** A part of a line; the end is exclusive. */
 export type Range = readonly [from: number, to: number]
 
 const WORD = /[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu
-/** Words of longer lines are not compared. */
+/** The length above which the words of a line are not compared. */
 const MAX_LENGTH = 1_000
 const MAX_EDITS = 150
-/** Lines that have less in common are other lines, and marks in them would only confuse. */
+/** The minimum share in common. Marks in lines with less would only confuse. */
 const MIN_COMMON = 0.35
 
 /** Returns the parts in which two lines differ; null when the lines are too different or too long. */
@@ -34,7 +34,7 @@ export function compareWords(before: string, after: string): { before: Range[]; 
 
 const solid = (text: string): number => text.replaceAll(/\s+/g, '').length
 
-/** Marks that only a blank separates become one. */
+/** Joins marks that only a blank separates. */
 function joinClose(ranges: readonly Range[], text: string): Range[] {
   const joined: Range[] = []
   for (const range of ranges) {
@@ -45,10 +45,7 @@ function joinClose(ranges: readonly Range[], text: string): Range[] {
   return joined
 }
 
-/**
- * Pairs removed with added lines within each group of changed lines: by their order where there are as
- * many of both, otherwise by the name of the argument that they set.
- */
+/** Pairs removed with added lines in each group: by order if there are as many of both, otherwise by argument. */
 export function pairLines(rows: readonly Row[]): Map<Row, Row> {
   const pairs = new Map<Row, Row>()
   for (let start = 0; start < rows.length; start += 1) {
@@ -90,7 +87,7 @@ function keyOf({ text }: Row): string {
   return /^"?[\w.-]+"?(?=\s*[=:{])/.exec(line)?.[0] ?? line
 }
 
-/** The changed parts of every line that became another one. */
+/** Returns the changed parts of every paired line. */
 export function markWords(rows: readonly Row[], pairs: ReadonlyMap<Row, Row>): Map<Row, Range[]> {
   const marks = new Map<Row, Range[]>()
   for (const row of rows) {
@@ -104,19 +101,19 @@ export function markWords(rows: readonly Row[], pairs: ReadonlyMap<Row, Row>): M
   return marks
 }
 
-/** A part of a line as the colours see it. */
+/** A coloured part of a line. */
 export interface Token {
   text: string
-  /** Empty: without a colour. */
+  /** The kind of the token; empty for no colour. */
   kind: string
 }
 
 interface Segment extends Token {
-  /** It differs from the other version of the line. */
+  /** True if it differs from the other version of the line. */
   marked: boolean
 }
 
-/** Cuts the tokens of a line where a mark begins or ends. */
+/** Splits the tokens of a line where a mark begins or ends. */
 export function markTokens(tokens: readonly Token[], marks: readonly Range[]): Segment[] {
   const edges = marks.flat()
   const segments: Segment[] = []
@@ -135,13 +132,13 @@ export function markTokens(tokens: readonly Token[], marks: readonly Range[]): S
   return segments
 }
 
-/** Two lines that stand beside each other. A line that is the same on both sides stands in both. */
+/** Two lines side by side. An unchanged line is on both sides. */
 interface SplitLine {
   left: Row | null
   right: Row | null
 }
 
-/** Puts the lines of a diff beside each other: those of a pair in one row, the others with an empty place. */
+/** Arranges the lines of a diff side by side: pairs in one row, other lines beside an empty place. */
 export function splitRows(rows: readonly Row[], pairs: ReadonlyMap<Row, Row>): SplitLine[] {
   const lines: SplitLine[] = []
   const waiting: Row[] = []
