@@ -39,7 +39,7 @@ export async function buildConsole({ outdir = DIST, minify = true }: Options = {
     const [scripts, alone, page] = await Promise.all([
       buildScripts('main.tsx', { root: ROOT, minify }),
       build({ ...common, entryPoints: ALONE, format: 'esm' }),
-      // Classic script: it runs before the page is drawn, which a module cannot.
+      // This is a classic script, because a module cannot run before the page is drawn.
       build({ ...common, entryPoints: ['theme.ts'], format: 'iife' }),
     ])
     await Promise.all(scripts.map(({ name, text }) => writeFile(join(folder, 'assets', name), text)))

@@ -24,7 +24,7 @@ import { SchemaCache } from './schema/cache.ts'
 import { type IacSettings, readSettings } from './settings.ts'
 import type { Engine } from './types.ts'
 
-/** An ended job can be asked for during this hour. */
+/** Time for which an ended job can be read. */
 const RETENTION_MS = 3_600_000
 const SWEEP_MS = 60_000
 
@@ -39,8 +39,8 @@ interface Surroundings {
 export const main = (): Promise<void> => runService(iacService({ env: process.env, fetch }))
 
 /**
- * The service as the frame of all sidecars runs it. At its stop the engines are interrupted, their jobs fail with 503,
- * and answers that wait for a job are given at once.
+ * Creates the service. On stop the engines are interrupted, their jobs fail with 503, and waiting requests are answered
+ * at once.
  */
 export function iacService(given: Surroundings): Service<IacSettings> {
   return {
@@ -78,7 +78,7 @@ export function iacService(given: Surroundings): Service<IacSettings> {
   }
 }
 
-/** Finds the engine, or downloads it where that is allowed, and asks for its version. Errors: `SettingsError`. */
+/** Finds the engine, or downloads it if allowed, and reads its version. Errors: `SettingsError`. */
 async function openEngine(settings: IacSettings, { env, fetch }: Surroundings, log: Logger): Promise<Engine> {
   const download = () =>
     downloadEngine({
@@ -96,7 +96,7 @@ async function openEngine(settings: IacSettings, { env, fetch }: Surroundings, l
   return probeEngine(binary, env, log)
 }
 
-/** Takes up the jobs of an earlier process and is ready for new ones. */
+/** Loads the jobs of an earlier process and accepts new ones. */
 async function openJobs(options: {
   settings: IacSettings
   surroundings: Surroundings

@@ -3,8 +3,8 @@ import { access, realpath, stat } from 'node:fs/promises'
 import { z } from 'zod'
 import { ENGINE_PROVIDERS, type JobKind, type JobRequest } from './types.ts'
 
-// Values become arguments and environment entries of a process. They must therefore hold no NUL, and must not begin
-// with `-` where the engine could read them as an option.
+// Values become arguments and environment entries of a process: they must hold no NUL, and must not begin with `-`
+// where the engine could read them as an option.
 const noNul = (text: z.ZodString) => text.refine((value) => !value.includes('\0'), 'must not contain NUL')
 const workspacePath = noNul(z.string().min(1).max(4096).startsWith('/', 'must be an absolute path'))
 const argument = noNul(z.string().min(1).max(4096)).refine((value) => !value.startsWith('-'), 'must not begin with "-"')
@@ -22,7 +22,7 @@ const text = z.strictObject({
 })
 const scoped = { scope_id: noNul(z.string().min(1).max(1024)), engine_provider: z.enum(ENGINE_PROVIDERS) }
 
-/** Bodies of the submission routes. Keys that are not declared here are refused. */
+/** Bodies of the submission routes. Undeclared keys are refused. */
 export const BODIES: Record<JobKind, z.ZodType<JobRequest>> = {
   init: z.strictObject({ workspace_path: workspacePath, ...scoped }),
   validate: z.strictObject({ workspace_path: workspacePath }),
@@ -57,7 +57,6 @@ export const BODIES: Record<JobKind, z.ZodType<JobRequest>> = {
 
 export const JOB_ID = z.uuid()
 
-/** Submission route of each kind. */
 export const ROUTES: Record<JobKind, string> = {
   init: '/v1/init',
   validate: '/v1/validate',
@@ -72,7 +71,7 @@ export const ROUTES: Record<JobKind, string> = {
   fmt: '/v1/fmt',
 }
 
-/** The real path of a workspace, under which its jobs queue; null when it is no directory that the engine can enter. */
+/** Returns the real path of a workspace, the key of its queue; null if the engine cannot enter it. */
 export async function resolveWorkspace(path: string): Promise<string | null> {
   try {
     const real = await realpath(path)

@@ -22,29 +22,29 @@ export interface IacSettings {
   dataDir: string
   pluginCacheDir: string
   allowHostPrograms: boolean
-  /** Patterns of provider sources; an empty list allows every provider. */
+  /** Patterns of provider sources; empty allows every provider. */
   allowedProviders: string[]
-  /** Folder with providers in the engine's mirror layout; empty where there is none. */
+  /** Folder with providers in the engine's mirror layout; empty for none. */
   providerMirror: string
-  /** Providers of the mirror are looked for in the registry as well. */
+  /** True if providers of the mirror are also looked up in the registry. */
   mirrorAndRegistry: boolean
-  /** The engine downloads nothing. */
+  /** True if the engine downloads nothing. */
   offline: boolean
-  /** Hosts that an offline engine may still reach, the state's for example. */
+  /** Hosts that an offline engine may still reach, for example that of the state. */
   offlineHosts: string
-  /** Largest size of one workspace, in bytes; 0 sets no limit. */
+  /** Limit of one workspace, in bytes; 0 sets none. */
   maxWorkspaceBytes: number
   /** `auto` uses a sandbox where it works, `required` also demands a network of its own for it. */
   sandbox: SandboxChoice
-  /** Targets that engines in a sandbox may reach beside public addresses. */
+  /** Targets beside public addresses that engines in a sandbox may reach. */
   egressAllow: EgressEntry[]
   /** Memory of one engine command with everything that it starts, in bytes. */
   maxMemoryBytes: number
   /** Processes and threads of one engine command. */
   maxProcesses: number
-  /** Further variables that engines in a sandbox see; a name may end in `*`. */
+  /** Additional variables that engines in a sandbox see; a name may end in `*`. */
   engineEnv: string[]
-  /** Further files and folders that engines in a sandbox can read: absolute paths. */
+  /** Absolute paths of additional files and folders that engines in a sandbox can read. */
   engineFiles: string[]
   /** The cloud whose credentials the state needs beside that of the request; `auto` reads it from the override file. */
   stateCloud: (typeof STATE_CLOUDS)[number]
@@ -56,7 +56,7 @@ export type SandboxChoice = (typeof SANDBOX_CHOICES)[number]
 
 const MEBIBYTE = 1024 * 1024
 
-/** Readers of single variables. They add what is wrong to `problems`; the first value of a choice is its default. */
+/** Creates readers of variables. They add errors to `problems`; the first value of a choice is its default. */
 function createReaders(env: Record<string, string | undefined>, problems: string[]) {
   const text = (name: string) => env[name]?.trim() ?? ''
   const number = (name: string, fallback: number, minimum: number, maximum: number, whole = true) => {
@@ -88,10 +88,7 @@ function createReaders(env: Record<string, string | undefined>, problems: string
   return { text, number, flag, list, choice }
 }
 
-/**
- * Reads the settings of the service from its environment. Every value is trimmed, and a blank one counts as unset.
- * Errors: `SettingsError`, which names every wrong variable.
- */
+/** Reads the settings, trimmed; blank counts as unset. Errors: `SettingsError`, which names every wrong variable. */
 export function readSettings(env: Record<string, string | undefined>): IacSettings {
   const problems: string[] = []
   const { text, number, flag, list, choice } = createReaders(env, problems)

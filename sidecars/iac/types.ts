@@ -1,7 +1,7 @@
 import type { ProcessIdentity } from '../../src/runtime/process-identity.ts'
 import type { Problem } from '../shared/problem.ts'
 
-/** Kinds that are additions to the contract. A replacement of this service may leave them out. */
+/** Kinds that are additions to the contract, which a replacement of this service may omit. */
 export const ADDITIONS = ['schema', 'diagnostics', 'fmt'] as const
 export const JOB_KINDS = [
   'init',
@@ -24,7 +24,7 @@ export interface JobRequest {
   scope_id?: string
   engine_provider?: EngineProvider
   plan_file?: string
-  /** SHA-256 that the plan file of an apply must have. */
+  /** The required SHA-256 of an apply's plan file. */
   plan_sha256?: string
   targets?: string[]
   address?: string
@@ -35,13 +35,13 @@ export interface JobRequest {
   texts?: GivenText[]
 }
 
-/** A text to format, in the syntax of a file with that extension. It has no name, so none can lead anywhere. */
+/** A text to format, with the extension that fixes its syntax. It has no file name that could lead elsewhere. */
 export interface GivenText {
   form: 'tf' | 'tfvars'
   text: string
 }
 
-/** One job as it lies on disk. Its output lies beside it in two files and is not part of the record. */
+/** A job on disk. Its output lies beside it in two files and is not part of the record. */
 export interface JobRecord {
   job_id: string
   kind: JobKind
@@ -52,15 +52,14 @@ export interface JobRecord {
   finished_at: string | null
   exit_code: number | null
   error: Problem | null
-  /** The engine process while the job runs, so that a service that starts after a crash recognises it. */
+  /** The engine process while the job runs, for a service that starts after a crash. */
   process: EngineProcess | null
-  /** True once somebody has asked for the job to be stopped. It may end with a result all the same. */
+  /** True once a caller has cancelled the job. It may still end with a result. */
   cancelled?: boolean
 }
 
-/** The process of an engine. */
 export interface EngineProcess extends ProcessIdentity {
-  /** True when the kernel interrupts the engine once the service has died. */
+  /** True if the kernel interrupts the engine once the service has died. */
   interrupts_itself?: boolean
   /** True once the service has interrupted it. */
   interrupted?: boolean
@@ -72,7 +71,7 @@ export interface Engine {
   version: string
 }
 
-/** A job that ended without a result of the engine. The message becomes part of the job's `error`. */
+/** Thrown when a job ends without a result of the engine. The message becomes part of the job's `error`. */
 export class JobFault extends Error {
   readonly status: number
   constructor(status: number, message: string) {
@@ -82,6 +81,6 @@ export class JobFault extends Error {
   }
 }
 export const SHUT_DOWN = 'Service shut down before the job finished.'
-/** A cancelled job of which nothing has run, and one that was ended without a result. */
+/** The messages of a cancelled job that never started, and of one that ended without a result. */
 export const CANCELLED_EARLY = 'The job was cancelled before it started.'
 export const CANCELLED = 'The job was cancelled.'

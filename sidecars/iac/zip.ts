@@ -5,10 +5,7 @@ const CENTRAL = 0x02014b50
 const LOCAL = 0x04034b50
 const DEFLATE = 8
 
-/**
- * Unpacks the files of a zip archive that `wanted` asks for, in memory; null when the bytes are no such archive.
- * @param maxBytes of one unpacked file; an archive with a larger one counts as damaged
- */
+/** Unpacks the `wanted` files of a zip archive in memory; null for no archive, or with a file beyond `maxBytes`. */
 export function unzip(
   archive: Buffer,
   wanted: (name: string) => boolean,

@@ -14,9 +14,8 @@ const Question = z.strictObject({
 })
 
 /**
- * The HTTP surface of the mapping service, as `contracts/mapping.v1.yaml` describes it.
- * @param options.catalogue the catalogue of the moment; null: every identifier is passed through
- * @param options.strict 404 for what the catalogue does not hold
+ * Creates the HTTP routes of `contracts/mapping.v1.yaml`. A null catalogue passes every identifier through; `strict`
+ * answers 404 for unknown ones.
  */
 export function createMappingApp(options: {
   token: string

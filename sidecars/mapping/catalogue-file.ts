@@ -3,17 +3,14 @@ import type { Logger } from '../../src/base/log.ts'
 import { SettingsError } from '../shared/settings.ts'
 import { type Catalogue, parseCatalogue } from './catalogue.ts'
 
-/**
- * The catalogue in the file as it is now. A changed file that cannot be used leaves the last good catalogue in place.
- */
+/** The catalogue in the current file. An unusable new version keeps the last good catalogue. */
 export interface CatalogueFile {
   current(): Promise<Catalogue>
 }
 
 /**
- * Reads the file at once, and again at a request that finds it changed. Watching the file would be no help: mounted
- * volumes do not report changes reliably.
- * Errors: `SettingsError` when the file cannot be used at the start.
+ * Reads the file now and at each request that finds it changed: mounted volumes do not report changes reliably. Errors:
+ * `SettingsError` when the file is unusable at the start.
  */
 export async function openCatalogueFile(path: string, log: Logger): Promise<CatalogueFile> {
   let seen = await markOf(path)
@@ -47,7 +44,7 @@ export async function openCatalogueFile(path: string, log: Logger): Promise<Cata
   }
 }
 
-/** Changes with every write and every replacement of the file; `missing` when there is none. */
+/** Returns a mark that changes with every write and replacement of the file; `missing` when there is none. */
 async function markOf(path: string): Promise<string> {
   const entry = await stat(path, { bigint: true }).catch(() => null)
   return entry ? `${entry.ino} ${entry.size} ${entry.mtimeNs}` : 'missing'

@@ -26,8 +26,7 @@ const entry = v.strictObject({
 const document = v.strictObject({ repositories: v.record(text(1024), entry) })
 
 /**
- * Reads a catalogue: a YAML mapping `repositories` from identifier to `repo_url` and, where known,
- * `engine_provider` and `scope_id`.
+ * Parses a YAML mapping `repositories` from identifier to `repo_url` and optional `engine_provider` and `scope_id`.
  * Errors: `Error` whose message names every wrong field.
  */
 export function parseCatalogue(yaml: string): Catalogue {
@@ -38,7 +37,7 @@ export function parseCatalogue(yaml: string): Catalogue {
   const byUrl = new Map<string, Entry | null>()
   for (const known of entries.values()) {
     const address = canonical(known.repo_url)
-    // Two roots of one repository may lie in different clouds: the address alone does not tell which.
+    // Two roots of one repository may lie in different clouds: the address alone does not identify one.
     byUrl.set(address, byUrl.has(address) ? null : known)
   }
   return {
@@ -56,7 +55,7 @@ function readYaml(text: string): unknown {
   }
 }
 
-/** Addresses that a git host takes for the same repository. */
+/** Normalises an address: git hosts treat the variants as the same repository. */
 const canonical = (address: string) =>
   address
     .trim()

@@ -3,15 +3,15 @@ import { type Environment, hostOf, portOf, SettingsError, textOf } from '../shar
 export interface MappingSettings {
   host: string
   port: number
-  /** Blank accepts every request. */
+  /** The bearer token; blank accepts every request. */
   token: string
-  /** Path of the catalogue; empty: every identifier is passed through. */
+  /** Path of the catalogue; empty passes every identifier through. */
   catalogue: string
-  /** Answers 404 for what the catalogue does not hold, instead of passing it through. */
+  /** True if unknown identifiers get a 404 instead of being passed through. */
   strict: boolean
 }
 
-/** Errors: `SettingsError`. */
+/** Reads the settings. Errors: `SettingsError`. */
 export function readSettings(env: Environment): MappingSettings {
   const problems: string[] = []
   const strict = textOf(env, 'PLATFORM_MAPPING_STRICT').toLowerCase()

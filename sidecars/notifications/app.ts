@@ -7,10 +7,10 @@ import { readBody } from '../shared/read-body.ts'
 import type { Deliveries } from './deliveries.ts'
 import { ChannelError, Notification } from './message.ts'
 
-/** The contract sets no limit to the names of an audience. 256 of 4 KiB each and a full message fit into this. */
+/** Limit for 256 names of 4 KiB each and a full message; the contract sets none for the names of an audience. */
 const MAX_BODY_BYTES = 2 * 1024 * 1024
 
-/** The HTTP surface of the notifications service, as `contracts/notifications.v1.yaml` describes it. */
+/** Creates the HTTP routes of `contracts/notifications.v1.yaml`. */
 export function createNotificationsApp(options: { token: string; deliveries: Deliveries; log: Logger }): Hono {
   const { deliveries, log } = options
   const app = createSidecarApp({ token: options.token, log })
@@ -30,7 +30,7 @@ export function createNotificationsApp(options: { token: string; deliveries: Del
   return app
 }
 
-/** A library's message may quote the address of the channel, which is a credential. Its codes do not. */
+/** Returns the codes of an error. A library's message may quote the address of the channel, a credential. */
 function reasonOf(error: unknown): string {
   if (error instanceof ChannelError) return error.message
   if (error instanceof OutboundError) return error.kind

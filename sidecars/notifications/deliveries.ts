@@ -1,23 +1,22 @@
 import type { Channel, Notification } from './message.ts'
 
-/** A sender that saw no answer asks again within this time. */
+/** Time in which a sender without an answer repeats its request. */
 const WINDOW_MS = 30_000
-/** Memory for deliveries that are remembered. */
+/** Memory for remembered deliveries. */
 const MAX_BYTES = 4 * 1024 * 1024
-/** Memory that one of them takes: a hash, an id, and what holds them. It does not depend on the message. */
+/** Memory of one remembered delivery: hash, id and overhead, independent of the message. */
 const ENTRY_BYTES = 512
 
 export interface Deliveries {
-  /** Delivers and answers the delivery id. Errors: those of the channel. */
+  /** Delivers and returns the delivery id. Errors: those of the channel. */
   deliver(notification: Notification): Promise<string>
 }
 
 /**
- * Delivers each notification once. The same one, equal in every field, is answered with the id of the first when it
- * comes again within half a minute. One that has failed is forgotten at once and may be sent again. Of a notification
- * only the hash is remembered; when there are too many, the oldest are forgotten first.
+ * Delivers each notification once. An equal one within half a minute gets the id of the first; a failed one is
+ * forgotten and may be repeated. Only hashes are kept, the oldest forgotten first.
  * @param options.now a time in milliseconds, from any beginning
- * @param options.maxBytes memory for deliveries that are remembered
+ * @param options.maxBytes memory for remembered deliveries
  */
 export function createDeliveries(
   channel: Channel,
@@ -47,7 +46,7 @@ export function createDeliveries(
   }
 }
 
-/** The SHA-256 of a notification, in base64. */
+/** Returns the SHA-256 of a notification, in base64. */
 async function hashOf(notification: Notification): Promise<string> {
   const bytes = new TextEncoder().encode(JSON.stringify(notification))
   return btoa(String.fromCharCode(...new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))))

@@ -11,8 +11,8 @@ const MAX_VALUE = 1000
 const MAX_SHORT = 40
 
 /**
- * Kind, severity, audience and context as fields, in this order.
- * @param safe escapes text for the channel; lengths are counted after it
+ * Returns kind, severity, audience and context as fields, in this order. `safe` escapes text; lengths are those after
+ * it.
  */
 export function fieldsOf({ kind, severity, audience, context }: Notification, safe: (text: string) => string): Field[] {
   const fields: Field[] = [
@@ -28,7 +28,7 @@ export function fieldsOf({ kind, severity, audience, context }: Notification, sa
   return fields
 }
 
-/** `session_id` and `firstQuery` read as `Session id` and `First query`. */
+/** Renders `session_id` and `firstQuery` as `Session id` and `First query`. */
 export function titleOf(key: string): string {
   const words = key
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2')
@@ -38,7 +38,7 @@ export function titleOf(key: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** The text of a value; empty for one that is not worth a field. */
+/** Renders a value; empty for one that is not worth a field. */
 function valueText(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
@@ -46,7 +46,7 @@ function valueText(value: unknown): string {
   return typeof value === 'number' ? String(value) : JSON.stringify(value)
 }
 
-/** As many whole recipients as fit together with the count of the others. */
+/** Renders as many whole recipients as fit together with the count of the others. */
 export function audienceText(audience: readonly string[]): string {
   const whole = audience.join(', ')
   if (whole.length <= MAX_VALUE) return whole
@@ -61,7 +61,7 @@ export function audienceText(audience: readonly string[]): string {
   return kept
 }
 
-/** At most 1000 characters, the ellipsis included; no half of a surrogate pair or of an entity is left. */
+/** Cuts to 1000 characters including the ellipsis, without splitting a surrogate pair or an entity. */
 function cap(text: string): string {
   if (text.length <= MAX_VALUE) return text
   const cut = text

@@ -31,15 +31,15 @@ export const Notification = z.strictObject({
 })
 export type Notification = z.output<typeof Notification>
 
-/** A destination of notifications. `deliver` resolves when the other side has taken the message; anything else throws. */
+/** A destination of notifications. `deliver` resolves when the receiver has accepted the message, else throws. */
 export interface Channel {
   deliver(notification: Notification, deliveryId: string): Promise<void>
 }
 
-/** The far side has refused. The message is our own and holds no address, since that of a chat is a credential. */
+/** Thrown when the receiver refuses. The message holds no address, since that of a chat is a credential. */
 export class ChannelError extends Error {
   override readonly name = 'ChannelError'
 }
 
-/** The far side has to answer within this time, in milliseconds. */
+/** Time limit of the receiver's answer, in milliseconds. */
 export const CHANNEL_LIMIT_MS = 10_000

@@ -10,7 +10,7 @@ export type ChannelSettings =
 export interface NotificationsSettings {
   host: string
   port: number
-  /** Blank accepts every request. */
+  /** The bearer token; blank accepts every request. */
   token: string
   logLevel: LogLevel
   channel: ChannelSettings
@@ -27,7 +27,7 @@ const LEVELS: ReadonlyMap<string, LogLevel> = new Map([
   ['fatal', 'error'],
 ])
 
-/** Errors: `SettingsError`; no message holds the value of a credential. */
+/** Reads the settings. Errors: `SettingsError`; no message holds the value of a credential. */
 export function readSettings(env: Environment): NotificationsSettings {
   const problems: string[] = []
   const level = textOf(env, 'LOG_LEVEL') || 'INFO'

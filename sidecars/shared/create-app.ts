@@ -4,8 +4,8 @@ import type { Logger } from '../../src/base/log.ts'
 import { problemResponse } from './problem.ts'
 
 /**
- * The routes and rules that every sidecar has in common: `/healthz` needs no token, below `/v1` the token is checked
- * before anything else, every error is a problem document, and the text of an unknown error is not shown.
+ * Creates the common part of all sidecars: `/healthz` needs no token, under `/v1` the token is checked first, every
+ * error is a problem document, and the text of an unknown error stays hidden.
  */
 export function createSidecarApp(options: { token: string; log: Logger }): Hono {
   const app = new Hono()
@@ -42,7 +42,7 @@ export function requireBearer(expected: string): MiddlewareHandler {
   }
 }
 
-/** Compares digests, so that the time it takes shows neither the length nor how much of the beginning is right. */
+/** Compares digests, so that the duration reveals neither the length nor a correct beginning. */
 async function isSameSecret(a: string, b: string): Promise<boolean> {
   const [left, right] = await Promise.all(
     [a, b].map((text) => crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))),

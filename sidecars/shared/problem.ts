@@ -1,4 +1,4 @@
-/** RFC 7807 document, the error form of every sidecar. The message of a plain error is its title. */
+/** The RFC 7807 document of every sidecar's errors. The message of a plain error is its title. */
 export interface Problem {
   type: 'about:blank'
   title: string

@@ -10,12 +10,11 @@ const invalidResponse = (detail: string) => problemResponse(422, 'Request valida
 class TooLarge extends Error {}
 
 /**
- * Reads the body and checks it against the schema. Answers the value, or the response that says what is wrong: a 422
- * names the violations, up to a hundred.
- * @param rules.maxBytes a larger body is refused with 413, whether it announces its length or not, like one with too
- *   many keys and values
- * @param rules.unparseable the status for a body that is no JSON at all, in which the contracts differ
- * @param rules.typed true when the body must have a content type of JSON
+ * Reads the body and checks it against the schema. Returns the value, or the error response: a 422 names up to a
+ * hundred violations.
+ * @param rules.maxBytes a larger body, or one with too many keys and values, gets 413
+ * @param rules.unparseable the status for a body that is no JSON, in which the contracts differ
+ * @param rules.typed true if the body must have a content type of JSON
  */
 export async function readBody<S extends z.ZodType>(
   c: Context,
@@ -39,7 +38,7 @@ export async function readBody<S extends z.ZodType>(
 }
 
 const MAX_VIOLATIONS = 100
-/** A message may quote what was sent, such as the names of all unknown keys. */
+/** Limit of a message, which may quote the request, such as the names of all unknown keys. */
 const MAX_MESSAGE = 500
 
 function describeViolations(issues: readonly z.core.$ZodIssue[]): string {

@@ -6,45 +6,41 @@ import { type Environment, SettingsError, textOf } from './settings.ts'
 interface ServerSettings {
   host: string
   port: number
-  /** Blank accepts every request. */
+  /** The bearer token; blank accepts every request. */
   token: string
   /** Default `info`. */
   logLevel?: LogLevel
 }
 
-/** A service that is open. */
 export interface OpenService {
   fetch: (request: Request) => Response | Promise<Response>
-  /** Further fields of the log line that says that the service is ready. */
+  /** Additional fields of the log line for readiness. */
   readyFields?: LogFields
-  /** Ends the service's own work, and with it the answers that requests are waiting for. */
+  /** Ends the service's own work, and with it the requests that wait for it. */
   close?(): Promise<void>
 }
 
-/** The whole of a sidecar, which is one HTTP server. */
+/** The definition of a sidecar, which is one HTTP server. */
 export interface Service<Settings extends ServerSettings> {
   name: string
   /** Variable of the bearer token, the first of the secrets. */
   tokenVariable: string
-  /** Further variables whose values never appear in the log. */
+  /** Other variables whose values never appear in the log. */
   secrets?: readonly string[]
-  /** Errors: `SettingsError`. */
+  /** Reads the settings. Errors: `SettingsError`. */
   readSettings(env: Environment): Settings
-  /** Errors: `SettingsError` for what an operator has to correct. */
+  /** Opens the service. Errors: `SettingsError` for what an operator has to correct. */
   open(settings: Settings, log: Logger): Promise<OpenService>
 }
 
 export interface RunningService {
-  /** `http://<host>:<port>` with the port that was really opened. */
+  /** `http://<host>:<port>` with the actual port. */
   url: string
-  /**
-   * Takes no further connections, ends the service's own work and waits for the open requests, which are cut five
-   * seconds after that work has ended.
-   */
+  /** Accepts no further connections, ends the service's own work and waits five seconds for open requests. */
   stop(): Promise<void>
 }
 
-/** Open requests get this long after the service's own work has ended. */
+/** Time for open requests after the service's own work has ended. */
 const STOP_LIMIT_MS = 5_000
 const LOOPBACK = ['127.0.0.1', '::1', 'localhost']
 
@@ -73,8 +69,8 @@ export async function startService<Settings extends ServerSettings>(
 }
 
 /**
- * The process of a sidecar: serves until SIGTERM or SIGINT, answers what is open and ends; a second signal ends the
- * process at once. A wrong setting or a busy port ends it with code 1 and a message.
+ * Serves until SIGTERM or SIGINT, then answers open requests and ends; a second signal ends the process at once. A
+ * wrong setting or a busy port ends it with code 1 and a message.
  */
 export async function runService<Settings extends ServerSettings>(service: Service<Settings>): Promise<void> {
   const { name, tokenVariable, secrets = [] } = service
@@ -94,11 +90,11 @@ export async function runService<Settings extends ServerSettings>(service: Servi
   }
 }
 
-/** A signal during the start waits for its end: an engine that an earlier run left behind may be stopping by then. */
+/** Stops after the start has completed: an engine that an earlier run left behind may be stopping by then. */
 async function stopProcess(starting: Promise<RunningService>, log: Logger): Promise<void> {
   log.info('stopping')
   const running = await starting.catch(() => null)
-  // A start that failed is reported by `runService`, which ends the process too.
+  // `runService` reports a failed start and ends the process.
   if (running === null) return
   try {
     await running.stop()

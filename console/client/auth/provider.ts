@@ -10,8 +10,8 @@ const RENEW_EVERY_MS = 20_000
 const TIMEOUT_S = 10
 
 /**
- * Creates the authorization code flow with PKCE. Tokens are stored for this tab only. They are renewed with the refresh
- * token, or in a hidden frame when there is none or it is refused.
+ * Creates the authorization code flow with PKCE, with tokens stored for this tab. Without a valid refresh token, a
+ * hidden frame renews them.
  */
 export async function createProvider(config: AuthConfig): Promise<Provider> {
   const manager = createManager(config)

@@ -5,10 +5,7 @@ import { parseJson } from '../json.ts'
 import { type Platform, usePlatform } from '../platform.ts'
 import { sessionKey } from './use-session.ts'
 
-/**
- * Reads a document by its presigned link; null reads nothing. When the link has expired, the session is read again,
- * which gives the component a new link and with it another query.
- */
+/** Reads a document by its presigned link, unless it is null. An expired link is renewed by reading the session. */
 export function useArtifact(sessionId: string, url: string | null) {
   const { auth } = usePlatform()
   return useQuery(artifactQuery(auth, useQueryClient(), sessionId, url))

@@ -99,8 +99,8 @@ export interface LiveStatus {
 const ENDS = ['COMPLETED', 'UNCOMPLETED', 'FAILED']
 
 /**
- * Follows the status of a session while a round is queued or runs (`inFlight`), and reads the session at every change.
- * A hidden page follows nothing, because browsers allow only six HTTP/1.1 connections to a host.
+ * Follows the status of a session while a round is in flight, and reads the session at every change. A hidden page does
+ * not, because browsers allow only six HTTP/1.1 connections to a host.
  */
 export function useLiveSession(id: string, inFlight: boolean): { live: LiveStatus | null; stream: StreamState } {
   const { api } = usePlatform()

@@ -8,10 +8,7 @@ interface Line {
   new: number
 }
 
-/**
- * Returns the block of one resource from a diff with full context, for a module's resource also the call of the module.
- * Null when the block is not in this file or is unchanged.
- */
+/** Returns the block of a resource, or its module's call, from a diff with full context; null if it is unchanged. */
 export function blockOf(diff: string, address: string): string | null {
   const lines = readLines(diff)
   const sides = [readBlocks(lines, '-'), readBlocks(lines, '+')]

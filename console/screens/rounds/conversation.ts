@@ -13,7 +13,10 @@ export function modeOf(round: Round, session: Session): Mode | null {
   return tasks.find((task) => task !== 'drift') ?? tasks[0] ?? null
 }
 
-/** Returns the platform's answers by round number. Previews and failed rounds have none in the conversation. */
+/**
+ * Returns the platform's answers by round number. The conversation has no entry for previews and failed rounds, and for
+ * an import round it contains the platform's own words instead of the request.
+ */
 export function answersOf(session: Session): Map<number, string> {
   const answers = new Map<number, string>()
   const turns = session.history ?? []

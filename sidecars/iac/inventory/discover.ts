@@ -7,7 +7,7 @@ import { kubernetesInventory } from './kubernetes/index.ts'
 import { ociInventory } from './oci/index.ts'
 import { type Inventory, InventoryError, type InventoryRequest } from './types.ts'
 
-/** The end of a discovery, in the form of that of an engine command. */
+/** The result of a discovery, in the form of an engine command's. */
 export interface Discovery {
   exitCode: number
   /** JSON array of identifiers, unique, first seen first; empty unless the exit code is 0. */
@@ -29,8 +29,8 @@ export const INVENTORIES: Inventories = {
 const UNEXPECTED = 'the discovery ended with an unexpected error'
 
 /**
- * Lists a scope. A discovery that fails is a result with exit code 1, as a failed command would be.
- * Errors: `JobFault` 504 when the time is up, 503 when the service stops, 500 when there is more than fits.
+ * Lists a scope. A failed discovery is a result with exit code 1, as of a failed command. Errors: `JobFault` 504 at the
+ * time limit, 503 when the service stops, 500 when the result is too large.
  */
 export async function discover(options: {
   provider: EngineProvider
@@ -38,7 +38,7 @@ export async function discover(options: {
   /** Fires when the service stops. */
   stopping: AbortSignal
   timeoutMs: number
-  /** Largest `stdout`, in bytes. */
+  /** Limit of `stdout`, in bytes. */
   maxBytes: number
   inventories?: Inventories
 }): Promise<Discovery> {
@@ -65,7 +65,7 @@ export async function discover(options: {
 
 const failed = (exitCode: number, stderr: string): Discovery => ({ exitCode, stdout: '', stderr })
 
-/** Settles with the work, or rejects when the signal fires, whatever the work waits for then. */
+/** Settles with the work, or rejects when the signal fires, even if the work ignores it. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason)

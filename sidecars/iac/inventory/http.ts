@@ -6,22 +6,22 @@ import { InventoryError, type InventoryRequest, RefusedError } from './types.ts'
 type HeaderFields = Record<string, string>
 
 export interface Question {
-  /** Who is asked, for the text of errors, for example `Azure Resource Graph`. */
+  /** The service that is asked, for the text of errors, for example `Azure Resource Graph`. */
   source: string
   url: string | URL
-  /** Default GET. Every call must be one that may be repeated. */
+  /** Default GET. Every call must be repeatable. */
   method?: string
   /** A function is called before each attempt, because a signature holds the time. */
   headers?: HeaderFields | (() => HeaderFields | Promise<HeaderFields>)
   body?: string
-  /** Is sent as JSON, with its content type, in place of `body`. */
+  /** A JSON body with its content type, in place of `body`. */
   json?: unknown
   request: InventoryRequest
   /** Default: that of the request. */
   fetch?: Fetch
-  /** What must not appear in an error, for example a posted secret. The values of credential headers never do. */
+  /** Texts that must not appear in an error, for example a posted secret. Values of credential headers never do. */
   secrets?: readonly string[]
-  /** Milliseconds for one attempt, answer included. Default 60 s. */
+  /** Limit of one attempt including the answer, in milliseconds. Default 60 s. */
   timeoutMs?: number
   /** Further attempts after the first. Default 6. */
   retries?: number
@@ -30,9 +30,7 @@ export interface Question {
 const TIMEOUT_MS = 60_000
 const MAX_BYTES = 32 * 1024 * 1024
 const RETRIES = 6
-/**
- * Fewer attempts when no connection is made: a wrong address stays wrong, a restarted server is back within seconds.
- */
+/** Fewer retries without a connection: a wrong address stays wrong, a restart takes only seconds. */
 const NETWORK_RETRIES = 3
 const BACKOFF_MS = 500
 const MAX_WAIT_MS = 60_000
@@ -41,10 +39,8 @@ const TRANSIENT = [408, 429, 500, 502, 503, 504]
 const THROTTLED = /^(Throttl|TooManyRequests|RequestLimitExceeded|RequestThrottled|SlowDown|RateLimitExceeded)/i
 
 /**
- * Calls a cloud and answers a success (2xx) only. A call that is throttled, or fails for a fault of the server or of
- * the network, is repeated while the job's time lasts: after the time that `Retry-After` names, else after growing
- * waits.
- * Errors: `RefusedError` for any other answer, `InventoryError` when there is none.
+ * Calls a cloud and returns a success (2xx). Retries throttling and faults of server or network within the time of the
+ * job, after `Retry-After` or growing waits. Errors: `RefusedError` for any other answer, `InventoryError` for none.
  */
 export async function ask(question: Question): Promise<OutboundResponse> {
   const { request, source } = question
@@ -66,7 +62,7 @@ export async function ask(question: Question): Promise<OutboundResponse> {
   }
 }
 
-/** Calls a cloud whose answer has to be JSON, and answers the parsed document. Errors: those of `ask`. */
+/** Calls a cloud and returns the parsed JSON of the answer. Errors: those of `ask`. */
 export async function askJson(question: Question): Promise<unknown> {
   const response = await ask(question)
   try {
@@ -107,13 +103,13 @@ async function pause(
   why: InventoryError,
 ) {
   const growing = (request.backoffMs ?? BACKOFF_MS) * 2 ** attempt
-  // Services that were refused together must not all come back at the same moment.
+  // Services that were throttled together must not all retry at the same moment.
   const waitMs = Math.min(asked ?? growing * (0.75 + Math.random() / 2), MAX_WAIT_MS)
   request.log.info('inventory call is repeated', { source, reason: why.message, wait_ms: Math.round(waitMs) })
   await delay(waitMs, request.signal)
 }
 
-/** The error for an answer. Credentials are hidden in it, because some clouds quote the request. */
+/** Builds the error of an answer and hides credentials in it, because some clouds quote the request. */
 function refusalOf({ source, secrets = [] }: Question, headers: HeaderFields, answer: OutboundResponse): RefusedError {
   const hidden = [
     ...secrets,
@@ -131,7 +127,7 @@ function refusalOf({ source, secrets = [] }: Question, headers: HeaderFields, an
 }
 
 const CREDENTIAL_HEADER = /^(authorization|cookie|proxy-authorization)$|token|secret|api-key/i
-/** The words of a credential header. OCI lists the names of the signed headers in it, which are no secret. */
+/** Returns the words of a credential header, without OCI's list of signed headers, which are no secret. */
 const wordsOf = (value: string) => [value, ...value.replace(/\bheaders="[^"]*"/, '').split(/[\s,"]+/)]
 const STATUS_TEXTS: Record<number, string> = {
   301: 'moved elsewhere',
@@ -149,13 +145,13 @@ const STATUS_TEXTS: Record<number, string> = {
   504: 'Gateway Timeout',
 }
 
-/** The message, with the system's code such as `ECONNREFUSED` where there is one. */
+/** Returns the message, with the system's code such as `ECONNREFUSED` if there is one. */
 function reasonOf(error: OutboundError): string {
   const code = systemCode(error)
   return code === '' || code === 'ABORT_ERR' ? error.message : `${error.message} (${code})`
 }
 
-/** True if another attempt may succeed. An answer that is too large and a certificate that is not trusted stay so. */
+/** Reports whether a retry may succeed. A too large answer and an untrusted certificate stay so. */
 const isPassing = (error: OutboundError) =>
   error.kind !== 'body' && !/CERT|SIGNATURE|^ERR_(SSL|TLS|OSSL)/.test(systemCode(error))
 
@@ -171,9 +167,8 @@ export interface Page<Item> {
 }
 
 /**
- * Reads a list to its end, page by page.
- * @param read is called with null for the first page, then with the cursor that the page before has named
- * Errors: `InventoryError` when there are more than `maxPages`, or when a page names one that was read before.
+ * Reads a list page by page. `read` gets null, then the last cursor. Errors: `InventoryError` beyond `maxPages` or for
+ * a repeated cursor.
  */
 export async function readPages<Item>(options: {
   source: string
@@ -203,8 +198,8 @@ const CODE_KEYS = ['code', 'Code', '__type', 'reason', 'status', 'error']
 const WRAPPERS = ['error', 'Error', 'errors', 'details']
 
 /**
- * Reads the message in the error document of a cloud, in JSON (`{message}`, `{error: {message}}`, `{error,
- * error_description}`) or XML (`<Message>`): one line of at most 1000 characters, empty when nothing fits.
+ * Reads the message of an error document in JSON (`{message}`, `{error: {message}}`, `{error, error_description}`) or
+ * XML (`<Message>`): one line of at most 1000 characters, empty when nothing fits.
  */
 export function messageOf(text: string): string {
   const message = fromJson(text, textAt(MESSAGE_KEYS), true) ?? fromXml(text, 'Message') ?? plainMessage(text)
@@ -212,10 +207,7 @@ export function messageOf(text: string): string {
   return line.length > MAX_MESSAGE ? `${line.slice(0, MAX_MESSAGE - 1)}…` : line
 }
 
-/**
- * The name of the error, such as `AccessDenied`, without its namespace; empty when there is none. AWS puts it into a
- * header.
- */
+/** Reads the name of the error, such as `AccessDenied`, without namespace, or empty. AWS puts it into a header. */
 export function codeOf(text: string, headers: Headers): string {
   const code =
     headers.get('x-amzn-errortype') ?? fromJson(text, textAt(CODE_KEYS), false) ?? fromXml(text, 'Code') ?? ''
@@ -240,7 +232,7 @@ function fromJson(text: string, find: Find, innermost: boolean): string | undefi
   }
 }
 
-/** Of nested errors the inner one has the better message and the outer one the better name. */
+/** Searches nested errors: the inner one has the better message, the outer one the better name. */
 function search(value: unknown, find: Find, innermost: boolean, depth: number): string | undefined {
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return undefined
   if (Array.isArray(value)) return search(value[0], find, innermost, depth + 1)
@@ -257,5 +249,5 @@ function search(value: unknown, find: Find, innermost: boolean, depth: number): 
 const fromXml = (text: string, element: string) =>
   new RegExp(`<${element}>([^<]+)</${element}>`).exec(text)?.[1]?.trim()
 
-/** A short text that is neither a page nor a document. */
+/** Returns a short text that is neither a page nor a document, else empty. */
 const plainMessage = (text: string) => (/^\s*[<{[]/.test(text) || text.length > MAX_MESSAGE ? '' : text)

@@ -5,7 +5,7 @@ import { InventoryError, type InventoryRequest } from './types.ts'
 
 export type Env = InventoryRequest['env']
 
-/** The first of these variables that is not blank. */
+/** Returns the first of these variables that is not blank. */
 export function setting(env: Env, ...names: string[]): string | undefined {
   for (const name of names) {
     const value = env[name]?.trim()
@@ -14,13 +14,10 @@ export function setting(env: Env, ...names: string[]): string | undefined {
   return undefined
 }
 
-/** True if a switch is on, in the words that the engine's providers take. */
+/** Reports whether a switch is on, in the words that the engine's providers accept. */
 export const isOn = (env: Env, name: string): boolean => /^(true|1|yes|on)$/i.test(env[name]?.trim() ?? '')
 
-/**
- * Reads a file that a setting names.
- * @param settingName is named in an error; the path, which may be private, is not
- */
+/** Reads the file of a setting. Errors name the setting and not the path, which may be private. */
 export async function readNamed(path: string, settingName: string, env: Env): Promise<Buffer> {
   try {
     return await readFile(path.startsWith('~/') ? join(env.HOME ?? '', path.slice(2)) : path)
@@ -30,7 +27,7 @@ export async function readNamed(path: string, settingName: string, env: Env): Pr
   }
 }
 
-/** Reads such a file as text, without blanks around it. */
+/** Reads such a file as text, trimmed. */
 export async function readNamedText(path: string, settingName: string, env: Env): Promise<string> {
   const text = (await readNamed(path, settingName, env)).toString('utf8').trim()
   if (text === '') throw new InventoryError(`the file that ${settingName} names is empty`)
@@ -40,7 +37,7 @@ export async function readNamedText(path: string, settingName: string, env: Env)
 /** Host names of this machine, as a URL has them. */
 export const LOOPBACK: RegExp = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
-/** An address to which credentials go, without a slash at its end: https, or plain http on this machine. */
+/** Checks an address that receives credentials (https, or http on this machine) and drops a trailing slash. */
 export function serviceUrl(value: string, name: string): string {
   const url = URL.canParse(value) ? new URL(value) : null
   if (url === null || !(url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(url.hostname))))
@@ -48,7 +45,7 @@ export function serviceUrl(value: string, name: string): string {
   return value.replace(/\/+$/, '')
 }
 
-/** Checks the form of what a cloud answered. */
+/** Checks the form of a cloud's answer. */
 export function checkShape<Schema extends v.GenericSchema>(
   source: string,
   schema: Schema,
@@ -60,7 +57,7 @@ export function checkShape<Schema extends v.GenericSchema>(
   throw new InventoryError(`${source} gave an answer of an unknown form${path ? `, at ${path.slice(0, 100)}` : ''}`)
 }
 
-/** Text of a file; null when there is none at the path, throws when it cannot be read. */
+/** Reads a file; null when it is missing, throws when it cannot be read. */
 export async function readFileIfAny(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8')

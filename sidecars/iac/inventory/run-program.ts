@@ -5,13 +5,13 @@ export interface ProgramLimits {
   /** The whole environment of the program. */
   env: Record<string, string | undefined>
   signal: AbortSignal
-  /** Milliseconds until it is killed. */
+  /** Time limit in milliseconds, after which the program is killed. */
   timeoutMs: number
-  /** Largest standard output. */
+  /** Limit of the standard output, in bytes. */
   maxBytes: number
 }
 
-/** Why a program gave no output. The message holds nothing of the command and of what it wrote. */
+/** The reason why a program gave no output. The message holds nothing of the command and its output. */
 export class ProgramFault extends Error {
   override readonly name = 'ProgramFault'
   readonly isMissing: boolean
@@ -22,10 +22,9 @@ export class ProgramFault extends Error {
 }
 
 /**
- * Runs a program in a process group of its own, which is killed as a whole when the time is up, the output is too large
- * or the signal fires. It has no input, and its error output is dropped, because it may hold credentials.
+ * Runs a program (or the text of a command, in the shell) in its own process group, which is killed at the time limit,
+ * on too much output or by the signal. It has no input; its error output, which may hold credentials, is dropped.
  * Errors: `ProgramFault`, whose message continues a sentence; the reason of the signal.
- * @param command program and arguments, or the text of a command for the shell
  */
 export function runProgram(command: readonly string[] | string, limits: ProgramLimits): Promise<string> {
   const { env, signal, timeoutMs, maxBytes } = limits

@@ -13,7 +13,7 @@ export type TokenSource = () => Promise<string>
 
 const EARLY_MS = 5 * 60_000
 
-/** Keeps a token in memory for one discovery, and obtains another when it has less than five minutes left. */
+/** Keeps a token in memory for one discovery, and renews it five minutes before it expires. */
 export function keepToken<Value>(
   request: InventoryRequest,
   obtain: () => Promise<Expiring<Value>>,
@@ -25,7 +25,7 @@ export function keepToken<Value>(
   }
 }
 
-/** A text that can stand in an `Authorization` header. */
+/** A text that is valid in an `Authorization` header. */
 export const tokenText = v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/))
 
 /** The answer of a token endpoint (RFC 6749, section 5.1). Some write the lifetime, in seconds, as text. */

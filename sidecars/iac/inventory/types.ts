@@ -1,32 +1,29 @@
 import type { Fetch } from '../../../src/base/http.ts'
 import type { Logger } from '../../../src/base/log.ts'
 
-/** Everything that the discovery of one scope may use of the process. */
+/** The inputs and means of the discovery of one scope. */
 export interface InventoryRequest {
   scopeId: string
   /** Environment of the service: credentials, regions, endpoint overrides. */
   env: Readonly<Record<string, string | undefined>>
   fetch: Fetch
-  /** Fires when the job's time is up or the service stops. */
+  /** Fires at the time limit of the job or when the service stops. */
   signal: AbortSignal
   log: Logger
   now: () => Date
-  /** Milliseconds before a refused call is repeated, doubled with each repetition. Default 500. */
+  /** Milliseconds before the first retry, doubled with each further one. Default 500. */
   backoffMs?: number
 }
 
-/**
- * Lists the identifiers of everything in a scope that an engine could manage.
- * Errors: `InventoryError`, whose message is shown to the user.
- */
+/** Lists the identifiers of all manageable objects in a scope. Errors: `InventoryError`, shown to the user. */
 export type Inventory = (request: InventoryRequest) => Promise<string[]>
 
-/** A discovery that could not be completed. The message names the source and holds no credentials. */
+/** Thrown when a discovery cannot be completed. The message names the source and holds no credentials. */
 export class InventoryError extends Error {
   override readonly name: string = 'InventoryError'
 }
 
-/** A cloud has answered with a status that is no success. */
+/** Thrown when a cloud answers with a status that is no success. */
 export class RefusedError extends InventoryError {
   override readonly name = 'RefusedError'
   readonly status: number

@@ -24,16 +24,15 @@ import { stateResourceIds } from './state-ids.ts'
 import type { JobStore } from './store.ts'
 import { prepareSurroundings } from './surroundings.ts'
 
-/** The core waits half a minute for an addition at most, and no other job of the workspace runs meanwhile. */
+/** The core waits at most half a minute for an addition, and no other job of the workspace runs meanwhile. */
 const ADDITION_SECONDS = 120
 const LOGGED_STDERR = 500
-/** These kinds write state, and hold its lock meanwhile. */
+/** Kinds that write state, and hold its lock meanwhile. */
 const SAVES_STATE: readonly JobKind[] = ['apply', 'import']
 
 interface ExecutorOptions {
   settings: IacSettings
   engine: Engine
-  /** Runs engine commands in their sandbox. */
   executor: Executor
   /** The CLI configuration that restricts the engine; null where nothing is restricted. */
   cliConfig: CliConfig | null
@@ -42,13 +41,13 @@ interface ExecutorOptions {
   env: Record<string, string | undefined>
   store: JobStore
   secrets: JobSecrets
-  /** For the inventory of a scope. */
+  /** The `fetch` for the inventory of a scope. */
   fetch: Fetch
   log: Logger
   now: () => Date
 }
 
-/** Runs the command of a job. What the service itself has to say, such as a refusal, becomes the job's stderr. */
+/** Creates the function that runs a job. Messages of the service, such as a refusal, become the job's stderr. */
 export function createExecutor(options: ExecutorOptions): ExecuteJob {
   const execute = createCommandRunner(options)
   return async (job, request, supervision) => {
@@ -99,7 +98,7 @@ function createCommandRunner(options: ExecutorOptions): RunCommand {
         })
       return job.kind === 'schema' ? runSchemaJob(options, request, output, () => run(cache)) : run(cache)
     }
-    // The output of a command that was stopped can be asked for as well.
+    // The output of a stopped command can be read as well.
     const exitCode = await runKind().finally(() => hideIn(output, hidden))
     if (job.kind === 'init' && exitCode !== 0) await explainMissingVersions(output.stderr, settings)
     const end = {
@@ -116,7 +115,7 @@ function createCommandRunner(options: ExecutorOptions): RunCommand {
   }
 }
 
-/** Makes the function that runs the command of a job, once or several times. */
+/** Creates the function that runs the command of a job, once or several times. */
 async function prepareRun(
   options: ExecutorOptions,
   job: JobRecord,
@@ -162,7 +161,7 @@ const isAddition = ({ kind }: JobRecord) => ADDITIONS.some((addition) => additio
 
 const elapsed = (started: number) => Math.round(performance.now() - started)
 
-/** Lists what a scope holds. No engine runs for this: the service asks the cloud itself. */
+/** Lists the content of a scope. No engine runs: the service asks the cloud itself. */
 async function listScope(
   { settings, env, store, secrets, fetch, log, now }: ExecutorOptions,
   job: JobRecord,
@@ -211,7 +210,7 @@ async function refuse(
     timeoutMs: settings.jobTimeoutSeconds * 1000,
     backendConfig: settings.backendConfig,
     providerFolders: [settings.pluginCacheDir, settings.providerMirror].filter((folder) => folder !== ''),
-    // The sandbox judges the ports as well.
+    // The sandbox checks the ports as well.
     allowedHosts: settings.egressAllow.map(({ target }) => target),
     initialised,
   })

@@ -1,11 +1,11 @@
 interface Task {
-  /** Names the task while it waits; empty for one that is not taken back. */
+  /** The name of the waiting task; empty for one that cannot be removed. */
   name: string
   path: string
   run: () => Promise<void>
 }
 
-/** Runs the tasks of one path one after the other, and those of different paths at the same time, up to a limit. */
+/** Runs the tasks of one path in sequence, and those of different paths in parallel, up to a limit. */
 export class PathQueue {
   readonly #maxParallel: number
   readonly #waiting: Task[] = []
@@ -17,21 +17,21 @@ export class PathQueue {
     this.#maxParallel = maxParallel
   }
 
-  /** `run` must not reject. */
+  /** Adds a task. `run` must not reject. */
   push(path: string, run: () => Promise<void>, name = ''): void {
     if (this.#closed) return
     this.#waiting.push({ name, path, run })
     this.#schedule()
   }
 
-  /** Takes back a task that waits; false when it runs already or is unknown. */
+  /** Removes a waiting task; returns false when it runs already or is unknown. */
   remove(name: string): boolean {
     const index = this.#waiting.findIndex((task) => task.name === name)
     if (index >= 0) this.#waiting.splice(index, 1)
     return index >= 0
   }
 
-  /** Starts no further task; resolves when those that run have ended. */
+  /** Starts no further task; resolves when the running ones have ended. */
   async close(): Promise<void> {
     this.#closed = true
     this.#waiting.length = 0

@@ -4,15 +4,14 @@ import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JobRequest } from '../types.ts'
 
-/** A larger plan file is refused, so that the copy cannot fill the disk of the service. */
+/** Limit of a plan file, in bytes, so that copies cannot fill the disk of the service. */
 const MAX_BYTES = 1024 * 1024 * 1024
 const CHUNK_BYTES = 1024 * 1024
 
-/** The plan file of a job. */
 export interface TakenPlan {
-  /** The request with the path of the copy as its plan file; the request as it came when it names no hash. */
+  /** The request with the copy as its plan file; unchanged when it names no hash. */
   request: JobRequest
-  /** Absolute path of the copy, which the engine must be able to read; null when there is none. */
+  /** Absolute path of the copy, which the engine must be able to read; null for none. */
   path: string | null
   /** The diagnostic for a plan file that is not the expected one; null when the job may run. */
   refusal: string | null
@@ -20,14 +19,12 @@ export interface TakenPlan {
   remove(): Promise<void>
 }
 
-/** Folder of the copies in the data folder. What a crash has left in it can be removed at any start. */
+/** Returns the folder of the copies. Remains of a crash can be removed at any start. */
 export const planFolder = (dataDir: string): string => join(dataDir, 'plans')
 
 /**
- * Copies the plan file of an apply to a private folder of the service and compares the copy with the hash that the
- * caller expects. The engine then reads the copy, which nothing in the workspace can change between check and use.
- * Without an expected hash nothing is copied.
- * Errors: those of the service's own disk.
+ * Copies the plan file of an apply to a private folder and compares the copy, which nothing in the workspace can change
+ * later, with the expected hash. Without a hash nothing is copied. Errors: those of the service's own disk.
  */
 export async function takePlan(dataDir: string, jobId: string, request: JobRequest): Promise<TakenPlan> {
   const { plan_sha256, plan_file, workspace_path } = request
@@ -58,7 +55,7 @@ const refusalText = (planFile: string, reason: string): string =>
   `Error: Plan file refused\n\n  on ${planFile}\n\n${reason} Nothing was applied. ` +
   'Plan again, review the plan and apply it then.\n'
 
-/** Opens a regular file, never through a link; null for anything else. A named pipe is not waited for. */
+/** Opens a regular file, never through a link; null for anything else. Does not wait for a named pipe. */
 export async function openPlain(path: string): Promise<FileHandle | null> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
   const file = await open(path, flags).catch(() => null)
@@ -67,7 +64,7 @@ export async function openPlain(path: string): Promise<FileHandle | null> {
   return null
 }
 
-/** Answers the SHA-256 of what was written to the copy; null when the source is too large. */
+/** Copies the file and returns the SHA-256 of the copy; null when the source is too large. */
 async function copyAndHash(source: FileHandle, path: string): Promise<string | null> {
   if ((await source.stat()).size > MAX_BYTES) return null
   const copy = await open(path, 'wx', 0o444)

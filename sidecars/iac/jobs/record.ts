@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { problem } from '../../shared/problem.ts'
 import { CANCELLED, CANCELLED_EARLY, JobFault, type JobKind, type JobRecord, SHUT_DOWN } from '../types.ts'
 
-/** True if the job has ended. */
+/** Reports whether the job has ended. */
 export const isTerminal = (record: JobRecord) => record.status === 'succeeded' || record.status === 'failed'
 
 const PHRASES: Record<number, string> = {
@@ -12,20 +12,20 @@ const PHRASES: Record<number, string> = {
   504: 'Gateway Timeout',
 }
 
-/** The end of a job that failed, as its record and the contract have it. */
+/** Returns the fields of a failed job, as its record and the contract have them. */
 export const failureOf = (fault: JobFault): Partial<JobRecord> => ({
   status: 'failed',
   exit_code: null,
   error: problem(fault.status, PHRASES[fault.status] ?? 'Internal Server Error', fault.message),
 })
 
-/** Why a job has no result that ended with its service. Callers submit again what the service alone has ended. */
+/** Returns the fault of a job that ended with its service. Callers resubmit one that nobody cancelled. */
 export function lostWith({ cancelled, process }: JobRecord): JobFault {
   if (!cancelled) return new JobFault(503, SHUT_DOWN)
   return new JobFault(409, process ? CANCELLED : CANCELLED_EARLY)
 }
 
-/** The record of a job that waits. */
+/** Creates the record of a waiting job. */
 export const newRecord = (kind: JobKind, workspacePath: string, created: Date): JobRecord => ({
   job_id: randomUUID(),
   kind,

@@ -12,10 +12,7 @@ import type { JobService } from './service.ts'
 import type { JobStore } from './store.ts'
 
 const MAX_WAIT_SECONDS = 60
-/**
- * Milliseconds between two looks of a request that waits for output. The engine writes to a file, which announces
- * nothing.
- */
+/** Milliseconds between two checks for new output: the engine writes to a file, which announces nothing. */
 const LOOK_MS = 200
 const INVALID = 'Request validation failed'
 
@@ -28,7 +25,7 @@ interface Jobs {
   secrets: JobSecrets
 }
 
-/** Adds what can be asked of and done to a job that was accepted. */
+/** Adds the routes for an accepted job. */
 export function addJobRoutes(app: Hono, options: Jobs): void {
   const { jobs, store } = options
   const follower = new OutputFollower()
@@ -65,7 +62,7 @@ async function answerTail(c: Context, id: string, bytes: number, { jobs, store, 
   return c.json({ job_id: id, status: record.status, ...output })
 }
 
-/** Answers what was written from two offsets on. Waits for it where the request says so and the job has not ended. */
+/** Returns the output from two offsets on. Waits for it if requested and the job has not ended. */
 async function answerFrom(c: Context, id: string, follower: OutputFollower, options: Jobs): Promise<Response> {
   const { jobs, store, secrets } = options
   const offsets = {
@@ -80,7 +77,7 @@ async function answerFrom(c: Context, id: string, follower: OutputFollower, opti
   const { signal } = c.req.raw
   const deadline = performance.now() + (wait ?? 0) * 1000
   for (;;) {
-    // The status is read first: what a job that has ended wrote is complete.
+    // The status is read first: the output of an ended job is complete.
     const record = jobs.find(id)
     if (!record) return unknown(id)
     const ended = isTerminal(record)
@@ -105,7 +102,7 @@ const answerOf = (
   stderr_next: stderr.next,
 })
 
-/** The id in the path in lower case; the refusal of one that is no UUID. */
+/** Returns the id in the path in lower case; the refusal of one that is no UUID. */
 function readId(c: Context): string | Response {
   const jobId = JOB_ID.safeParse(c.req.param('job_id'))
   return jobId.success ? jobId.data.toLowerCase() : problemResponse(422, INVALID, 'path.job_id: must be a UUID')
@@ -116,7 +113,7 @@ const unknown = (id: string): Response => problemResponse(404, `Unknown or expir
 const applied = (wait: number | null): Record<string, string> =>
   wait === null ? {} : { 'preference-applied': `wait=${wait}` }
 
-/** The seconds of `Prefer: wait=N` (RFC 7240), at most 60; null when the header asks for no waiting. */
+/** Returns the seconds of `Prefer: wait=N` (RFC 7240), at most 60; null when the header requests no waiting. */
 export function preferredWait(header: string | undefined): number | null {
   const seconds = /(?:^|[,;])\s*wait\s*=\s*"?(\d+)"?\s*(?:$|[,;])/i.exec(header ?? '')?.[1]
   return seconds === undefined ? null : Math.min(Number(seconds), MAX_WAIT_SECONDS)

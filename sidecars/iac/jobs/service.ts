@@ -15,12 +15,12 @@ import type { JobStore } from './store.ts'
 export interface Supervision {
   /** Fires when the service stops. */
   signal: AbortSignal
-  /** Fires when this job is to be stopped. */
+  /** Fires when this job is cancelled. */
   cancelled: AbortSignal
   onStarted: (identity: EngineProcess) => void
 }
 
-/** Runs one job and answers the exit code. The output of the job is in the store's files by then. */
+/** Runs a job and returns the exit code. The output is in the store's files by then. */
 export type ExecuteJob = (job: JobRecord, request: JobRequest, options: Supervision) => Promise<number>
 
 export interface JobOptions {
@@ -42,7 +42,7 @@ export class JobService {
   readonly #queue: PathQueue
   readonly #settled = new EventTarget()
   readonly #stopping = new AbortController()
-  /** Of the jobs that can still be cancelled while they run. */
+  /** The controllers of jobs that can still be cancelled while they run. */
   readonly #aborts = new Map<string, AbortController>()
 
   constructor(options: JobOptions) {
@@ -51,8 +51,8 @@ export class JobService {
   }
 
   /**
-   * Takes up the jobs of an earlier process. Those that had ended can be asked for, the others fail, and nothing runs
-   * in their workspace until the engine that they left behind has ended.
+   * Loads the jobs of an earlier process: ended ones can be read, the others fail, and nothing runs in their workspace
+   * until the engine left behind has ended.
    */
   async start(): Promise<void> {
     for (const record of await this.#options.store.loadAll()) {
@@ -73,15 +73,15 @@ export class JobService {
     return record
   }
 
-  /** The job as it is now; null for one that is unknown or expired. */
+  /** Returns the current job; null for one that is unknown or expired. */
   find(jobId: string): JobRecord | null {
     const record = this.#records.get(jobId)
     return record && !this.#isExpired(record) ? record : null
   }
 
   /**
-   * Stops a job: one that waits fails at once and never starts, one that runs is interrupted and ends as its engine
-   * does. Does nothing to one that has ended or was cancelled before. Answers the job as it is now; null as `find`.
+   * Cancels a job: a waiting one fails at once, a running one is interrupted and ends as its engine does. Ignores ended
+   * and cancelled ones. Returns the current job; null as `find`.
    */
   cancel(jobId: string): JobRecord | null {
     const record = this.find(jobId)
@@ -99,7 +99,7 @@ export class JobService {
     return this.#replaceNow({ ...record, cancelled: true, process: interrupted })
   }
 
-  /** True once the service stops: nothing should be waited for any more. */
+  /** True once the service stops, so that nothing should wait any more. */
   get isStopping(): boolean {
     return this.#stopping.signal.aborted
   }
@@ -122,7 +122,7 @@ export class JobService {
     })
   }
 
-  /** Interrupts the jobs that run, fails those that wait, and resolves when none is left. */
+  /** Interrupts the running jobs, fails the waiting ones, and resolves when none is left. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#queue.close()
@@ -147,7 +147,7 @@ export class JobService {
       try {
         update({ process: identity })
       } catch (error) {
-        // The engine runs already and may go on. It would only be missed should this service crash before its end.
+        // The engine runs already and may go on. Its record is needed only if this service crashes before its end.
         log.error('job record not written', { job_id, error })
       }
     }
@@ -155,7 +155,7 @@ export class JobService {
       const current = update({ status: 'running', started_at: now().toISOString() })
       const supervision = { signal: this.#stopping.signal, cancelled: abort.signal, onStarted }
       const exitCode = await execute(current, request, supervision)
-      // From here on a cancellation comes too late, and must not write the record over its end.
+      // A later cancellation must not overwrite the record of the end.
       this.#aborts.delete(job_id)
       await this.#finish(latest(), { status: 'succeeded', exit_code: exitCode, error: null, process: null })
     } catch (error) {
@@ -171,7 +171,7 @@ export class JobService {
     }
   }
 
-  /** The record names the process until it is gone, so that the next service finds it should this one crash too. */
+  /** Ends a left process. The record names it until then, so that the next service finds it after another crash. */
   async #stopLeftover(jobId: string): Promise<void> {
     const record = this.#records.get(jobId)
     if (!record?.process) return
@@ -190,7 +190,7 @@ export class JobService {
     return this.#finish(record, failureOf(fault))
   }
 
-  /** Does the same before it returns, so that nothing can happen to the job in between. */
+  /** Fails the job synchronously, so that nothing can happen to it in between. */
   #failNow(record: JobRecord, fault: JobFault): JobRecord {
     const finished = { ...record, ...failureOf(fault), finished_at: this.#options.now().toISOString() }
     this.#replaceNow(finished)
@@ -211,7 +211,7 @@ export class JobService {
   async #finish(record: JobRecord, outcome: Partial<JobRecord>): Promise<void> {
     const { store, log, now } = this.#options
     const finished = { ...record, ...outcome, finished_at: now().toISOString() }
-    // The disk comes first: an end that somebody has been told of must survive a crash.
+    // The disk comes first: an end that a caller has seen must survive a crash.
     await store.save(finished).catch((error) => log.error('job record not written', { job_id: record.job_id, error }))
     this.#records.set(record.job_id, finished)
     this.#settled.dispatchEvent(new Event(record.job_id))
@@ -222,7 +222,7 @@ export class JobService {
     return finished_at !== null && now().getTime() - Date.parse(finished_at) >= retentionMs
   }
 
-  /** Forgets the jobs that are past their retention and removes their files. */
+  /** Removes the jobs and files that are past their retention. */
   async expire(): Promise<void> {
     for (const record of [...this.#records.values()]) {
       if (!this.#isExpired(record)) continue

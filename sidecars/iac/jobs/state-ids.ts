@@ -7,9 +7,9 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
 /**
- * Identifiers of everything that a state document manages, in the order of the document: of each instance its `arn`,
- * or its `id` where it has no `arn`. An empty document holds none. Objects of Kubernetes have the identifiers of the
- * inventory besides, because an id such as `shop/web` does not tell a Deployment from a Service.
+ * Lists the identifiers of a state document in its order: `arn`, else `id`, of each instance, and for objects of
+ * Kubernetes also those of the inventory, because an id such as `shop/web` does not distinguish a Deployment from a
+ * Service.
  */
 export function stateResourceIds(document: string): Extraction {
   if (document.trim() === '') return { ok: true, ids: [] }

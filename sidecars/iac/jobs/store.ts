@@ -5,15 +5,15 @@ import { join } from 'node:path'
 import type { OutputFiles } from '../output/files.ts'
 import type { JobRecord } from '../types.ts'
 
-/** Keeps job records and their output as files of one folder, which only this user can read. */
+/** Job records and their output as files of one folder, which only this user can read. */
 export interface JobStore {
-  /** Replaces the record as a whole, so that no reader ever sees half of one. */
+  /** Replaces the record atomically. */
   save(record: JobRecord): Promise<void>
-  /** Does the same before it returns, so that no crash can come between the start of an engine and its entry here. */
+  /** Saves synchronously, so that no crash can come between the start of an engine and its entry here. */
   saveNow(record: JobRecord): void
   loadAll(): Promise<JobRecord[]>
   remove(jobId: string): Promise<void>
-  /** Where the output of a job lies. */
+  /** Returns the paths of a job's output. */
   output(jobId: string): OutputFiles
 }
 

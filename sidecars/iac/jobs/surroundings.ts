@@ -7,7 +7,7 @@ import type { Access, Executor } from '../sandbox/executor.ts'
 import type { IacSettings } from '../settings.ts'
 import type { JobKind, JobRequest } from '../types.ts'
 
-/** The default of `paths.backend_override_filename`, under which the worker writes where the state lies. */
+/** The default of `paths.backend_override_filename`, in which the worker declares the state store. */
 export const OVERRIDE_NAME = 'backend_override.tf'
 
 /** The part of the service that an engine command sees: its environment, and files outside of the workspace. */
@@ -17,8 +17,8 @@ export interface Surroundings {
 }
 
 /**
- * Chooses what a job may see. In a sandbox that is a list of what is allowed; without one everything but the platform's
- * own settings: what it leaves out could be read from the machine all the same.
+ * Selects what a job may see: in a sandbox from an allow-list, otherwise all but the platform's own settings, because
+ * the rest could be read from the machine anyway.
  */
 export async function prepareSurroundings(
   options: {
@@ -31,7 +31,7 @@ export async function prepareSurroundings(
   request: JobRequest,
 ): Promise<Surroundings> {
   const { settings, executor, env } = options
-  // Only an init installs providers, and it sees what was added to the mirror since.
+  // Only an init installs providers, and it sees later additions to the mirror.
   if (kind === 'init') await options.cliConfig?.refresh()
   const cliConfig = options.cliConfig?.path ?? null
   const clouds = cloudsOf(kind, request, await stateCloudOf(settings, request.workspace_path))

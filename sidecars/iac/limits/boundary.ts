@@ -2,18 +2,16 @@ import { lstat, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 /**
- * Marks the top of a clone. The worker writes it into every one (`pipeline/workspace`). The name `.git` would not do: a
- * workspace that is no clone may lie somewhere inside of an operator's own one.
+ * The mark of the top of a clone, written by the worker (`pipeline/workspace`). `.git` would not do: a workspace that
+ * is no clone may lie inside an operator's own clone.
  */
 const MARK = '.platform-workspace'
 const MAX_LEVELS = 40
 
 /**
- * The folder that the configuration of a workspace may read: the clone that it is in, which is the nearest folder from
- * the workspace upwards that is marked as one; the workspace itself where there is none. A mark that a repository brings
- * lies inside of the clone, and can only make this folder smaller.
- * @param workspacePath absolute
- * @returns an absolute real path, never the root of the disk
+ * Returns the folder that a workspace's configuration may read: its clone, the nearest marked folder upwards, else the
+ * workspace. A mark from the repository lies inside the clone and can only narrow this. The result is an absolute real
+ * path, never the root of the disk.
  */
 export async function findBoundary(workspacePath: string): Promise<string> {
   const workspace = await realpath(workspacePath)

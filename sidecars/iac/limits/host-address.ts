@@ -6,13 +6,13 @@ export type Reach = 'this machine' | 'a link-local service such as the metadata 
 
 const LOCAL_NAME = /^(?:localhost|ip6-localhost|ip6-loopback|host\.docker\.internal|host\.containers\.internal)$/
 const METADATA_NAME = /^(?:metadata|metadata\.google\.internal|instance-data(?:\.ec2\.internal)?)$/
-/** Public names that answer the address which stands in them. */
+/** Public names that resolve to the address inside them. */
 const ADDRESS_IN_NAME = /(\d{1,3}(?:[.-]\d{1,3}){3})\.(?:nip|sslip)\.io$/
 
 /**
- * Where the host of an address leads when that is not the internet; null for a public one and for a name whose address
- * only a look-up would tell. Every spelling that a resolver takes is understood: decimal, octal, hexadecimal and short
- * forms, addresses of IPv4 inside of IPv6, full-width digits, percent signs, users, ports and a final dot.
+ * Returns the target of a host; null for a public one and for a name that needs a look-up. Understands every spelling
+ * of resolvers: decimal, octal, hexadecimal and short forms, IPv4 inside IPv6, full-width digits, percent signs, users,
+ * ports and a final dot.
  */
 export function hostReach(host: string): Reach | null {
   const name = canonicalHost(host)
@@ -29,7 +29,7 @@ export function hostReach(host: string): Reach | null {
   return null
 }
 
-/** The host as the parser of web addresses writes it: IPv4 in four decimal parts, names in lower case. */
+/** Returns the host in the form of the URL parser: IPv4 as four decimals, names in lower case. */
 function canonicalHost(host: string): string | null {
   const text = host.trim()
   for (const candidate of [text, `[${text.replace(/^\[|\]$/g, '').replace(/%.*$/, '')}]`]) {
@@ -40,7 +40,7 @@ function canonicalHost(host: string): string | null {
   return null
 }
 
-/** Go reads `010.0.0.1` as it stands, other resolvers as octal: both readings are judged. */
+/** Go reads `010.0.0.1` literally, other resolvers as octal: both readings are checked. */
 function leadingZeros(host: string): string | undefined {
   const parts = /^\[?(\d{1,10}(?:\.\d{1,10}){3})\]?(?::\d+)?$/.exec(host.trim())?.[1]
   return parts?.split('.').map(Number).join('.')
@@ -63,7 +63,7 @@ function addressReach(text: string): Reach | null {
   return range === 'unicast' ? null : 'a private network'
 }
 
-/** IPv6 prefixes behind which an IPv4 address stands, and the byte where it begins (RFC 4291, 6052, 8215, 3056). */
+/** IPv6 prefixes with an embedded IPv4 address, and the byte where it begins (RFC 4291, 6052, 8215, 3056). */
 const EMBEDDINGS: readonly { prefix: number[]; at: number }[] = [
   { prefix: [0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0], at: 12 },
   { prefix: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], at: 12 },

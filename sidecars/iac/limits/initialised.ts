@@ -3,16 +3,15 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * True if an `init` of this service has run in a workspace. Providers that lie in its data folder come from that `init`
- * then, because the check before it refuses those that a repository brings.
- * @param dataDir the data folder of the service, so that the knowledge outlives a restart
+ * Reports whether an `init` of this service has run in a workspace, so that the providers in its data folder come from
+ * it: the check before an `init` refuses those of a repository. Kept in `dataDir`, to outlive a restart.
  */
 export async function isInitialised(dataDir: string, workspace: string): Promise<boolean> {
   const mark = await readFile(markOf(dataDir, workspace), 'utf8').catch(() => null)
   return mark !== null && mark === (await identityOf(workspace))
 }
 
-/** Notes that an `init` runs in a workspace. A folder that is made later under the same path is another workspace. */
+/** Records that an `init` runs in a workspace. A folder created later under the same path does not count. */
 export async function noteInitialised(dataDir: string, workspace: string): Promise<void> {
   await mkdir(join(dataDir, 'initialised'), { recursive: true })
   await writeFile(markOf(dataDir, workspace), await identityOf(workspace), { mode: 0o600 })

@@ -7,15 +7,14 @@ import { readTail } from '../output/files.ts'
 export interface MirroredProvider {
   /** `host/namespace/type`, in lower case. */
   source: string
-  /** In no order. */
+  /** The versions, in no order. */
   versions: string[]
 }
 
 /**
- * The providers of a folder in the engine's mirror layout, packed or not, for this machine: one that is there for other
- * machines alone cannot be installed from it. Folders are left out whose names are no provider's, because the engine
- * refuses a configuration that names one. As with the engine, only the last folder of a provider may be a link.
- * @throws the error of the file system where a folder cannot be read
+ * Lists the providers, packed or not, that a folder in the engine's mirror layout holds for this machine. Skips names
+ * that are no provider's, because the engine refuses a configuration with one. As in the engine, only the last folder
+ * of a provider may be a link. Errors: those of the file system.
  */
 export async function listMirror(mirror: string): Promise<MirroredProvider[]> {
   const providers: MirroredProvider[] = []
@@ -36,7 +35,7 @@ async function foldersIn(path: string, isName: (name: string) => boolean): Promi
     .sort()
 }
 
-/** Unpacked `<version>/<platform>/`, packed `terraform-provider-<type>_<version>_<platform>.zip`. */
+/** Lists `<version>/<platform>/` (unpacked) and `terraform-provider-<type>_<version>_<platform>.zip`. */
 async function versionsIn(path: string, type: string): Promise<string[]> {
   const [before, after] = [`terraform-provider-${type}_`, `_${PLATFORM}.zip`]
   const versions = new Set<string>()
@@ -62,20 +61,18 @@ const HOST = new RegExp(`^${LABEL}(?:\\.${LABEL})*(?::(\\d{1,5}))?$`, 'i')
 const isPart = (name: string) => PART.test(name)
 const isHost = (name: string) => Number(HOST.exec(name)?.[1] ?? (HOST.test(name) ? 0 : Infinity)) <= 65_535
 
-/** The part of the settings of the service that says where providers come from. */
 interface MirrorSettings {
   providerMirror: string
   mirrorAndRegistry: boolean
   offline: boolean
 }
 
-/** The engine breaks its lines between words. */
+/** The error of a missing version. The engine breaks its lines between words. */
 const NO_VERSION = /provider\s+(\S+):\s+no\s+available\s+releases\s+match/gi
 const LARGEST_STDERR = 100_000
 
 /**
- * Adds to the errors of an `init` why a version was not found that the registry may well have: the engine does not say
- * that it looked for it in the mirror alone.
+ * Explains in the errors of an `init` that a version was looked up in the mirror alone, which the engine does not say.
  */
 export async function explainMissingVersions(
   stderr: string,

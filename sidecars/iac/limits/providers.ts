@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { SettingsError } from '../../shared/settings.ts'
 import { listMirror } from './mirror.ts'
 
-/** A pattern as the engine's configuration takes it: `[host/]namespace/type`, where namespace and type may be `*`. */
+/** A pattern in the engine's syntax: `[host/]namespace/type`, where namespace and type may be `*`. */
 export const PROVIDER_PATTERN = /^(?:[a-z0-9.-]+\.[a-z0-9.:-]+\/)?(?:[a-z0-9_-]+|\*)\/(?:[a-z0-9_-]+|\*)$/i
 
 /**
- * Providers that the lock file of a workspace names and no pattern allows. The engine enforces the patterns only when
- * it installs a provider, and a workspace may bring one that was installed elsewhere.
+ * Lists providers in the lock file that no pattern allows. The engine checks patterns only when it installs, and a
+ * workspace may bring a provider installed elsewhere.
  */
 export async function findForeignProviders(workspacePath: string, allowed: readonly string[]): Promise<string[]> {
   if (allowed.length === 0) return []
@@ -24,9 +24,9 @@ export async function findForeignProviders(workspacePath: string, allowed: reado
     .filter((source) => !BUILT_IN.test(source) && !allowed.some((pattern) => matches(pattern.toLowerCase(), source)))
 }
 
-/** A lock file has some hundred bytes for each provider. */
+/** Limit of a lock file, which has some hundred bytes per provider. */
 const MAX_LOCK_BYTES = 1024 * 1024
-/** Comments may stand between the words of a block, so every quoted text that could be an address counts as one. */
+/** Any quoted text that could be an address, because comments may stand between the words of a block. */
 const QUOTED = /"([^"\n]*)"/g
 const HASH = /^(h1:[A-Za-z0-9+/]{43}=|zh:[0-9a-f]{64})$/
 const BUILT_IN = /^terraform\.io\/builtin\//
@@ -43,21 +43,21 @@ function matches(pattern: string, source: string): boolean {
 const covers = (pattern: string, name: string) => pattern === '*' || pattern === name
 
 export interface ProviderSources {
-  /** Patterns such as `hashicorp/*`; empty: every provider. */
+  /** Patterns such as `hashicorp/*`; empty allows every provider. */
   allowed: readonly string[]
-  /** Folder with providers in the engine's mirror layout; empty: none. */
+  /** Folder with providers in the engine's mirror layout; empty for none. */
   mirror: string
-  /** Providers of the mirror are looked for in the registry as well. */
+  /** True if providers of the mirror are also looked up in the registry. */
   mirrorAndRegistry: boolean
-  /** Nothing is downloaded: providers come from the mirror alone. */
+  /** True if nothing is downloaded: providers come from the mirror alone. */
   offline: boolean
 }
 
 /**
- * The engine's own configuration of where providers may come from; null when nothing is restricted. With it the engine
- * itself refuses other providers during `init` and names them.
- * @param mirrored Sources that the registry is not asked for, because the engine asks every method of installation for
- * versions and fails when one does not answer.
+ * Renders the engine's configuration of provider sources, by which `init` itself refuses other providers and names
+ * them; null without restrictions.
+ * @param mirrored sources excluded from the registry: the engine asks every installation method and fails if one is
+ * silent
  */
 export function renderCliConfig(
   { allowed, mirror, offline }: Omit<ProviderSources, 'mirrorAndRegistry'>,
@@ -79,14 +79,13 @@ const listOf = (name: string, patterns: readonly string[]) =>
 /** That configuration as a file. */
 export interface CliConfig {
   path: string
-  /** Writes the file anew when the mirror no longer holds what it held. */
+  /** Rewrites the file when the content of the mirror has changed. */
   refresh(): Promise<void>
 }
 
 /**
- * Writes that configuration into the data folder; null when nothing is restricted. A mirror that cannot be read later
- * leaves the file as it is, and the engine says so.
- * @throws SettingsError when the mirror cannot be read now
+ * Writes that configuration into the data folder; null without restrictions. A mirror that becomes unreadable leaves
+ * the file unchanged, and the engine reports it. Errors: `SettingsError` when it is unreadable now.
  */
 export async function openCliConfig(dataDir: string, sources: ProviderSources): Promise<CliConfig | null> {
   const { mirror, mirrorAndRegistry, offline } = sources
@@ -109,7 +108,7 @@ export async function openCliConfig(dataDir: string, sources: ProviderSources): 
   return { path, refresh }
 }
 
-/** Whoever reads the file meanwhile has the old one or the new one. */
+/** Replaces the file atomically for its readers. */
 async function replaceFile(path: string, text: string): Promise<void> {
   const fresh = `${path}.${crypto.randomUUID()}`
   await writeFile(fresh, text, { mode: 0o600 })

@@ -4,12 +4,12 @@ import type { IacSettings } from '../settings.ts'
 import type { JobKind, JobRecord } from '../types.ts'
 import { findForeignProviders } from './providers.ts'
 
-/** These kinds make a workspace larger: they install providers and modules, or write a plan. */
+/** Kinds that enlarge a workspace: they install providers and modules, or write a plan. */
 const GROWING: readonly JobKind[] = ['init', 'plan']
-/** These kinds start the providers of a workspace. */
+/** Kinds that start the providers of a workspace. */
 const RUNS_PROVIDERS: readonly JobKind[] = ['validate', 'plan', 'show', 'apply', 'import', 'schema', 'diagnostics']
 
-/** The diagnostic for a job that the operator's limits keep from running; null when they do not. */
+/** Returns the diagnostic for a job that the operator's limits forbid; null when they do not. */
 export async function refuseByLimits(
   settings: IacSettings,
   { kind, workspace_path }: JobRecord,
@@ -33,14 +33,10 @@ export async function refuseByLimits(
   return null
 }
 
-/** No real workspace has more entries. A folder with more counts as too large, so that the walk ends. */
+/** More entries than any real workspace has. A folder with more counts as too large, so that the walk ends. */
 const MAX_ENTRIES = 500_000
 
-/**
- * Bytes of the files in a folder. Links are not followed: they lead to providers in the plugin cache, which many
- * workspaces share.
- * @param stopAt the walk ends when this many bytes are reached
- */
+/** Measures the files in a folder in bytes, until `stopAt`. Skips links: they lead to the shared plugin cache. */
 export async function measureDiskUse(folder: string, stopAt: number): Promise<number> {
   let total = 0
   let entries = 0
@@ -63,8 +59,8 @@ export async function measureDiskUse(folder: string, stopAt: number): Promise<nu
 }
 
 /**
- * The diagnostic for a plan file that is no regular file; null for one that is, or is not there yet. A repository could
- * hold a link under the name of the plan file and have the engine read or write another file of this machine.
+ * Returns the diagnostic for a plan file that is no regular file; null if it is one or missing. With a link as plan
+ * file a repository could have the engine read or write another file of this machine.
  */
 export async function refuseLinkedPlan(workspace: string, planFile: string | undefined): Promise<string | null> {
   if (planFile === undefined) return null
@@ -76,14 +72,14 @@ export async function refuseLinkedPlan(workspace: string, planFile: string | und
   )
 }
 
-/** Folders of the system. Neither they nor what lies in them, nor a folder that holds them, is a workspace. */
+/** Folders of the system. Neither they nor their content, nor a folder that holds them, is a workspace. */
 const SYSTEM = ['/bin', '/boot', '/dev', '/etc', '/lib', '/proc', '/sbin', '/sys', '/usr']
 /** Folders in which workspaces may lie, but which are none themselves. */
 const SHARED = ['/home', '/media', '/mnt', '/opt', '/root', '/run', '/srv', '/tmp', '/var', '/var/lib', '/var/tmp']
 
 /**
- * The diagnostic for a workspace that holds files of the machine or of this service; null for any other. A command
- * would get all of them, and where the engine runs as another user the folder would be given to that user.
+ * Returns the diagnostic for a workspace with files of the machine or the service; null for any other. A command would
+ * see them all, and an engine that runs as another user would own them.
  * @param workspace a real path
  * @param own folders of the service
  */

@@ -1,14 +1,14 @@
 import { MIN_LENGTH } from './secrets.ts'
 
-/** A line as `name: value` shows that a text is a document, most of which is no secret. */
+/** A line `name: value`, which marks a document, most of which is no secret. */
 const DOCUMENT = /^\s*(?:[[{]|[\w-]+:\s)/
-/** In a document only what looks like a key counts: long, or made of letters and digits of all kinds. */
+/** A likely key inside a document: long, or made of letters and digits of all kinds. */
 const KEY = /[A-Za-z0-9+/=_-]{16,}/g
 const MIXED = /^(?=.*\d)(?=.*[a-z])(?=.*[A-Z])|^.{32,}$/
 
 /**
- * Every form in which a secret may stand in the output of an engine: as it is, escaped as in JSON and in the engine's
- * own language, encoded as an address, in base64 and hexadecimal; its lines too, because an engine indents them.
+ * Returns every form of a secret in the output of an engine: plain, escaped as in JSON and in the engine's language,
+ * URL-encoded, base64, hexadecimal; also its lines, because an engine indents them.
  */
 export function formsOf(secret: string): Set<Buffer> {
   const forms = new Set<string>()
@@ -29,7 +29,7 @@ function linesOf(secret: string): string[] {
   return lines.filter((line) => line.length >= MIN_LENGTH && !line.startsWith('-----'))
 }
 
-/** A document inside of a document inside of the engine's own: each level escapes what the one below has written. */
+/** Depth of nested documents, each of which escapes the one inside it. */
 const LEVELS = 3
 
 function textForms(text: string): string[] {
@@ -37,7 +37,7 @@ function textForms(text: string): string[] {
   const escaped = new Set([json, json.replace(/[$%](?=\{)/g, '$&$&'), json.replace(/[\u007f-\uffff]/g, hexEscape)])
   let level = [text, ...escaped]
   for (let depth = 0; depth < LEVELS; depth++) {
-    // The engine escapes the signs of HTML as well, other writers do not.
+    // The engine escapes the characters of HTML as well, other writers do not.
     level = [...new Set(level.map(jsonOf).flatMap((form) => [form, form.replace(/[<>&]/g, hexEscape)]))]
     for (const form of level) escaped.add(form)
   }
@@ -61,7 +61,7 @@ const jsonOf = (text: string): string => JSON.stringify(text).slice(1, -1)
 
 const hexEscape = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-/** The characters that a secret always has in base64, for each of the three places where it may begin in a group. */
+/** Returns the fixed characters of a secret in base64, for each of its three possible positions in a group. */
 function base64Forms(bytes: Buffer): string[] {
   return [0, 1, 2].flatMap((before) => {
     const encoded = Buffer.concat([Buffer.alloc(before), bytes])

@@ -7,8 +7,8 @@ export interface OutputFiles {
 }
 
 /**
- * Puts new files with these texts in place of the old ones; answers the exit code, so that a job can end with it. The
- * files are new ones, because whoever reads along remembers how far he came in the old ones.
+ * Replaces the output and returns the exit code, so that a job can end with it. Creates new files, because readers
+ * remember their position in the old ones.
  */
 export async function writeOutput(
   files: OutputFiles,
@@ -22,7 +22,7 @@ export async function writeOutput(
   return exitCode
 }
 
-/** Removes what an earlier command of the same job has written. */
+/** Removes the output of an earlier command of the same job. */
 export async function removeOutput({ stdout, stderr }: OutputFiles): Promise<void> {
   await Promise.all([rm(stdout, { force: true }), rm(stderr, { force: true })])
 }

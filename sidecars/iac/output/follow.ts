@@ -3,31 +3,30 @@ import type { OutputFiles } from './files.ts'
 import { matcherOf, replace } from './masking.ts'
 import type { Matcher } from './matcher.ts'
 
-/** As much of a stream is read at once, and a line that is longer is answered in parts. */
+/** Bytes of a stream that are read at once; a longer line is returned in parts. */
 const CHUNK = 256 * 1024
 const MAX_POINTS = 1024
 const MAX_JOBS = 256
 const NEWLINE = 0x0a
 
-/** The state of the masking of a file. */
 interface Point {
   /** Bytes of the file. */
   raw: number
   /** Bytes of the masked text. */
   masked: number
-  /** The number of the following bytes that belong to a secret whose mark has been written. */
+  /** Number of the following bytes that belong to a secret whose mark has been written. */
   open: number
 }
 
-/** Where the masking of one file can go on. */
+/** The points from which the masking of one file can continue. */
 interface Progress {
-  /** Tells the file from one that has taken its place. */
+  /** The identity that distinguishes the file from a later one at the same path. */
   file: string
   matcher: Matcher
   points: Point[]
 }
 
-/** A part of a stream, and the offset at which the next one begins. */
+/** A part of a stream, and the offset of the next one. */
 export interface Piece {
   text: string
   next: number
@@ -36,17 +35,16 @@ export interface Piece {
 const START: Point = { raw: 0, masked: 0, open: 0 }
 
 /**
- * Reads the output of jobs from an offset on, while they run and later. Offsets count the bytes of the masked text,
- * so they mean the same before the end of a job, when its file still holds the secrets, and after it. A piece ends
- * with a line, and never inside of a secret that has several lines. It is remembered where pieces began: without that,
- * which happens when too many jobs are followed, the masking begins with the first byte again.
+ * Reads the output of jobs from an offset on, while they run and later. Offsets count the bytes of the masked text, so
+ * that they stay valid when the file is masked at the end. A piece ends with a line, and never inside a secret of
+ * several lines. Beginnings of pieces are cached; without them (too many jobs) masking starts at the first byte.
  */
 export class OutputFollower {
   readonly #known = new Map<string, Progress>()
 
   /**
-   * @param from an earlier `next`, or 0
-   * @param ended whether the job has ended, so that a last line without its end is complete as well
+   * Reads a piece from an earlier `next`, or 0, on. `ended`: the job has ended, so that an unfinished last line is
+   * complete.
    */
   async read(path: string, secrets: readonly string[], from: number, ended: boolean): Promise<Piece> {
     const file = await open(path).catch(() => null)
@@ -73,7 +71,7 @@ export class OutputFollower {
   }
 }
 
-/** The pieces of both streams. */
+/** Reads the pieces of both streams. */
 export async function followOutput(
   follower: OutputFollower,
   files: OutputFiles,
@@ -121,9 +119,8 @@ function remember(points: Point[], point: Point): void {
 }
 
 /**
- * Returns the number of bytes of a text that can be masked without knowing what follows: those of its whole lines,
- * unless a secret that has several lines may have begun in them. Of a line that fills the text, all that no secret can
- * reach beyond.
+ * Returns the number of bytes that can be masked without the following ones: whole lines, unless a secret of several
+ * lines may have begun in them; of a line that fills the text, all that no secret can reach beyond.
  */
 function settledLength(text: Buffer, matcher: Matcher, isFull: boolean): number {
   const lines = wholeLines(text, matcher)

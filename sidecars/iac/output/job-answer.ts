@@ -5,8 +5,8 @@ import type { OutputFiles } from './files.ts'
 const CHUNK = 256 * 1024
 
 /**
- * The answer with the job object of the contract. The output is read from disk while it is sent, so that a plan of
- * hundreds of megabytes needs no memory. Bytes that are no UTF-8 become replacement characters.
+ * Answers with the job object of the contract. Streams the output from disk, so that a plan of hundreds of megabytes
+ * needs no memory. Bytes that are no UTF-8 become replacement characters.
  */
 export async function answerWithJob(
   record: JobRecord,

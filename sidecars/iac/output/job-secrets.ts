@@ -1,8 +1,8 @@
 import { readStateSecrets } from '../limits/state-keys.ts'
 
 /**
- * Knows the secrets to hide in the output of a job: those in the environment of the service, and the keys of the state
- * that lie in the job's workspace.
+ * The secrets to hide in the output of a job: those in the environment of the service, and the keys of the state store
+ * in the workspace.
  */
 export class JobSecrets {
   readonly #ofService: readonly string[]
@@ -27,7 +27,7 @@ export class JobSecrets {
     return secrets
   }
 
-  /** Those of a job that runs; those of the service for any other, whose output is masked already. */
+  /** Returns those of a running job; those of the service for any other, whose output is masked already. */
   of(jobId: string): readonly string[] {
     return this.#running.get(jobId) ?? this.#ofService
   }

@@ -5,13 +5,13 @@ import { type Match, Matcher } from './matcher.ts'
 
 export { credentialsOf } from './secrets.ts'
 
-/** The engine writes the same words where it hides a value itself. */
+/** The mark, in the engine's own words for a hidden value. */
 const HIDDEN = Buffer.from('(sensitive value)')
 const CHUNK = 256 * 1024
 
 const matchers = new WeakMap<readonly string[], Matcher>()
 
-/** The matcher for a list of secrets in all their forms. It is made once for a list, which must not change later. */
+/** Returns the matcher for secrets in all their forms. Cached by the list, which must not change later. */
 export function matcherOf(secrets: readonly string[]): Matcher {
   const known = matchers.get(secrets)
   if (known) return known
@@ -24,9 +24,8 @@ export function matcherOf(secrets: readonly string[]): Matcher {
 }
 
 /**
- * Replaces secrets in an output file of the engine, as they are and in the encodings that code can give them. The code
- * of a repository can read the environment, and whatever a plan shows is stored and read by others. The file is read in
- * parts, so that a large one needs no more memory than a small one.
+ * Masks secrets in an output file, plain and in encodings that code can produce: the code of a repository can read the
+ * environment, and others read the output. Works in parts, so that a large file needs no more memory.
  * @param credentials secrets of the environment and of the files that a job was given
  */
 export async function hideCredentials(path: string, credentials: readonly string[]): Promise<void> {
@@ -66,8 +65,8 @@ async function copyStart(from: FileHandle, to: FileHandle, length: number): Prom
 }
 
 /**
- * The text of a file in parts. As many bytes as the longest form has wait for the next part, because a secret may go on
- * in it. Of one that does, the mark stands in the first part and nothing in the second.
+ * Yields the masked text in parts. Holds back as many bytes as the longest form has, because a secret may continue; its
+ * mark is then in the first part.
  */
 async function* maskedParts(file: FileHandle, matcher: Matcher): AsyncGenerator<{ bytes: Buffer; hidden: boolean }> {
   let waiting = Buffer.alloc(0)
@@ -86,8 +85,7 @@ async function* maskedParts(file: FileHandle, matcher: Matcher): AsyncGenerator<
 }
 
 /**
- * The text with marks in place of matches.
- * @param goesOn the first match is the rest of one whose mark has been written
+ * Returns the text with marks in place of matches. `goesOn`: the first match continues one whose mark has been written.
  */
 export function replace(text: Buffer, matches: Match[], goesOn = false): Buffer {
   if (matches.length === 0) return text
@@ -101,9 +99,8 @@ export function replace(text: Buffer, matches: Match[], goesOn = false): Buffer 
 }
 
 /**
- * The last whole lines that a job has written so far. Secrets are replaced here, because the files of a job that still
- * runs hold them.
- * @param bytes how much of each stream is answered at most
+ * Reads the last whole lines of a running job, at most `bytes` per stream. Masks them here, because its files still
+ * hold secrets.
  */
 export async function readLiveOutput(
   files: OutputFiles,
@@ -112,7 +109,7 @@ export async function readLiveOutput(
 ): Promise<{ stdout: string; stderr: string }> {
   const matcher = matcherOf(credentials)
   const tail = async (path: string) => {
-    // More is read than is shown: of a secret that begins before the cut the rest would be shown otherwise.
+    // Reads more than it shows: otherwise the rest of a secret that begins before the cut would be visible.
     const text = await readEnd(path, bytes + matcher.longest)
     const hidden = replace(text, matcher.find(text)).toString('utf8')
     const isCut = text.length >= bytes + matcher.longest
@@ -126,7 +123,7 @@ export async function readLiveOutput(
   return { stdout, stderr }
 }
 
-/** The last bytes of a file; none when it is missing. */
+/** Reads the last bytes of a file; none when it is missing. */
 async function readEnd(path: string, limit: number): Promise<Buffer> {
   const file = await open(path).catch(() => null)
   if (!file) return Buffer.alloc(0)

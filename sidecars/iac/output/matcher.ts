@@ -1,16 +1,16 @@
-/** A place where one of the patterns stands, and where it ends. */
+/** The position of a pattern and its end. */
 export interface Match {
   start: number
   end: number
 }
 
-/** The patterns are looked for by three bytes at a time, which many texts and few patterns have in common. */
+/** Number of bytes in a block of the table: short enough for many texts and few patterns. */
 const BLOCK = 3
 const TABLE = 1 << 18
 
 /**
- * Finds many byte strings at once in time that is linear in the text, after Wu and Manber: a table tells for each block
- * of bytes how far the next place can be at which a pattern may end.
+ * Finds many byte strings in time linear in the text, after Wu and Manber: a table gives for each block of bytes the
+ * distance to the next possible end of a pattern.
  */
 export class Matcher {
   /** Bytes of the longest pattern. */
@@ -22,7 +22,7 @@ export class Matcher {
   /** The beginnings of patterns with several lines, each up to the end of one of its lines. */
   readonly #begun: Buffer[]
 
-  /** @param patterns each of at least three bytes */
+  /** Builds the table. Each pattern has at least three bytes. */
   constructor(patterns: Iterable<Buffer>) {
     const all = [...patterns].sort((a, b) => b.length - a.length)
     this.longest = all[0]?.length ?? 0
@@ -43,10 +43,7 @@ export class Matcher {
     return this.longest === 0
   }
 
-  /**
-   * Where in a text that ends with a line a pattern has begun that may go on in the next line: the first such place;
-   * null when there is none.
-   */
+  /** Returns the first place in a text of whole lines at which a pattern may begin and continue; null for none. */
   beginsBefore(text: Buffer): number | null {
     let first: number | null = null
     for (const begun of this.#begun) {
@@ -57,8 +54,8 @@ export class Matcher {
   }
 
   /**
-   * The places of all patterns, in order. Those that overlap are joined, so that no rest of one stays.
-   * @param open how many bytes at the beginning belong to a match that began before this text
+   * Returns the places of all patterns in order; overlaps are joined, so that no rest stays. `open`: leading bytes of
+   * an earlier match.
    */
   find(text: Buffer, open = 0): Match[] {
     const matches: Match[] = open > 0 ? [{ start: 0, end: open }] : []
@@ -86,7 +83,7 @@ function beginnings(pattern: Buffer): Buffer[] {
   return found
 }
 
-/** The place in the table of the three bytes at a position. Different bytes may share one. */
+/** Returns the table index of the three bytes at a position. Different bytes may share one. */
 const blockAt = (bytes: Buffer, at: number): number =>
   (((bytes[at] ?? 0) << 10) ^ ((bytes[at + 1] ?? 0) << 5) ^ (bytes[at + 2] ?? 0)) & (TABLE - 1)
 

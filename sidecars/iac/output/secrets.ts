@@ -1,13 +1,13 @@
 const NAME = /SECRET|TOKEN|PASSW|CREDENTIAL|_KEY(_ID|_DATA)?$/i
-/** Variables of these names hold a secret even when it begins like a path, as a key of AWS in base64 may. */
+/** Names of variables that hold a secret even if it begins like a path, as a base64 key of AWS may. */
 const LITERAL = /SECRET|TOKEN|PASSW/i
 const NAMES_A_FILE = /_(FILE|PATH|DIR|DIRECTORY)$/i
-/** Shorter values would be found in ordinary words. */
+/** Minimum length; shorter values would match in ordinary words. */
 export const MIN_LENGTH = 8
 
 /**
- * The secrets that stand in an environment: values of variables whose names say so, and in every variable the password
- * of an address or of a connection string. Nested ones, such as the key inside a JSON document, are listed as well.
+ * Returns the secrets of an environment: values of variables with such names, passwords of addresses and connection
+ * strings in any variable, and nested ones, such as the key inside a JSON document.
  */
 export function credentialsOf(env: Record<string, string | undefined>): string[] {
   const values = Object.entries(env).flatMap(([name, value = '']) => [
@@ -26,7 +26,7 @@ const isSecret = (name: string, value: string): boolean =>
 const NESTED = /secret|token|passw|private_?key|credential/i
 const MAX_DEPTH = 8
 
-/** The secrets inside a JSON document, such as the private key of a service account. */
+/** Returns the secrets inside a JSON document, such as the private key of a service account. */
 function nestedSecrets(text: string): string[] {
   if (!/^\s*[[{]/.test(text)) return []
   try {
@@ -48,12 +48,12 @@ function* nestedStrings(value: unknown, name: string, depth: number): Generator<
 const URL_LOGIN = /[a-z][a-z0-9+.-]{0,30}:\/\/([^/?#\s]*)@/gi
 const WORD_PASSWORD =
   /(?:^|[\s;&?,])(?:password|passwd|pwd|accountkey|sharedaccesskey|sig|access_token|token)\s*=\s*'?([^\s;&']+)/gi
-/** A user name as long as this is a token: hosts of repositories take one in that place. */
+/** Length from which a user name is a token: repository hosts accept one in that place. */
 const TOKEN_LENGTH = 20
 
 /**
- * The passwords inside the addresses and connection strings of a text, as written and decoded. One that is too short to
- * be looked for by itself is listed with all that stands before it, and the sign behind it.
+ * Returns the passwords in addresses and connection strings, raw and decoded. One too short to search for is listed
+ * with all that precedes it, and the character behind it.
  */
 export function passwordsOf(text: string): string[] {
   const found: string[] = []

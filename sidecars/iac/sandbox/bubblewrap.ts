@@ -4,7 +4,7 @@ import type { Helpers } from './helpers.ts'
 import { prlimitArguments, type ResourceLimits } from './resources.ts'
 import { ETC } from './system-files.ts'
 
-/** Where things are inside. The engine's own name stays, because it stands in its messages. */
+/** Paths inside the sandbox. The engine keeps its name, which is part of its messages. */
 export const INSIDE = { engine: '/engine', home: '/home/engine', tmp: '/tmp', uid: 1000 }
 
 /** The files that one command sees. All paths are absolute and real. */
@@ -12,17 +12,17 @@ export interface View {
   /** The file of the engine. */
   engine: string
   workspace: string
-  /** A folder that holds the workspace: the clone. Readable only. */
+  /** The read-only folder that holds the workspace: the clone. */
   boundary: string
-  /** The folder of the sandbox, in which the engine, `etc` and `scratch` lie. */
+  /** The folder of the sandbox, with the engine, `etc` and `scratch`. */
   shared: string
-  /** Holds `tmp` and `home`, which only this command has. */
+  /** The folder with `tmp` and `home`, which only this command has. */
   scratch: string
-  /** Holds `passwd`, `group`, `hosts` and `resolv.conf`, which stand in for those of the machine. */
+  /** The folder with `passwd`, `group`, `hosts` and `resolv.conf`, which replace those of the machine. */
   etc: string
   /** Files and folders that can be read, each with its path inside. */
   readable: readonly Mount[]
-  /** Folders that can be written as well. */
+  /** Folders that can also be written. */
   writable: readonly Mount[]
 }
 
@@ -34,30 +34,28 @@ export interface Mount {
 export interface Wrapping {
   helpers: Helpers
   view: View
-  /** The engine and its arguments, the first of them its name inside. */
+  /** The engine's name inside and its arguments. */
   command: readonly string[]
   limits: ResourceLimits
-  /**
-   * The words that run the rest of the command line in the network namespace; empty shares the network of the machine.
-   */
+  /** The words that enter the network namespace and run the rest; empty shares the network of the machine. */
   network: readonly string[]
-  /** Files of control groups that the command enters; none when there are none. */
+  /** Files of control groups that the command enters; empty for none. */
   groups: readonly string[]
-  /** The user whom the engine runs as. Null: the user of the service, who is not root. */
+  /** The user who runs the engine; null for the user of the service, who is not root. */
   runAs: { uid: number; gid: number } | null
   /**
-   * True for a command that writes state: when the service dies it is interrupted, so that it saves its state and gives
-   * back the lock. Every other command is killed with the service.
+   * True for a command that writes state: when the service dies it is interrupted, so that it saves its state and
+   * releases the lock. Every other command is killed.
    */
   savesState: boolean
   canDisableUserNamespaces: boolean
 }
 
-/** Folders of the machine in which programs and libraries are; on many they are links into `/usr`. */
+/** Folders of the machine with programs and libraries; often links into `/usr`. */
 const SYSTEM = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32']
 const OWN_ETC = ['passwd', 'group', 'hosts', 'resolv.conf']
 
-/** The whole command line that runs the engine in a sandbox of its own. */
+/** Returns the command line that runs the engine in its own sandbox. */
 export async function wrapCommand(wrapping: Wrapping): Promise<string[]> {
   const { helpers, network, groups, runAs, savesState } = wrapping
   const sources = createSources(runAs !== null, wrapping.view.shared)
@@ -84,13 +82,13 @@ export async function wrapCommand(wrapping: Wrapping): Promise<string[]> {
   return [...entered, ...network, ...staged]
 }
 
-/** Writes the id of the shell, which is that of everything that it becomes, into files of control groups. */
+/** Writes the process id of the shell, which the executed program keeps, into files of control groups. */
 const ENTER = 'while [ "$1" != -- ]; do echo $$ > "$1" || exit 125; shift; done; shift; exec "$@"'
 
 /**
- * Mounts what the command may see where every user can reach it, in a mount namespace that ends with the command. The
- * user whom a root service runs the engine as could not pass the private folders in which it lies. The first argument
- * names the folders to make, separated by spaces; all others are mounted in their order.
+ * Mounts the visible files where every user can reach them, in a mount namespace that ends with the command: the
+ * engine's user could not enter the private folders. The first argument lists the folders to create, separated by
+ * spaces; the others are mounted in order.
  */
 const STAGE = `set -e
 "$0" -t tmpfs -o mode=0755,size=1m tmpfs /run
@@ -107,13 +105,13 @@ shift
 exec "$@"`
 
 interface Sources {
-  /** Where a path is reachable for bubblewrap. */
+  /** Returns the path at which bubblewrap can reach a path. */
   of(path: string): string
-  /** Mounts for that, in this order. */
+  /** The mounts for that, in this order. */
   all: string[]
 }
 
-/** @param shared a folder that is mounted as a whole, because every command needs several things of it */
+/** Creates the sources. `shared` is mounted as a whole, because every command needs several parts of it. */
 function createSources(staged: boolean, shared: string): Sources {
   const all = [shared]
   return {
@@ -134,7 +132,7 @@ async function stageArguments(paths: readonly string[]): Promise<string[]> {
   return [folders.flat().join(' '), ...paths]
 }
 
-/** What runs inside, as process 1: so no other process of the sandbox knows the environment, and all end with it. */
+/** Builds the command for process 1 inside: no other process then knows the environment, and all end with it. */
 function innerCommand({ helpers, limits, command, savesState }: Wrapping): string[] {
   const interrupted = savesState ? [helpers.setpriv, '--pdeathsig', 'INT', '--'] : []
   return [...interrupted, helpers.prlimit, ...prlimitArguments(limits), '--', ...command]
@@ -149,7 +147,7 @@ async function boxArguments(wrapping: Wrapping, sources: Sources): Promise<strin
     ...(savesState ? [] : ['--die-with-parent']),
     ...(await systemArguments()),
     ...OWN_ETC.flatMap((name) => ['--ro-bind', join(sources.of(view.etc), name), `/etc/${name}`]),
-    // A process of the machine's root may write there even without a capability, and so own the machine.
+    // A process of the machine's root may write there even without a capability, and so control the machine.
     ...['--proc', '/proc', '--ro-bind', '/proc/sys', '/proc/sys', '--dev', '/dev'],
     ...['--bind', join(sources.of(view.scratch), 'tmp'), INSIDE.tmp],
     ...['--bind', join(sources.of(view.scratch), 'home'), INSIDE.home],
@@ -157,7 +155,7 @@ async function boxArguments(wrapping: Wrapping, sources: Sources): Promise<strin
     ...view.writable.flatMap(({ from, inside }) => ['--bind', sources.of(from), inside]),
     ...(await workspaceArguments(view, sources)),
     ...['--ro-bind', sources.of(view.engine), wrapping.command[0] ?? ''],
-    // The folders in which all of this hangs are memory, which has no other limit.
+    // The folders above the mounts are memory without any other limit.
     ...['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', view.workspace],
   ]
 }
@@ -169,7 +167,7 @@ async function workspaceArguments({ workspace, boundary }: View, sources: Source
   return [
     ...(below === '' ? [] : ['--ro-bind', from, boundary]),
     ...['--bind', join(from, below), workspace],
-    // Git of whoever works in this clone would run what the engine writes there.
+    // Git of any user of this clone would run what the engine writes there.
     ...(git?.isDirectory() ? ['--tmpfs', join(boundary, '.git'), '--remount-ro', join(boundary, '.git')] : []),
     ...(git?.isFile() ? ['--ro-bind', '/dev/null', join(boundary, '.git')] : []),
   ]

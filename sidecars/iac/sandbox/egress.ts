@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'
 
-/** One entry of `IAC_EGRESS_ALLOW`. A name is resolved when rules are made. */
+/** One entry of `IAC_EGRESS_ALLOW`. A name is resolved when the rules are built. */
 export interface EgressEntry {
   /** An address, a network in CIDR form, or the name of a host. */
   target: string
@@ -14,10 +14,7 @@ const ENTRY =
   /^(?:\[([0-9a-f:.]+)\]|([^\s:/[\]]+(?:\/\d{1,3})?)|([0-9a-f:.]*:[0-9a-f:.]*(?:\/\d{1,3})?))(?::(\d{1,5}))?$/i
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*\.?$/i
 
-/**
- * Reads one entry: `host`, `host:port`, `10.0.0.0/8`, `10.0.0.7:9000`, `[fd00::7]:9000`.
- * @returns the entry, or a text that says what is wrong with it
- */
+/** Parses `host`, `host:port`, `10.0.0.0/8`, `10.0.0.7:9000` or `[fd00::7]:9000`; returns a text for a wrong one. */
 export function parseEgressEntry(text: string): EgressEntry | string {
   const [, bracketed, plain, bare, portText] = ENTRY.exec(text) ?? []
   const target = (bracketed ?? bare ?? plain ?? '').toLowerCase()
@@ -33,14 +30,14 @@ export function parseEgressEntry(text: string): EgressEntry | string {
   return { target, port }
 }
 
-/** True if a target is the machine itself. */
+/** Reports whether a target is the machine itself. */
 export function isLoopback(target: string): boolean {
   const [host = ''] = target.replace(/\.$/, '').split('/')
   if (host === 'localhost' || host.endsWith('.localhost')) return true
   return ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback'
 }
 
-/** The proxies of an environment as entries, because an engine that is told to use them must reach them. */
+/** Returns the proxies of an environment as entries, because an engine that uses them must reach them. */
 export function proxyEntries(env: Readonly<Record<string, string | undefined>>): EgressEntry[] {
   const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy']
   return names.flatMap((name) => {
@@ -52,7 +49,7 @@ export function proxyEntries(env: Readonly<Record<string, string | undefined>>):
   })
 }
 
-/** The hosts of a list such as `NO_PROXY` takes. Loopback needs a port and is left out. */
+/** Returns the hosts of a list in the form of `NO_PROXY`. Loopback needs a port and is left out. */
 export const hostEntries = (list: string): EgressEntry[] =>
   list.split(',').flatMap((host) => {
     const entry = parseEgressEntry(host.trim())
@@ -62,8 +59,8 @@ export const hostEntries = (list: string): EgressEntry[] =>
 const DEFAULT_PORTS: Record<string, number> = { 'http:': 80, 'https:': 443 }
 
 /**
- * Networks that are nobody's public address: private, link-local with the metadata services, carrier-grade, test,
- * multicast and reserved ones, and those that embed such an address of version 4 in one of version 6.
+ * Networks without public addresses: private, link-local with the metadata services, carrier-grade, test, multicast and
+ * reserved ones, and IPv6 addresses that embed such an IPv4 address.
  */
 const CLOSED_V4 = [
   '0.0.0.0/8',
@@ -89,23 +86,22 @@ const CLOSED_V6 = [
   'ff00::/8',
 ]
 
-/** Where pasta answers the engine's questions for names, with the help of the machine's own resolver. */
+/** The address at which pasta resolves names for the engine, by the machine's own resolver. */
 export const RESOLVER = '169.254.53.53'
 
 const ALLOWED_FIRST = 50
 const CLOSED_AFTER = 100
 
 /**
- * What `ip rule add` closes in a network namespace: everything that is no public address, and this machine. Rules stand
- * before the routing table, so that no more specific route goes past them.
+ * Returns the `ip rule add` arguments that close all networks without public addresses, and this machine. Rules precede
+ * the routing table, so that no more specific route bypasses them.
  */
 export const closedRules = (own: readonly string[] = ownNetworks()): string[] =>
   [...CLOSED_V4, ...CLOSED_V6, ...own].map((network) => `to ${network} prohibit priority ${CLOSED_AFTER}`)
 
 /**
- * What `ip rule add` opens before: the resolver, and the entries of the operator. Loopback is not among them, because
- * its ports are forwarded one by one.
- * Errors: those of the look-up of a name.
+ * Returns the `ip rule add` arguments that precede the closed ones: the resolver and the operator's entries, without
+ * loopback, whose ports are forwarded one by one. Errors: those of a name look-up.
  */
 export async function allowedRules(
   entries: readonly EgressEntry[],
@@ -121,13 +117,13 @@ export async function allowedRules(
   return [...new Set(rules)]
 }
 
-/** True if the target of an entry has to be resolved. */
+/** Reports whether the target of an entry has to be resolved. */
 export const isName = (target: string): boolean => !ipaddr.isValid(target.split('/', 1)[0] ?? '')
 
 const allow = (target: string, port: number | null, protocol: string | null): string =>
   `to ${target}${port === null ? '' : ` ipproto ${protocol} dport ${port}`} lookup main priority ${ALLOWED_FIRST}`
 
-/** Addresses of this machine and the networks that they are in: its neighbours are as private as itself. */
+/** Returns the addresses of this machine and their networks: its neighbours are as private as itself. */
 export function ownNetworks(interfaces: NodeJS.Dict<NetworkInterfaceInfo[]> = networkInterfaces()): string[] {
   const all = Object.values(interfaces).flatMap((addresses) => addresses ?? [])
   const networks = all.flatMap(({ cidr, internal }) => {
@@ -137,7 +133,7 @@ export function ownNetworks(interfaces: NodeJS.Dict<NetworkInterfaceInfo[]> = ne
     const network = address.includes(':')
       ? ipaddr.IPv6.networkAddressFromCIDR(`${address}/${length}`)
       : ipaddr.IPv4.networkAddressFromCIDR(cidr)
-    // A machine that calls the whole internet its neighbour has no neighbours that are worth closing.
+    // A machine in a network of nearly the whole internet has no neighbours worth closing.
     return Number(length) < 8 ? [] : [`${network.toString()}/${length}`]
   })
   return [...new Set(networks)]

@@ -5,7 +5,7 @@ import type { EngineProvider, JobKind, JobRequest } from '../types.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Variables of each cloud, and where its tools keep credentials below the home folder. */
+/** The variables of each cloud, and the folder of its credentials below the home folder. */
 const CLOUDS: Record<EngineProvider, { variables: RegExp; home: string }> = {
   aws: { variables: /^AWS_/, home: '.aws' },
   azure: { variables: /^(ARM|AZURE)_/, home: '.azure' },
@@ -14,18 +14,18 @@ const CLOUDS: Record<EngineProvider, { variables: RegExp; home: string }> = {
   kubernetes: { variables: /^KUBE(_|CONFIG$|RNETES_)/, home: '.kube' },
 }
 
-/** The engine's own settings, where certificates are, how to reach the network, and the language. */
+/** Settings of the engine, and those of certificates, network and language. */
 const SETTINGS =
   /^(TF_(?!TOKEN_|LOG_PATH$)\w+|TOFU_\w+|CHECKPOINT_DISABLE|SSL_CERT_(FILE|DIR)|GIT_SSL_CA(INFO|PATH)|GIT_ALLOW_PROTOCOL|LANG|LANGUAGE|LC_\w+|TZ|(HTTPS?|ALL|NO)_PROXY)$/i
-/** Tokens of registries. Only `init` asks one. */
+/** Tokens of registries, which only `init` uses. */
 const REGISTRY_TOKENS = /^TF_TOKEN_/
 
-/** These kinds ask a cloud. */
+/** Kinds that ask a cloud. */
 const CLOUD_KINDS: readonly JobKind[] = ['init', 'plan', 'apply', 'import']
-/** These kinds open the state, whose store may be of another cloud. */
+/** Kinds that open the state, whose store may be in another cloud. */
 const STATE_KINDS: readonly JobKind[] = [...CLOUD_KINDS, 'state_resource_ids']
 
-/** Which cloud holds the state, by the type of the backend. */
+/** The cloud that holds the state, by the type of the backend. */
 const BACKENDS: Record<string, EngineProvider> = {
   s3: 'aws',
   azurerm: 'azure',
@@ -34,10 +34,10 @@ const BACKENDS: Record<string, EngineProvider> = {
   kubernetes: 'kubernetes',
 }
 
-/** Additions of an operator to the list of variables, names that may end in `*`. */
+/** The operator's additional variables; names may end in `*`. */
 export type ExtraNames = readonly string[]
 
-/** The clouds whose credentials a job is given: that of the request, and that of the state where it opens it. */
+/** Returns the clouds whose credentials a job gets: that of the request, and that of the state if it opens it. */
 export function cloudsOf(kind: JobKind, request: JobRequest, stateCloud: EngineProvider | null): EngineProvider[] {
   const asked = CLOUD_KINDS.includes(kind) && request.engine_provider !== undefined ? [request.engine_provider] : []
   const state = STATE_KINDS.includes(kind) && stateCloud !== null ? [stateCloud] : []
@@ -45,8 +45,8 @@ export function cloudsOf(kind: JobKind, request: JobRequest, stateCloud: EngineP
 }
 
 /**
- * The variables of the service that an engine command may see. Everything else, tokens of the platform and credentials
- * of other clouds above all, stays outside.
+ * Returns the variables that an engine command may see. All others stay outside, above all tokens of the platform and
+ * credentials of other clouds.
  */
 export function allowedVariables(
   service: Environment,
@@ -69,7 +69,7 @@ export function allowedVariables(
 }
 
 /**
- * Files and folders outside of the workspace that these variables name, for example a file with credentials. Several in
+ * Lists files and folders outside of the workspace that these variables name, such as one with credentials. Several in
  * one variable are separated by colons.
  */
 export async function namedFiles(variables: Readonly<Record<string, string>>): Promise<string[]> {
@@ -87,15 +87,15 @@ export async function namedFiles(variables: Readonly<Record<string, string>>): P
   return found.flat()
 }
 
-/** Folders with credentials of these clouds below the home folder of the service, as seen from there. */
+/** Returns the folders with credentials of these clouds, relative to the home folder of the service. */
 export const homeFolders = (clouds: readonly EngineProvider[]): string[] => clouds.map((cloud) => CLOUDS[cloud].home)
 
 const OWN_KEYS = new Set(['access_key', 'sas_token', 'credentials', 'token', 'shared_credentials_files'])
 const MAX_BYTES = 64 * 1024
 
 /**
- * The cloud whose credentials the state of a workspace needs, by the backend block of the platform's override file;
- * null when the block has keys of its own, or when there is no such file.
+ * Returns the cloud of the state by the backend block in the platform's override file; null if the block has its own
+ * keys or the file is missing.
  */
 export async function readStateCloud(workspace: string, overrideName: string): Promise<EngineProvider | null> {
   const path = join(workspace, overrideName)

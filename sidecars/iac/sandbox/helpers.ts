@@ -21,7 +21,6 @@ export interface Helpers {
 
 type Name = keyof Helpers
 const FOLDERS = ['/usr/local/bin', '/usr/bin', '/bin', '/usr/local/sbin', '/usr/sbin', '/sbin']
-/** Debian's package of each program. */
 const PACKAGES: Record<Name, string> = {
   sh: 'dash',
   bwrap: 'bubblewrap',
@@ -34,15 +33,12 @@ const PACKAGES: Record<Name, string> = {
   ip: 'iproute2',
 }
 
-/** Programs that a sandbox needs, and those that its network needs besides. */
+/** The programs of a sandbox, and the additional ones of its network. */
 export const FOR_SANDBOX: readonly Name[] = ['sh', 'bwrap', 'setpriv', 'prlimit']
 export const FOR_ROOT: readonly Name[] = ['mount', 'unshare']
 export const FOR_NETWORK: readonly Name[] = ['pasta', 'nsenter', 'ip']
 
-/**
- * Finds the programs, in the system's own folders first, then on PATH. `missing` names the packages of those that are
- * not installed.
- */
+/** Finds the programs in the system's own folders, then on PATH. `missing` names the packages to install. */
 export async function findHelpers(
   path: string,
 ): Promise<{ helpers: Helpers; missing(names: readonly Name[]): string[] }> {
@@ -68,7 +64,7 @@ async function find(name: string, folders: readonly string[]): Promise<string | 
   return null
 }
 
-/** True if this bubblewrap knows an option. Versions before 0.8 cannot keep user namespaces from being nested. */
+/** Reports whether this bubblewrap knows an option. Before 0.8 it cannot forbid nested user namespaces. */
 export async function knowsOption(bwrap: string, option: string): Promise<boolean> {
   const { stdout, stderr } = await run(bwrap, ['--help'], { timeout: HELP_MS })
   return `${stdout}${stderr}`.includes(option)

@@ -15,16 +15,16 @@ import { handOver, handOverAll, shareWithGroup, type User } from './workspace-fi
 
 export interface SandboxParts {
   helpers: Helpers
-  /** Folder of this room in the data folder. */
+  /** Folder of the sandbox in the data folder. */
   folder: string
   /** Absolute path of the engine, and its name inside. */
   engine: string
   engineName: string
   homeOfService: string
-  /** The user whom engines run as; null for that of the service. */
+  /** The user who runs engines; null for that of the service. */
   runAs: User | null
   canDisableUserNamespaces: boolean
-  /** Null where this machine lets the service make none. */
+  /** Null where this machine lets the service create none. */
   groups: ControlGroups | null
   /** Null shares the network of the machine. */
   network: NetworkNamespace | null
@@ -35,7 +35,7 @@ export interface SandboxParts {
 const PATH = '/usr/local/bin:/usr/bin:/bin'
 const OUT_OF_MEMORY = /out of memory|cannot allocate memory|bad_alloc|MemoryError/i
 
-/** Runs every command in a bubblewrap sandbox of its own on this machine. */
+/** Creates an executor that runs every command in its own bubblewrap sandbox on this machine. */
 export function createLocalSandbox(parts: SandboxParts): Executor {
   const leftovers = new Leftovers()
   return {
@@ -53,12 +53,12 @@ export function createLocalSandbox(parts: SandboxParts): Executor {
   }
 }
 
-/** What commands leave behind goes while the next one runs already. */
+/** Removes the remains of commands while the next one runs already. */
 class Leftovers {
   readonly #going = new Set<Promise<unknown>>()
 
   add(removal: Promise<unknown>): void {
-    // What cannot be removed now is removed when the service starts next.
+    // The next start of the service removes the rest.
     const going = removal.catch(() => {}).finally(() => this.#going.delete(going))
     this.#going.add(going)
   }
@@ -75,7 +75,7 @@ async function runInside(
   access: Access,
 ): Promise<number> {
   const runAs = await chooseUser(parts, command.cwd)
-  // A job may run several commands, and what one has left may still be going when the next one starts.
+  // A job may run several commands, and the remains of one may still exist when the next one starts.
   const name = `${command.name}-${randomUUID().slice(0, 8)}`
   const scratch = await createScratch(parts.folder, name, runAs)
   const group = await parts.groups?.create(name, parts.limits)
@@ -116,7 +116,7 @@ function unreachable(error: unknown): never {
   )
 }
 
-/** A workspace of somebody who is not root is used as that user, who could not work in it later otherwise. */
+/** Chooses the owner of the workspace unless that is root, because the owner could not work in it later otherwise. */
 async function chooseUser({ runAs }: SandboxParts, workspace: string): Promise<User | null> {
   if (runAs === null) return null
   const { uid, gid } = await lstat(workspace)
@@ -170,8 +170,8 @@ const existing = async (mounts: readonly Mount[]): Promise<Mount[]> => {
 }
 
 /**
- * Copies of files that only root can read, for the user whom the engine runs as. They go with the scratch folder. What
- * the user can read inside anyway, such as the certificates of the machine, is neither copied nor mounted.
+ * Copies files that only root can read, for the engine's user, into the scratch folder. Skips files that the user can
+ * read inside anyway, such as the machine's certificates.
  */
 async function copyFor(user: User, mounts: readonly Mount[], folder: string): Promise<Mount[]> {
   await mkdir(folder, { mode: 0o700 })

@@ -5,18 +5,18 @@ import { childrenOf } from '../../../src/runtime/process-identity.ts'
 import { allowedRules, closedRules, type EgressEntry, isLoopback, isName, RESOLVER } from './egress.ts'
 import type { Helpers } from './helpers.ts'
 
-/** For `cat` and `sleep` of the program that holds the namespace. */
+/** The PATH for `cat` and `sleep` of the process that holds the namespace. */
 const SYSTEM_PATH = '/usr/local/bin:/usr/bin:/bin'
 const STARTED_WITHIN_MS = 10_000
 const COMMAND_MS = 10_000
-/** Addresses behind the names of the allow-list are asked for anew when they are older than this. */
+/** Milliseconds after which names of the allow-list are resolved again. */
 const NAMES_FRESH_MS = 30_000
-/** When the service dies, an engine that is saving its state keeps its network this long, in seconds. */
+/** Seconds for which an engine that is saving its state keeps its network after the death of the service. */
 const OUTLIVES_SECONDS = 60
 
 /**
- * A network namespace that all engines of the service share. The outside answers in it; the machine's loopback, its own
- * addresses, link-local and private networks do not, except what the operator allows.
+ * A network namespace that all engines of the service share. It reaches the internet, but neither the machine's
+ * loopback and addresses nor link-local and private networks, except those that the operator allows.
  */
 export class NetworkNamespace {
   readonly #helpers: Helpers
@@ -35,8 +35,8 @@ export class NetworkNamespace {
   }
 
   /**
-   * The beginning of a command line that runs the rest of it in the namespace, which is made when there is none.
-   * Errors: plain ones with a reason.
+   * Returns the command line prefix that enters the namespace, which is created if needed. Errors: plain ones with a
+   * reason.
    */
   async enter(): Promise<string[]> {
     this.#opening ??= this.#open().catch((error) => {
@@ -57,7 +57,7 @@ export class NetworkNamespace {
     if (this.#holder > 0) trySignal(this.#holder)
   }
 
-  /** Pasta makes a namespace of its own user namespace, which a service that is not root has to enter as well. */
+  /** Enters the user namespace of pasta as well, as a service that is not root has to. */
   #enterNamespace(): string[] {
     const of = (kind: string) => `/proc/${this.#holder}/ns/${kind}`
     const user = this.#isRoot ? [] : [`--user=${of('user')}`, '--preserve-credentials']
@@ -69,7 +69,7 @@ export class NetworkNamespace {
     const forwarded = ports.length > 0 ? [...new Set(ports)].join(',') : 'none'
     const closed = ['-t', 'none', '-u', 'none', '-U', 'none', '--no-map-gw']
     const user = this.#isRoot ? ['--runas', '0'] : []
-    // The program in the namespace holds it open. It ends some time after the service, whose end closes its input.
+    // This process holds the namespace open. It ends some time after the service, whose end closes its input.
     const holder = [this.#helpers.sh, '-c', `echo open; cat > /dev/null; exec sleep ${OUTLIVES_SECONDS}`]
     const pasta = spawn(
       this.#helpers.pasta,
@@ -110,7 +110,7 @@ export class NetworkNamespace {
     if (hasNames && performance.now() - this.#namesAt > NAMES_FRESH_MS) await this.#allow()
   }
 
-  /** Opens what the entries name now, and closes what they named before. */
+  /** Opens the current addresses of the entries, and closes the earlier ones. */
   async #allow(): Promise<void> {
     const rules = await allowedRules(this.#entries)
     const added = rules.filter((rule) => !this.#allowed.includes(rule)).map((rule) => `rule add ${rule}`)
@@ -151,7 +151,7 @@ const HAS_V6 = (() => {
   }
 })()
 
-/** True when the process printed a line before its end. */
+/** Reports whether the process printed a line before its end. */
 async function firstLine(child: ChildProcess): Promise<boolean> {
   const errors: Buffer[] = []
   child.stderr?.on('data', (chunk: Buffer) => errors.push(chunk))
@@ -165,7 +165,7 @@ async function firstLine(child: ChildProcess): Promise<boolean> {
   return outcome
 }
 
-/** Pasta complains about each line that it cannot send to the system log. */
+/** Returns the errors. Pasta complains about each line that it cannot send to the system log. */
 const lastWords = (errors: readonly Buffer[]): string =>
   Buffer.concat(errors)
     .toString()

@@ -13,7 +13,7 @@ import { createLocalSandbox, type SandboxParts } from './local-sandbox.ts'
 import { NetworkNamespace } from './network.ts'
 import { openControlGroups } from './resources.ts'
 
-/** The user whom a service that is root runs its engines as. Nobody else has this id, and no file belongs to it. */
+/** The user who runs the engines of a root service. The id is unused and owns no file. */
 const ENGINE_USER = { uid: 60_990, gid: 60_990 }
 const TEST_MS = 30_000
 
@@ -26,9 +26,8 @@ export interface ExecutorOptions {
 }
 
 /**
- * Opens what engines run in, as `IAC_SANDBOX` asks, and runs a real command in it. Says in the log what there is, and
- * what is missing where something better could be had.
- * Errors: `SettingsError` when the operator asked for what this machine does not have.
+ * Opens the executor that `IAC_SANDBOX` requests, tests it with a real command, and logs what it has and lacks. Errors:
+ * `SettingsError` when this machine lacks what the operator requires.
  */
 export async function openExecutor(options: ExecutorOptions): Promise<Executor> {
   const { settings, log } = options
@@ -48,7 +47,7 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
   }
 }
 
-/** Runs engines as the user of the service, with nothing between them and the machine. */
+/** Creates an executor that runs engines as the user of the service, with nothing between them and the machine. */
 export function plainExecutor({ stopGraceSeconds }: Pick<IacSettings, 'stopGraceSeconds'>): Executor {
   return {
     boundary: { sandbox: 'none', network: 'host', limits: 'none' },
@@ -67,7 +66,7 @@ async function openSandbox(options: ExecutorOptions): Promise<Executor> {
   const lacking = missing([...FOR_SANDBOX, ...(isRoot ? FOR_ROOT : [])])
   if (lacking.length > 0) throw new Error(`these packages are not installed: ${lacking.join(', ')}`)
   const folder = join(settings.dataDir, 'sandbox')
-  // Nobody passes the data folder above. The user whom a root service runs engines as passes these on another way.
+  // The data folder above is closed to others. The engine's user of a root service reaches these another way.
   for (const path of [folder, join(folder, 'jobs'), join(folder, 'engine')])
     await mkdir(path, { recursive: true, mode: 0o711 })
   await removeOld(join(folder, 'jobs'))
@@ -97,7 +96,7 @@ async function openSandbox(options: ExecutorOptions): Promise<Executor> {
   throw new Error(`a command in the sandbox failed: ${reason}`)
 }
 
-/** Null where the network cannot be kept apart and nobody demands it. */
+/** Opens the network; null if isolation is neither possible nor required. */
 async function openNetwork(
   { settings, env, log }: ExecutorOptions,
   { helpers }: SandboxParts,
@@ -123,9 +122,9 @@ async function openNetwork(
 }
 
 /**
- * A copy of the engine that can be run but not read. The kernel keeps the environment of such a program from all
- * others and, in `/proc`, from itself, so that no function of a configuration can read the credentials in it. A script
- * must be readable for its interpreter, and is used where it is.
+ * Copies the engine as executable but not readable: the kernel then hides the program's environment in `/proc`, even
+ * from itself, so that no function of a configuration can read its credentials. A script must be readable for its
+ * interpreter and is not copied.
  */
 async function copyEngine(binary: string, folder: string): Promise<string> {
   if (!(await isElf(binary))) return binary
@@ -151,7 +150,7 @@ async function isElf(path: string): Promise<boolean> {
   }
 }
 
-/** Writes what the engine sees of `/etc` in place of the machine's own. */
+/** Writes the engine's `/etc`, which replaces the machine's own. */
 async function writeEtc(folder: string, isolated: boolean): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o755 })
   const resolver = await readFile('/etc/resolv.conf', 'utf8').catch(() => '')
@@ -167,7 +166,7 @@ async function writeEtc(folder: string, isolated: boolean): Promise<void> {
 
 const OLD_MS = 3_600_000
 
-/** Removes what commands of an earlier process have left, unless one of them may still be saving its state. */
+/** Removes the remains of an earlier process, unless one of its commands may still be saving its state. */
 async function removeOld(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const { mtimeMs } = await stat(join(folder, name))
@@ -175,7 +174,7 @@ async function removeOld(folder: string): Promise<void> {
   }
 }
 
-/** Asks the engine for its version inside; the reason when that fails. */
+/** Runs the engine's version command inside; returns the reason of a failure, else null. */
 async function testSandbox(parts: SandboxParts, log: Logger): Promise<string | null> {
   const folder = await mkdtemp(join(parts.folder, 'test-'))
   const workspace = join(folder, 'workspace')

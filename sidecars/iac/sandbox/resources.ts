@@ -8,15 +8,15 @@ export interface ResourceLimits {
   memoryBytes: number
   /** Processes and threads. */
   processes: number
-  /** Largest file. */
+  /** Largest file, in bytes. */
   fileBytes: number
 }
 
 const OPEN_FILES = 16_384
 
 /**
- * Arguments of `prlimit`. The memory limit counts what a single process has written to or may write to; address space
- * that is only reserved, of which engines have plenty, does not count.
+ * Returns the arguments of `prlimit`. The memory limit counts writable memory of a single process, without reserved
+ * address space, of which engines have plenty.
  */
 export const prlimitArguments = ({ memoryBytes, processes, fileBytes }: ResourceLimits): string[] => [
   `--data=${memoryBytes}`,
@@ -30,19 +30,19 @@ export const prlimitArguments = ({ memoryBytes, processes, fileBytes }: Resource
 export interface JobGroup {
   /** Files into which a process writes its id to enter. */
   entries: string[]
-  /** True if the kernel has ended a process of the group because of its memory. */
+  /** Reports whether the kernel has ended a process of the group for lack of memory. */
   ranOutOfMemory(): Promise<boolean>
   remove(): Promise<void>
 }
 
-/** Makes control groups for jobs below that of the service. */
+/** Creates control groups for jobs below that of the service. */
 export interface ControlGroups {
   create(jobName: string, limits: ResourceLimits): Promise<JobGroup>
 }
 
 /**
- * Finds out whether this service may make control groups: of version 2 where its own one was delegated to it, else of
- * version 1. Null when the machine does not let it, so that only the limits of single processes hold.
+ * Opens control groups of version 2 if delegated to this service, else of version 1; null if the machine forbids both,
+ * so that only limits of single processes hold.
  */
 export async function openControlGroups(
   root = '/sys/fs/cgroup',
@@ -52,13 +52,13 @@ export async function openControlGroups(
   return (await openVersion2(root, own)) ?? (await openVersion1(root, own))
 }
 
-/** First part of the name of a group. The process id of its service follows. */
+/** Prefix of a group's name, before the process id of its service. */
 const NAME = 'platform-engine-'
 const nameOf = (job: string) => `${NAME}${process.pid}-${job}`
 
 /**
- * Removes the groups of services that were killed. The group of a service that lives may be empty for a moment and must
- * stay; one that still holds a process cannot be removed, which is as wanted.
+ * Removes the groups of killed services. The group of a live service may be empty for a moment and must stay; one that
+ * still holds a process cannot be removed, as intended.
  */
 async function removeOldGroups(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => [])
@@ -77,7 +77,7 @@ async function openVersion2(root: string, own: string): Promise<ControlGroups | 
   if (!['memory', 'pids'].every((name) => controllers.split(/\s+/).includes(name))) return null
   try {
     await access(folder, constants.W_OK)
-    // A group that hands controllers on must hold no process itself.
+    // A group that delegates controllers must hold no process itself.
     await mkdir(join(folder, 'service'), { recursive: true })
     await writeFile(join(folder, 'service', 'cgroup.procs'), String(process.pid))
     await writeFile(join(folder, 'cgroup.subtree_control'), '+memory +pids')
@@ -134,7 +134,7 @@ async function openVersion1(root: string, own: string): Promise<ControlGroups | 
 
 const REMOVED_WITHIN_MS = 2000
 
-/** A group can be removed once the kernel has taken its last process out of it, which is shortly after its end. */
+/** Removes groups, with retries: the kernel releases the last process shortly after its end. */
 async function removeGroups(groups: readonly string[]): Promise<void> {
   const until = performance.now() + REMOVED_WITHIN_MS
   for (const group of groups) {

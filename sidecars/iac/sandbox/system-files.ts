@@ -3,7 +3,7 @@ import { lstat, readdir, readlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { User } from './workspace-files.ts'
 
-/** What programs read of `/etc`: certificates and names of services, nothing of the machine's own. */
+/** Files of `/etc` that programs read: certificates and names of services, nothing specific to the machine. */
 export const ETC = [
   'ssl',
   'pki',
@@ -26,8 +26,8 @@ const READ = 4
 const ENTER = 1
 
 /**
- * True if every sandbox of this user can read a path as it is: the file, or the folder with all that it holds, lies in a
- * system folder, its mode lets the user in, and so do the targets of its links. False in doubt, for example for a device.
+ * Reports whether a sandbox of this user can read a path: it lies with all its content in a system folder, and modes
+ * and targets of links permit it. False in doubt, for example for a device.
  */
 export async function isReadableInside(path: string, user: User, roots = SYSTEM_ROOTS): Promise<boolean> {
   const seen = new Set<string>()
@@ -44,7 +44,7 @@ export async function isReadableInside(path: string, user: User, roots = SYSTEM_
     return known
   }
 
-  /** The paths that must be readable as well; null when this one is not. */
+  /** Returns the paths that must be readable as well; null when this one is not. */
   async function read(path: string): Promise<string[] | null> {
     const root = roots.find((root) => path === root || path.startsWith(`${root}/`))
     if (root === undefined || (path !== root && !(await canPassOnce(dirname(path), root)))) return null
@@ -64,7 +64,7 @@ export async function isReadableInside(path: string, user: User, roots = SYSTEM_
   return true
 }
 
-/** True if the mode of an entry gives this user all of these rights, a sum of `READ` and `ENTER`. */
+/** Reports whether the mode gives this user all of these rights, a sum of `READ` and `ENTER`. */
 function allows({ mode, uid, gid }: Stats, user: User, rights: number): boolean {
   const shift = uid === user.uid ? 6 : gid === user.gid ? 3 : 0
   return ((mode >> shift) & rights) === rights

@@ -2,9 +2,9 @@ import type { Dirent } from 'node:fs'
 import { chmod, lchown, lstat, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-/** As many entries as a workspace may have at all (see `limits/refuse.ts`). */
+/** The limit of entries of a workspace (see `limits/refuse.ts`). */
 const MAX_ENTRIES = 500_000
-/** Folders that are read at the same time. */
+/** Number of folders that are read at the same time. */
 const AT_ONCE = 16
 const GROUP_READS_AND_WRITES = 0o060
 const GROUP_ENTERS = 0o010
@@ -15,9 +15,8 @@ export interface User {
 }
 
 /**
- * Gives the folders of a clone, the files right inside the workspace and those of the engine's own folder to the user
- * whom the engine runs as. Only a service that is root calls this. Other files stay as they are, since the engine only
- * reads them; so does git's folder.
+ * Gives the folders of a clone, the files directly in the workspace and the engine's folder to the engine's user, for a
+ * root service. Other files, which the engine only reads, and git's folder keep their owner.
  */
 export async function handOver(boundary: string, workspace: string, { uid, gid }: User): Promise<void> {
   await lchown(boundary, uid, gid)
@@ -26,16 +25,15 @@ export async function handOver(boundary: string, workspace: string, { uid, gid }
   await walk(boundary, (path, entry) => (entry.isDirectory() || isWritten(path) ? lchown(path, uid, gid) : null))
 }
 
-/** Gives a file, or a folder with everything in it, to a user. */
+/** Gives a file, or a folder with all its content, to a user. */
 export async function handOverAll(path: string, { uid, gid }: User): Promise<void> {
   await lchown(path, uid, gid)
   await walk(path, (child) => lchown(child, uid, gid))
 }
 
 /**
- * Lets the group of a shared workspace change what the engine has made in it. A worker that runs as another user of that
- * group could not remove the workspace otherwise.
- * @param uid the user whom the engine runs as
+ * Lets the group of a shared workspace change the engine's files: a worker that runs as another user of it could not
+ * remove them otherwise. `uid` is the engine's user.
  */
 export async function shareWithGroup(workspace: string, uid: number): Promise<void> {
   const root = await lstat(workspace)

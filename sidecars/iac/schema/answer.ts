@@ -8,12 +8,12 @@ export interface SchemaRequest {
   ephemeral_types?: string[]
 }
 
-/** The schemas of an answer, in bytes. A larger answer leaves some out and names them. */
+/** Limit of an answer's schemas, in bytes. A larger answer omits some and names them. */
 const MAX_BYTES = 16 * 1024 * 1024
 
 /**
- * The answer of a schema job as JSON: the schemas of the types that were asked for, or the names of all when none was.
- * @param versions the selected versions of the providers, by source address
+ * Reads the answer of a schema job as JSON: the schemas of the requested types, or the names of all without a request.
+ * `versions`: the selected ones by source address.
  */
 export async function readSchemaAnswer(
   stored: StoredSchema,
@@ -64,7 +64,7 @@ class Parts {
     this.#document = document
   }
 
-  /** Members `"type":{schema}`, with the schema as it stands in the document. */
+  /** Reads members `"type":{schema}`, with the schema as in the document. */
   async read(extents: Record<string, Extent>, types: readonly string[]): Promise<string[]> {
     const members: string[] = []
     for (const type of new Set(types)) {

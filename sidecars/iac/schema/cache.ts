@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'n
 import { join } from 'node:path'
 import type { SchemaIndex } from './index-document.ts'
 
-/** A document on disk, and where its parts lie in it. */
+/** A document on disk and the positions of its parts. */
 export interface StoredSchema {
   path: string
   index: SchemaIndex
@@ -17,7 +17,7 @@ const LIMITS: SchemaCacheLimits = { entries: 32, bytes: 1024 ** 3 }
 const DOCUMENT = 'schema.json'
 const INDEX = 'index.json'
 
-/** Keeps documents of `providers schema` on disk, by lock file. Those that were not used for longest go first. */
+/** Keeps documents of `providers schema` on disk, by lock file. Removes the least recently used first. */
 export class SchemaCache {
   readonly #folder: string
   readonly #limits: SchemaCacheLimits
@@ -27,14 +27,14 @@ export class SchemaCache {
     this.#limits = limits
   }
 
-  /** Creates the folder, and removes what an earlier process has left half written. */
+  /** Creates the folder, and removes incomplete documents of an earlier process. */
   async open(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 })
     const names = await readdir(this.#folder)
     await Promise.all(names.filter((name) => name.endsWith('.tmp')).map((name) => this.#remove(name)))
   }
 
-  /** The stored document; null when there is none, or when it cannot be read. */
+  /** Returns the stored document; null when it is missing or unreadable. */
   async find(key: string): Promise<StoredSchema | null> {
     const folder = join(this.#folder, key)
     try {

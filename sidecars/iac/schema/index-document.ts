@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 
-/** Where a part of the document lies: offset and length in bytes. */
+/** The position of a part of the document, in bytes. */
 export type Extent = [offset: number, length: number]
 
 export interface ProviderIndex {
@@ -10,10 +10,10 @@ export interface ProviderIndex {
   ephemeral_resource_schemas?: Record<string, Extent>
 }
 
-/** Where the schema of each type lies in the document of `providers schema -json`. */
+/** The positions of all schemas in the document of `providers schema -json`. */
 export interface SchemaIndex {
   format_version: string
-  /** By source address, for example `registry.opentofu.org/hashicorp/aws`. */
+  /** The providers by source address, for example `registry.opentofu.org/hashicorp/aws`. */
   providers: Record<string, ProviderIndex>
 }
 
@@ -22,14 +22,14 @@ const SECTIONS: readonly string[] = [
   'data_source_schemas',
   'ephemeral_resource_schemas',
 ] satisfies (keyof ProviderIndex)[]
-/** Keys matter on four levels: the document, the providers, one provider, its section. Deeper ones are skipped. */
+/** Number of levels whose keys matter: document, providers, one provider, section. Deeper ones are skipped. */
 const KEYS = 4
 const MAX_KEY_BYTES = 1024
 const [QUOTE, BACKSLASH, COLON, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST] = [...'"\\:{}[]'].map((sign) => sign.charCodeAt(0))
 
 /**
- * Finds where the schemas lie in a document of tens of megabytes. The file is read once, in pieces, and never held as a
- * whole. Null when it is no such document. What an engine prints before the document is skipped.
+ * Finds the schemas in a document of tens of megabytes, read once, in pieces; null for another document. Skips output
+ * before it.
  */
 export async function indexDocument(path: string): Promise<SchemaIndex | null> {
   const scan = new Scan()
@@ -39,7 +39,7 @@ export async function indexDocument(path: string): Promise<SchemaIndex | null> {
 
 class Scan {
   readonly #index: SchemaIndex = { format_version: '', providers: {} }
-  /** On each level the key of the member that is being read. */
+  /** The key of the current member on each level. */
   readonly #path: string[] = []
   #position = 0
   #depth = 0
@@ -51,7 +51,7 @@ class Scan {
   #start = 0
   #ended = false
 
-  /** False when the document is broken. */
+  /** Parses a piece; returns false when the document is broken. */
   feed(chunk: Buffer): boolean {
     for (const byte of chunk) {
       if (this.#isInString) {

@@ -11,13 +11,13 @@ import { indexDocument } from './index-document.ts'
 
 const UNREADABLE =
   'Error: Unreadable schema\n\nThe engine answered a document of provider schemas that cannot be read.\n'
-/** Types of the provider that is built into the engine and therefore stands in no lock file. */
+/** Types of the provider that is built into the engine and therefore missing in lock files. */
 const BUILT_IN = /^terraform_/
 const BUILT_IN_SOURCE = 'terraform.io/builtin/terraform'
 
 /**
- * Runs a schema job and answers its exit code. Where the same providers were asked before, the answer comes from the
- * cache. Else `run` makes the engine write `providers schema -json` into the output files, and the cache takes it over.
+ * Runs a schema job and returns its exit code. Answers from the cache if the providers are known; else `run` has the
+ * engine write `providers schema -json` into the output files, which the cache keeps.
  */
 export async function runSchemaJob(
   { schemas: cache, engine }: { schemas: SchemaCache; engine: Engine },
@@ -39,7 +39,7 @@ export async function runSchemaJob(
   return writeOutput(output, 0, await readSchemaAnswer(stored, lock?.versions ?? new Map(), request), '')
 }
 
-/** Without a lock file nothing tells which providers a schema is of, so it is not kept. */
+/** Keeps the document, but not without a lock file, which alone identifies the providers. */
 const keepSchema = async (
   cache: SchemaCache,
   lock: LockFile | null,
@@ -47,7 +47,7 @@ const keepSchema = async (
   fresh: StoredSchema,
 ): Promise<StoredSchema> => (lock ? await cache.store(lock.key, path, fresh.index) : fresh)
 
-/** The built-in provider has no ephemeral types. */
+/** Reports whether the document holds these types. The built-in provider has no ephemeral types. */
 function knowsBuiltIn({ index }: StoredSchema, { resource_types = [], data_source_types = [] }: JobRequest): boolean {
   const asked = [...resource_types, ...data_source_types].some((type) => BUILT_IN.test(type))
   return !asked || Object.hasOwn(index.providers, BUILT_IN_SOURCE)
@@ -57,13 +57,13 @@ const NAME = '.terraform.lock.hcl'
 const MAX_BYTES = 4 * 1024 * 1024
 
 interface LockFile {
-  /** A hash that stands for exactly these providers under exactly this engine. */
+  /** A hash of exactly these providers and this engine. */
   key: string
-  /** The versions that were selected, by source address. */
+  /** The selected versions by source address. */
   versions: Map<string, string>
 }
 
-/** The lock file of a workspace; null without one, as when a workspace uses built-in providers only. */
+/** Reads the lock file; null for none, as in a workspace with built-in providers only. */
 export async function readLockFile(workspace: string, engine: Engine): Promise<LockFile | null> {
   const handle = await open(
     join(workspace, NAME),

@@ -19,7 +19,7 @@ interface Attachment {
   actions?: Button[]
 }
 
-/** A chat's incoming webhook. Its URL is a credential: no error of this channel holds it. */
+/** Creates the channel of a chat's incoming webhook, whose URL is a credential: no error holds it. */
 export const chatChannel = (webhookUrl: string, fetch: Fetch): Channel => ({
   async deliver(notification) {
     const response = await send(fetch, {
@@ -34,7 +34,7 @@ export const chatChannel = (webhookUrl: string, fetch: Fetch): Channel => ({
   },
 })
 
-/** The message: one attachment in the colour of the severity, and further ones for further buttons. */
+/** Renders one attachment in the colour of the severity, and further ones for further buttons. */
 export function chatMessage(notification: Notification): { attachments: Attachment[] } {
   const color = COLOURS[notification.severity]
   const subject = escapeControl(notification.subject)
@@ -52,9 +52,7 @@ export function chatMessage(notification: Notification): { attachments: Attachme
   return { attachments: [main, ...rest.map((actions) => ({ fallback: subject, color, actions }))] }
 }
 
-/**
- * These three characters begin the chat's own commands, such as a mention of everybody or a link under another name.
- */
+/** Escapes the characters that begin the chat's commands, such as a mention of all or a renamed link. */
 const escapeControl = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 

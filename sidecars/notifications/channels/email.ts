@@ -3,14 +3,14 @@ import { fieldsOf } from '../fields.ts'
 import { CHANNEL_LIMIT_MS, type Channel, type Notification } from '../message.ts'
 
 export interface EmailSettings {
-  /** `smtp://` (upgraded by STARTTLS where offered) or `smtps://`, with user and password where needed. */
+  /** `smtp://` (upgraded by STARTTLS if offered) or `smtps://`, with user and password if needed. */
   smtpUrl: string
   from: string
   /** Recipients when the audience names none that is an address. */
   to: readonly string[]
 }
 
-/** Sends plain text by SMTP. Every recipient is a blind copy, so that none learns of the others. */
+/** Creates a channel of plain text by SMTP. Recipients are blind copies, hidden from each other. */
 export function emailChannel({ smtpUrl, from, to }: EmailSettings): Channel {
   const limits = {
     connectionTimeout: CHANNEL_LIMIT_MS,
@@ -36,7 +36,7 @@ export function emailChannel({ smtpUrl, from, to }: EmailSettings): Channel {
   }
 }
 
-/** The text of a mail: the body, the links, then the facts, one a line. */
+/** Renders the text of a mail: the body, the links, then one fact per line. */
 export function emailText(notification: Notification): string {
   const links = notification.links.map(({ label, url }) => `${label}: ${url}`)
   const facts = fieldsOf({ ...notification, audience: [] }, (text) => text).map(

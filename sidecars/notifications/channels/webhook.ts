@@ -2,9 +2,8 @@ import { type Fetch, send } from '../../../src/base/http.ts'
 import { CHANNEL_LIMIT_MS, type Channel, ChannelError } from '../message.ts'
 
 /**
- * Any HTTP endpoint, signed in the form of the Standard Webhooks specification: HMAC-SHA256 over
- * `<id>.<seconds>.<body>` in `webhook-signature`, so that the receiver can tell origin and age.
- * @param secret text of the shared secret
+ * Creates the channel of an HTTP endpoint, signed as in Standard Webhooks: HMAC-SHA256 over `<id>.<seconds>.<body>` in
+ * `webhook-signature`, so that the receiver can verify origin and age.
  */
 export const webhookChannel = (
   url: string,

@@ -9,8 +9,7 @@ import { directionOf, nextPlace } from './direction.ts'
 import { boxWith, type Drawing } from './grouping.ts'
 import { BOX, type Layout, useLayout } from './use-layout.ts'
 
-// These styles are loaded with the drawing, because no other screen needs them. They are in the layer of page parts, so
-// that those of the screen override them.
+// Loaded with the drawing, because no other screen needs them, and in the layer that styles of the screen override.
 const sheet = new CSSStyleSheet()
 sheet.replaceSync(`@layer kit{${text}}`)
 document.adoptedStyleSheets.push(sheet)

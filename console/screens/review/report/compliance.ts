@@ -29,8 +29,7 @@ const CODE_RULE = /^(common|aws|azure|gcp|oci|kubernetes)\.[a-z0-9-]+\.[a-z0-9-]
 const isCodeRule = (id: string): boolean => id.length < 200 && CODE_RULE.test(id)
 
 /**
- * Reads a compliance check; null for any other document.
- * @param plan the checked plan. Only findings in it are by code, even if a model uses the id of a rule in code
+ * Reads a compliance check, or null. Only findings in `plan` count as code's, even if a model uses the id of a rule.
  */
 export function readCompliance(document: unknown, plan: PlanDocument | undefined): Compliance | null {
   const { passed, summary, violations, checked_rules } = objectOf(document)

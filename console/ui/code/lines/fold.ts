@@ -22,9 +22,7 @@ interface Unfolded {
 }
 
 /**
- * Folds unchanged lines. A file without changes is shown whole. Returns the pieces in order, and the number of lines
- * beyond the limit.
- * @param changed true for each line of a change
+ * Folds unchanged lines unless all are; `changed` marks the others. Also returns the number of lines beyond the limit.
  */
 export function foldLines(
   changed: readonly boolean[],

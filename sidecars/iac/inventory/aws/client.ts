@@ -9,20 +9,20 @@ import { InventoryError, type InventoryRequest } from '../types.ts'
 import { fromProcess } from './profile-process.ts'
 import { fromSingleSignOn } from './profile-sso.ts'
 
-/** Calls that are signed with the credentials of the vendor's default chain. Errors of all: `InventoryError`. */
+/** Calls signed with the credentials of the vendor's default chain. Errors of all: `InventoryError`. */
 export interface AwsClient {
-  /** The configured one. */
+  /** The configured region. */
   region: string
-  /** Number of the account that the credentials belong to. */
+  /** Returns the number of the account that the credentials belong to. */
   account(): Promise<string>
-  /** One operation of Resource Explorer in a region; answers its JSON document. */
+  /** Runs one operation of Resource Explorer in a region; returns its JSON document. */
   explore(region: string, operation: string, body: object): Promise<unknown>
 }
 
-/** True if a text names a region, so that it can become part of a host name. */
+/** Reports whether a text names a region, so that it can become part of a host name. */
 export const isRegion = (text: string): boolean => /^[a-z]{2,5}(-[a-z0-9]+){2,4}$/.test(text)
 
-/** The configured region. */
+/** Returns the configured region. */
 export function awsRegion({ env }: InventoryRequest): string {
   const region = setting(env, 'AWS_REGION', 'AWS_DEFAULT_REGION')
   if (region === undefined) throw new InventoryError('AWS_REGION is not set')
@@ -34,7 +34,7 @@ export function createAwsClient(request: InventoryRequest): AwsClient {
   const region = awsRegion(request)
   const stsUrl = stsAddress(request, region)
   const sign = createSigner(request, awsCredentials(request, region))
-  /** Asks for a signature at each attempt, because one is valid for minutes only. */
+  /** Signs each attempt anew, because a signature is valid for minutes only. */
   const post = (source: string, call: Call): Question => ({
     source,
     url: call.url,
@@ -66,7 +66,7 @@ const FORM = 'application/x-www-form-urlencoded; charset=utf-8'
 
 const stsAddress = ({ env }: InventoryRequest, region: string) => `${endpointOf('sts', region, env)}/`
 
-/** The credentials of the vendor's default chain. Errors: `InventoryError`. */
+/** Returns the credentials of the vendor's default chain. Errors: `InventoryError`. */
 export function awsCredentials(request: InventoryRequest, region: string): CredentialSource {
   const credentials = credentialChain(request, region)
   return () =>
@@ -103,7 +103,7 @@ interface Call {
   type: string
 }
 
-/** Makes the headers of a POST with its signature. */
+/** Creates the function that makes the headers of a POST with its signature. */
 function createSigner(
   { now }: InventoryRequest,
   credentials: CredentialSource,
@@ -132,8 +132,8 @@ const SERVICES = {
 } as const
 
 /**
- * Base URL of a service, without a slash at its end: `AWS_ENDPOINT_URL_<SERVICE>`, else `AWS_ENDPOINT_URL`, else the
- * address of the region, which may be its FIPS address. `AWS_IGNORE_CONFIGURED_ENDPOINT_URLS` skips the first two.
+ * Returns the base URL of a service without a trailing slash: `AWS_ENDPOINT_URL_<SERVICE>`, else `AWS_ENDPOINT_URL`
+ * (both unless `AWS_IGNORE_CONFIGURED_ENDPOINT_URLS`), else the address of the region, which may be its FIPS address.
  * Errors: `InventoryError` for an override that is no http(s) URL.
  */
 function endpointOf(service: keyof typeof SERVICES, region: string, env: Env): string {
@@ -147,7 +147,7 @@ function endpointOf(service: keyof typeof SERVICES, region: string, env: Env): s
   return `https://${host}${isOn(env, 'AWS_USE_FIPS_ENDPOINT') ? '-fips' : ''}.${region}.${domainOf(region)}`
 }
 
-/** Plain http is allowed, as the vendor allows it: a request is signed and does not hold the secret key. */
+/** Checks an endpoint. Plain http is allowed, as by the vendor: a signed request does not hold the secret key. */
 function checkUrl(name: string, text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:')

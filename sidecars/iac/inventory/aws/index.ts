@@ -9,8 +9,8 @@ const PAGE_SIZE = 500
 const MAX_PAGES = 200
 
 /**
- * Lists the ARNs of what AWS Resource Explorer knows of an account, whose number is the scope. It asks in the region of
- * the aggregator index, because only that index holds the resources of all regions.
+ * Lists the ARNs in AWS Resource Explorer for an account, whose number is the scope. Asks in the region of the
+ * aggregator index, the only one that holds the resources of all regions.
  */
 export const awsInventory: Inventory = async (request) => {
   const { scopeId } = request
@@ -42,7 +42,7 @@ const indexesAnswer = v.object({
 })
 const viewAnswer = v.object({ ViewArn: v.nullish(v.string()) })
 
-/** The keys of the tags. `tags` is one property among others, with a list of pairs whose form is not documented. */
+/** The keys of the tags. `tags` is one property among others: a list of pairs in an undocumented form. */
 const tagKeys = v.pipe(
   v.nullish(v.array(v.object({ Name: v.nullish(v.string()), Data: v.unknown() })), []),
   v.transform((properties) =>
@@ -97,7 +97,7 @@ const notEnabled = (account: string, reason: string) =>
 
 const TYPES = ['ec2:network-interface']
 const ARN_PARTS = [':role/aws-service-role/', ':role/aws-reserved/sso.amazonaws.com/']
-/** Tags of what services of AWS and the controllers of clusters have made for themselves. */
+/** Prefixes of tags on resources that AWS services and cluster controllers create for themselves. */
 const TAG_PREFIXES = [
   'aws:',
   'eks:',
@@ -109,7 +109,7 @@ const TAG_PREFIXES = [
   'service.k8s.aws/',
 ]
 
-/** True if nobody manages this resource by code in the account. Its tags are unknown where the view has none. */
+/** Reports whether nobody manages this resource by code. Its tags are unknown where the view has none. */
 function leavesOut(
   { Arn, OwningAccountId, ResourceType, Properties }: v.InferOutput<typeof Resource>,
   account: string,

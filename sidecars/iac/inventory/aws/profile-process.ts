@@ -4,7 +4,7 @@ import { credentialFault } from '../../../../src/aws/credentials.ts'
 import { ProgramFault, runProgram } from '../run-program.ts'
 import type { InventoryRequest } from '../types.ts'
 
-/** Milliseconds that a program of `credential_process` may take; some ask an identity provider. */
+/** Time limit of a program of `credential_process`, in milliseconds; some ask an identity provider. */
 const TIMEOUT_MS = 30_000
 const MAX_BYTES = 64 * 1024
 
@@ -23,11 +23,9 @@ const answer = v.object({
 })
 
 /**
- * Runs the program that a profile names in `credential_process`. The command is the operator's: it stands in the shared
- * files of the service. The vendor's library is not used here, because it sets no time limit, hands on the environment
- * of the process with the service's own settings, and puts the command and its output into errors.
- * @param name of the profile, for errors
- * Errors: `CredentialError`, which shows nothing of the command and its output.
+ * Runs the program that the operator's profile names in `credential_process`. The vendor's library would set no time
+ * limit, pass on the service's own settings, and put command and output into errors. Errors: `CredentialError`, without
+ * command and output.
  */
 export async function fromProcess(
   { env, signal, now }: Pick<InventoryRequest, 'env' | 'signal' | 'now'>,

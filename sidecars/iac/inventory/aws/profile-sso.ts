@@ -3,7 +3,7 @@ import { type AwsCredentials, credentialFault } from '../../../../src/aws/creden
 import { type Fetch, OutboundError, send } from '../../../../src/base/http.ts'
 
 const TIMEOUT_MS = 10_000
-/** Region and start address come from a file: nothing but the vendor's own hosts is asked for them. */
+/** Hosts that may be asked. Region and start address come from a file, so only the vendor's own are allowed. */
 const HOSTS = /^(portal\.sso|oidc)\.[a-z0-9-]+\.amazonaws\.com(\.cn)?$/
 
 export interface SsoFiles {
@@ -12,10 +12,8 @@ export interface SsoFiles {
 }
 
 /**
- * The credentials of a profile with `sso_session` or `sso_start_url`, from the session that `aws sso login` has left in
- * the home folder. The vendor's library is loaded by the first profile that needs it.
- * @param profile its name
- * Errors: `CredentialError`, which shows nothing of the library's text.
+ * Returns the credentials of a profile with `sso_session` or `sso_start_url`, from the session that `aws sso login`
+ * left in the home folder. Loads the vendor's library on demand. Errors: `CredentialError`, without the library's text.
  */
 export async function fromSingleSignOn(
   { credentials_file, config_file }: SsoFiles,

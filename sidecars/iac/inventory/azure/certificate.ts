@@ -6,8 +6,8 @@ import type { Proof } from './sign-in.ts'
 const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]+?-----END \1-----/g
 
 /**
- * Reads a client certificate with its key. They are in PKCS #12 or PEM, in the file that `ARM_CLIENT_CERTIFICATE_PATH`
- * names or in base64 in `ARM_CLIENT_CERTIFICATE`. The vendor's library signs with them but reads open PEM only.
+ * Reads a client certificate with its key, in PKCS #12 or PEM, from the file in `ARM_CLIENT_CERTIFICATE_PATH` or base64
+ * in `ARM_CLIENT_CERTIFICATE`. The vendor's library signs with them but reads unencrypted PEM only.
  */
 export async function readCertificateProof(request: InventoryRequest): Promise<() => Promise<Proof>> {
   const { key, certificate } = await loadCertificate(request)
@@ -50,16 +50,15 @@ interface KeysAndCertificates {
 }
 
 /**
- * Reads a PKCS #12 file (RFC 7292) in DER, for a library that takes PEM only; neither Node's own modules open such a
- * file. Its checksum is not verified, because a key that fits its certificate has been decrypted rightly.
- * Errors: of any kind; they mean a wrong password, an unknown cipher or no such file.
+ * Decrypts PKCS #12 (RFC 7292, DER), which neither the library nor Node reads. The checksum is not verified: a key that
+ * fits its certificate was decrypted correctly. Errors of any kind: wrong password, unknown cipher, no such file.
  */
 async function readPkcs12(bytes: Buffer, password: string): Promise<KeysAndCertificates> {
   const { default: forge } = await import('node-forge')
   const { asn1, pkcs12, pki, util } = forge
   const open = (passphrase: string) => {
     const file = asn1.fromDer(bytes.toString('binary'))
-    // The library knows passwords of ASCII only in the checksum of what AES encrypts.
+    // The library supports only ASCII passwords in the checksum of AES-encrypted content.
     if (Array.isArray(file.value)) file.value = file.value.slice(0, 2)
     return pkcs12.pkcs12FromAsn1(file, passphrase)
   }
@@ -72,7 +71,7 @@ async function readPkcs12(bytes: Buffer, password: string): Promise<KeysAndCerti
   return contents
 }
 
-/** The ciphers of the past are given a password in UTF-16, those of today one in UTF-8. */
+/** Old ciphers use the password in UTF-16, current ones in UTF-8. */
 function attempt<Value>(work: () => Value): Value | null {
   try {
     return work()

@@ -13,8 +13,8 @@ const CHOICES =
   'or ARM_USE_MSI, or ARM_USE_AKS_WORKLOAD_IDENTITY'
 
 /**
- * The first form of credentials that is switched on counts, in this order: managed identity, workload identity of AKS,
- * OIDC token, client certificate, client secret. One that is switched on but incomplete is an error and never skipped.
+ * Reads the first form of credentials that is switched on: managed identity, workload identity of AKS, OIDC token,
+ * client certificate, client secret. An incomplete one is an error and never skipped.
  */
 export async function readAzureCredentials(
   request: InventoryRequest,
@@ -47,7 +47,7 @@ export async function readAzureCredentials(
 
 async function readClientSecret({ env }: InventoryRequest): Promise<string | undefined> {
   const path = setting(env, 'ARM_CLIENT_SECRET_FILE_PATH')
-  // The value is not trimmed: blanks may belong to a secret.
+  // Not trimmed: blanks may belong to a secret.
   return env.ARM_CLIENT_SECRET || (path ? await readNamedText(path, 'ARM_CLIENT_SECRET_FILE_PATH', env) : undefined)
 }
 
@@ -73,7 +73,7 @@ async function readWorkloadIdentity({ env }: InventoryRequest): Promise<Proof> {
   return { assertion: await readNamedText(path, 'AZURE_FEDERATED_TOKEN_FILE', env) }
 }
 
-/** The token in `ARM_OIDC_TOKEN` or `ARM_OIDC_TOKEN_FILE_PATH`, else one that the host of a GitHub workflow issues. */
+/** Reads `ARM_OIDC_TOKEN` or `ARM_OIDC_TOKEN_FILE_PATH`, else asks the host of a GitHub workflow for a token. */
 async function readOidcToken(request: InventoryRequest): Promise<Proof> {
   const { env } = request
   const token = setting(env, 'ARM_OIDC_TOKEN')
@@ -96,7 +96,7 @@ async function readOidcToken(request: InventoryRequest): Promise<Proof> {
 
 const SOURCE = 'Azure managed identity'
 const INSTANCE = 'http://169.254.169.254/metadata/identity/oauth2/token'
-/** The service is on the machine itself, so it answers at once where there is one. */
+/** Milliseconds. The service is on the machine itself, so it answers at once if it exists. */
 const TIMEOUT_MS = 10_000
 const RETRIES = 3
 
@@ -104,8 +104,8 @@ const seconds = v.union([v.number(), v.pipe(v.string(), v.regex(/^\d{1,12}$/), v
 const Answer = v.object({ access_token: tokenText, expires_in: v.optional(seconds), expires_on: v.optional(seconds) })
 
 /**
- * Obtains tokens for the identity of the machine. A virtual machine has an instance metadata service; App Service and
- * Container Apps name an address in `IDENTITY_ENDPOINT`. `ARM_MSI_ENDPOINT` goes before both.
+ * Obtains tokens for the identity of the machine from `ARM_MSI_ENDPOINT`, else `IDENTITY_ENDPOINT` (App Service and
+ * Container Apps), else the instance metadata service of a virtual machine.
  */
 function managedIdentity(request: InventoryRequest, environment: AzureEnvironment): ObtainToken {
   return async () => {

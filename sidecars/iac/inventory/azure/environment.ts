@@ -3,13 +3,13 @@ import { askShape } from '../http.ts'
 import { serviceUrl, setting } from '../inputs.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
 
-/** Where one Azure cloud is. Addresses without a slash at their end. */
+/** The addresses of one Azure cloud, without a trailing slash. */
 export interface AzureEnvironment {
-  /** Issues tokens. */
+  /** The issuer of tokens. */
   login: string
   /** Resource Manager, Resource Graph included. */
   management: string
-  /** The audience that tokens are issued for. */
+  /** The audience of the tokens. */
   audience: string
 }
 
@@ -32,7 +32,7 @@ const ENVIRONMENTS: ReadonlyMap<string, AzureEnvironment> = new Map([
   ['azurechinacloud', CHINA],
 ])
 
-/** Finds the cloud as the engine's provider does: `ARM_METADATA_HOSTNAME` goes before `ARM_ENVIRONMENT`. */
+/** Selects the cloud as the engine's provider does: `ARM_METADATA_HOSTNAME` goes before `ARM_ENVIRONMENT`. */
 export async function readAzureEnvironment(request: InventoryRequest): Promise<AzureEnvironment> {
   const host = setting(request.env, 'ARM_METADATA_HOSTNAME', 'ARM_METADATA_HOST')
   if (host !== undefined) return readMetadata(request, host)
@@ -51,7 +51,7 @@ const Description = v.object({
 const SOURCE = 'Azure metadata service'
 
 /**
- * Asks a metadata service, which answers one description or a list of them.
+ * Asks a metadata service, which returns one description or a list.
  * https://learn.microsoft.com/rest/api/resources/metadata
  */
 async function readMetadata(request: InventoryRequest, host: string): Promise<AzureEnvironment> {

@@ -8,8 +8,8 @@ import { type AzureEnvironment, readAzureEnvironment } from './environment.ts'
 const SUBSCRIPTION = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
- * Lists a subscription: ARM ids of resources, resource groups and role assignments as Azure spells them, ordered by id.
- * What the identity may not read is not in Azure's answer, and so not in the list.
+ * Lists the ARM ids of a subscription's resources, resource groups and role assignments, ordered by id, as Azure spells
+ * them. Azure omits what the identity may not read.
  */
 export const azureInventory: Inventory = async (request) => {
   if (!SUBSCRIPTION.test(request.scopeId))
@@ -28,7 +28,7 @@ const SOURCE = 'Azure Resource Graph'
 const MAX_PAGES = 100
 const PAGE_SIZE = 1000
 
-/** Asks for the resources, groups and role assignments of a subscription. No part of it comes from a request. */
+/** The query for resources, groups and role assignments of a subscription. No part of it comes from a request. */
 const QUERY = [
   'resources',
   '| project id, type, name, managedBy, tags, scope = ""',
@@ -45,7 +45,7 @@ const Row = v.object({
   name: v.nullish(v.string(), ''),
   managedBy: v.nullish(v.string(), ''),
   tags: v.nullish(v.record(v.string(), v.unknown()), {}),
-  /** Of a role assignment: the ARM id of what it is about. */
+  /** Of a role assignment: the ARM id of its target. */
   scope: v.nullish(v.string(), ''),
 })
 type Row = v.InferOutput<typeof Row>
@@ -65,7 +65,7 @@ const Answer = v.object({
   $skipToken: v.nullish(v.string()),
 })
 
-/** https://learn.microsoft.com/rest/api/azureresourcegraph/resourcegraph/resources/resources */
+/** Reads all pages. https://learn.microsoft.com/rest/api/azureresourcegraph/resourcegraph/resources/resources */
 async function readResourceGraph(
   request: InventoryRequest,
   environment: AzureEnvironment,
@@ -95,17 +95,17 @@ async function readResourceGraph(
 }
 
 const GROUP = 'microsoft.resources/subscriptions/resourcegroups'
-/** Types that Azure makes itself, here for the failures that Application Insights detects. */
+/** Types that Azure creates itself, here for the failures that Application Insights detects. */
 const MADE_BY_AZURE = ['microsoft.alertsmanagement/smartdetectoralertrules']
 const IN_GROUP = /^\/subscriptions\/[^/]+\/resourcegroups\/([^/]+)/i
-/** Node resource groups of AKS, and the group that Azure makes for Network Watcher. */
+/** Node resource groups of AKS, and the group that Azure creates for Network Watcher. */
 const SERVICE_GROUP = /^(mc_.*|networkwatcherrg)$/i
 
 const groupOf = (id: string): string | undefined => IN_GROUP.exec(id)?.[1]?.toLowerCase()
 
 /**
- * The rows without what nobody manages by code: groups that belong to a service, everything in them, and resources that
- * Azure makes or hides.
+ * Drops rows that nobody manages by code: groups of a service with their content, and resources that Azure creates or
+ * hides.
  */
 function withoutServiceOwned(rows: readonly Row[]): Row[] {
   const serviceGroups = new Set(rows.filter(isServiceGroup).map(({ id }) => groupOf(id)))

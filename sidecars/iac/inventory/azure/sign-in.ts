@@ -17,9 +17,8 @@ export type Proof = { secret: string } | { assertion: string } | { pem: string }
 const SOURCE = 'Microsoft Entra ID'
 
 /**
- * Obtains tokens by the vendor's library, which is loaded by the first token. Each token has a credential of its own,
- * so the library keeps none.
- * @param prove is called for each token, because a file with an assertion is renewed
+ * Obtains tokens by the vendor's library, loaded on demand, with a new credential each, so that the library caches
+ * none. `prove` is called for each token, because a file with an assertion is renewed.
  * https://learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow
  */
 export function signIn(
@@ -47,7 +46,7 @@ export function signIn(
   }
 }
 
-/** Makes the one credential that is configured; the library's chain of all kinds is never used. */
+/** Creates the one credential that is configured; the library's chain of all kinds is never used. */
 async function createCredential(
   { tenantId, clientId }: Application,
   proof: Proof,
@@ -67,13 +66,13 @@ type Answer = Awaited<ReturnType<HttpClient['sendRequest']>>
 const DEFAULT_LIFETIME_S = 3600
 
 /**
- * Sends the library's requests with the fetch of the service, and nowhere but to the token endpoint of the tenant. What
- * the library would ask about that endpoint is answered here.
+ * Sends the library's requests with the fetch of the service, only to the token endpoint of the tenant. Answers the
+ * library's questions about that endpoint itself.
  */
 class TokenEndpoint implements HttpClient {
-  /** The library takes https only; on this machine the real address may be plain. */
+  /** The address for the library, which accepts https only; on this machine the real one may be plain http. */
   readonly authority: string
-  /** Why the last request has failed, in words for the user. */
+  /** The reason why the last request has failed, in words for the user. */
   failure: unknown
   lifetimeMs = DEFAULT_LIFETIME_S * 1000
   readonly #tenant: string
@@ -118,7 +117,7 @@ class TokenEndpoint implements HttpClient {
     return answerOf(outgoing, { token_type: 'Bearer', expires_in: DEFAULT_LIFETIME_S, ...answer })
   }
 
-  /** The library asks a cloud that it does not know for its addresses, and would post the secret to what it answers. */
+  /** Answers for the metadata of an unknown cloud: the library would post the secret to the addresses in it. */
   #describe(outgoing: Outgoing): Answer {
     return answerOf(outgoing, {
       issuer: `${this.#tenant}/v2.0`,
@@ -138,7 +137,7 @@ function readJson(response: OutboundResponse): unknown {
   }
 }
 
-/** An answer as the library reads it. Of the headers it needs none. */
+/** Builds an answer for the library, which needs no headers. */
 function answerOf(request: Outgoing, body: object): Answer {
   return { request, status: 200, headers: request.headers, bodyAsText: JSON.stringify(body) }
 }

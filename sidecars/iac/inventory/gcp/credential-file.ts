@@ -21,7 +21,7 @@ const Common = v.object({
 
 export interface CredentialFile {
   universe: string | undefined
-  /** Whose quota the calls use. */
+  /** The project whose quota the calls use. */
   quotaProject: string | undefined
   token: (context: TokenContext) => ObtainToken
 }
@@ -30,10 +30,7 @@ const SUPPORTED =
   'supported are service_account, authorized_user, external_account, external_account_authorized_user and ' +
   'impersonated_service_account'
 
-/**
- * Reads credentials in one of Google's JSON forms.
- * @param origin stands in errors; the text does not
- */
+/** Parses credentials in one of Google's JSON forms. Errors name `origin` and not the text. */
 export function parseCredentialFile(text: string, origin: string): CredentialFile {
   const json = parse(text, origin)
   const common = v.safeParse(Common, json)
@@ -90,8 +87,8 @@ type File = v.InferOutput<typeof ServiceAccountFile>
 const LIFETIME_MS = 3600 * 1000
 
 /**
- * Exchanges an assertion that the key of the service account signs. Other universes have no such exchange, and the
- * assertion itself is the token there. https://developers.google.com/identity/protocols/oauth2/service-account
+ * Exchanges an assertion signed by the service account's key. In other universes the assertion itself is the token.
+ * https://developers.google.com/identity/protocols/oauth2/service-account
  */
 function serviceAccountToken({ request, universe }: TokenContext, file: File): ObtainToken {
   checkSigningKey(file.private_key)
@@ -121,12 +118,12 @@ function serviceAccountToken({ request, universe }: TokenContext, file: File): O
   )
 }
 
-/** Refuses a key before the library does, because a message of the parser may quote a part of it. */
+/** Refuses a bad key before the library does, because a message of the parser may quote a part of it. */
 function checkSigningKey(pem: string): void {
   try {
     if (createPrivateKey(pem).asymmetricKeyType === 'rsa') return
   } catch {
-    // The error below is all that is said.
+    // The error below suffices.
   }
   throw new InventoryError('the private_key of the Google credentials is no RSA key')
 }
@@ -141,7 +138,7 @@ const AuthorizedUserFile = v.object({
 
 const URL_NAME = 'the token address of the Google credentials'
 
-/** Reads the file that `gcloud auth application-default login` writes. */
+/** Obtains tokens from the file that `gcloud auth application-default login` writes. */
 function authorizedUserToken(
   { request }: TokenContext,
   { client_id, client_secret, refresh_token, token_uri }: v.InferOutput<typeof AuthorizedUserFile>,
@@ -168,7 +165,7 @@ const WorkforceUserFile = v.object({
   token_info_url: v.optional(v.string(), ''),
 })
 
-/** The same for a person of a workforce pool, whom another issuer has signed in. */
+/** Obtains tokens for a person of a workforce pool, whom another issuer has signed in. */
 function workforceUserToken({ request }: TokenContext, file: v.InferOutput<typeof WorkforceUserFile>): ObtainToken {
   return obtainByLibrary(
     {

@@ -10,7 +10,7 @@ import { impersonate, impersonationUrl } from './library.ts'
 
 export interface GcpAccess {
   endpoints: GcpEndpoints
-  /** Headers of a call. */
+  /** Returns the headers of a call. */
   headers: () => Promise<Record<string, string>>
 }
 
@@ -19,9 +19,9 @@ const NONE =
   'GOOGLE_OAUTH_ACCESS_TOKEN or GOOGLE_APPLICATION_CREDENTIALS, or run where a metadata server answers'
 
 /**
- * Reads the credentials, the first that there are: an access token; `GOOGLE_CREDENTIALS`, which is a path or the JSON
- * itself; the application default credentials, which are `GOOGLE_APPLICATION_CREDENTIALS`, the file of gcloud and the
- * metadata server. `GOOGLE_IMPERSONATE_SERVICE_ACCOUNT` then names an account in whose name all calls are made.
+ * Reads the first credentials found: an access token; `GOOGLE_CREDENTIALS` (path or JSON); the application default
+ * credentials, which are `GOOGLE_APPLICATION_CREDENTIALS`, the file of gcloud and the metadata server. All calls then
+ * impersonate the account in `GOOGLE_IMPERSONATE_SERVICE_ACCOUNT`, if set.
  */
 export async function readGcpAccess(request: InventoryRequest): Promise<GcpAccess> {
   const { env } = request
@@ -43,9 +43,7 @@ const headersOf = (token: TokenSource, quotaProject: string | undefined) => asyn
   ...(quotaProject ? { 'x-goog-user-project': quotaProject } : {}),
 })
 
-/**
- * The project whose quota is used. As for the engine's provider a billing project counts only when it is switched on.
- */
+/** Returns the quota project. As in the engine's provider, a billing project counts only when it is switched on. */
 function quotaProject(env: Env, file: CredentialFile | null): string | undefined {
   const override = /^(true|1)$/i.test(setting(env, 'USER_PROJECT_OVERRIDE') ?? '')
   const billing = override ? setting(env, 'GOOGLE_BILLING_PROJECT') : undefined
@@ -78,10 +76,10 @@ const exists = (path: string): Promise<boolean> =>
   )
 
 const SOURCE = 'Google metadata server'
-/** The server is on the machine itself, so it answers at once where there is one. */
+/** Milliseconds. The server is on the machine itself, so it answers at once if it exists. */
 const TIMEOUT_MS = 5_000
 
-/** https://cloud.google.com/compute/docs/access/authenticate-workloads#applications */
+/** Obtains tokens from it. https://cloud.google.com/compute/docs/access/authenticate-workloads#applications */
 function metadataServerToken(request: InventoryRequest, none: string): ObtainToken {
   const host = setting(request.env, 'GCE_METADATA_HOST') ?? 'metadata.google.internal'
   if (!/^[A-Za-z0-9.\-_[\]:]+$/.test(host)) throw new InventoryError('GCE_METADATA_HOST is not a host')
@@ -92,7 +90,7 @@ function metadataServerToken(request: InventoryRequest, none: string): ObtainTok
       const question = { request, source: SOURCE, url, headers, timeoutMs: TIMEOUT_MS, retries: 1 }
       return asAccessToken(await askShape(tokenAnswer, question), request)
     } catch (error) {
-      // The server was the last possibility: where there is none, no credentials are configured at all.
+      // The server was the last possibility: without it, no credentials are configured at all.
       if (error instanceof InventoryError && error.cause instanceof OutboundError)
         throw new InventoryError(none, { cause: error })
       throw error
@@ -100,7 +98,7 @@ function metadataServerToken(request: InventoryRequest, none: string): ObtainTok
   }
 }
 
-/** Addresses with their version and without slash at the end. */
+/** API addresses with their version, without a trailing slash. */
 interface GcpEndpoints {
   resourceManager: string
   cloudAsset: string
@@ -110,9 +108,9 @@ interface GcpEndpoints {
 const DEFAULT_UNIVERSE = 'googleapis.com'
 
 /**
- * The addresses of the APIs. As for the engine's provider a variable can give the whole address of one API, version
- * included, and another one the universe of all.
- * @param universe the one that the credentials name, where they do
+ * Returns the API addresses. As in the engine's provider, a variable can set the versioned address of one API, and
+ * another the universe of all.
+ * @param universe the one that the credentials name, if any
  */
 function gcpEndpoints(env: Env, universe: string | undefined): GcpEndpoints {
   const domain = universeOf(env) ?? universe ?? DEFAULT_UNIVERSE

@@ -41,8 +41,8 @@ const UNSUPPORTED =
   'this discovery reads it from a file or an address, or makes it for the identity of AWS'
 
 /**
- * Workload identity federation: the token of another issuer is exchanged for one of Google (RFC 8693), and that, where
- * an address for it is named, for one of a service account. https://google.aip.dev/auth/4117
+ * Exchanges the token of another issuer for one of Google (RFC 8693), and that for a service account's if an address
+ * for it is given. https://google.aip.dev/auth/4117
  */
 export function externalAccountToken({ request }: TokenContext, file: File): ObtainToken {
   const { audience, subject_token_type, client_id, client_secret, workforce_pool_user_project } = file
@@ -109,8 +109,8 @@ function fieldOf(text: string, name: string): string {
 }
 
 /**
- * The proof of an AWS identity: a signed request that Google's token service sends to AWS. The keys are those of the
- * platform's own AWS chain; the addresses for keys that a credential file names are never asked.
+ * Proves an AWS identity: a signed request that Google's token service sends to AWS. The keys come from the platform's
+ * own AWS chain, never from addresses in a credential file.
  */
 async function awsSubjectToken(
   request: InventoryRequest,

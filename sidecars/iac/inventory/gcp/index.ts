@@ -6,8 +6,8 @@ import { type GcpAccess, readGcpAccess } from './credentials.ts'
 const PROJECT = /^[a-z][a-z0-9-]{4,28}[a-z0-9]$/
 
 /**
- * Lists a project: the names of its assets, then the bindings of its IAM policy. A call that is denied fails the
- * discovery. That goes for the policy too: without its bindings an import would look complete that is not.
+ * Lists the names of a project's assets, then the bindings of its IAM policy. Any denied call fails the discovery,
+ * because an import without the bindings would only look complete.
  */
 export const gcpInventory: Inventory = async (request) => {
   const { scopeId } = request
@@ -29,7 +29,7 @@ const PAGE_SIZE = 500
 const FIELDS = 'name,assetType,labels'
 
 const Asset = v.object({
-  /** `//service/path`. */
+  /** The full name, `//service/path`. */
   name: v.pipe(v.string(), v.startsWith('//')),
   assetType: v.string(),
   labels: v.nullish(v.record(v.string(), v.unknown()), {}),
@@ -58,13 +58,13 @@ const createAsk =
   (schema, call) =>
     askShape(schema, { ...call, request, headers })
 
-/** https://cloud.google.com/resource-manager/reference/rest/v1/projects/get */
+/** Reads the number of a project. https://cloud.google.com/resource-manager/reference/rest/v1/projects/get */
 async function readProjectNumber(ask: Ask, resourceManager: string, projectId: string): Promise<string> {
   return (await ask(Project, { source: MANAGER, url: `${resourceManager}/projects/${projectId}` })).projectNumber
 }
 
 /**
- * Names of the project's assets without `//service/`; the project's number in them becomes its id.
+ * Lists asset names without `//service/`, with the project's id in place of its number.
  * https://cloud.google.com/asset-inventory/docs/reference/rest/v1/TopLevel/searchAllResources
  */
 async function listAssetNames(ask: Ask, cloudAsset: string, projectId: string, number: string): Promise<string[]> {
@@ -89,7 +89,7 @@ async function listAssetNames(ask: Ask, cloudAsset: string, projectId: string, n
 }
 
 /**
- * One entry `<project> <role> <member>` for each binding of the project's policy.
+ * Lists `<project> <role> <member>` for each binding of the project's policy.
  * https://cloud.google.com/resource-manager/reference/rest/v1/projects/getIamPolicy
  */
 async function listBindingNames(ask: Ask, resourceManager: string, projectId: string): Promise<string[]> {
@@ -107,12 +107,12 @@ async function listBindingNames(ask: Ask, resourceManager: string, projectId: st
 const PROJECT_TYPE = 'cloudresourcemanager.googleapis.com/Project'
 const BUCKET = 'storage.googleapis.com/Bucket'
 const SERVICE_ACCOUNT = 'iam.googleapis.com/ServiceAccount'
-/** Buckets that Dataproc, Cloud Functions, Cloud Run and Cloud Build make for themselves. */
+/** Buckets that Dataproc, Cloud Functions, Cloud Run and Cloud Build create for themselves. */
 const SERVICE_BUCKET = /^(dataproc-staging-|dataproc-temp-|gcf-sources-|gcf-v2-|run-sources-)|_cloudbuild$/
 
 const lastSegment = (name: string): string => name.slice(name.lastIndexOf('/') + 1)
 
-/** True if a service of Google has made this asset, or it is the project itself. */
+/** Reports whether a service of Google created this asset, or it is the project itself. */
 function isServiceOwned({ name, assetType, labels }: Asset, projectId: string): boolean {
   const last = lastSegment(name)
   return (
@@ -124,7 +124,7 @@ function isServiceOwned({ name, assetType, labels }: Asset, projectId: string): 
   )
 }
 
-/** True if a member of a binding is gone, or is an account that Google or another project owns. */
+/** Reports whether a member of a binding is deleted, or an account that Google or another project owns. */
 const isForeignMember = (member: string, projectId: string): boolean =>
   member.startsWith('deleted:') || isServiceAgent(member, projectId)
 

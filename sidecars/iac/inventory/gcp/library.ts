@@ -16,20 +16,20 @@ type TransporterOptions =
 
 export interface LibraryCall {
   request: InventoryRequest
-  /** Who answers, for the text of errors. */
+  /** The service that answers, for the text of errors. */
   source: string
-  /** The address to which all goes that the library sends, whatever address it has in mind. */
+  /** The address that receives every request of the library, whatever address the library chose. */
   url: string
-  /** Stands for the address in errors. */
+  /** The name of the address in errors. */
   urlName: string
   /** Texts that must not appear in an error. Values of the form fields `assertion` and of the headers never do. */
   secrets: readonly string[]
 }
 
 /**
- * Obtains tokens by the vendor's library, which is loaded by the first token. It is given the fetch of the service;
- * its own texts are shown to nobody.
- * @param create makes the one client that is configured; the library's search for credentials is never used
+ * Obtains tokens by the vendor's library, loaded on demand, with the fetch of the service. The library's texts are
+ * never shown.
+ * @param create makes the one configured client; the library's search for credentials is never used
  */
 export function obtainByLibrary(
   call: LibraryCall,
@@ -46,7 +46,7 @@ export function obtainByLibrary(
         return Response.json(answer)
       } catch (error) {
         seen.failure = error
-        // A status that the library does not repeat: repeating is done in our call.
+        // A status that the library does not retry, because our call retries already.
         return Response.json({}, { status: 400 })
       }
     }
@@ -84,7 +84,7 @@ function readToken({ request, source }: LibraryCall, answer: object): AccessToke
 
 export const IAM_CREDENTIALS = 'IAM Service Account Credentials'
 
-/** The address that issues tokens for this account. */
+/** Returns the address that issues tokens for this account. */
 export function impersonationUrl(iamCredentials: string, account: string): string {
   if (!/^[^\s@/?#]+@[^\s@/?#]+$/.test(account))
     throw new InventoryError('GOOGLE_IMPERSONATE_SERVICE_ACCOUNT is no service account')
@@ -92,8 +92,7 @@ export function impersonationUrl(iamCredentials: string, account: string): strin
 }
 
 /**
- * Obtains tokens for another service account with those of the first.
- * @param url names the account
+ * Obtains tokens for the service account in `url` with those of the first.
  * https://cloud.google.com/iam/docs/reference/credentials/rest/v1/projects.serviceAccounts/generateAccessToken
  */
 export function impersonate(

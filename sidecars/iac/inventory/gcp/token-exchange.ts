@@ -13,8 +13,8 @@ export interface TokenContext {
 }
 
 /**
- * Exchanges a form for a token at a token endpoint. The vendor's library would send the token of another issuer with a
- * client of its own, which knows neither the fetch of the service nor its time limit.
+ * Exchanges a form for a token. The vendor's library would use its own HTTP client, without the fetch and time limit of
+ * the service.
  */
 export async function exchangeToken(options: {
   request: InventoryRequest

@@ -8,10 +8,10 @@ export const SOURCE = 'Kubernetes API'
 
 /** Reads from one API server. */
 export interface Api {
-  /** The namespace that is listed where the whole cluster may not be; empty when unknown. */
+  /** The namespace that is listed if the whole cluster may not be; empty when unknown. */
   namespace: string
   log: Logger
-  /** @param path the path below the server's address, with its query. Errors: `InventoryError`. */
+  /** Reads `path`, which is relative to the server's address and has its query. Errors: `InventoryError`. */
   get(path: string, accept: string): Promise<unknown>
 }
 

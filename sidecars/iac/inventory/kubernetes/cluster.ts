@@ -8,26 +8,25 @@ import { InventoryError } from '../types.ts'
 import type { Surroundings } from './exec-plugin.ts'
 import { type ReadFile, readSource, type Source } from './sources.ts'
 
-/** Access to one API server. */
 export interface Cluster {
   /** Base URL without trailing slash. */
   server: string
-  /** The namespace that is listed where the whole cluster may not be; empty when unknown. */
+  /** The namespace that is listed if the whole cluster may not be; empty when unknown. */
   namespace: string
   headers: Record<string, string>
-  /** Null where the usual transport will do. */
+  /** Null if the default transport suffices. */
   tls: TlsOptions | null
 }
 
 /**
- * Answers the cluster with credentials that hold, which may mean running a program. `refused` is an answer of before
- * whose credentials the server did not take: it is not given again where there are ways to get others.
+ * Returns the cluster with valid credentials, for which a program may run. `refused` is an earlier result whose
+ * credentials the server rejected: it is not returned again if there are other ways.
  */
 export type CurrentCluster = (refused?: Cluster) => Promise<Cluster>
 
 /**
- * Finds the cluster that the engine's provider would use. Its variables for single values go before the kubeconfig.
- * Errors: `InventoryError`, which shows no credentials; so does the function that it answers.
+ * Selects the cluster of the engine's provider, whose variables for single values go before the kubeconfig. Errors:
+ * `InventoryError` without credentials, also of the returned function.
  */
 export async function openCluster(surroundings: Surroundings, readFile: ReadFile): Promise<CurrentCluster> {
   const { env } = surroundings
@@ -50,7 +49,7 @@ export async function openCluster(surroundings: Surroundings, readFile: ReadFile
   })
 }
 
-/** The engine's provider sends no credentials over http; saying so is clearer than a refusal of the server. */
+/** Refuses credentials over http, which the engine's provider never sends: clearer than the server's refusal. */
 function checkTransport(source: Source): void {
   const { protocol, hostname } = new URL(serverOf(source))
   const hasCredentials = source.token !== '' || source.username !== '' || source.changing !== null
@@ -74,7 +73,7 @@ function keep(now: () => Date, obtain: () => Promise<Held>): CurrentCluster {
   return async (refused) => {
     if (held && held.cluster !== refused && (held.expiresAt === null || held.expiresAt > now().getTime()))
       return held.cluster
-    // Several kinds are listed at the same time: one of them gets the credentials for all.
+    // Several kinds are listed at the same time: one of them renews the credentials for all.
     pending ??= renew().finally(() => {
       pending = null
     })
@@ -107,7 +106,7 @@ function clusterOf(source: Source): Cluster {
   return { server: serverOf(source), namespace, headers, tls: usual ? null : tls }
 }
 
-/** The transport for a cluster: the usual one, or one with the cluster's own certificates. */
+/** Returns the transport for a cluster: the default one, or one with the cluster's own certificates. */
 export const transportOf = ({ server, tls }: Cluster, usual: Fetch): Fetch =>
   tls === null || !server.startsWith('https:') ? usual : createTlsFetch(tls)
 
@@ -122,12 +121,12 @@ function credentialHeaders({ token, username, password, certificate, obstacle }:
   return {}
 }
 
-/** Checks certificates and key here, because one that cannot be read would look like a fault of the network later. */
+/** Checks certificates and key, because a malformed one would look like a network fault later. */
 function checkPem({ ca, certificate, key }: TlsOptions): void {
   if ((certificate === '') !== (key === ''))
     throw new InventoryError('of client certificate and client key for the Kubernetes API one is missing')
   try {
-    // Node passes over an authority that it cannot read, without an error.
+    // Node ignores an authority that it cannot read, without an error.
     if (ca !== '') new X509Certificate(ca)
     createSecureContext({ ...(ca && { ca }), ...(certificate && { cert: certificate, key }) })
   } catch (error) {
@@ -138,7 +137,7 @@ function checkPem({ ca, certificate, key }: TlsOptions): void {
   }
 }
 
-/** Without a scheme the provider takes https when there are certificates, else http. */
+/** Returns the address. Without a scheme the provider chooses https if there are certificates, else http. */
 function serverOf({ server: text, ca, certificate, insecure }: Source): string {
   const scheme = (ca !== '' || certificate !== '') && !insecure ? 'https' : 'http'
   const full = /^https?:\/\//i.test(text) ? text : `${scheme}://${text}`
@@ -149,23 +148,23 @@ function serverOf({ server: text, ca, certificate, insecure }: Source): string {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
 }
 
-/** PEM texts; empty where there is none. */
+/** PEM texts; empty for none. */
 interface TlsOptions {
-  /** Replaces the authorities of the system. */
+  /** Replacement of the system's authorities. */
   ca: string
   certificate: string
   key: string
-  /** Name to ask for and to check the certificate against; empty means that of the URL. */
+  /** Name for SNI and the check of the certificate; empty means that of the URL. */
   serverName: string
   insecure: boolean
 }
 
-/** Sockets are kept open for this long between two requests. */
+/** Time that idle sockets stay open. */
 const IDLE_MS = 4_000
 
 /**
- * A `fetch` that does what a GET needs, with authorities and a client certificate of its own, which the usual one
- * cannot have. Redirects are answered, not followed. Errors: those of the connection, as rejections.
+ * Creates a `fetch` for GET with its own authorities and client certificate, which the default one cannot have.
+ * Redirects are not followed. Errors: those of the connection, as rejections.
  */
 function createTlsFetch({ ca, certificate, key, serverName, insecure }: TlsOptions): Fetch {
   const agent = new Agent({

@@ -3,7 +3,7 @@ import { ProgramFault, runProgram } from '../run-program.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
 import type { ExecEntry } from './kubeconfig.ts'
 
-/** Credentials that are read or made anew when they have run out. A text that is not there is empty. */
+/** Credentials that are read or made anew when they have expired. A missing text is empty. */
 export interface Obtained {
   token: string
   /** PEM. */
@@ -26,14 +26,14 @@ export interface ClusterInfo {
 
 export type Surroundings = Pick<InventoryRequest, 'env' | 'signal' | 'now'>
 
-/** Milliseconds that a program may take; some ask an identity provider. */
+/** Time limit of a program, in milliseconds; some ask an identity provider. */
 const TIMEOUT_MS = 30_000
 const MAX_BYTES = 256 * 1024
 const API_VERSIONS = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1']
 
 /**
- * What a program needs to run and to reach the network, and where the command-line tools of the clouds find their own
- * credentials. Neither the service's own settings nor those for the cluster are among them.
+ * Variables that a program needs to run, to reach the network and to find the credentials of cloud tools. The service's
+ * own settings and those for the cluster are not among them.
  */
 const VARIABLES =
   /^(PATH|HOME|USER|LOGNAME|TMPDIR|LANG|LANGUAGE|LC_\w+|TZ|XDG_\w+|SSL_CERT_(FILE|DIR)|((HTTPS?|ALL|NO)_PROXY)|(AWS|AZURE|AAD|GOOGLE|CLOUDSDK|OCI)_\w+)$/i
@@ -51,10 +51,9 @@ const credential = v.object({
 })
 
 /**
- * Runs the program that a user of the kubeconfig names in `exec`, such as `aws eks get-token`. The program is the
- * operator's, as the kubeconfig is. https://kubernetes.io/docs/reference/access-authn-authz/authentication/
- * @param user its name, for errors
- * Errors: `InventoryError`, which shows nothing of the command and its output.
+ * Runs the operator's program in `exec` of a kubeconfig user, such as `aws eks get-token`. Errors: `InventoryError`
+ * with the name `user`, without command and output.
+ * https://kubernetes.io/docs/reference/access-authn-authz/authentication/
  */
 export async function runExecPlugin(
   surroundings: Surroundings,

@@ -9,28 +9,27 @@ export interface ObjectName {
 }
 
 /**
- * The form in which the provider imports a `kubernetes_manifest`. The ids of its typed resources (`<namespace>/<name>`)
- * are shorter, but do not tell a Deployment from a Service of the same name, so they are no use in a list of all kinds.
+ * Renders the import form of a `kubernetes_manifest`. The shorter ids of typed resources (`<namespace>/<name>`) do not
+ * distinguish a Deployment from a Service of the same name.
  */
 export function identifierOf({ apiVersion, kind, namespace, name }: ObjectName): string {
   return `apiVersion=${apiVersion},kind=${kind},${namespace === null ? '' : `namespace=${namespace},`}name=${name}`
 }
 
-/** Null for a text of any other form. */
+/** Parses an identifier; null for a text of any other form. */
 export function parseIdentifier(text: string): ObjectName | null {
   const match = /^apiVersion=([^,=]+),kind=([^,=]+),(?:namespace=([^,=]+),)?name=([^,=]+)$/.exec(text)
   const [, apiVersion, kind, namespace, name] = match ?? []
   return apiVersion && kind && name ? { apiVersion, kind, namespace: namespace ?? null, name } : null
 }
 
-/** True if the name can stand in an identifier: commas and equals signs separate its parts. */
+/** Reports whether a name fits into an identifier, whose parts are separated by commas and equals signs. */
 export const isPlain = (name: string): boolean => /^[^,=\s]{1,253}$/.test(name)
 
 /**
- * Returns what `import` takes for an identifier of the inventory, which depends on the type of the resource block; any
- * other text is returned as it is. So is an object of another kind than the block's, which the provider then refuses:
- * by namespace and name alone it would take in a namesake, a Deployment for a Service.
- * @param address the address of the resource block, which may lie in a module and have an index
+ * Returns the id that `import` expects for an identifier of the inventory and the type of the block at `address` (which
+ * may be in a module and have an index). Returns any other text unchanged, as well as an object of another kind, so
+ * that the provider refuses it instead of importing a namesake.
  */
 export function importIdOf(address: string, resourceId: string): string {
   const object = parseIdentifier(resourceId)
@@ -48,7 +47,7 @@ export function importIdOf(address: string, resourceId: string): string {
   return resourceId
 }
 
-/** A kind of an API group that somebody else defined may have the name of one of the cluster's own. */
+/** Reports whether the object is of another kind. A foreign API group may reuse the name of a built-in kind. */
 function isOfAnotherKind(type: string, { apiVersion, kind }: ObjectName): boolean {
   const known = objectsOfType(type)
   return (
@@ -58,7 +57,7 @@ function isOfAnotherKind(type: string, { apiVersion, kind }: ObjectName): boolea
 
 const groupOf = (apiVersion: string) => (apiVersion.includes('/') ? apiVersion.split('/')[0] : '')
 
-/** The kind and the API versions of a type of the provider, whose name stands here without prefix and version. */
+/** The kind and API versions by type of the provider, whose name has neither prefix nor version here. */
 const TYPES = new Map<string, readonly [kind: string, ...apiVersions: string[]]>(
   Object.entries({
     api_service: ['APIService', 'apiregistration.k8s.io/v1'],
@@ -102,8 +101,8 @@ const TYPES = new Map<string, readonly [kind: string, ...apiVersions: string[]]>
 )
 
 /**
- * Returns the objects that a typed resource of the provider manages, by its name with or without its version
- * (`kubernetes_service_v1`); null for a type that manages no object of its own, or objects of any kind.
+ * Returns the objects of a typed resource, by its name with or without version (`kubernetes_service_v1`); null for a
+ * type that manages no object of its own, or objects of any kind.
  */
 export function objectsOfType(type: string): { kind: string; apiVersions: string[] } | null {
   const name = /^kubernetes_([a-z_]+?)(_v\d+((alpha|beta)\d+)?)?$/.exec(type)?.[1] ?? ''

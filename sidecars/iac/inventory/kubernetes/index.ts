@@ -7,15 +7,14 @@ import { apiVersionOf, readKinds, type ServedKind } from './kinds.ts'
 import { leavesOut, leavesOutKind } from './leave-out.ts'
 import { listObjects, type ObjectMetadata } from './objects.ts'
 
-/** So many kinds are listed at the same time. API servers give each user a fair share and refuse more. */
+/** Number of kinds listed at the same time. API servers limit each user to a fair share. */
 const PARALLEL = 4
-/** Listing a kind is not allowed, the kind is gone since the kinds were read, or it cannot be listed after all. */
+/** Statuses of a kind that may not be listed, was removed meanwhile, or cannot be listed at all. */
 const SKIPPED = [403, 404, 405]
 
 /**
- * Lists the objects of a cluster that code could manage, as `apiVersion=…,kind=…,namespace=…,name=…` (see
- * `identifierOf`). The scope is any name that the operator gave the cluster. Kinds that may not be listed are left out
- * and logged. When none may be listed the discovery fails.
+ * Lists the objects that code could manage, as `apiVersion=…,kind=…,namespace=…,name=…` (see `identifierOf`). The scope
+ * is any name that the operator gave the cluster. Skips and logs kinds that may not be listed; fails when none may be.
  */
 export const kubernetesInventory: Inventory = async (request) => {
   const api = await createApi(request, await openCluster(request, readFileIfAny))
@@ -24,7 +23,7 @@ export const kubernetesInventory: Inventory = async (request) => {
   return identifiersOf(kinds, await listAll(request, api, kinds))
 }
 
-/** Lists the objects of each kind, in the order of the kinds. The list is empty for a kind that is left out. */
+/** Lists the objects of each kind, in the order of the kinds; empty for a skipped kind. */
 async function listAll(request: InventoryRequest, api: Api, kinds: readonly ServedKind[]): Promise<ObjectMetadata[][]> {
   const lists: ObjectMetadata[][] = kinds.map(() => [])
   const refusals: RefusedError[] = []
@@ -54,7 +53,7 @@ async function listAll(request: InventoryRequest, api: Api, kinds: readonly Serv
   return lists
 }
 
-/** The same object may be served in two groups, such as an old and a new one. The first counts. */
+/** Returns unique identifiers. Of an object in two groups, such as an old and a new one, the first counts. */
 function identifiersOf(kinds: readonly ServedKind[], lists: readonly (readonly ObjectMetadata[])[]): string[] {
   const seen = new Set<string>()
   return kinds.flatMap((kind, index) =>

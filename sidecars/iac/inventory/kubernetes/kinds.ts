@@ -3,9 +3,8 @@ import { checkShape } from '../inputs.ts'
 import { RefusedError } from '../types.ts'
 import { type Api, SOURCE } from './api.ts'
 
-/** A kind of objects that a cluster serves. */
 export interface ServedKind {
-  /** Empty for the core. */
+  /** Empty for the core group. */
   group: string
   version: string
   kind: string
@@ -14,7 +13,7 @@ export interface ServedKind {
   namespaced: boolean
 }
 
-/** From version 1.26 on one request answers for all groups. Older servers need one for each version of each group. */
+/** Since version 1.26 one request returns all groups. Older servers need one per version of each group. */
 const AGGREGATED = ['v2', 'v2beta1'].map(
   (version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`,
 )
@@ -35,7 +34,7 @@ export async function readKinds(api: Api): Promise<ServedKind[]> {
 export const apiVersionOf = ({ group, version }: Pick<ServedKind, 'group' | 'version'>): string =>
   group === '' ? version : `${group}/${version}`
 
-/** `/api/v1` or `/apis/<group>/<version>`. */
+/** Returns `/api/v1` or `/apis/<group>/<version>`. */
 export const basePathOf = ({ group, version }: Pick<ServedKind, 'group' | 'version'>): string =>
   group === '' ? `/api/${version}` : `/apis/${group}/${version}`
 
@@ -53,7 +52,7 @@ async function readServed(api: Api, path: string): Promise<ServedKind[]> {
   return kinds
 }
 
-/** These texts become parts of URLs and identifiers. */
+/** A text that becomes part of URLs and identifiers. */
 const part = v.pipe(v.string(), v.regex(/^[a-z0-9.-]{1,253}$/))
 const kindName = v.pipe(v.string(), v.regex(/^[A-Za-z0-9]{1,63}$/))
 const verbs = v.nullish(v.array(v.string()), [])
@@ -98,7 +97,7 @@ const versionSchema = v.object({
 const isManageable = (allowed: readonly string[]) =>
   ['list', 'create', 'delete'].every((verb) => allowed.includes(verb))
 
-/** The kinds of a group. The server names its versions with the preferred one first. */
+/** Returns the kinds of a group. The server names the preferred version first. */
 function aggregatedKinds(api: Api, { metadata, versions }: v.InferOutput<typeof discoverySchema>): ServedKind[] {
   const group = metadata?.name ?? ''
   return versions.flatMap(({ version, freshness, resources }) => {
@@ -119,9 +118,7 @@ const sortPreferredFirst = ({ versions, preferredVersion }: v.InferOutput<typeof
     (a, b) => Number(b.version === preferredVersion?.version) - Number(a.version === preferredVersion?.version),
   )
 
-/**
- * Reads the kinds of one version. The server behind the API server that serves it may be away; they are left out then.
- */
+/** Reads the kinds of one version; none while the extension server that serves them is unavailable. */
 async function readVersion(api: Api, at: { group: string; version: string }): Promise<ServedKind[]> {
   try {
     const { resources } = checkShape(SOURCE, versionSchema, await api.get(basePathOf(at), 'application/json'))

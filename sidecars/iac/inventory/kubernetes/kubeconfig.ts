@@ -59,7 +59,7 @@ export interface Kubeconfig {
 
 const FILE_KEYS = ['certificate-authority', 'client-certificate', 'client-key', 'tokenFile']
 
-/** Parses one file. The paths in it become absolute. Errors: `InventoryError`, which shows nothing of the content. */
+/** Parses one file and makes its paths absolute. Errors: `InventoryError` without content. */
 export function parseKubeconfig(content: string, path: string): Kubeconfig {
   const parsed = v.safeParse(configSchema, parseYaml(content))
   if (!parsed.success) throw new InventoryError(`a kubeconfig is not valid${placeText(v.getDotPath(parsed.issues[0]))}`)
@@ -73,7 +73,7 @@ export function parseKubeconfig(content: string, path: string): Kubeconfig {
   }
 }
 
-/** Two entries of one name in one file are refused, because it is not clear which of them is meant. */
+/** Indexes entries by name. Refuses duplicates within a file as ambiguous. */
 function byName<Entry extends { name: string }, T>(
   entries: readonly Entry[],
   read: (entry: Entry) => T,
@@ -115,7 +115,7 @@ function resolvePaths<T extends object>(entry: T, folder: string): T {
   }
 }
 
-/** A program without a folder is looked for on the PATH. */
+/** Resolves the path of a program; one without a folder is found on PATH. */
 const resolveCommand = (user: UserEntry, folder: string): UserEntry =>
   user.exec?.command.includes('/') && !isAbsolute(user.exec.command)
     ? { ...user, exec: { ...user.exec, command: join(folder, user.exec.command) } }

@@ -1,7 +1,7 @@
 import type { ServedKind } from './kinds.ts'
 import type { ObjectMetadata } from './objects.ts'
 
-/** Kinds, as `resource.group`, that the cluster writes itself or that last for moments. */
+/** Kinds, as `resource.group`, that the cluster writes itself or that are short-lived. */
 const KINDS = new Set([
   'bindings',
   'certificatesigningrequests.certificates.k8s.io',
@@ -25,7 +25,7 @@ const KINDS = new Set([
 const SYSTEM_NAMESPACE = /^(kube|gke|gmp|openshift)-/
 const SYSTEM_NAME = /^(system:|kubeadm:)/
 
-/** Marks that the cluster, its bootstrap, its vendor or a package manager sets on what is its own. */
+/** Labels that the cluster, its bootstrap, its vendor or a package manager sets on its own objects. */
 const LABELS = [
   'addonmanager.kubernetes.io/mode',
   'eks.amazonaws.com/component',
@@ -57,7 +57,7 @@ const fullName = ({ resource, group }: ServedKind) => (group === '' ? resource :
 
 export const leavesOutKind = (kind: ServedKind): boolean => KINDS.has(fullName(kind))
 
-/** True if nobody manages this object by code: something in the cluster made it, or it is about to go. */
+/** Reports whether nobody manages this object by code: the cluster made it, or it is being deleted. */
 export function leavesOut(kind: ServedKind, object: ObjectMetadata): boolean {
   const { name, namespace, labels, annotations, ownerReferences, deletionTimestamp } = object
   return (
@@ -73,9 +73,7 @@ export function leavesOut(kind: ServedKind, object: ObjectMetadata): boolean {
   )
 }
 
-/**
- * True if a cluster has made this token. Before 1.24 it made one for each service account, with a name of this form.
- */
+/** Reports whether a cluster made this token, as before 1.24 for each service account, with such a name. */
 function isGeneratedToken({ resource, group }: ServedKind, { name, annotations }: ObjectMetadata): boolean {
   const account = annotations['kubernetes.io/service-account.name'] ?? ''
   const rest = name.startsWith(`${account}-`) ? name.slice(account.length + 1) : ''

@@ -7,9 +7,9 @@ import { basePathOf, type ServedKind } from './kinds.ts'
 
 const PAGE_SIZE = 500
 const MAX_PAGES = 200
-/** A list is begun anew when it takes longer than the server remembers its beginning. */
+/** Limit of attempts: a list restarts when it takes longer than the server keeps its beginning. */
 const MAX_ATTEMPTS = 3
-/** Only metadata is asked for, so that the content of a Secret stays on a server that can leave it out. */
+/** Requests metadata only, so that the content of a Secret stays on a server that can omit it. */
 const ACCEPT = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json'
 
 const texts = v.nullish(v.record(v.string(), v.nullish(v.string(), '')), {})
@@ -30,9 +30,8 @@ const listSchema = v.object({
 export type ObjectMetadata = v.InferOutput<typeof metadataSchema>
 
 /**
- * Lists the metadata of all objects of a kind, in the whole cluster or, where that is not allowed, in the context's
- * namespace.
- * Errors: `RefusedError` 403 when neither is allowed, 404 and 405 when the kind is gone; `InventoryError` else.
+ * Lists the metadata of a kind in the cluster or, where that is not allowed, in the context's namespace. Errors:
+ * `RefusedError` 403 when neither is allowed, 404 and 405 when the kind is gone; else `InventoryError`.
  */
 export async function listObjects(api: Api, kind: ServedKind): Promise<ObjectMetadata[]> {
   try {

@@ -4,10 +4,10 @@ import { InventoryError } from '../types.ts'
 import { type ClusterInfo, type Obtained, runExecPlugin, type Surroundings } from './exec-plugin.ts'
 import { type ClusterEntry, type Kubeconfig, mergeKubeconfigs, parseKubeconfig, type UserEntry } from './kubeconfig.ts'
 
-/** Answers the text of a file, or null when it is missing. Throws when it cannot be read. */
+/** Returns the text of a file, or null when it is missing. Throws when it cannot be read. */
 export type ReadFile = (path: string) => Promise<string | null>
 
-/** Server and credentials as a kubeconfig or a pod has them. A text that is not there is empty. */
+/** Server and credentials of a kubeconfig or pod. A missing text is empty. */
 export interface Source {
   server: string
   /** The namespace of the context or of the pod. */
@@ -20,14 +20,14 @@ export interface Source {
   token: string
   username: string
   password: string
-  /** Why there are no credentials; empty when nothing is in the way. */
+  /** The reason why there are no credentials; else empty. */
   obstacle: string
-  /** Gets credentials that do not last; null where there are none of that kind. */
+  /** The source of short-lived credentials; null for none. */
   changing: Changing | null
 }
 
 export interface Changing {
-  /** True for those that are used only where there are no others. */
+  /** True if used only when there are no others. */
   isLast: boolean
   obtain: (cluster: Omit<ClusterInfo, 'config'>) => Promise<Obtained>
 }
@@ -48,8 +48,8 @@ const NOTHING: Source = {
 }
 
 /**
- * Reads the kubeconfigs of `KUBE_CONFIG_PATH` or `KUBE_CONFIG_PATHS`. Without them nothing is read when `KUBE_HOST` is
- * set, else the service account of the pod. So does the engine's provider, which does not look at `KUBECONFIG` either.
+ * Reads the kubeconfigs of `KUBE_CONFIG_PATH` or `KUBE_CONFIG_PATHS`; without them nothing if `KUBE_HOST` is set, else
+ * the service account of the pod. Like the engine's provider, ignores `KUBECONFIG`.
  */
 export async function readSource(surroundings: Surroundings, readFile: ReadFile): Promise<Source> {
   const { env } = surroundings
@@ -65,7 +65,7 @@ export async function readSource(surroundings: Surroundings, readFile: ReadFile)
   return value('KUBE_HOST') === '' ? readPodSource(surroundings, readFile) : NOTHING
 }
 
-/** Reads the files and merges them. Some of several may be missing. */
+/** Reads and merges the files. Of several, some may be missing. */
 async function readKubeconfigs(paths: readonly string[], readFile: ReadFile): Promise<Kubeconfig> {
   const files: Kubeconfig[] = []
   for (const path of paths) {
@@ -111,7 +111,7 @@ async function readKubeconfigSource(
     insecure: cluster?.['insecure-skip-tls-verify'] ?? false,
     certificate: await text(user?.['client-certificate-data'], user?.['client-certificate'], 'the client certificate'),
     key: await text(user?.['client-key-data'], user?.['client-key'], 'the client key'),
-    // Of a token and a file with one the provider takes the file.
+    // Of a token and a token file, the provider uses the file.
     token: user?.tokenFile ? '' : (user?.token ?? ''),
     username: user?.username ?? '',
     password: user?.password ?? '',
@@ -122,7 +122,7 @@ async function readKubeconfigSource(
   }
 }
 
-/** Extensions of a cluster's entry that are handed to the program of the user. */
+/** The name of cluster extensions that are passed to the user's program. */
 const EXEC_EXTENSION = 'client.authentication.k8s.io/exec'
 
 function changingOf(
@@ -167,7 +167,7 @@ async function readPodSource(surroundings: Surroundings, readFile: ReadFile): Pr
 }
 
 function decodeBase64(base64 = '', what: string): string {
-  // Node passes over characters that base64 does not have: credentials would be gone, and others be tried.
+  // Node ignores characters outside base64: the credentials would be lost and others tried.
   if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(base64)) throw new InventoryError(`${what} of the kubeconfig is not base64`)
   return Buffer.from(base64, 'base64').toString('utf8')
 }

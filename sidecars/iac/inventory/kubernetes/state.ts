@@ -3,8 +3,8 @@ import { identifierOf, isPlain, type ObjectName, objectsOfType } from './identif
 type Attributes = Record<string, unknown>
 
 /**
- * Identifiers, as the inventory writes them, of what one instance in a state document manages. There is one for each
- * API version under which a cluster may list the object, and none for a type that manages no object of its own.
+ * Returns the inventory's identifiers of one instance in a state document: one per API version under which a cluster
+ * may list the object; none for a type that manages no object of its own.
  */
 export function kubernetesIdentifiers(type: string, attributes: Attributes): string[] {
   return objectsOf(type, attributes)
@@ -23,7 +23,7 @@ function objectsOf(type: string, attributes: Attributes): ObjectName[] {
   return name === '' ? [] : apiVersions.map((apiVersion) => ({ apiVersion, kind, namespace, name }))
 }
 
-/** The object of a manifest. A value of any type stands in a state document as `{ value, type }`. */
+/** Reads the object of a manifest. A state document stores a value of any type as `{ value, type }`. */
 function manifestObjects(attribute: unknown): ObjectName[] | null {
   if (!isObject(attribute)) return null
   const manifest = isObject(attribute.value) ? attribute.value : attribute

@@ -9,19 +9,18 @@ import type { Signer } from './signature.ts'
 
 export interface OciAccess {
   region: string
-  /** Is called before each request, because the files with tokens are renewed in place. */
+  /** Returns the signer. Called before each request, because token files are renewed in place. */
   signer: () => Promise<Signer>
 }
 
-/** An attribute of the engine's provider, as its variables name it. */
+/** Returns an attribute of the engine's provider from its variables. */
 const attribute = (env: Env, name: string): string | undefined =>
   setting(env, `TF_VAR_${name}`, `OCI_${name.toUpperCase()}`)
 
 /**
- * Reads the credentials that the `auth` of the engine's provider names: an API key (the default), a security token of
- * the CLI, or the principal of a resource or of the instance.
+ * Reads the credentials for the provider's `auth`: an API key (default), a security token of the CLI, or a resource or
+ * instance principal. `realm` is that of the scope, such as `oc1`.
  * https://docs.oracle.com/iaas/Content/terraform/configuring.htm
- * @param realm the one of the scope, for example `oc1`
  */
 export async function readOciAccess(request: InventoryRequest, realm: string): Promise<OciAccess> {
   const { env } = request
@@ -79,7 +78,7 @@ async function readProfileKey(
   )
 }
 
-/** Reads what `oci session authenticate` leaves in a profile. */
+/** Reads the profile that `oci session authenticate` writes. */
 async function readSecurityToken(env: Env): Promise<OciAccess> {
   const profile = await readProfile(env)
   const path = profile?.security_token_file
@@ -92,7 +91,7 @@ async function readSecurityToken(env: Env): Promise<OciAccess> {
 
 const PRINCIPAL = 'OCI_RESOURCE_PRINCIPAL'
 
-/** Version 2.2 has token and key in variables, or in files that the variables name and that are renewed in place. */
+/** Reads version 2.2: token and key in variables, or in files that they name and that are renewed in place. */
 async function readResourcePrincipal(env: Env): Promise<OciAccess> {
   const version = setting(env, `${PRINCIPAL}_VERSION`)
   if (version !== '2.2') throw new InventoryError(`scope discovery for OCI needs ${PRINCIPAL}_VERSION 2.2`)
@@ -131,7 +130,7 @@ function parseSigningKey(pem: string, passphrase: string | undefined, name: stri
     const key = createPrivateKey({ key: pem, ...(passphrase ? { passphrase } : {}) })
     if (key.asymmetricKeyType === 'rsa') return key
   } catch {
-    // The error below is all that is said: a message of the parser may quote a part of the key.
+    // The error below suffices: a message of the parser may quote a part of the key.
   }
   throw new InventoryError(`${name} is no RSA private key in PEM, or its passphrase does not open it`)
 }
@@ -142,9 +141,8 @@ const profileName = (env: Env): string =>
   setting(env, 'TF_VAR_config_file_profile', 'OCI_CONFIG_FILE_PROFILE', 'OCI_CLI_PROFILE') ?? 'DEFAULT'
 
 /**
- * Reads one profile of the configuration file, which is `OCI_CONFIG_FILE`, else `~/.oci/config`. A profile
- * takes nothing over from DEFAULT, as it does with the vendor's clients: that would be another identity than the one
- * that was asked for. Null when there is no such file and none was asked for.
+ * Reads one profile of `OCI_CONFIG_FILE`, else `~/.oci/config`; null when there is no file and no profile was
+ * requested. As in the vendor's clients, a profile inherits nothing from DEFAULT, which may be another identity.
  * https://docs.oracle.com/iaas/Content/API/Concepts/sdkconfig.htm
  */
 async function readProfile(env: Env): Promise<Profile | null> {
@@ -162,7 +160,7 @@ async function readProfile(env: Env): Promise<Profile | null> {
   return null
 }
 
-/** Parses `[PROFILE]` and `key=value` lines. Of several values of a key the last one counts. */
+/** Parses `[PROFILE]` and `key=value` lines. Of repeated keys the last one counts. */
 function parseProfiles(text: string): Map<string, Profile> {
   const profiles = new Map<string, Record<string, string>>()
   let current: Record<string, string> | undefined

@@ -41,8 +41,8 @@ export interface OciEndpoints {
 }
 
 /**
- * The addresses of the region's services. `CLIENT_HOST_OVERRIDES` of the engine's provider goes first, then the domain
- * that `OCI_REGION_METADATA` gives for the region or `domain_name_override` for all, then the domain of the realm.
+ * Returns the addresses of the region's services from `CLIENT_HOST_OVERRIDES`, else `OCI_REGION_METADATA` for the
+ * region, else `domain_name_override`, else the domain of the realm.
  */
 export function ociEndpoints(env: Env, region: string, realm: string): OciEndpoints {
   const endpoint = (client: string, host: (domain: string) => string) => {
@@ -73,7 +73,7 @@ export function domainOf(env: Env, region: string, realm: string): string {
   return domain
 }
 
-/** `package.Client=host;package.Client=host` */
+/** Reads the host of a client from `package.Client=host;package.Client=host`. */
 const hostOverride = (text: string, client: string): string | undefined =>
   text
     .split(';')

@@ -20,8 +20,8 @@ type Item = v.InferOutput<typeof Item>
 const Answer = v.object({ items: v.array(Item) })
 
 /**
- * Lists a compartment in the configured region: the ids of what OCI Search finds directly in it. Compartments inside it
- * are listed, what they hold is not. Kinds that Search does not know are absent, and so is what may not be read.
+ * Lists the ids that OCI Search finds directly in a compartment, in the configured region. Inner compartments are
+ * listed without their content. Kinds unknown to Search, and objects that may not be read, are absent.
  */
 export const ociInventory: Inventory = async (request) => {
   const { scopeId, env, log } = request
@@ -36,7 +36,7 @@ export const ociInventory: Inventory = async (request) => {
   return [...ids]
 }
 
-/** https://docs.oracle.com/iaas/api/#/en/search/20180409/ResourceSummary/SearchResources */
+/** Reads one page. https://docs.oracle.com/iaas/api/#/en/search/20180409/ResourceSummary/SearchResources */
 async function searchPage(
   client: OciClient,
   endpoint: string,
@@ -46,8 +46,8 @@ async function searchPage(
   const url = new URL(`${endpoint}/20180409/resources`)
   url.searchParams.set('limit', String(PAGE_SIZE))
   if (cursor !== null) url.searchParams.set('page', cursor)
-  // The id can be put into the query because its form has been checked. The query asks for no states, because not every
-  // kind of resource has one; `isManageable` looks at them.
+  // Safe in the query, because the form of the id has been checked. States are filtered by `isManageable`, because not
+  // every kind of resource has one.
   const query = `query all resources where compartmentId = '${compartmentId}'`
   const { json, headers } = await client(SOURCE, url, { type: 'Structured', query })
   return { items: checkShape(SOURCE, Answer, json).items, next: headers.get('opc-next-page') }
@@ -60,8 +60,8 @@ const isBucket = ({ resourceType, displayName }: Item): boolean =>
   resourceType.toLowerCase() === 'bucket' && displayName !== ''
 
 /**
- * The ids by which the engine's provider knows these resources, which are OCIDs, except for a bucket. Its id has the
- * namespace of the tenancy, which is asked for, and its name. Else a managed bucket would look like an unmanaged one.
+ * Returns the ids that the engine's provider uses: OCIDs, but for a bucket the tenancy's namespace and its name. With
+ * an OCID a managed bucket would look unmanaged.
  */
 async function readProviderIds(items: readonly Item[], client: OciClient, objectStorage: string): Promise<string[]> {
   if (!items.some(isBucket)) return items.map(({ identifier }) => identifier)
@@ -75,8 +75,8 @@ const COMPARTMENT =
   /^ocid1\.(?:compartment|tenancy)\.(oc[0-9]{1,4})\.[a-z0-9-]{0,64}\.(?:[a-z0-9-]{0,64}\.)?[a-z0-9]{1,255}$/
 
 /**
- * The realm in which a compartment is, such as `oc1`. An id that passes holds no quote that could end the text in a
- * query. https://docs.oracle.com/iaas/Content/General/Concepts/identifiers.htm
+ * Returns the realm of a compartment, such as `oc1`. A valid id holds no quote that could end the text in a query.
+ * https://docs.oracle.com/iaas/Content/General/Concepts/identifiers.htm
  */
 function realmOf(scopeId: string): string {
   const realm = COMPARTMENT.exec(scopeId)?.[1]
@@ -85,9 +85,8 @@ function realmOf(scopeId: string): string {
 }
 
 /**
- * Kinds that come and go with something else. Search does not tell the few apart that somebody made by code. Addresses
- * and interfaces belong to an instance, node pool or load balancer, attachments of boot volumes to an instance, nodes
- * to a database system. Console histories and work requests are mere records.
+ * Kinds that belong to another resource (addresses, interfaces, attachments of boot volumes, nodes of databases) or are
+ * mere records (console histories, work requests). Search does not distinguish the few that are made by code.
  */
 const DEPENDENT = [
   'privateip',
@@ -99,9 +98,9 @@ const DEPENDENT = [
   'workrequest',
 ]
 
-/** States of what is gone or going. Search lists it for a while, a key or vault as long as its deletion is pending. */
+/** States of deleted resources. Search lists them for a while, a key or vault until its deletion is final. */
 const GONE = ['terminated', 'terminating', 'deleted', 'deleting', 'pending_deletion', 'scheduling_deletion']
 
-/** True if an engine could manage this. */
+/** Reports whether an engine could manage this. */
 const isManageable = ({ resourceType, lifecycleState }: Item): boolean =>
   !DEPENDENT.includes(resourceType.toLowerCase()) && !GONE.includes(lifecycleState.toLowerCase())

@@ -9,7 +9,7 @@ import { type Signer, signHeaders } from './signature.ts'
 
 const METADATA = 'OCI instance metadata'
 const BASE = 'http://169.254.169.254/opc/v2'
-/** The service is on the machine itself, so it answers at once where there is one. */
+/** The service is on the machine itself, so it answers at once if it exists. */
 const LIMITS = { timeoutMs: 10_000, retries: 2 }
 const AUTH = 'OCI authentication service'
 const Answer = v.object({ token: tokenText })
@@ -19,13 +19,13 @@ async function askMetadata(request: InventoryRequest, path: string): Promise<str
   return (await ask({ request, source: METADATA, url: `${BASE}/${path}`, headers, ...LIMITS })).text().trim()
 }
 
-/** The region of the machine, for example `eu-frankfurt-1`. */
+/** Returns the region of the machine, for example `eu-frankfurt-1`. */
 export const askInstanceRegion = (request: InventoryRequest): Promise<string> =>
   askMetadata(request, 'instance/canonicalRegionName')
 
 /**
- * Signs in the name of the machine. Its certificate vouches for a key that is made here, for which OCI issues a token.
- * @param domain the one of the region, for example `oraclecloud.com`
+ * Signs in as the machine: its certificate vouches for a new key, for which OCI issues a token. `domain` is that of the
+ * region, for example `oraclecloud.com`.
  */
 export function instancePrincipal(request: InventoryRequest, region: string, domain: string): () => Promise<Signer> {
   return keepToken(request, () => federate(request, region, domain))
@@ -44,28 +44,28 @@ async function federate(request: InventoryRequest, region: string, domain: strin
     fingerprintAlgorithm: 'SHA256',
   })
   const url = new URL(`https://auth.${region}.${domain}/v1/x509`)
-  // This one endpoint leaves the host out of what is signed.
+  // This one endpoint excludes the host from the signature.
   const headers = () => signHeaders(machine, url, body, request.now(), { withHost: false })
   const { token } = await askShape(Answer, { request, source: AUTH, url, method: 'POST', headers, body })
   return { value: { keyId: `ST$${token}`, key: session.privateKey }, expiresAt: expiryOf(token) }
 }
 
-/** The certificate names the tenancy in its subject, as `OU=opc-tenant:<ocid>` or `O=opc-identity:<ocid>`. */
+/** Creates the signer. The subject names the tenancy as `OU=opc-tenant:<ocid>` or `O=opc-identity:<ocid>`. */
 function machineSigner(certificatePem: string, keyPem: string): Signer {
   try {
     const certificate = new X509Certificate(certificatePem)
     const tenancy = /=opc-(?:tenant|identity):(ocid1\.tenancy\.[a-z0-9.-]+)/.exec(certificate.subject)?.[1]
     const key = createPrivateKey(keyPem)
     if (tenancy && certificate.checkPrivateKey(key))
-      // In small letters, as the vendor's clients write it; Node writes it in capitals.
+      // In lower case, as in the vendor's clients; Node returns upper case.
       return { keyId: `${tenancy}/fed-x509-sha256/${certificate.fingerprint256.toLowerCase()}`, key }
   } catch {
-    // The error below is all that is said: a message of the parser may quote a part of the key.
+    // The error below suffices: a message of the parser may quote a part of the key.
   }
   throw new InventoryError(`${METADATA} holds no certificate of an instance`)
 }
 
-/** The base64 of a PEM text, without the lines around it. */
+/** Returns the base64 of a PEM text. */
 const stripPem = (pem: string): string => pem.replaceAll(/-----[A-Z ]+-----|\s/g, '')
 
 function expiryOf(token: string): number {
