@@ -12,10 +12,7 @@ export interface Workspace {
   readonly iacRoot: string
   readonly branch: string
   readonly defaultBranch: string
-  /**
-   * Commits and pushes all changes except `isNeverPushed`, as `Platform changes`. Returns the commit of the branch
-   * head.
-   */
+  /** Commits and pushes all changes except `isNeverPushed`. Returns the commit of the branch head. */
   commitAndPush(signal?: AbortSignal): Promise<string>
   /** Commit of the branch head. */
   head(): Promise<string>
@@ -25,17 +22,11 @@ export interface Workspace {
   pendingChanges(): Promise<FileChange[]>
   /** Lists the files that differ between a commit and the branch head, deleted ones included. */
   changedFiles(since: string): Promise<string[]>
-  /**
-   * Reads the diff of the branch against the merge base, and the text of uncommitted files.
-   * @param since with `run`, against the first commit of the run
-   */
+  /** Reads uncommitted texts and the diff against the merge base, or with `run` the first commit of the run. */
   branchDiff(since?: 'run'): Promise<string>
   /** Fingerprint of the working tree. */
   revision(): Promise<string>
-  /**
-   * Keeps the clone as plan directory, `<upload_folder>/<session uuid>/saved-plan`; a crash loses neither it nor the
-   * earlier one.
-   */
+  /** Keeps the clone as `<upload_folder>/<session uuid>/saved-plan`; a crash never loses both old and new. */
   keep(): Promise<void>
   /** Removes the clone unless it was kept. */
   dispose(): Promise<void>

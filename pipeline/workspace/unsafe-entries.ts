@@ -80,10 +80,7 @@ async function hide(git: Git, paths: readonly string[], signal?: AbortSignal): P
   mustSucceed(git, await git.local(args, { cwd: git.place.workTree, input, signal }))
 }
 
-/**
- * Finds the folders that git would use as a repository: with `HEAD`, and `objects` with `refs`, or `commondir`. Empty
- * stands for the root of the clone.
- */
+/** Finds folders with `HEAD` and either `objects` and `refs` or `commondir`; empty stands for the clone. */
 function findGitDirectories(entries: readonly Entry[]): Set<string> {
   const names = new Map<string, Set<string>>()
   for (const { path } of entries) {

@@ -4,10 +4,7 @@ import type { RunTrace } from '../observe/trace-types.ts'
 import type { CallMemory } from './call-memory.ts'
 import type { ContextBudget } from './context-budget.ts'
 
-/**
- * A tool as the loop sees it. `run` gets arguments with every key that `parameters` requires, and throws `ToolError`
- * for anything that the model can correct.
- */
+/** A tool of the loop. `run` gets all required parameters and throws `ToolError` for correctable faults. */
 export interface Tool<Result = unknown> {
   definition: ToolDefinition
   run(args: Record<string, unknown>, signal: AbortSignal): Promise<Result> | Result
@@ -84,9 +81,6 @@ export interface EndedRun {
 
 export interface Continuation {
   run: EndedRun
-  /**
-   * The assistant's last words in the earlier run, not blank. They separate tool result and query, because some
-   * providers refuse a user message after a tool result.
-   */
+  /** The assistant's last words, not blank: some providers refuse a user message after a tool result. */
   closing: string
 }

@@ -12,10 +12,7 @@ export interface ContextBudget {
 /** Used share of the context window without the answer; the rest allows for errors of the estimate. */
 const SAFETY = 0.92
 
-/**
- * Returns the budget of the model of a role. Of several deployments the smallest context window counts, because a call
- * may go to any of them.
- */
+/** Returns the budget of a role's model, by the smallest context window of the deployments a call may use. */
 export function contextBudget(
   config: Pick<LlmConfig, 'model' | 'small_model' | 'model_list' | 'max_output_tokens' | 'context_tokens'>,
   role: ModelRole,
@@ -31,10 +28,7 @@ export function contextBudget(
   return { tokens: Math.floor((window - answer) * SAFETY), estimate: (text) => estimateTokens(text, charsPerToken) }
 }
 
-/**
- * Estimates the tokens of a text: ASCII by the model's average, and one token per other UTF-16 unit, because tokenizers
- * split other scripts more. At 4 characters per token, 400 ASCII characters count 100.
- */
+/** Estimates tokens: ASCII by the model's average, other scripts by one token per UTF-16 unit. */
 export function estimateTokens(text: string, charsPerToken: number): number {
   let others = 0
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) others++
@@ -82,10 +76,7 @@ const SIZES: readonly (readonly [model: RegExp, contextTokens: number, charsPerT
 ]
 
 const UNKNOWN: ModelSize = { contextTokens: 128_000, charsPerToken: 2.7 }
-/**
- * Assumed context of a local model server. Such servers are often configured for less than the model supports, and some
- * drop the rest of a longer input without an error.
- */
+/** Assumed context of a local server, which may drop the rest of a longer input without an error. */
 const LOCAL_TOKENS = 32_768
 
 /** @param model `<provider>/<model-id>` */

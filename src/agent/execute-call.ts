@@ -32,11 +32,7 @@ export type CallOutcome<Result> =
   | { success: true; content: string; value: Result }
   | { success: false; content: string }
 
-/**
- * Runs one tool call and returns its result message. A failure becomes the content of the message, for the model to
- * react; only the abort of the run is thrown.
- * @param tool undefined when this turn offers no tool of that name
- */
+/** Runs one tool call. Failures become its result message, for the model to react; only an abort is thrown. */
 export async function executeCall<Result, Name extends string>(
   call: ToolCall,
   tool: Tool<Result> | undefined,
@@ -107,19 +103,13 @@ const describe = (value: unknown): string => {
   return text === '' ? '(empty result)' : text
 }
 
-/**
- * Describes a failure for the model. The text of an unknown error, which may name paths of this machine, goes to the
- * observer only.
- */
+/** Describes a failure for the model. Unknown errors may name paths of this machine and are not shown. */
 function describeFailure(name: string, error: unknown): string {
   const speakable = error instanceof ToolError || error instanceof PlatformError || error instanceof OutboundError
   return speakable && error.message !== '' ? error.message : unexpectedFailure(name)
 }
 
-/**
- * Parses the arguments of a call: an object with every required parameter. Blank text is an empty object, as some
- * models call tools without parameters. Errors: `ToolError` that says what to correct.
- */
+/** Parses arguments; blank text is an empty object. Errors: `ToolError` that says what to correct. */
 function parseArguments(definition: ToolDefinition, text: string): Record<string, unknown> {
   const args = parseObject(definition.name, text)
   const missing = requiredOf(definition).filter(
@@ -155,10 +145,7 @@ function parseObject(name: string, text: string): Record<string, unknown> {
   return value
 }
 
-/**
- * Returns advice about invalid JSON, by reading its strings, because error texts depend on the runtime. Empty unless it
- * is one of the two faults that models make with long texts.
- */
+/** Returns advice about two common faults of long JSON, found without error texts, which depend on the runtime. */
 function adviseOn(text: string): string {
   let inString = false
   let depth = 0

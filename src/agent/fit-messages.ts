@@ -11,10 +11,7 @@ export interface Fitted {
 
 /** Tokens of one message besides its texts: role, names and separators. */
 const OVERHEAD = 8
-/**
- * Share of the budget that cutting leaves. Extra room means that the next calls cut nothing, so that the provider's
- * cache works.
- */
+/** Share of the budget that cutting leaves, so that the next calls cut nothing and the provider's cache works. */
 const LOW_WATER = 0.8
 
 /** Returns the estimated tokens of messages. */
@@ -143,10 +140,7 @@ const BLOCK = /<<<DATA [^\n]* ([0-9a-f]{16})\n([\s\S]*?)\n\1 DATA>>>/g
 /** Maximum length, in UTF-16 units, of the marker for cut text. */
 const MARKER = 48
 
-/**
- * Shortens a query: its data blocks are cut in the middle, the longest first; a text without blocks is cut as a whole.
- * @param max UTF-16 units of the result, unless the text outside of the blocks is longer
- */
+/** Cuts the data blocks of a query in the middle, longest first, to `max` UTF-16 units if possible. */
 function cutData(text: string, max: number): string {
   if (text.length <= max) return text
   const blocks = [...text.matchAll(BLOCK)].map(({ 2: content = '', index, 0: whole }) => ({

@@ -13,10 +13,7 @@ export interface Fitting {
   call<Reply>(messages: Message[], tools: readonly Tool[], ask: () => Promise<Reply>): Promise<Reply>
 }
 
-/**
- * @param queries as in `fitMessages`
- * @param memory forgets calls whose result was cut
- */
+/** Creates the fitting of a chain; `queries` are those of `fitMessages`. */
 export function createFitting(
   budget: ContextBudget | undefined,
   queries: readonly number[],
@@ -82,10 +79,7 @@ export function isOverlong(error: unknown): error is PlatformError {
 
 const NUMBER = /(?<![\w.,/-])(?:\d{1,3}(?:,\d{3})+|\d{4,9})(?![\w/-])/g
 
-/**
- * Returns the share of the refused input that the next attempt keeps, from 0.1 to 0.7, from the two largest numbers in
- * the provider's text: a limit of 100,000 and a length of 150,000 give 0.6.
- */
+/** Returns the share to keep, 0.1 to 0.7: a limit of 100,000 and a length of 150,000 give 0.6. */
 export function shareToKeep(text: string): number {
   const numbers = [...text.matchAll(NUMBER)].map(([number]) => Number(number.replaceAll(',', ''))).sort((a, b) => b - a)
   const [largest = 1, second = largest] = numbers

@@ -3,10 +3,7 @@ import type { ChainTrace } from '../observe/trace-types.ts'
 import type { AgentRequest, Tool } from './agent-request.ts'
 import { createFitting } from './fitting.ts'
 
-/**
- * Returns the first messages of a chain: system text and earlier turns, or those of the continued run, then the query.
- * Turns with an empty side are left out, because providers refuse empty messages.
- */
+/** Returns the first messages of a chain. Turns with an empty side are left out, because providers refuse them. */
 export function beginMessages(
   request: Pick<AgentRequest<unknown>, 'system' | 'conversation' | 'continues' | 'query'>,
 ): Message[] {
@@ -22,10 +19,7 @@ export function beginMessages(
   return [...messages, query]
 }
 
-/**
- * Runs a chain within its span, which is ended also on failure.
- * @param outputOf picks the output of the span
- */
+/** Runs a chain within its span, which is ended also on failure; `outputOf` picks the output of the span. */
 export async function traceChain<T>(
   request: Pick<AgentRequest<unknown>, 'chain' | 'query' | 'trace'>,
   work: (chain: ChainTrace | undefined) => Promise<T>,

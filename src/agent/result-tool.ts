@@ -2,10 +2,7 @@ import { toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { type Tool, ToolError } from './agent-request.ts'
 
-/**
- * Creates a tool whose arguments are its result. The model sees the valibot schema as a JSON schema. Invalid arguments
- * cause a `ToolError` that names every fault; unknown keys are dropped.
- */
+/** Creates a tool whose arguments are its result; a `ToolError` names all faults, and unknown keys are dropped. */
 export function createResultTool<Schema extends v.GenericSchema>(options: {
   name: string
   description: string

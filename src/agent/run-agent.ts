@@ -64,10 +64,7 @@ async function runLoop<Result, Name extends string>(
   throw toolExecutionsExceeded(maxTurns)
 }
 
-/**
- * Adds the messages that follow a reply without tool calls: its text and a reminder. After an empty reply, the same
- * messages are sent again with a notice.
- */
+/** Adds reply and reminder after a reply without tool calls; an empty reply is repeated with a notice. */
 function answerWithoutCalls(messages: Message[], reply: Inference, resultTool: string): void {
   if (reply.text.trim() === '') addNotice(messages, emptyReplyNotice(resultTool))
   else
@@ -125,9 +122,7 @@ const addUsage = (a: Usage, b: Usage): Usage => ({
   }),
 })
 
-/**
- * The status of a failed round shows only the error text, so the texts of this error and the next begin with its name.
- */
+/** Returns an error whose text begins with its name, because the status of the round shows only the text. */
 const toolExecutionsExceeded = (limit: number) =>
   new PlatformError(
     'ToolExecutionsExceeded',

@@ -182,18 +182,12 @@ export const writeFeedbackQuery = (feedback: string) =>
   'The validation did not accept the code. Find the cause in the files and correct it. ' +
   `${WHOLE_RESULT}\n\n${fence('output of the validation', cutMiddle(feedback, MAX_OUTPUT))}`
 
-/**
- * Asks for a repair after the engine rejected the code.
- * @param findings causes first
- */
+/** Asks for a repair after the engine rejected the code; the findings list causes first. */
 export const writeRepairQuery = (findings: string) =>
   'The engine did not accept the code. These are its findings, causes first. Correct the causes in the files. ' +
   `${WHOLE_RESULT}\n\n${fence('findings', findings)}`
 
-/**
- * Asks for missing parts of the request.
- * @param unmet the missing parts according to code, one statement per line
- */
+/** Asks for missing parts of the request, which are given as one statement per line. */
 export const writeUnmetQuery = (unmet: string) =>
   'The engine accepts the code, but a check of its plan against the request found something missing. Change the ' +
   'code so that the plan has it; where the request does not ask for it, leave the code and say why in the ' +
@@ -217,10 +211,7 @@ export const writeAttemptNote = (note: {
 /** Maximum number of files that are named. */
 const MAX_NAMED = 20
 
-/**
- * Names the files that formatting changed, so that a repair does not search for the old lines; empty when there are
- * none.
- */
+/** Names the files that formatting changed, so that a repair does not search for old lines. */
 export function writeFormattedNote(paths: readonly string[]): string {
   if (paths.length === 0) return ''
   const more = paths.length - MAX_NAMED

@@ -104,10 +104,7 @@ const statement = {
   required: ['text', 'words', 'kind'],
 }
 
-/**
- * Creates the result tool with a hand-written JSON schema: the fields of a statement depend on its kind, and models
- * understand a flat list of fields better than a union. Invalid statements are rejected once and then dropped.
- */
+/** Creates the result tool with a flat JSON schema. Invalid statements are rejected once and then dropped. */
 function createStatementsTool(): Tool<{ statements: Statement[] }> {
   let sentBack = false
   return {

@@ -109,10 +109,7 @@ function describeEarlier({ answer, added, demanded, leftOut }: EarlierTargets): 
   return fence('your last answer, and what became of it', text)
 }
 
-/**
- * The meaning of a request about drift. `fits` is false when it matches nothing in the code. If true without targets,
- * there were too many of them, and the whole root is planned.
- */
+/** The targets of a request about drift; none if there were too many. `fits` is false without a match. */
 export type DriftTargets = { fits: true; targets: string[] } | { fits: false; explanation: string }
 
 const NOTHING_FITS = 'Nothing in the code fits this request, so no drift was looked for.'

@@ -43,10 +43,7 @@ export const taskSplitter = defineChain({
 /** Average number of operations kept per address: with 3 addresses at most 96. */
 const MAX_PER_ADDRESS = 32
 
-/**
- * Keeps the splitter from adding work: limits the number of operations, and drops those without a drifted address if
- * others have one. Drift that remains is in the next reading.
- */
+/** Keeps the splitter from adding work: limits the operations, and drops those without a drifted address. */
 function keepAboutDrift(
   drift: readonly DriftOperation[],
   operations: readonly string[],

@@ -19,10 +19,7 @@ import { nearPaths } from './near-paths.ts'
 export interface FileAccess {
   /** Reads a text file, cut with a note after 200,000 characters. */
   read(path: string): Promise<string>
-  /**
-   * Creates or overwrites a file with its directories; returns true if that changed anything. Like the next two, for
-   * `tf` and `tfvars` files only.
-   */
+  /** Writes a `tf` or `tfvars` file, like the next two; returns true if that changed anything. */
   write(path: string, content: string): Promise<boolean>
   /** Applies all search/replace blocks to a file, or none when one does not fit. */
   replace(path: string, diff: string): Promise<void>
@@ -58,10 +55,7 @@ export function createFileAccess(
   }
 }
 
-/**
- * Adds similar paths to the error about a missing file or folder.
- * @param choose selects the candidates from the files below the root
- */
+/** Adds similar paths, from those that `choose` selects, to the error about a missing file or folder. */
 async function nameNearPaths<Result>(
   enclosure: Enclosure & { git: LocalGit },
   path: string,
@@ -146,10 +140,7 @@ async function measureFile(root: string, path: string): Promise<SurveyedFile | n
   }
 }
 
-/**
- * Reads the text of a regular file, cut with a note. Returns null for anything else, including symlinks.
- * @param path absolute; the caller has checked its directories
- */
+/** Reads a regular file, cut with a note; null for anything else. The caller has checked its directories. */
 export async function readText(path: string, maxCharacters: number): Promise<string | null> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     nullIfUnreadable,
@@ -177,9 +168,7 @@ async function decode(handle: FileHandle, size: number, maxCharacters: number): 
   )
 }
 
-/**
- * Returns null when the path is missing, a symlink, a directory or a socket. Any other error is a fault of the machine.
- */
+/** Returns null for a missing path, symlink, directory or socket; throws other errors. */
 function nullIfUnreadable(error: NodeJS.ErrnoException): null {
   if (['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EISDIR', 'ENAMETOOLONG'].includes(error.code ?? '')) return null
   throw error

@@ -1,15 +1,10 @@
 import type { Config } from '../../../config/types.ts'
 import { STATE_KEYS_FILE } from '../../../src/plan/state/managed-state.ts'
 
-/**
- * Empty file in the root of a clone, where the workspace ends for the iac sidecar: the nearest folder above the engine
- * root that holds it. The sidecar repeats the name, so change both together.
- */
+/** Marks the root of a clone for the iac sidecar, which repeats the name: change both together. */
 export const WORKSPACE_MARKER = '.platform-workspace'
 
-/**
- * The file with the values to mask, in the root of a plan directory. The plan file next to it holds the same values.
- */
+/** The file with the values to mask, next to the plan file, which holds the same values. */
 export const MASKS_FILE = '.platform-masks.json'
 
 /** The engine's folder of plugins, modules and backend settings. */
@@ -31,11 +26,7 @@ const secretNames = (paths: Config['paths']): string[] => [
 
 const neverPushed = (paths: Config['paths']): string[] => [...secretNames(paths), ENGINE_FOLDER]
 
-/**
- * True if the platform never pushes a path, in any letter case and at any depth: plan, state, engine folder, override,
- * crash logs and platform notes. The lock file of the providers belongs to the change.
- * @param path with slashes
- */
+/** True for a path, with slashes, that is never pushed; the lock file of the providers belongs to the change. */
 export function isNeverPushed(paths: Config['paths'], path: string): boolean {
   const patterns = neverPushed(paths).map(toPattern)
   return path.split('/').some((segment) => patterns.some((pattern) => pattern.test(segment)))
@@ -48,10 +39,7 @@ export const excludeNeverPushed = (paths: Config['paths']): string[] =>
 /** Returns patterns of names, with `*`, that no tool of a model may see, including `.git`. */
 export const hiddenNames = (paths: Config['paths']): string[] => ['.git', ...secretNames(paths)]
 
-/**
- * True if a path segment names git's files, the backend override, a plan, engine state or a crash log. Most hold
- * secrets; `.terraform/terraform.tfstate`, for example, repeats the credentials of the override.
- */
+/** True for names of git's files and of files with secrets, such as `.terraform/terraform.tfstate`. */
 export const isHidden = (paths: Config['paths'], segment: string): boolean =>
   hiddenNames(paths).some((name) => toPattern(name).test(segment))
 

@@ -16,10 +16,7 @@ interface Near {
   whole: number
 }
 
-/**
- * Returns at most five existing paths that a model may have meant, best first: same name elsewhere, then few different
- * letters, then prefixes. The whole path decides between equals.
- */
+/** Returns up to five paths that a model may have meant: same name, few different letters, then prefixes. */
 export function nearPaths(path: string, existing: readonly string[]): string[] {
   const wanted = path
     .replace(/^(\.?\/)+/, '')

@@ -45,10 +45,7 @@ const squeeze = (line: string) => line.replaceAll(/\s+/g, '')
 const isTelling = (lines: readonly string[]) =>
   lines.filter((line) => line.trim().length > 1).length > 1 || squeeze(lines.join('')).length >= MIN_TELLING
 
-/**
- * Returns the line index of the replacement in the file; null unless it is long enough, unique, and no other place is
- * like the search text.
- */
+/** Returns the line of the replacement; null unless it is long, unique, and no other place is like the search. */
 function findDone(
   file: readonly string[],
   replace: readonly string[],
@@ -82,9 +79,7 @@ function findRun(file: readonly string[], wanted: readonly string[], form: (line
   return null
 }
 
-/**
- * Returns the failure table of Knuth, Morris and Pratt for lines, so that a search reads every line of the file once.
- */
+/** Returns the failure table of Knuth, Morris and Pratt for lines, so that a search reads each line once. */
 function retriesOf(sought: readonly string[]): number[] {
   const retries = [0]
   let matched = 0
@@ -125,10 +120,7 @@ function showLines(file: readonly string[], start: number, wanted: readonly stri
     .join('\n')
 }
 
-/**
- * Returns the line index at which the file is most like the wanted lines; null when nowhere. Shared words and groups of
- * three letters vote for the offset of their lines; rare ones have more weight.
- */
+/** Returns the most similar place in the file, by shared words and letter groups; null when there is none. */
 function findNearest(file: readonly string[], wanted: readonly string[]): number | null {
   const compared = wanted.slice(0, MAX_COMPARED)
   const places = placesOf(compared.map(groupsOf))

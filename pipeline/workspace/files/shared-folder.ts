@@ -11,20 +11,14 @@ export const isShared = async (uploadFolder: string): Promise<boolean> =>
     () => false,
   )
 
-/**
- * Sets the umask so that the group can use new files when the upload folder is shared, and others cannot. Returns true
- * if it is shared.
- */
+/** Gives the group access to new files when the upload folder is shared. Returns true if it is. */
 export async function adoptSharedMode(uploadFolder: string): Promise<boolean> {
   const shared = await isShared(uploadFolder)
   if (shared) process.umask(0o007)
   return shared
 }
 
-/**
- * Gives the group access to a directory tree, except links.
- * @param isPrivate true for names of this account only
- */
+/** Gives the group access to a directory tree, except links and names of this account only (`isPrivate`). */
 export async function shareTree(directory: string, isPrivate: (name: string) => boolean): Promise<void> {
   await chmod(directory, 0o2770)
   for (const entry of await readdir(directory, { withFileTypes: true })) {

@@ -29,10 +29,7 @@ export interface Git {
   readonly limits: CloneLimits
   /** Runs commands that do not use the network. */
   readonly local: LocalGit
-  /**
-   * Runs commands that use the network, limited to the addresses of the host, which are looked up first. Errors: 400
-   * when one of them is not public; 422 when git's directory grows over the limit.
-   */
+  /** Runs network commands. Errors: 400 when an address of the host is not public; 422 over the size limit. */
   readonly network: LocalGit
 }
 

@@ -26,10 +26,7 @@ export const tooManyFiles = ({ max_clone_files }: CloneLimits): PlatformError =>
       '(limit: git.max_clone_files).',
   )
 
-/**
- * Watches the size of a git directory during network commands.
- * @returns a signal that fires above the limit; `look` measures at once, and `stop` ends the watch
- */
+/** Watches a git directory during network commands; the signal fires above the limit, `look` measures at once. */
 export function watchSize(
   directory: string,
   limits: CloneLimits,

@@ -27,10 +27,7 @@ export interface ProcessOutput {
 const MAX_OUTPUT = 32 * 1024 * 1024
 const MAX_STDERR = 64 * 1024
 
-/**
- * Runs a program without a shell, in a process group of its own, so that its children are stopped too. Errors: only
- * when the program cannot be started.
- */
+/** Runs a program without a shell, in its own process group. Throws only when it cannot be started. */
 export function runProcess(request: ProcessRequest): Promise<ProcessOutput> {
   const { promise, resolve, reject } = Promise.withResolvers<ProcessOutput>()
   const { file, args, cwd, env } = request

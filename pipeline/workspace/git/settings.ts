@@ -19,10 +19,7 @@ const INHERITED = [
 /** Certificate authorities from the operator's git environment, trusted for the operator's hosts only. */
 const INHERITED_FOR_TRUSTED = ['GIT_SSL_CAINFO', 'GIT_SSL_CAPATH']
 
-/**
- * Settings of every git process. They override the operator's configuration and that of the repository: no program of a
- * repository runs, and https is the only transport.
- */
+/** Settings that neither operator nor repository overrides: no program of a repository runs, and only https. */
 const SETTINGS: readonly [string, string][] = [
   ['core.hooksPath', '/dev/null'],
   ['core.fsmonitor', 'false'],

@@ -2,10 +2,7 @@ import type { PlatformError } from '../../../src/base/errors.ts'
 import { type Git, mustSucceed } from './git.ts'
 import { type CloneLimits, MIB, measure, repositoryTooLarge, tooManyFiles } from './limits.ts'
 
-/**
- * Compares the files of a commit with the limits before checkout, because a small pack can expand to fill the disk.
- * Errors: 422 `RepositoryTooLarge`; 500 with git's text.
- */
+/** Throws 422 `RepositoryTooLarge` when the files of a commit exceed the limits; 500 with git's text. */
 export async function assertTreeFits(git: Git, commit: string, signal?: AbortSignal): Promise<void> {
   const { place, limits } = git
   const { bytes } = await measure(place.directory)

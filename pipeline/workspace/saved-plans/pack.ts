@@ -15,11 +15,7 @@ import { inspectPlanDirectory, keepDirectory, PLAN_DIRECTORY, type PlanDirectory
 const MAX_UNPACKED = 4 * 1024 * 1024 * 1024
 const MAX_ENTRIES = 500_000
 
-/**
- * Packs a directory into a gzipped tar file, without git's files, plugins, workspace marker and credentials of the
- * state store, which are made again on unpacking.
- * @returns null when the archive would be longer than `maxBytes`
- */
+/** Packs a directory as tar.gz without what unpacking makes again; null above `maxBytes`. */
 export async function packDirectory(
   clone: string,
   paths: Config['paths'],
@@ -97,10 +93,7 @@ export async function unpackDirectory(
   }
 }
 
-/**
- * Reads the whole archive before writing, because entries are written in parallel and a refused one could not stop the
- * others. A disk error is thrown when all of them have ended.
- */
+/** Checks the whole archive before writing its entries in parallel, and waits for all even after a disk error. */
 async function unpack(archive: Uint8Array, clone: string): Promise<void> {
   const links = await checkEntries(archive)
   const faults: string[] = []
@@ -111,11 +104,7 @@ async function unpack(archive: Uint8Array, clone: string): Promise<void> {
   for (const link of links) await assertStaysInside(root, join(root, link))
 }
 
-/**
- * Checks the entries of an archive without writing. Errors: a plain one for a damaged archive or an entry that
- * `packDirectory` never packs.
- * @returns the paths of its links
- */
+/** Returns the paths of links in an archive. Throws for damage and unexpected entries. */
 async function checkEntries(archive: Uint8Array): Promise<string[]> {
   let refusedPath: string | null = null
   let size = 0

@@ -15,10 +15,7 @@ const ASIDE = 'saved-plan.old-'
 /** True if a directory is an earlier plan directory that was moved aside. */
 export const isAside = (name: string): boolean => name.startsWith(ASIDE)
 
-/**
- * Makes a run's directory the plan directory of its session. The earlier one is moved aside first and removed last, so
- * that one of the two always exists.
- */
+/** Makes a directory the plan directory. The old one is removed last, so that one of the two always exists. */
 export async function keepDirectory(directory: string): Promise<void> {
   const session = dirname(directory)
   const aside = join(session, ASIDE + randomBytes(4).toString('hex'))
@@ -66,11 +63,7 @@ type Owner = Pick<SessionFacts, 'uuid' | 'workspace'>
 const sessionFolder = (paths: Config['paths'], uuid: string) => resolve(paths.upload_folder, uuid)
 const planFolder = (paths: Config['paths'], uuid: string) => join(sessionFolder(paths, uuid), PLAN_DIRECTORY)
 
-/**
- * Finds the plan directory of a session and compares its plan file with the saved plan, without following links out of
- * the directory.
- * @returns `missing` without a directory with a plan file, `another` when the plan file differs
- */
+/** Finds the plan directory; `missing` without plan file, `another` if that differs from the saved plan. */
 export async function findPlanDirectory(
   paths: Config['paths'],
   session: Owner,
@@ -96,11 +89,7 @@ export async function inspectPlanDirectory(
   return hash === planSha256 ? { clone: await realpath(clone), iacRoot: iacRoot } : 'another'
 }
 
-/**
- * Removes the plan directory of a session, if there is one.
- * @param options.inUse true when an engine may still use it: the directory is moved aside, and removed by the next run
- * or the sweeper
- */
+/** Removes the plan directory; with `inUse` only moves it aside, for the next run or the sweeper. */
 export async function removePlanDirectory(
   paths: Config['paths'],
   uuid: string,

@@ -10,10 +10,7 @@ export async function removeRightInside(directory: string, name: string): Promis
   await rm(join(directory, basename(name)), { force: true })
 }
 
-/**
- * Writes a file that only this user can read. An existing entry is removed first, so that no link is followed.
- * @param options.shared true when the group may read it too, for an engine of another account
- */
+/** Writes a file for this user, and with `shared` its group; replaces an entry, so that no link is followed. */
 export async function writePrivateFile(
   path: string,
   content: string,

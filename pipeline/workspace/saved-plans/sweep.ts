@@ -33,10 +33,7 @@ export interface SweepResult {
   unknown: number
 }
 
-/**
- * Removes what idle sessions left on this disk at least an hour ago, except the plan directory of a session that can
- * still apply. Failed removals are logged. Errors: those of listing the folder and of `standings`.
- */
+/** Removes leftovers of sessions that were idle for an hour. Errors: those of listing and of `standings`. */
 export async function sweepWorkspaces(uploadFolder: string, options: SweepOptions): Promise<SweepResult> {
   const result = { removed: 0, unknown: 0 }
   let remaining = options.limit ?? 500

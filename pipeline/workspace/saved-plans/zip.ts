@@ -24,10 +24,7 @@ interface Entry {
   offset: number
 }
 
-/**
- * Reads one entry of a zip archive as text, without reading the rest. Returns null for a file that is no zip archive, a
- * compression other than deflate, a missing entry, or one larger than `maxBytes`.
- */
+/** Reads one deflated entry of at most `maxBytes` from a zip archive as text; null for anything else. */
 export async function readZipEntry(path: string, name: string, maxBytes: number): Promise<string | null> {
   const handle = await open(path).catch(() => null)
   if (!handle) return null

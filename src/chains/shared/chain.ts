@@ -11,10 +11,7 @@ interface Question<Name extends string, Values, Body extends string> {
   /** Name of the chain in traces and meters. */
   readonly name: Name
   readonly role: ModelRole
-  /**
-   * Returns the qualified names of prompts by their keys in `system`. A prompt that is null for these values is not
-   * read, and its body is empty.
-   */
+  /** Returns the names of prompts by their keys in `system`; a prompt that is null has an empty body. */
   bodies?(cloud: Cloud, values: Values): Record<Body, string | null>
   system(bodies: Record<Body, string>, values: Values): string
   query(values: Values): string

@@ -22,10 +22,7 @@ export interface Task {
   changed: ReadonlySet<string>
 }
 
-/**
- * Chooses all code and the root's description if they are short and fit; null otherwise, and when code could not be
- * read, for example because it is too large.
- */
+/** Chooses all code and the root's description; null when they are too long or some code was not read. */
 export function chooseAll(files: readonly RepositoryFile[], { tokens, estimate }: ContextBudget): ChosenFiles | null {
   const code = files.filter(({ path }) => isCode(path))
   const shown = files.filter(({ path, text }) => isCode(path) || (isReadme(path) && text !== null))
@@ -92,10 +89,7 @@ function rootFiles(code: readonly CodeFile[], room: number, estimate: ContextBud
   return (cost <= room ? root : root.filter(({ path }) => ROOT_FILE.test(path))).map(({ path }) => path)
 }
 
-/**
- * Returns the files for a task, nearest first: named or changed ones (`given`), those whose blocks share words with the
- * task, and their references.
- */
+/** Returns the nearest files first: `given` ones, those that share words with the task, their references. */
 export function nearFiles(code: readonly CodeFile[], { about, changed }: Task): { path: string; given: boolean }[] {
   const named = (path: string) => {
     const name = path.slice(path.lastIndexOf('/') + 1)
@@ -125,10 +119,7 @@ export function nearFiles(code: readonly CodeFile[], { about, changed }: Task): 
 const ARGUMENT = 0.3
 const ARGUMENT_NAME = /^[ \t]+([A-Za-z_][\w-]*)[ \t]*=(?!=)/gm
 
-/**
- * Scores files by the words of block names, types and arguments that they share with a task. Rare words count more: 1
- * when one file has it, 0.25 when four have it.
- */
+/** Scores files by words that their blocks share with a task: 1 for a word in one file, 0.25 if in four. */
 function scoreFiles(code: readonly CodeFile[], about: string): Map<string, number> {
   const wanted = wordsOf(about)
   const frequency = new Map<string, number>()
@@ -167,10 +158,7 @@ const COMMON = new Set([
   ...'resource resources module variable output file files value default description'.split(' '),
 ])
 
-/**
- * Returns the lower-case words of a text without plural `s`, from three letters or two digits: `service-217` has the
- * words `service` and `217`.
- */
+/** Returns lower-case words of at least three letters or two digits, without plural `s`. */
 function wordsOf(text: string): Set<string> {
   const words = text.toLowerCase().match(/\p{L}[\p{L}\p{N}]{2,}|(?<![\p{L}\p{N}])\p{N}{2,}(?!\p{N})/gu) ?? []
   return new Set(

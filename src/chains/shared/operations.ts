@@ -33,10 +33,7 @@ export const FINISH_WITH_OPERATIONS =
 export const writeFilterQuery = (operations: readonly string[]) =>
   `Filter these operations.\n\n${fence('operations, a JSON array of strings', JSON.stringify(operations))}`
 
-/**
- * Keeps a filter from adding entries; it may drop and shorten them. Of more entries than were sent, unchanged ones are
- * kept first, and the rest is cut.
- */
+/** Limits a filter to as many entries as were sent; of more, unchanged ones are kept first. */
 export function limitToSent(sent: readonly string[], answered: readonly string[], log: Pick<Logger, 'warn'>): string[] {
   const unique = [...new Set(answered)]
   if (unique.length <= sent.length) return unique

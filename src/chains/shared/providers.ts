@@ -124,10 +124,7 @@ function moduleSources({ path, text }: RepositoryFile): string[] {
   return modules.flatMap(({ source }) => (typeof source === 'string' ? [source] : []))
 }
 
-/**
- * Returns the provider at the end of a registry address; empty for a local module, whose files are read; null if
- * unknown.
- */
+/** Returns the provider in a registry address; empty for a local module, whose files are read; else null. */
 function providerOfModule(path: string, source: string): string | null {
   if (/^\.{1,2}\//.test(source)) {
     const folder = path.slice(0, Math.max(0, path.lastIndexOf('/')))

@@ -29,9 +29,7 @@ export interface ChainInput<Values> {
   continues?: Continuation
 }
 
-/**
- * Lets a model work on a chain within the configured limits; returns the result of `read`. Errors: those of `runAgent`.
- */
+/** Lets a model work on a chain within the configured limits. Errors: those of `runAgent`. */
 export async function runChain<Values, Answer, Result, Kind extends ToolKind>(
   host: ChainHost & { tools: ToolBuilders<Kind> },
   chain: Omit<Chain<ChainName, Values, Answer, Result, Kind>, 'system' | 'bodies'>,
@@ -86,9 +84,6 @@ export async function askTextChain<Values>(
   })
 }
 
-/**
- * Fences the user's side of earlier turns, which is data and no instruction for the present task. An empty side stays
- * empty, because the loop leaves out a turn with an empty side.
- */
+/** Fences the user's side of earlier turns as data. An empty side stays empty, because the loop drops the turn. */
 export const fenceEarlierTurns = (turns: readonly Turn[]): Turn[] =>
   turns.map(({ user, assistant }) => ({ user: user === '' ? '' : fence('earlier request', user), assistant }))
