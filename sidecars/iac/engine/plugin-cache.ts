@@ -49,9 +49,9 @@ export interface InitOptions {
 }
 
 /**
- * Runs `init`. Inits that can write the cache take turns, since no engine supports parallel writes; after 15 seconds
- * one runs without it. Where the cache is read-only, missing providers go into a folder of this init, from which the
- * service moves them. Runs without the cache when a provider in it is executing ("text file busy").
+ * Runs `init`. Inits that can write the cache take turns for at most 15 seconds each, since no engine supports parallel
+ * writes. With a read-only cache, missing providers go into a folder of this init, and the service moves them. Runs
+ * without the cache when a provider in it is executing ("text file busy").
  */
 export async function runInit(run: RunOnce, cache: PluginCache, options: InitOptions): Promise<number> {
   const { turns, stderr } = options

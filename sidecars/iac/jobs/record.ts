@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { problem } from '../../shared/problem.ts'
 import { CANCELLED, CANCELLED_EARLY, JobFault, type JobKind, type JobRecord, SHUT_DOWN } from '../types.ts'
 
-/** Reports whether the job has ended. */
 export const isTerminal = (record: JobRecord) => record.status === 'succeeded' || record.status === 'failed'
 
 const PHRASES: Record<number, string> = {
@@ -25,7 +24,6 @@ export function lostWith({ cancelled, process }: JobRecord): JobFault {
   return new JobFault(409, process ? CANCELLED : CANCELLED_EARLY)
 }
 
-/** Creates the record of a waiting job. */
 export const newRecord = (kind: JobKind, workspacePath: string, created: Date): JobRecord => ({
   job_id: randomUUID(),
   kind,

@@ -8,10 +8,7 @@ const SOURCE = 'AWS Resource Explorer'
 const PAGE_SIZE = 500
 const MAX_PAGES = 200
 
-/**
- * Lists the ARNs in AWS Resource Explorer for an account, whose number is the scope. Asks in the region of the
- * aggregator index, the only one that holds the resources of all regions.
- */
+/** Lists an account's ARNs by Resource Explorer, in the aggregator's region, which alone indexes all regions. */
 export const awsInventory: Inventory = async (request) => {
   const { scopeId } = request
   const client = createAwsClient(request)

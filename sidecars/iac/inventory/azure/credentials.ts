@@ -12,10 +12,7 @@ const CHOICES =
   'set ARM_TENANT_ID, ARM_CLIENT_ID and one of ARM_CLIENT_SECRET, ARM_CLIENT_CERTIFICATE_PATH and ARM_USE_OIDC, ' +
   'or ARM_USE_MSI, or ARM_USE_AKS_WORKLOAD_IDENTITY'
 
-/**
- * Reads the first form of credentials that is switched on: managed identity, workload identity of AKS, OIDC token,
- * client certificate, client secret. An incomplete one is an error and never skipped.
- */
+/** Reads the first form of credentials that is switched on. An incomplete one is an error and never skipped. */
 export async function readAzureCredentials(
   request: InventoryRequest,
   environment: AzureEnvironment,
@@ -103,10 +100,7 @@ const RETRIES = 3
 const seconds = v.union([v.number(), v.pipe(v.string(), v.regex(/^\d{1,12}$/), v.transform(Number))])
 const Answer = v.object({ access_token: tokenText, expires_in: v.optional(seconds), expires_on: v.optional(seconds) })
 
-/**
- * Obtains tokens for the identity of the machine from `ARM_MSI_ENDPOINT`, else `IDENTITY_ENDPOINT` (App Service and
- * Container Apps), else the instance metadata service of a virtual machine.
- */
+/** Obtains tokens from `ARM_MSI_ENDPOINT`, else `IDENTITY_ENDPOINT` (App Service), else a machine's metadata. */
 function managedIdentity(request: InventoryRequest, environment: AzureEnvironment): ObtainToken {
   return async () => {
     const { url, headers } = identityEndpoint(request, environment.audience)

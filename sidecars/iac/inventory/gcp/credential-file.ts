@@ -87,7 +87,7 @@ type File = v.InferOutput<typeof ServiceAccountFile>
 const LIFETIME_MS = 3600 * 1000
 
 /**
- * Exchanges an assertion signed by the service account's key. In other universes the assertion itself is the token.
+ * Exchanges a signed assertion, which in other universes is the token itself.
  * https://developers.google.com/identity/protocols/oauth2/service-account
  */
 function serviceAccountToken({ request, universe }: TokenContext, file: File): ObtainToken {
