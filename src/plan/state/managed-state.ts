@@ -136,10 +136,7 @@ export function quote(text: string): string {
   return `"${escaped}"`
 }
 
-/**
- * Reads the managed state of a project: `NO_STATE` before the first apply, null when the platform does not manage the
- * state or the document is unreadable. Errors: those of the object store.
- */
+/** Reads the managed state; `NO_STATE` before the first apply, null if unmanaged or unreadable. Throws store errors. */
 export async function readManagedState(
   { config, stateStore }: { config: { storage: StorageConfig }; stateStore?: Pick<ObjectStore, 'get'> },
   projectId: string,
