@@ -85,7 +85,7 @@ function s3(storage: StorageConfig, projectId: string, bucket: string, key: stri
   return render('s3', lines)
 }
 
-/** Sets a workspace prefix for each project, because the engine's default is shared by all. */
+/** Returns the settings of keys and workspaces; all projects share the engine's default workspace prefix. */
 const scopedKeys = (projectId: string): [string, string][] => [
   ['shared_credentials_files', `[${quote(STATE_KEYS_FILE)}]`],
   ['profile', quote(STATE_KEYS_PROFILE)],
