@@ -1,20 +1,20 @@
 import type { LlmConfig } from '../../config/types.ts'
 import type { ModelRole } from '../llm/inference.ts'
 
-/** The most input of one model call. */
+/** The maximum input of one model call. */
 export interface ContextBudget {
   /** Estimated tokens of messages and tools together. */
   tokens: number
-  /** Tokens of a text, estimated on the high side. */
+  /** Returns the tokens of a text, estimated on the high side. */
   estimate(text: string): number
 }
 
-/** Share of the context window, less the answer, that is used. The other 8 % allow for errors of the estimate. */
+/** Used share of the context window without the answer; the rest allows for errors of the estimate. */
 const SAFETY = 0.92
 
 /**
- * The budget of the model of a role. When several deployments share its name, the smallest context window counts,
- * because a call may go to any of them.
+ * Returns the budget of the model of a role. Of several deployments the smallest context window counts, because a call
+ * may go to any of them.
  */
 export function contextBudget(
   config: Pick<LlmConfig, 'model' | 'small_model' | 'model_list' | 'max_output_tokens' | 'context_tokens'>,
@@ -32,8 +32,8 @@ export function contextBudget(
 }
 
 /**
- * Estimates the tokens of a text: ASCII by the average of the model, and one token for each other UTF-16 unit, because
- * tokenizers cut other scripts into small pieces. With 4 characters a token, 400 ASCII characters count 100.
+ * Estimates the tokens of a text: ASCII by the model's average, and one token per other UTF-16 unit, because tokenizers
+ * split other scripts more. At 4 characters per token, 400 ASCII characters count 100.
  */
 export function estimateTokens(text: string, charsPerToken: number): number {
   let others = 0
@@ -43,9 +43,9 @@ export function estimateTokens(text: string, charsPerToken: number): number {
 
 /** Sizes that a family of models has in common. */
 export interface ModelSize {
-  /** Tokens that a call may take as input, where that is less than the context window, else the window. */
+  /** Maximum input tokens of a call, at most the context window. */
   contextTokens: number
-  /** Characters of ASCII text for one token in code and plans, on the low side. */
+  /** Characters of ASCII text per token in code and plans, on the low side. */
   charsPerToken: number
 }
 
@@ -83,8 +83,8 @@ const SIZES: readonly (readonly [model: RegExp, contextTokens: number, charsPerT
 
 const UNKNOWN: ModelSize = { contextTokens: 128_000, charsPerToken: 2.7 }
 /**
- * Tokens that a model server on one's own machine is expected to take. Such servers are often set up for less than the
- * model could take, and some drop the rest of a longer input without an error.
+ * Assumed context of a local model server. Such servers are often configured for less than the model supports, and some
+ * drop the rest of a longer input without an error.
  */
 const LOCAL_TOKENS = 32_768
 

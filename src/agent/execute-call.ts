@@ -18,7 +18,7 @@ import {
 
 export interface CallContext<Name extends string> {
   chain: Name
-  /** The tools of this turn by name, the result tool among them. */
+  /** The tools of this turn by name, including the result tool. */
   offered: ReadonlyMap<string, Tool>
   /** Null for calls that may be repeated. */
   memory: CallMemory | null
@@ -33,9 +33,9 @@ export type CallOutcome<Result> =
   | { success: false; content: string }
 
 /**
- * Runs one tool call and makes the answer to it. A failure is not thrown but becomes the content of the answer, so that
- * the model can react to it; only the abort of the run is thrown.
- * @param tool undefined when no tool of that name is offered in this turn
+ * Runs one tool call and returns its result message. A failure becomes the content of the message, for the model to
+ * react; only the abort of the run is thrown.
+ * @param tool undefined when this turn offers no tool of that name
  */
 export async function executeCall<Result, Name extends string>(
   call: ToolCall,
@@ -89,7 +89,7 @@ async function answerCall<Result, Name extends string>(
   }
 }
 
-/** Names of parameters that take a file or folder of the workspace. */
+/** Names of parameters that hold a file or folder of the workspace. */
 const PATHS = ['target_file', 'relative_workspace_path']
 
 const pathIn = (args: Record<string, unknown>): string | undefined =>
@@ -108,8 +108,8 @@ const describe = (value: unknown): string => {
 }
 
 /**
- * Writes the text about a failure for the model. The text of an unknown error is left out, because it may name paths of
- * this machine: it is passed to the observer only.
+ * Describes a failure for the model. The text of an unknown error, which may name paths of this machine, goes to the
+ * observer only.
  */
 function describeFailure(name: string, error: unknown): string {
   const speakable = error instanceof ToolError || error instanceof PlatformError || error instanceof OutboundError
@@ -117,9 +117,8 @@ function describeFailure(name: string, error: unknown): string {
 }
 
 /**
- * Reads the argument text of a call: an object that holds every required parameter. A blank text is an empty object,
- * because that is how some models call a tool without parameters.
- * Errors: `ToolError` that says what the model has to correct.
+ * Parses the arguments of a call: an object with every required parameter. Blank text is an empty object, as some
+ * models call tools without parameters. Errors: `ToolError` that says what to correct.
  */
 function parseArguments(definition: ToolDefinition, text: string): Record<string, unknown> {
   const args = parseObject(definition.name, text)
@@ -132,7 +131,7 @@ function parseArguments(definition: ToolDefinition, text: string): Record<string
   throw new ToolError(missingParameters(definition.name, missing, unknown.slice(0, MAX_UNKNOWN)))
 }
 
-/** Unknown parameters that a refusal names. */
+/** Maximum unknown parameters that a refusal names. */
 const MAX_UNKNOWN = 5
 
 function namesOf(definition: ToolDefinition): string[] {
@@ -157,9 +156,8 @@ function parseObject(name: string, text: string): Record<string, unknown> {
 }
 
 /**
- * Returns advice about a text that is no JSON, found by reading its strings, because the words of the error depend
- * on the runtime. Empty for anything but the two faults that models make with long texts, also when a quotation mark
- * inside of a string was not escaped.
+ * Returns advice about invalid JSON, by reading its strings, because error texts depend on the runtime. Empty unless it
+ * is one of the two faults that models make with long texts.
  */
 function adviseOn(text: string): string {
   let inString = false

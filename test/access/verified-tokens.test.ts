@@ -22,7 +22,7 @@ afterEach(() => {
 })
 const seconds = () => Math.floor(Date.now() / 1000)
 const pass = (ms: number) => vi.setSystemTime(Date.now() + ms)
-/** Checks a token twice. Only the second check can be cached, because the first one reads the keys. */
+/** Verifies a token so often that it is remembered: not the first time, which reads the keys. */
 async function used(token: string): Promise<void> {
   for (let time = 0; time < 3; time++) expect((await verify(token)).sub).toBe('ada')
 }

@@ -18,7 +18,7 @@ const PUBLIC = '93.184.216.34'
 let folder: string
 let host: GitHost
 let filled: string
-/** A host of this machine with a good certificate for `localhost`; what a look-up at connect would find. */
+/** A server with a valid certificate for `localhost` to which a second lookup would lead. */
 let inside: Server
 let port: number
 let connections: number
@@ -55,7 +55,7 @@ afterEach(() => {
 connections = 0
 answer = { status: 404 }
 
-/** Gives up on addresses of the internet early; keeps what was pinned. */
+/** Aborts connections to internet addresses early, and records the pinned addresses. */
 function recorded() {
   const pins: [string, readonly string[]][] = []
   const pinned: PinnedFetch = (url, addresses) => {
@@ -66,7 +66,7 @@ function recorded() {
   }
   return { pins, pinned }
 }
-/** Answers these in turn, the last one for good. */
+/** Resolves to these addresses in turn and repeats the last ones. */
 function answering(...answers: string[][]): HostResolver & { asked: number } {
   const resolver = Object.assign(async () => answers[Math.min(resolver.asked++, answers.length - 1)] ?? [], {
     asked: 0,
@@ -93,7 +93,7 @@ describe('a name that answers otherwise at the connection', () => {
   })
 
   it('does not lead inside between listing and clone either', async () => {
-    // The listing is played, so that only the clone is left to connect.
+    // The listing is mocked, so only the clone connects.
     const listed: string[] = []
     const pinned: PinnedFetch = (_, addresses) => {
       listed.push(...addresses)

@@ -25,10 +25,10 @@ beforeAll(async () => {
   })
 })
 
-/** The context of an operator who has set up this host as the self-hosted server. */
+/** Makes the context of an operator with this host as self-hosted server. */
 const own = (changes: { fetch?: Fetch } = {}) => gitContext({ base_url: host.url, host: host.host }, changes)
 
-/** Sends every request on and keeps what was asked. */
+/** Forwards every request and records it. */
 function recording(answer?: (url: string, init?: RequestInit) => Response | undefined) {
   const requests: { url: string; authorization: string | null; body: BodyInit | null | undefined }[] = []
   const fetch: Fetch = async (input, init) => {

@@ -20,7 +20,7 @@ export const gitConfig = (changes: Partial<GitConfig> = {}): GitConfig => ({
   ...changes,
 })
 
-/** A context that holds just what talking to a remote needs; `lines` collects its log. */
+/** Makes the smallest context that can use a remote. `lines` collects its log. */
 export function gitContext(
   git: Partial<GitConfig> = {},
   changes: Partial<GitContext> = {},
@@ -36,7 +36,7 @@ export function gitContext(
   }
 }
 
-/** Lets `fetch` of this process accept certificates of a test server. */
+/** Makes `fetch` of this process accept certificates of a test server. */
 export function trust(caPem: string): void {
   tls.setDefaultCACertificates([...tls.getCACertificates('default'), caPem])
 }

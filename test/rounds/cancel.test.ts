@@ -52,7 +52,7 @@ const seal = {
   archive_key: null,
 }
 
-/** A session whose first round completed with a sealed plan. */
+/** Makes a session whose first round completed with a saved plan. */
 async function sealed(project_id = 'project') {
   const uuid = await createSession(context)
   const claim = await claimOf(db.sql, uuid)

@@ -13,7 +13,7 @@ const STATES = Object.keys(ROUND_STATES) as RoundState[]
 
 const { db, context } = useVerbs()
 
-/** A round in some state, with the last claim of a worker. `holder` applies to the project that the round may want. */
+/** A round in some state, with the last claim of a worker. `holder` refers to the project that the round may want. */
 interface World {
   claim: ClaimedRound
   holder: ClaimedRound
@@ -51,7 +51,7 @@ const ARRANGE: Record<RoundState, (world: World) => Promise<unknown>> = {
   failed: ({ claim }) => finish(claim, 'failed'),
 }
 
-/** Each transition, carried out by whoever has the claim of the world. */
+/** Runs of each transition by the holder of the claim. */
 const RUN: Record<Name, (world: World) => Promise<unknown>> = {
   openSession: async ({ claim }) => {
     const { id: user_id } = await createUser(db.sql)
@@ -84,7 +84,7 @@ const RUN: Record<Name, (world: World) => Promise<unknown>> = {
   setLock: ({ claim }) => exported.setLock(context, claim.session.uuid, false),
 }
 
-/** A round in this state, which has locked its session. */
+/** Creates a round in this state, which has locked its session. */
 async function createWorld(state: RoundState): Promise<World> {
   const project = crypto.randomUUID()
   const holder = await claimOf(db.sql, await createSession(context))
@@ -111,7 +111,7 @@ async function stateOf(roundId: number): Promise<RoundState> {
   return row?.state ?? 'none'
 }
 
-/** Everything that a transition may write of a session. */
+/** Reads everything in a session that a transition may write. */
 const readAll = ({ claim: { session } }: World) => db.sql`
   SELECT to_jsonb(s) AS session, (SELECT jsonb_agg(r ORDER BY r.id) FROM rounds r WHERE r.session_id = s.id) AS rounds,
     (SELECT count(*) FROM statuses t WHERE t.session_id = s.id) AS statuses

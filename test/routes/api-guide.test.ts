@@ -30,7 +30,7 @@ import { createUser, runRound } from '../helpers/sessions.ts'
 import { scriptedLlm } from '../pipeline/steps/scripted-llm.ts'
 import { planOf } from '../plan/fixtures.ts'
 
-/** What the worker knows of a plan that creates a bucket. */
+/** Makes the worker's facts about a plan that creates a bucket. */
 const documentFacts = () => ({
   plan: planOf([
     {
@@ -99,7 +99,7 @@ afterAll(async () => {
   server.close()
 })
 
-/** Plays the worker for the round that a request has just queued. */
+/** Acts as the worker for the round that a request has queued. */
 async function work(uuid: string): Promise<void> {
   const { round, status, finish } = await runRound(core.context, uuid)
   await status('generating', 'Writing code')
@@ -140,7 +140,7 @@ async function storeListing(round: ClaimedRound): Promise<void> {
   await storePreview({ ...core.context, storage }, round, document)
 }
 
-/** Records two attempts of a round, of which the engine refused the first. */
+/** Records two attempts of a round. The engine refused the first. */
 async function recordAttempts(round: ClaimedRound): Promise<void> {
   const { sql } = core.database
   const reason = 'The engine does not accept the code: Unsupported argument (logs.tf:1).'
@@ -172,7 +172,7 @@ async function recordAttempts(round: ClaimedRound): Promise<void> {
   await recordAttemptEnd(sql, round, second, end)
 }
 
-/** Fetch of the client: a request for a round sets the worker going; the first stream breaks after its first event. */
+/** Makes the client's fetch: a request for a round starts the worker; the first stream breaks after its first event. */
 function clientFetch(requests: string[]): typeof fetch {
   let broken = false
   return async (input, init) => {
@@ -208,7 +208,7 @@ function cutAfterFirstEvent(body: ReadableStream<Uint8Array>, then: () => Promis
   })
 }
 
-/** How many examples the page has. */
+/** Number of examples on the page. */
 const EXAMPLES = 24
 
 it('the examples of docs/api.md run as they stand there, one after the other', async () => {

@@ -10,7 +10,7 @@ import { listen } from '../helpers/listen.ts'
 import { createUser, runRound } from '../helpers/sessions.ts'
 import { type Outside, prWriter, startOutside } from './outside.ts'
 
-/** Planted in everything that a caller writes and that the record must not hold. */
+/** Put into every text of a caller that the record must not hold. */
 const SECRET = 'ghp_PLANTEDsecret0123456789'
 const PEER = '10.1.2.3'
 const FORWARDED = { 'x-forwarded-for': '198.51.100.66, 203.0.113.7' }
@@ -152,11 +152,11 @@ describe('what is recorded', () => {
       { action: 'pull_request_opened', ...who },
       { action: 'round_accepted', actor: 'platform', user_id: ids.ann, address: null },
     ])
-    // Some hosts answer the pull request that there is already.
+    // Some hosts return the existing pull request.
     const actor = { user_id: ids.ann ?? 0, name: 'ann@example.org', address: '203.0.113.7' }
     await recordPullRequest(core.context, uuid, { provider: 'GITHUB', number: id, url }, actor)
     expect((await read({ session_id: uuid })).items[0]).toMatchObject({ action: 'pull_request_updated', ...who })
-    // The host refuses: it is merged already.
+    // The host refuses because it is merged already.
     expect((await as('ann', 'PUT', '/repository/pr/merge', { session_id: uuid })).status).toBeGreaterThanOrEqual(400)
     expect((await read({ session_id: uuid })).total).toBe(5)
   })

@@ -30,7 +30,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** A registry that answers as `respond` says, and the calls that it got. */
+/** Creates a registry that answers by `respond`, and records its calls. */
 async function registry(respond: (call: string) => { status: number; json?: unknown }) {
   const calls: string[] = []
   const server = createServer((request, response) => {
@@ -57,7 +57,7 @@ async function environment(collector_url: string, storage_url = objects.url): Pr
   }
 }
 
-/** Runs a core that must not start; its exit code and its last word. */
+/** Runs a core that must not start. Returns its exit code and its last log entry. */
 const refused = async (env: Record<string, string>): Promise<{ code: unknown; message: string; out: string }> =>
   new Promise((resolve) => {
     const options = {

@@ -11,7 +11,7 @@ it('routes/app.ts and all it reaches use web standards only', async () => {
     format: 'esm',
     target: 'es2024',
     logLevel: 'silent',
-    // Asked for by the hash package of isomorphic-git; every server runtime has it.
+    // Required by the hash package of isomorphic-git; every server runtime has it.
     external: ['node:*', 'buffer'],
   })
   const inputs = Object.keys(result.metafile.inputs)

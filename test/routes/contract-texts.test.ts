@@ -9,7 +9,7 @@ import { createUser, openSession, runRound } from '../helpers/sessions.ts'
 import { shortenTimers } from '../pull-requests/support.ts'
 
 /*
- * Texts that clients of the API may rely on, written down here and not taken from the code: a change of one of them
+ * Texts that clients of the API may rely on. They are written here and not taken from the code, because changing one
  * breaks clients.
  */
 
@@ -24,7 +24,7 @@ const server = setupServer()
 let core: TestCore
 let issuer: Issuer
 let disabled: TestCore['app']
-/** Of the caller `ada`, who is devops and panel admin. */
+/** A session of the caller `ada`, who is devops and panel admin. */
 let open: string
 let locked: string
 let foreign: string
@@ -74,7 +74,7 @@ const told = async (answer: Promise<Response>): Promise<[number, unknown]> => {
   const { status, ...rest } = await answer.then(async (given) => ({ status: given.status, body: await given.json() }))
   return [status, rest.body.detail]
 }
-/** The text of a 422 that holds one fault. */
+/** Returns the text of a 422 with one fault. */
 const fault = async (answer: Promise<Response>): Promise<string> => {
   const [status, detail] = await told(answer)
   expect([status, detail]).toEqual([422, [expect.anything()]])

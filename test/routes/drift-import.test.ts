@@ -19,7 +19,7 @@ const queued = async (uuid: string) => {
 
 describe.each(['drift', 'import'])('POST /api/v1/iac/%s', (mode) => {
   const post = (json: unknown) => core.call('POST', `/api/v1/iac/${mode}`, { json })
-  /** The problems of a refused body, as `location: message`. */
+  /** Returns the problems of a refused body, as `location: message`. */
   const problems = async (json: unknown): Promise<string[]> => {
     const answer = await post(json)
     expect(answer.status).toBe(422)

@@ -36,7 +36,7 @@ const open = async (stream: string, query = '', headers: Record<string, string> 
   expect(response.status).toBe(200)
   return readStream(response)
 }
-/** The events of a frame's lines, without comments. */
+/** Reads the events of a frame's lines, without comments. */
 async function rest(stream: ReturnType<typeof readStream>) {
   const events: Record<string, unknown>[] = []
   for (let frame = await stream.frame(); frame !== null; frame = await stream.frame()) {

@@ -165,7 +165,7 @@ describe('readers', () => {
     const sql = core.database.sql
     const owner = await createUser(sql, 'owner-of-events')
     const foreign = await openSession(core.context, owner.id)
-    // The local developer holds panel admin.
+    // The local developer is panel admin.
     const stream = await subscribe(foreign)
     expect(await stream.event()).toEqual(event('STARTED'))
     await stream.leave()

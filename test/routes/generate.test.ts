@@ -17,7 +17,7 @@ const total = async () => (await (await core.call('GET', '/api/v1/sessions/list'
 const detail = async (uuid: string, history = false) =>
   (await core.call('GET', `/api/v1/sessions?id=${uuid}&include_history=${history}`)).json()
 
-/** The problems of a refused body, as `location: message`. */
+/** Returns the problems of a refused body, as `location: message`. */
 async function problems(json: unknown): Promise<string[]> {
   const answer = await post(json)
   expect(answer.status).toBe(422)

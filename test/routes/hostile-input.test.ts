@@ -28,14 +28,14 @@ const POISON = [
 ]
 const VALUES: unknown[] = [...POISON, null, true, 0, -1, 1.5, 1e308, [], [[]], {}, { a: { b: {} } }]
 
-/** Texts that a search may hold. The others have a character that no text may have, or are longer than 200. */
+/** Valid texts of a search. The others have a forbidden character or more than 200. */
 const SEARCHABLE = POISON.filter((text) => !text.includes('\0') && text.length <= 200)
 
 describe('poisoned input is never a 500', () => {
   it.each([
     ['page', [], []],
     ['page_size', [], []],
-    // What is white space only, or empty, is no filter.
+    // Empty text and white space are no filter.
     ['operation', ['\u2028'], ['&&']],
     ['status', ['\u2028'], ['&&']],
     ['search', SEARCHABLE, ['%', '%ff%fe', '%ED%A0%80', '=', '&&', '[]=1']],
@@ -150,7 +150,7 @@ describe('poisoned input is never a 500', () => {
     for (const key of Object.keys(body))
       for (const value of VALUES) {
         const answer = await core.call(method, `/api/v1${path}`, { json: { ...body, [key]: value } })
-        // 503: the message is good, and notifications are disabled.
+        // 503: the message is valid, but notifications are disabled.
         expect(answer.status, `${key}=${JSON.stringify(value)}`).toBeOneOf([200, 404, 422, 503])
       }
   })
@@ -199,7 +199,7 @@ describe('the echo of a refused request', () => {
   })
 })
 
-/** As a client would send it, lone surrogates included. */
+/** Encodes as a client would, lone surrogates included. */
 function encodeURIComponentSafely(value: string): string {
   return encodeURIComponent(value.toWellFormed())
 }

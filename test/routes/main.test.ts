@@ -14,7 +14,7 @@ interface Outcome {
   err: string
 }
 
-/** Runs the core until it ends by itself. */
+/** Runs the core until it exits. */
 const core = (args: string[], env: Record<string, string>): Promise<Outcome> =>
   new Promise((resolve) => {
     const options = {

@@ -9,14 +9,14 @@ import { pushBranch } from './push-branch.ts'
 export interface Outside {
   host: GitHost
   repository: string
-  /** The `git` section that names this host. */
+  /** The `git` section of the configuration for this host. */
   yaml: string
-  /** A session of this user that ran, with a branch of its own at the host. */
+  /** Creates a session of this user that has run, with a branch at the host. */
   ranSession(context: TestCore['context'], user_id: number): Promise<string>
   close(): Promise<void>
 }
 
-/** A git host of this machine with one repository. */
+/** Starts a git host on this machine with one repository. */
 export async function startOutside(): Promise<Outside> {
   const host = await startTrustedHost()
   const files = { 'main.tf': '', 'live/network/main.tf': '' }
@@ -36,6 +36,6 @@ export async function startOutside(): Promise<Outside> {
   }
 }
 
-/** A model that can name a pull request and nothing else. */
+/** Creates a model that writes a pull request's text and nothing else. */
 export const prWriter = (): LlmClient =>
   scriptedLlm({ generate_pull_request: { args: { title: 'Add a bucket', description: 'For the build logs.' } } })

@@ -10,7 +10,7 @@ it('the published schema of a plan document, the component of the API and the co
   const published = await read('contracts/plan-document.v1.schema.json')
   const { $schema, title, ...schema } = published
   expect([$schema, title]).toEqual(['https://json-schema.org/draft/2020-12/schema', 'PlanDocument'])
-  // After a change of the code: write what this expects into the file, or a new file when a field changed its meaning.
+  // After a change of the code, write the expected result into the file; a field with a new meaning needs a new file.
   expect(schema).toEqual(planDocumentJsonSchema())
   expect(JSON.parse(describeApi(ENDPOINTS, '1')).components.schemas.PlanDocument).toEqual(schema)
   expect(schema.properties.schema_version).toMatchObject({ const: 1 })

@@ -23,7 +23,7 @@ const problems = async (mode: string, json: unknown): Promise<[string, string][]
   return detail.map(({ loc, msg }: { loc: string[]; msg: string }) => [loc.join('.'), msg])
 }
 
-/** Plays the worker: an import preview of the session that lists these as unmanaged. */
+/** Acts as the worker: runs an import preview that lists these as unmanaged. */
 async function previewed(uuid: string, ...ids: string[]): Promise<void> {
   const { round, finish } = await runRound(core.context, uuid)
   const document: ScopeInventory = {

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** Puts a branch with one commit of its own into a bare repository, as a round would have pushed it. */
+/** Pushes a branch with one commit into a bare repository, as a round does. */
 export async function pushBranch(repository: string, branch: string): Promise<void> {
   const git = async (...args: string[]) => {
     const { stdout } = await run('git', [

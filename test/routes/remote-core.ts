@@ -6,13 +6,13 @@ import { listedRepository } from '../helpers/git-remote.ts'
 import { startOnce } from '../helpers/start-once.ts'
 
 export const REPOSITORY = 'https://git.example.com/acme/infra.git'
-/** A repository that answers nobody. */
+/** A repository that refuses everyone. */
 export const DENIED = 'https://git.example.com/acme/denied.git'
 
-/** A core in front of a git host with one repository that may be read and one that may not; `me` is its user. */
+/** Provides a core in front of a git host with one readable and one unreadable repository. `me` is its user. */
 export function provideCoreWithRemote(...handlers: RequestHandler[]): {
   core: TestCore & { me: number }
-  /** Addresses that the running test made the core ask. */
+  /** Addresses of the core's requests in the running test. */
   outside: string[]
 } {
   const outside: string[] = []

@@ -53,7 +53,7 @@ describe('POST /api/v1/repository/parse', () => {
 
 describe('PUT /api/v1/repository/pr', () => {
   const put = (json: unknown) => core.call('PUT', '/api/v1/repository/pr', { json })
-  /** A session that ran, with a branch of its own at the host. */
+  /** Creates a session that has run, with a branch at the host. */
   const finished = async (repo_uri: string, blocked = false) => {
     const uuid = await openSession(core.context, me, { repo_uri })
     await (await runRound(core.context, uuid)).finish('completed', 'done', [

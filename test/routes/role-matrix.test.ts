@@ -10,15 +10,14 @@ import { createUser, runRound, SAVED_PLAN } from '../helpers/sessions.ts'
 import { type Outside, prWriter, startOutside } from './outside.ts'
 
 /**
- * Who may do what. Columns after the route are callers: without a token; with a token that is none;
- * then users who do not own the session in question: developer and devops without a panel role,
- * viewer, editor and admin with operation role developer; its owner with operation role developer; its
- * owner with devops; a stranger who was never seen before. A number is the status. Refusals are 403 and
- * told apart by their text:
+ * Permissions of each route. The columns after it are callers: without a token; with a token that is none; then users
+ * who do not own the session in question: developer and devops without a panel role, viewer, editor and admin with
+ * operation role developer; its owner with operation role developer; its owner with devops; a stranger who was never
+ * seen before. A number is the status. Refusals are 403 and told apart by their text:
  *
- *   op   Requires operation role '<role>' or higher        <role> stands behind the route
- *   pan  Requires admin-panel role '<role>' or higher      likewise
- *   own  Not the session owner
+ * op   Requires operation role '<role>' or higher        <role> stands behind the route
+ * pan  Requires admin-panel role '<role>' or higher      likewise
+ * own  Not the session owner
  */
 const MATRIX = `
   route                                                               | none     bad      dev      devops   viewer   editor   admin    owner    owner+   stranger
@@ -57,7 +56,7 @@ interface Row {
   path: string
   /** `first` or `continue` where a route does both. */
   kind: string
-  /** That a refusal names. */
+  /** Role in the text of a refusal. */
   role: string
   cells: string[]
 }
@@ -83,7 +82,7 @@ let core: TestCore
 let issuer: Issuer
 let outside: Outside
 let target: number
-/** A session of each owner; everybody else tries the first. */
+/** A session of each owner. All others try the first. */
 const sessions = new Map<string, string>()
 
 beforeAll(async () => {
@@ -145,7 +144,7 @@ async function tokenOf(caller: string): Promise<string | undefined> {
 
 async function call(row: Row, caller: string): Promise<Response> {
   const uuid = sessions.get(caller) ?? sessions.get('owner') ?? ''
-  // A round that one caller has cancelled is over for the next one.
+  // The next caller cannot cancel a round that is already cancelled.
   if (row.path === '/v1/iac/cancel')
     await acceptRound(core.context, { session_uuid: uuid, mode: 'generate', query: 'More', is_partial: false })
   const path =
@@ -160,7 +159,7 @@ async function call(row: Row, caller: string): Promise<Response> {
   return core.call(row.method, `/api${path}`, { json, ...(token === undefined ? {} : { token }) })
 }
 
-/** Seals a plan in each session, in the round that runs, or in a new one. */
+/** Saves a plan in each session, in the running round or in a new one. */
 async function sealPlans(): Promise<void> {
   await endRounds()
   for (const session_uuid of sessions.values()) {
@@ -171,14 +170,14 @@ async function sealPlans(): Promise<void> {
   }
 }
 
-/** Ends the rounds that earlier rows have begun: while one runs, nothing is merged. */
+/** Ends the rounds of earlier rows, because nothing is merged while one runs. */
 async function endRounds(): Promise<void> {
   const running = await core.database.sql<{ uuid: string }[]>`
     SELECT uuid FROM sessions WHERE in_flight AND uuid = ANY(${[...sessions.values()]}::uuid[])`
   for (const { uuid } of running) await (await runRound(core.context, uuid)).finish('completed')
 }
 
-/** Status and, for refusals, text of what a cell says. */
+/** Returns the status of a cell and, for refusals, the text. */
 function expected({ role }: Row, cell: string, caller: string): [number, unknown] {
   const refusals: Record<string, string> = {
     op: `Requires operation role '${role}' or higher`,

@@ -24,7 +24,7 @@ afterAll(async () => {
   await outside?.close()
 })
 
-/** A session with a pushed branch and a sealed plan of its head. */
+/** Creates a session with a pushed branch and a saved plan of its head. */
 async function sealedSession(changes: Partial<NewSavedPlan> = {}): Promise<{ uuid: string; commit: string }> {
   const uuid = await outside.ranSession(core.context, owner)
   const commit = await headOf(uuid)
@@ -53,7 +53,7 @@ const state = (serial: number) => ({
 const iac = (engine: CoreContext['iac']['engine']) => ({ engine }) as CoreContext['iac']
 const SAME = iac(async () => ({ name: 'OpenTofu', version: '1.10.6' }))
 
-/** The answer of a core with these clients. */
+/** Returns the answer of a core with these clients. */
 async function verify(uuid: string, context: Partial<CoreContext> = {}) {
   const app = await core.another({ context: { iac: SAME, stateStore: state(7), ...context } })
   const answer = await callOf(app)('POST', VERIFY, { json: { session_id: uuid } })

@@ -10,14 +10,14 @@ export interface Call {
   body: unknown
 }
 export interface PlayedSidecar {
-  /** What the running test made the core ask. */
+  /** The core's requests in the running test. */
   calls: Call[]
   answers(respond: () => Response | Promise<Response>): void
 }
 
 /**
- * A core whose sidecar is played: it answers its one route, at this address, as usual until a test has it answer
- * something else. No other request leaves.
+ * Provides a core with a mocked sidecar at this address that answers its one route normally unless a test replaces the
+ * answer. Any other request fails.
  */
 export function provideCoreWithSidecar(
   address: string,
@@ -45,8 +45,8 @@ export function provideCoreWithSidecar(
 }
 
 /**
- * What a request ends with whose sidecar says nothing until the time limit of this length is over; `limits` are the
- * lengths of all limits that were set meanwhile, in milliseconds.
+ * Returns the result of a request whose sidecar is silent until the time limit of this length. `limits` are the lengths
+ * of all time limits that were set meanwhile, in milliseconds.
  */
 export async function askSilent(
   sidecar: PlayedSidecar,
@@ -66,7 +66,7 @@ export async function askSilent(
   }
 }
 
-/** Answers of a sidecar that are none, by what is wrong with them; each must end as 502. */
+/** Invalid answers of a sidecar by their fault. Each must end as 502. */
 export const NO_ANSWERS: [string, () => Response | Promise<Response>][] = [
   ['400', () => HttpResponse.json({ title: 'internal words' }, { status: 400 })],
   [

@@ -175,7 +175,7 @@ describe('the operator', () => {
   })
 })
 
-/** Types that rules look at, and names that they read, so that nonsense reaches their insides. */
+/** Types and names that the rules read, so that random values reach the inner checks. */
 const types = [
   ...new Set(RULES.flatMap((rule) => ('types' in rule ? (rule.types ?? []) : []))),
   'kubernetes_manifest',
@@ -211,7 +211,7 @@ const names = [
     'constructor',
   ],
 ]
-/** Also the way to blocks of the resources in the plan, so that rules about the code find something to read. */
+/** Makes a configuration for the resources in the plan, so that rules about the code find blocks to read. */
 const configuration = (value: fc.Arbitrary<unknown>) =>
   fc.record({
     root_module: fc.record({

@@ -14,7 +14,7 @@ export interface More {
   rest?: Record<string, unknown>
 }
 
-/** A plan with one change, and whether a rule finds something in it. */
+/** A plan with one change, and the expected finding of a rule. */
 export interface Case extends More {
   rule: string
   name: string
@@ -33,7 +33,7 @@ export const bad = (rule: string, name: string, type: string, after: Values | nu
 })
 export const fine = (...parts: Parameters<typeof bad>): Case => ({ ...bad(...parts), found: false })
 
-/** Findings in a plan with this one change. */
+/** Returns the findings in a plan with this one change. */
 export function findingsOf({
   type,
   after,
@@ -46,14 +46,14 @@ export function findingsOf({
     .findings
 }
 
-/** Ids of the rules that find something in several changes. */
+/** Returns the ids of the rules with findings in several changes. */
 export const idsIn = (
   changes: Parameters<typeof planOf>[0],
   grades: RuleGrades = {},
   rest: Record<string, unknown> = {},
 ) => evaluateRules(planOf(changes, rest), { targets: [], grades }).findings.map(({ rule_id }) => rule_id)
 
-/** `configuration` of a plan whose root module has one resource `<type>.item0` with these expressions. */
+/** Makes the `configuration` of a plan whose root module has one resource `<type>.item0` with these expressions. */
 export const configured = (type: string, expressions: Record<string, unknown>) => ({
   configuration: {
     root_module: { resources: [{ address: `${type}.item0`, mode: 'managed', type, name: 'item0', expressions }] },

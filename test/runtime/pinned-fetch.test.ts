@@ -16,7 +16,7 @@ let connections = 0
 
 let strange: Awaited<ReturnType<typeof certificates>>
 
-/** An authority nobody knows and a certificate of it for the name. */
+/** Makes an unknown authority and its certificate for the name. */
 async function certificates(): Promise<{ caPem: string; cert: string; key: string }> {
   const shape = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256' } as const
   const authority = await generate([{ name: 'commonName', value: `Authority ${crypto.randomUUID()}` }], {

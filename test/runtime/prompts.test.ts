@@ -70,7 +70,7 @@ describe('the prompts of a core', () => {
       })
       return lines[0]
     }
-    // One that has the lock is cut off from the database before it has written anything.
+    // The one with the lock loses the database before it has written anything.
     const dying = connect(database.url, { max: 1 })
     const held = Promise.withResolvers<number>()
     const died = exclusively(dying, 'seed_prompts', async () => {

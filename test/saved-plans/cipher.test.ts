@@ -5,7 +5,7 @@ import { decrypt, encrypt } from '../../src/saved-plans/encrypted-archive.ts'
 const KEY = 'a key of at least thirty-two characters'
 const HEAD = 4 + 32
 const FRAME = 1024 * 1024 + 16
-/** Random enough that no two frames are the same. */
+/** Makes bytes that are random enough for all frames to differ. */
 const bytes = (length: number) => {
   const all = new Uint8Array(length)
   for (let at = 0; at < length; at += 65_536) crypto.getRandomValues(all.subarray(at, at + 65_536))

@@ -26,7 +26,7 @@ const end = (status: RoundEnd['status'], commit: string | null = SAVED_PLAN.comm
 })
 const statusOf = async (uuid: string) => {
   const aggregate = await loadAggregate(context, uuid, { includeHistory: false })
-  // The second time it may come from the cache.
+  // The second reading may come from the cache.
   expect(await loadAggregate(context, uuid, { includeHistory: false })).toEqual(aggregate)
   return aggregate?.saved_plan
 }
@@ -34,7 +34,7 @@ async function nextRound(uuid: string, mode: 'generate' | 'drift' | 'apply'): Pr
   await acceptRound(context, { session_uuid: uuid, mode, query: 'q', is_partial: false })
   return await claimOf(db.sql, uuid)
 }
-/** A session whose first round saved a plan and completed. */
+/** Creates a session whose first round saved a plan and completed. */
 async function sessionWithPlan(changes: Partial<typeof SAVED_PLAN> = {}): Promise<string> {
   const uuid = await createSession(context)
   const round = await claimOf(db.sql, uuid)

@@ -23,7 +23,7 @@ const SAVED_PLAN: Omit<NewSavedPlan, 'archive_key'> = {
   project_id: 'project-1',
 }
 
-/** A claimed round of a new session. */
+/** Claims the round of a new session. */
 async function claimed(): Promise<ClaimedRound> {
   const context = verbContext(db)
   return await claimOf(db.sql, await createSession(context))

@@ -32,7 +32,7 @@ async function finishedSession(): Promise<string> {
   return uuid
 }
 
-/** A change that the platform did not make. */
+/** Makes a change outside of the platform. */
 const changeBehind = (uuid: string) =>
   db.sql`UPDATE rounds SET query = 'changed' WHERE session_id = (SELECT id FROM sessions WHERE uuid = ${uuid})`
 

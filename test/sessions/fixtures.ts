@@ -8,7 +8,7 @@ import { memoryCache } from '../helpers/memory-cache.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { startOnce } from '../helpers/start-once.ts'
 
-/** What the verbs need; messages of the queue are counted instead of sent. */
+/** Makes a context of the verbs that counts messages to the queue and sends none. */
 export function verbContext(database: { readonly sql: Sql }) {
   const lines: Record<string, unknown>[] = []
   const log: Logger = createLogger({ write: (line) => lines.push(JSON.parse(line)) })
@@ -31,7 +31,7 @@ export function verbContext(database: { readonly sql: Sql }) {
   }
 }
 
-/** A database for the tests of a file, and what the verbs need on it. */
+/** Provides a database for the tests of a file, and the context of the verbs. */
 export function useVerbs() {
   const db = startOnce(async () => {
     const { url, sql, drop } = await createTestDatabase()
@@ -40,7 +40,7 @@ export function useVerbs() {
   return { db, context: verbContext(db) }
 }
 
-/** The end of a round, for tests that look at something else. */
+/** An end of a round, for tests that check something else. */
 export const END = { status: 'completed', message: 'GENERATE', history: [], commit: null, usage: null } as const
 
 let subjects = 0
@@ -80,6 +80,6 @@ export async function claimOf(sql: Sql, uuid: string) {
   return claim
 }
 
-/** As if the worker had been silent for longer than a lease. */
+/** Ends the lease of a round. */
 export const lapseLease = (sql: Sql, round_id: number) =>
   sql`UPDATE rounds SET lease_until = clock_timestamp() - interval '1 second' WHERE id = ${round_id}`

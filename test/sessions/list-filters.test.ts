@@ -16,7 +16,7 @@ const SESSIONS = 1_400
 const REPOSITORIES = ['https://github.com/acme/Network', 'https://github.com/acme/storage.git', 'https://git.test/x']
 const EMAILS = ['ann@example.org', 'bob@example.org', 'cleo@acme.example']
 
-/** A session as the filters see it. */
+/** The fields of a session that the filters use. */
 interface Known {
   id: number
   uuid: string
@@ -49,7 +49,7 @@ beforeAll(async () => {
 })
 afterAll(() => db.drop())
 
-/** Sessions over two years, some of the same moment, whose parts do not depend on one another. */
+/** Adds sessions over two years, some of the same moment, with independent fields. */
 async function addSessions(sql: Sql): Promise<void> {
   await sql`SELECT setseed(0.25)`
   await sql`
@@ -115,7 +115,7 @@ const selections = fc
     user_email: fc.option(fc.constantFrom('example.org', 'CLEO'), { nil: undefined, freq: 1 }),
   })
   .map((all): SessionSelection => Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)))
-  // Filters that leave much, which take other ways to a page, come up often as well.
+  // Filters that match most sessions use other query plans, so they occur often as well.
   .chain((all) => fc.subarray(Object.keys(all)).map((keys) => pick(all, keys)))
 const pick = (all: SessionSelection, keys: string[]): SessionSelection =>
   Object.fromEntries(Object.entries(all).filter(([key]) => keys.includes(key)))

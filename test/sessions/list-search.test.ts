@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => db.drop())
 
-/** Session n asks for `item n`; every third is in repository `third`, the others in `other`. */
+/** Adds sessions. Session n asks for `item n`; every third is in repository `third`, the others in `other`. */
 async function addSessions(sql: TestDatabase['sql'], user_id: number, count: number): Promise<void> {
   await sql`
     INSERT INTO sessions (user_id, operation, last_status, created_at)

@@ -91,7 +91,7 @@ describe('listSessions', () => {
     [{ operation: 'generate' }, ['network']],
     [{ operation: 'drift', status: 'completed' }, ['bucket']],
     [{ status: 'started' }, ['queue', 'network']],
-    // It passed through this one, and left it.
+    // It was in this state, and left it.
     [{ status: 'generating' }, []],
     [{ search: 'network' }, ['network']],
     [{ search: 'STORAGE' }, ['bucket']],

@@ -9,7 +9,7 @@ import { createSteps } from '../pipeline/steps/support.ts'
 
 const steps = startOnce(createSteps)
 
-/** Plays rounds that end like this, then reads the requests as one more round sees them. */
+/** Runs rounds with these ends, then reads the requests as one more round sees them. */
 async function requestsAfter(rounds: [query: string, mode: Mode, end: RoundEnd['status']][], present = 'now') {
   const { context } = (await steps.world()).run
   const { sql } = context

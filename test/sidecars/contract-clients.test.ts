@@ -31,7 +31,7 @@ const service: IacServiceConfig = {
 }
 const SEEDS = Array.from({ length: 12 }, (_, index) => index)
 
-/** A service that takes what the contract allows and answers what it is told; anything else fails the call. */
+/** Creates a service that accepts what the contract allows and gives this answer. Anything else fails the call. */
 function speaking(name: ContractName, answer: (operation: Operation) => { status: number; body: unknown }): Fetch {
   return async (input, init) => {
     const { pathname } = new URL(String(input instanceof Request ? input.url : input))
@@ -56,14 +56,14 @@ const schemaOf = (operation: Operation, status: number) => {
   return media
 }
 
-/** Answers of the contract: its examples, then generated ones. */
+/** Lists answers of the contract: its examples, then generated ones. */
 function answersOf(name: ContractName, id: string, status: number): Record<string, unknown>[] {
   const { schema, examples } = schemaOf(contracts[name].operation(id), status)
   const generated = SEEDS.map((seed) => generate(schema, seed, { optional: seed % 2 === 0 ? 'all' : 'some' }))
   return [...examples, ...generated] as Record<string, unknown>[]
 }
 
-/** Answers that break the contract in what the client reads. */
+/** Lists answers that break the contract in a part that the client reads. */
 function brokenAnswers(name: ContractName, id: string, status: number): unknown[] {
   const { schema } = schemaOf(contracts[name].operation(id), status)
   const kinds = ['missing', 'types'] as const
@@ -110,7 +110,7 @@ describe('the client of mapping', () => {
 
   it('refuses answers that break it', async () => {
     for (const body of brokenAnswers('mapping', 'resolve', 200)) {
-      // What is unknown may be left out for this client.
+      // For this client a missing field means an unknown value.
       if (
         typeof body === 'object' &&
         body !== null &&

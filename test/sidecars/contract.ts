@@ -6,10 +6,10 @@ import { findFaults } from '../../contracts/conformance/schema/validate.ts'
 // biome-ignore lint/suspicious/noExplicitAny: a parsed document is walked by its keys
 type Json = any
 
-/** A sidecar contract as tests use it. */
+/** A sidecar contract with the checks of tests. */
 export type Contract = Awaited<ReturnType<typeof readContract>>
 
-/** Reads `contracts/<name>.v1.yaml`; fails when it is no valid OpenAPI or an example does not fit its own schema. */
+/** Reads `contracts/<name>.v1.yaml`. Fails if it is no valid OpenAPI or an example does not fit its schema. */
 export async function readContract(name: ContractName) {
   const { operations } = await readDocument(name)
   for (const { body, answers } of operations) {
@@ -23,11 +23,14 @@ export async function readContract(name: ContractName) {
     return found
   }
   return {
-    /** Every operation as `METHOD /path`. */
+    /** All operations as `METHOD /path`. */
     operations: operations.map(({ method, path }) => `${method} ${path}`).sort(),
-    /** The examples of an operation's JSON body. */
+    /** Returns the examples of an operation's JSON body. */
     examplesOf: (method: string, path: string): unknown[] => find(method, path).body?.examples ?? [],
-    /** The answer is documented for the operation: status, content type, required headers, body. Returns the body. */
+    /**
+     * Checks that an answer is documented for the operation: status, content type, required headers, body. Returns the
+     * body.
+     */
     async expectDocumented(method: string, path: string, response: Response): Promise<Json> {
       const { status, headers } = response
       const text = await response.text()

@@ -13,9 +13,8 @@ export interface Enclosure {
 }
 
 /**
- * Checks a path from a model without reading the disk. Returns it relative to the root, with slashes and without `.`
- * and `..`; empty for the root itself. Errors: `ToolError` for absolute paths, paths that leave the root, and hidden
- * files.
+ * Checks a path from a model without disk access. Returns it relative to the root, with slashes and without `.` and
+ * `..`; empty for the root. Errors: `ToolError` for absolute paths, paths that leave the root, and hidden files.
  */
 export function toRelativePath({ paths }: Enclosure, path: string): string {
   if (/[\0\\]/.test(path)) throw new ToolError('Paths must not contain NUL or backslashes')
@@ -31,8 +30,8 @@ export function toRelativePath({ paths }: Enclosure, path: string): string {
 }
 
 /**
- * The real, absolute path of something that exists below the root. Symlinks are resolved, and the result is checked
- * again. Null when nothing is there.
+ * Returns the real, absolute path of an existing entry below the root, checked after resolving symlinks. Null when
+ * there is none.
  */
 export async function resolveExistingPath(enclosure: Enclosure, path: string): Promise<string | null> {
   const target = await realpath(join(enclosure.root, toRelativePath(enclosure, path))).catch(nullIfMissing)
@@ -42,8 +41,8 @@ export async function resolveExistingPath(enclosure: Enclosure, path: string): P
 }
 
 /**
- * The absolute path of a file that is to be written. Symlinks in its directory, which need not exist, are resolved
- * and must not lead out of the root. The last segment is not resolved, so that the caller can refuse a symlink.
+ * Returns the absolute path of a file to write. Symlinks in its directory, which need not exist, must not leave the
+ * root. The last segment is not resolved, so that the caller can refuse a symlink.
  */
 export async function resolveWritablePath(enclosure: Enclosure, path: string): Promise<string> {
   const name = toRelativePath(enclosure, path)
@@ -79,8 +78,8 @@ function nullIfMissing(error: NodeJS.ErrnoException): null {
 }
 
 /**
- * Finds the engine root of a clone: an existing directory inside the clone and outside of git's own one. Returns its
- * absolute path with symlinks resolved. Errors: 400 `iac_path '<path>' is not a directory inside the repository`.
+ * Finds the engine root of a clone, a directory outside of git's own one. Returns its absolute, real path. Errors: 400
+ * `iac_path '<path>' is not a directory inside the repository`.
  */
 export async function locateRoot(clone: string, iacPath: string | null): Promise<string> {
   const root = await realpath(clone)
@@ -96,8 +95,8 @@ export const isInside = (root: string, path: string): boolean =>
   path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)
 
 /**
- * The target of a symlink: the real path of its end, or the path that it names when nothing is there. Null when the
- * path is no symlink.
+ * Returns the real target of a symlink, or the path that it names when nothing is there. Null when the path is no
+ * symlink.
  */
 export async function resolveLink(path: string): Promise<string | null> {
   const entry = await lstat(path).catch(() => null)

@@ -1,10 +1,10 @@
 import { chmod, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Set on a folder whose files belong to its group: worker and iac sidecar then run under different accounts. */
+/** The mode bit of a folder whose files belong to its group, when worker and iac sidecar have different accounts. */
 const SETGID = 0o2000
 
-/** True if the engine may run under another account of the same group: the upload folder then has the setgid bit. */
+/** True if the engine may run under another account of the same group: the upload folder has the setgid bit. */
 export const isShared = async (uploadFolder: string): Promise<boolean> =>
   await stat(uploadFolder).then(
     ({ mode }) => (mode & SETGID) !== 0,
@@ -12,8 +12,8 @@ export const isShared = async (uploadFolder: string): Promise<boolean> =>
   )
 
 /**
- * Lets this process create files that its group can use, and nobody else, when the upload folder is shared.
- * @returns whether it is shared
+ * Sets the umask so that the group can use new files when the upload folder is shared, and others cannot. Returns true
+ * if it is shared.
  */
 export async function adoptSharedMode(uploadFolder: string): Promise<boolean> {
   const shared = await isShared(uploadFolder)
@@ -22,8 +22,8 @@ export async function adoptSharedMode(uploadFolder: string): Promise<boolean> {
 }
 
 /**
- * Lets the group use a directory with all that is in it. Links are left alone.
- * @param isPrivate whether a name belongs to this account alone
+ * Gives the group access to a directory tree, except links.
+ * @param isPrivate true for names of this account only
  */
 export async function shareTree(directory: string, isPrivate: (name: string) => boolean): Promise<void> {
   await chmod(directory, 0o2770)

@@ -8,16 +8,16 @@ import { hashFile } from './private-files.ts'
 
 /** Name of the plan directory in the folder of a session. */
 export const PLAN_DIRECTORY = 'saved-plan'
-/** First part of the name of a plan directory that was discarded while an engine might still run in it. */
+/** Name prefix of a plan directory that was discarded while an engine might still use it. */
 export const ENDED = 'ended-'
 const ASIDE = 'saved-plan.old-'
 
-/** Reports whether a directory is an earlier plan directory that was moved aside. */
+/** True if a directory is an earlier plan directory that was moved aside. */
 export const isAside = (name: string): boolean => name.startsWith(ASIDE)
 
 /**
- * Makes a run's directory the plan directory of its session. The earlier one is first moved aside and removed at the end, so
- * that at every moment one of the two exists.
+ * Makes a run's directory the plan directory of its session. The earlier one is moved aside first and removed last, so
+ * that one of the two always exists.
  */
 export async function keepDirectory(directory: string): Promise<void> {
   const session = dirname(directory)
@@ -28,8 +28,8 @@ export async function keepDirectory(directory: string): Promise<void> {
 }
 
 /**
- * Removes everything that earlier runs of a session have left, except the plan directory. When a crash came between the
- * two renames of `keepDirectory`, the directory that was moved aside becomes the plan directory again.
+ * Removes leftovers of earlier runs of a session, except the plan directory. After a crash between the two renames of
+ * `keepDirectory`, the directory that was moved aside is restored.
  * @param session absolute path of the session's folder, which need not exist
  */
 export async function removeLeftovers(session: string): Promise<void> {
@@ -57,7 +57,7 @@ function falseIfMissing(error: NodeJS.ErrnoException): false {
 export interface PlanDirectory {
   /** Absolute. */
   clone: string
-  /** Absolute, real path. The sidecar gets it as `workspace_path`. */
+  /** Absolute, real path; the `workspace_path` of the sidecar. */
   iacRoot: string
 }
 
@@ -67,9 +67,9 @@ const sessionFolder = (paths: Config['paths'], uuid: string) => resolve(paths.up
 const planFolder = (paths: Config['paths'], uuid: string) => join(sessionFolder(paths, uuid), PLAN_DIRECTORY)
 
 /**
- * Finds the plan directory of a session and compares its plan file with the saved plan. Links that lead out of the
- * directory are not followed.
- * @returns `missing` when there is no directory with a plan file, `another` when its plan file is a different one
+ * Finds the plan directory of a session and compares its plan file with the saved plan, without following links out of
+ * the directory.
+ * @returns `missing` without a directory with a plan file, `another` when the plan file differs
  */
 export async function findPlanDirectory(
   paths: Config['paths'],
@@ -98,8 +98,8 @@ export async function inspectPlanDirectory(
 
 /**
  * Removes the plan directory of a session, if there is one.
- * @param options.inUse true when an engine may still run in it. The directory is only moved aside then, and removed
- * when the session runs next or by the sweeper.
+ * @param options.inUse true when an engine may still use it: the directory is moved aside, and removed by the next run
+ * or the sweeper
  */
 export async function removePlanDirectory(
   paths: Config['paths'],

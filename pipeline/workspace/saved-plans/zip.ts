@@ -25,9 +25,8 @@ interface Entry {
 }
 
 /**
- * Reads one entry of a zip archive as text, without reading the rest of the archive. Returns null when the file is no
- * zip archive or uses another compression than deflate, when it has no such entry, and when the entry is larger than
- * `maxBytes`.
+ * Reads one entry of a zip archive as text, without reading the rest. Returns null for a file that is no zip archive, a
+ * compression other than deflate, a missing entry, or one larger than `maxBytes`.
  */
 export async function readZipEntry(path: string, name: string, maxBytes: number): Promise<string | null> {
   const handle = await open(path).catch(() => null)

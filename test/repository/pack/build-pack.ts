@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { deflateSync } from 'node:zlib'
 
-/** One entry of a pack. A delta names its base by the index of an earlier entry, or by a hash. */
+/** A pack entry. A delta names its base by the index of an earlier entry, or by a hash. */
 export interface PackEntry {
   type: 'commit' | 'tree' | 'blob' | 'tag'
   contents: Buffer
@@ -11,7 +11,7 @@ export interface DeltaEntry {
   delta: Buffer
 }
 export interface BuildOptions {
-  /** The size that the header of an entry declares, instead of the true one. */
+  /** Declares a size in the header of an entry, instead of the true one. */
   declared?: (index: number, size: number) => number
   /** The number of objects in the header, instead of the true one. */
   count?: number
@@ -20,7 +20,7 @@ export interface BuildOptions {
 
 const TYPES = { commit: 1, tree: 2, blob: 3, tag: 4 } as const
 
-/** Writes a pack with true checksums, whatever nonsense its entries are. */
+/** Writes a pack with true checksums, however invalid its entries are. */
 export function buildPack(entries: readonly (PackEntry | DeltaEntry)[], options: BuildOptions = {}): Buffer {
   const {
     declared = (_, size) => size,
@@ -65,7 +65,7 @@ function distance(value: number): Buffer {
   return Buffer.from(bytes)
 }
 
-/** A size as a delta has it: seven bits a byte, the low ones first. */
+/** Encodes a size as in a delta: seven bits a byte, the low ones first. */
 function sizeOf(size: number): number[] {
   const bytes: number[] = []
   let rest = size
@@ -73,7 +73,7 @@ function sizeOf(size: number): number[] {
   return [...bytes, rest]
 }
 
-/** A delta that copies the whole base (shorter than 16 MiB) so many times and then adds the text. */
+/** Makes a delta that copies the whole base (shorter than 16 MiB) this many times and then adds the text. */
 export function doublingDelta(baseSize: number, copies: number, added = ''): Buffer {
   const copy = [0xf0, baseSize & 0xff, (baseSize >> 8) & 0xff, (baseSize >> 16) & 0xff]
   const insert = added === '' ? [] : [added.length, ...Buffer.from(added)]
@@ -81,14 +81,14 @@ export function doublingDelta(baseSize: number, copies: number, added = ''): Buf
   return Buffer.from([...sizeOf(baseSize), ...sizeOf(result), ...Array<number[]>(copies).fill(copy).flat(), ...insert])
 }
 
-/** The name of an object in git. */
+/** Returns the name of an object in git. */
 export const hashOf = (type: string, contents: Buffer): string =>
   createHash('sha1').update(`${type} ${contents.length}\0`).update(contents).digest('hex')
 
 export const commitOf = (tree: string): Buffer =>
   Buffer.from(`tree ${tree}\nauthor a <a> 0 +0000\ncommitter a <a> 0 +0000\n\nx\n`)
 
-/** A tree of `[name, hash]` pairs; a name that ends with a slash is a directory. */
+/** Makes a tree of `[name, hash]` pairs. A name that ends with a slash is a directory. */
 export const treeOf = (entries: readonly (readonly [name: string, hash: string])[]): Buffer =>
   Buffer.concat(
     entries.map(([name, hash]) =>

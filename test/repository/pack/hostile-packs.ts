@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { deflateRawSync, deflateSync } from 'node:zlib'
 import { buildPack, commitOf, type DeltaEntry, doublingDelta, hashOf, type PackEntry, treeOf } from './build-pack.ts'
 
-/** What a server of an attacker answers. */
+/** The answer of an attacker's server. */
 export interface HostilePack {
   name: string
-  /** Its HEAD and the pack with it. Made at the call, because some are large. */
+  /** Makes HEAD and its pack, on demand because some are large. */
   build: () => { head: string; pack: Buffer }
-  /** Whether the repository is read all the same, because the attack is harmless; else it is refused. */
+  /** True if the attack is harmless and the repository is read; otherwise it is refused. */
   isRead?: boolean
 }
 
@@ -17,7 +17,7 @@ const blob = (contents: Buffer): PackEntry => ({ type: 'blob', contents })
 const tree = (contents: Buffer): PackEntry => ({ type: 'tree', contents })
 const treeHash = (contents: Buffer) => hashOf('tree', contents)
 
-/** A pack with a good commit whose root is the tree, and further entries. */
+/** Makes a pack with a valid commit whose root is the tree, and further entries. */
 function packOf(root: Buffer, others: readonly (PackEntry | DeltaEntry)[], options?: Parameters<typeof buildPack>[1]) {
   const commit = commitOf(treeHash(root))
   const pack = buildPack([{ type: 'commit', contents: commit }, tree(root), ...others], options)
@@ -28,7 +28,7 @@ const GOOD_ROOT = treeOf([['main.tf', BLOB]])
 const many = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index))
 
-/** Compresses with a cache, because the attacks repeat themselves. */
+/** Creates a compressor with a cache, because attacks are repetitive. */
 function createCompressor(): (contents: Buffer) => Buffer {
   const known = new Map<Buffer, Buffer>()
   return (contents) => {
@@ -38,7 +38,7 @@ function createCompressor(): (contents: Buffer) => Buffer {
   }
 }
 
-/** Each tree names the one before ten times, so that the paths are ten to the power of the levels. */
+/** Makes trees that each name the one before ten times, so that there are ten to the power of `levels` paths. */
 function multiplied(levels: number, leaf: Buffer): Buffer[] {
   const trees = [leaf]
   for (let level = 0; level < levels; level++) {
@@ -48,7 +48,7 @@ function multiplied(levels: number, leaf: Buffer): Buffer[] {
   return trees
 }
 
-/** Each tree names the one before once. */
+/** Makes trees that each name the one before once. */
 function chained(levels: number, leaf: Buffer, name: string): Buffer[] {
   const trees = [leaf]
   for (let level = 0; level < levels; level++)
@@ -63,7 +63,7 @@ function chained(levels: number, leaf: Buffer, name: string): Buffer[] {
 
 const packOfTrees = (trees: Buffer[]) => packOf(trees.at(-1) ?? GOOD_ROOT, trees.slice(0, -1).map(tree))
 
-/** A tree, and deltas each of which has ten times the size of the one before. */
+/** Makes a tree, and deltas that are each ten times as large as the one before. */
 function deltaBomb(): (PackEntry | DeltaEntry)[] {
   const entries: (PackEntry | DeltaEntry)[] = [tree(Buffer.from(treeOf([['a.tf', BLOB]])))]
   let size = entries[0] && 'contents' in entries[0] ? entries[0].contents.length : 0
@@ -74,11 +74,11 @@ function deltaBomb(): (PackEntry | DeltaEntry)[] {
   return entries
 }
 
-/** Blocks without contents: five bytes each, and nothing that would end the object. */
+/** Makes blocks without content: five bytes each, and none that ends the object. */
 const emptyBlocks = (bytes: number) =>
   Buffer.concat([Buffer.from([0x78, 0x9c]), Buffer.alloc(bytes, Buffer.from([0, 0, 0, 0xff, 0xff]))])
 
-/** Blocks with codes of their own and without contents. */
+/** Makes blocks with their own codes and without content. */
 function emptyCodedBlocks(bytes: number): Buffer {
   const whole = deflateRawSync(Buffer.from('the codes of this text are written before it '.repeat(9)), { level: 9 })
   return Buffer.concat([Buffer.from([0x78, 0x9c]), Buffer.alloc(bytes, whole)])
@@ -209,7 +209,7 @@ export const HOSTILE_PACKS: readonly HostilePack[] = [
   { name: '40 MB of codes', build: () => packOf(GOOD_ROOT, [blob(NOISE)], compressing(emptyCodedBlocks(40 * MIB))) },
 ]
 
-/** No attack, but the size of a large repository: 50,000 files with long names in 5,000 directories. */
+/** Harmless, but as large as a large repository: 50,000 files with long names in 5,000 directories. */
 export const LARGE_REPOSITORY: HostilePack = {
   name: 'no attack: 50000 files in 5000 directories',
   build: () => {
@@ -231,7 +231,7 @@ const compressing = (instead: Buffer) => ({
 
 const longNames = () => treeOf(many(100, (index) => [`${'n'.repeat(4_000)}${index}.tf`, BLOB] as const))
 
-/** A hundred directories of a hundred directories with an engine file each, all with names of 100 characters. */
+/** Makes a hundred directories of a hundred directories with an engine file each, all with names of 100 characters. */
 function wideRoots(): Buffer[] {
   const leaf = GOOD_ROOT
   const name = (index: number) => `${String(index).padStart(4, '0')}${'ü'.repeat(96)}/`

@@ -7,7 +7,7 @@ import { inflate } from '../../../src/repository/pack/inflate.ts'
 const read = (bytes: Uint8Array, size: number, wanted = true) =>
   inflate(bytes, { start: 0, end: bytes.length }, { size, wanted, slices: createSlices() })
 
-/** Texts of many kinds: noise, runs, words, few symbols, all lengths of matches. */
+/** Texts of many kinds: noise, runs, words, few symbols, matches of all lengths. */
 const SAMPLES: [string, Buffer][] = [
   ['nothing', Buffer.alloc(0)],
   ['one byte', Buffer.from('x')],

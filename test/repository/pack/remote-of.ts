@@ -5,7 +5,7 @@ const line = (content: Buffer): Buffer =>
 const FLUSH = Buffer.from('0000')
 
 /**
- * A git server of an attacker, in version 1 of the protocol, which answers every clone with the same pack.
+ * Plays an attacker's git server, in version 1 of the protocol, which answers every clone with the same pack.
  * @param options.capability one more of its capabilities
  * @param options.before the lines before the pack
  */

@@ -228,7 +228,7 @@ const encryption: Case[] = [
     { encryption_type: 'NONE' },
     { rest: configured('aws_kinesis_stream', { name: constant('x') }) },
   ),
-  // As the provider plans what the code does not set and the cloud answers: known after the apply.
+  // The provider plans values that are computed by the cloud as known after the apply.
   bad(
     'aws.encryption.disabled',
     'a database, with what the cloud answers unknown',

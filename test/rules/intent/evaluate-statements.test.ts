@@ -5,7 +5,7 @@ import { evaluateStatements } from '../../../src/rules/intent/evaluate-statement
 import { readStatements } from '../../../src/rules/intent/schema.ts'
 import { changesJson, planOf } from '../../plan/fixtures.ts'
 
-/** The verdict on one statement, which must be readable. */
+/** Returns the verdict on one statement, after checking that the statement can be read. */
 function verdict(fields: Record<string, unknown>, plan: Plan, cumulative = false): string {
   const { statements, faults } = readStatements([{ text: 'A statement', words: '', ...fields }])
   expect(faults).toEqual([])

@@ -49,7 +49,7 @@ const failed = json({ job_id: JOB, status: 'failed', result: null, error: { titl
 const accepted = json({ job_id: JOB, status: 'queued' }, 202)
 const announces = (...additions: string[]) => json({ name: 'OpenTofu', version: '1.10.6', additions })
 
-/** A service whose every route answers as told; every call is noted. */
+/** Creates a service with these answers on its routes, and records every call. */
 function service({
   engine = announces('schema', 'diagnostics'),
   submit = accepted,

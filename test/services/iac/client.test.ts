@@ -49,7 +49,7 @@ const accepts = (path: string, ...ids: string[]) =>
     HttpResponse.json({ job_id: ids.length > 1 ? ids.shift() : ids[0], status: 'queued' }, { status: 202 }),
   )
 
-/** Answers polls with these in turn, the last one for ever; counts them. */
+/** Gives these answers to polls in turn, repeats the last one, and counts the calls. */
 function polls(...answers: (() => Response)[]) {
   const seen: { id: string; prefer: string | null; headers: Headers }[] = []
   server.use(
@@ -64,9 +64,7 @@ function polls(...answers: (() => Response)[]) {
 const says = (body: object) => () => HttpResponse.json(body)
 const status = (code: number) => () => new HttpResponse('<html>', { status: code })
 
-/**
- * Lets time jump from one timer to the next until the work has ended, so that the load of the machine moves nothing.
- */
+/** Advances time from one timer to the next until the work has ended, so that the machine's load has no effect. */
 async function jumpUntil(work: Promise<void>): Promise<void> {
   let ended = false
   const end = () => {
@@ -77,7 +75,7 @@ async function jumpUntil(work: Promise<void>): Promise<void> {
   await work
 }
 
-/** Limits of calls pass when the test says so: `pass` ends every call that was granted no more than this. */
+/** Controls the time limits of calls: `pass` ends every call with at most this limit. */
 function controlLimits(): { pass(ms: number): void } {
   const limits: { ms: number; controller: AbortController }[] = []
   const spy = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {

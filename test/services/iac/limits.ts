@@ -1,6 +1,6 @@
 import { vi } from 'vitest'
 
-/** Notes the time limits that calls set, in milliseconds; `end` lets the latest of this length pass. */
+/** Records the time limits of calls in milliseconds. `end` ends the latest call with this limit. */
 export function controlTimeLimits(): { asked: number[]; end(ms: number): void; restore(): void } {
   const asked: number[] = []
   const controllers = new Map<number, AbortController>()

@@ -28,7 +28,7 @@ afterEach(() => {
   calls.length = 0
 })
 
-/** A service that answers as told, the last answer of a list for ever; every call is noted. */
+/** Creates a client of a service with these answers, the last one of a list repeated. Every call is recorded. */
 function client(answers: { engine?: Answer; cancel?: Answer[]; output?: Answer }) {
   const { engine = announces('cancel', 'output_from'), cancel = [json({ job_id: JOB, status: 'running' }, 202)] } =
     answers

@@ -31,7 +31,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** The answer is declared for the operation, with its content type and a body that fits its schema. */
+/** Checks that the answer is declared for the operation, with its content type and a fitting body. */
 function expectDeclared(method: string, path: string, answer: Answer): void {
   const declared = resolved.paths[path]?.[method]?.responses[answer.status]
   expect(declared, `${method} ${path} ${answer.status}`).toBeDefined()

@@ -38,7 +38,7 @@ function launch(env: Record<string, string> = {}): ChildProcess {
       IAC_BINARY: binary,
       IAC_DATA_DIR: join(folder, 'data'),
       IAC_STOP_GRACE_SECONDS: '0.2',
-      // The engine of these tests is a script that leaves marks outside of its workspace.
+      // The engine of these tests is a script that leaves files outside of its workspace.
       IAC_SANDBOX: 'none',
       ...env,
     },
@@ -68,7 +68,10 @@ async function boot(env: Record<string, string> = {}): Promise<ServiceProcess> {
   throw new Error('the service did not start')
 }
 
-/** A poll that the service has received, as its interim answer shows; resolves to the final status. */
+/**
+ * Starts a poll and waits until the service has it, as its interim answer shows. Returns a function that resolves to
+ * the final status.
+ */
 async function heldPoll(url: string): Promise<() => Promise<number>> {
   const headers = { authorization: `Bearer ${TOKEN}`, prefer: 'wait=60', expect: '100-continue' }
   const request = httpRequest(url, { headers, agent: false })
@@ -82,7 +85,7 @@ async function heldPoll(url: string): Promise<() => Promise<number>> {
 const recordOf = (id: string) => join(folder, 'data', 'jobs', `${id}.json`)
 const readRecord = async (id: string) => JSON.parse(await readFile(recordOf(id), 'utf8'))
 
-/** Until the service has written down which process works on the job: the engine may speak before. */
+/** Waits until the service has recorded the process of the job, which may be later than the engine's first output. */
 const recordedProcess = (id: string) => eventually(async () => expect((await readRecord(id)).process).not.toBeNull())
 
 const alive = (pid: number) => {
@@ -132,7 +135,7 @@ describe('a service that was killed', () => {
       expect(body.error.detail).toBe('Service shut down before the job finished.')
       expect(body.finished_at).not.toBeNull()
     }
-    // It finds the workspace free: the job before it did not start before the old process was gone.
+    // The workspace is free, because the earlier job started after the old process had ended.
     expect((await second.run('/v1/validate', { workspace_path })).result.exit_code).toBe(0)
     expect(alive(engine)).toBe(false)
   })
@@ -177,7 +180,7 @@ describe('a service that is asked to stop', () => {
     const id = await service.submit('/v1/validate', { workspace_path })
     await running.read()
     const held = await heldPoll(`${service.url}/v1/jobs/${id}`)
-    // The held answer is given before the end, and does not hold it up.
+    // The held answer is sent before the end and does not delay it.
     const [status, code] = await Promise.all([held(), service.end(signal)])
     expect({ status, code }).toEqual({ status: 200, code: 0 })
     expect(alive(Number(await readFile(join(workspace_path, 'pid'), 'utf8')))).toBe(false)

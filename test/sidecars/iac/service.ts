@@ -31,18 +31,18 @@ export interface TestService {
     path: string,
     options?: { json?: unknown; text?: string; headers?: Record<string, string> },
   ): Promise<Answer>
-  /** Submits and waits for the end; answers the job. */
+  /** Submits a job, waits for its end and returns it. */
   run(path: string, body: object): Promise<Json>
   submit(path: string, body: object): Promise<string>
   finished(job_id: string): Promise<Json>
-  /** A fresh folder, holding these files. */
+  /** Makes a new folder with these files. */
   workspace(files?: Record<string, string>): Promise<string>
   stop(): Promise<void>
   /** Stops and removes the folder. */
   close(): Promise<void>
 }
 
-/** A service in this process on a free port; `env` adds to its environment. */
+/** Starts a service in this process on a free port. `env` extends its environment. */
 export async function startTestService(
   env: Record<string, string> = {},
   options: { now?: () => Date; settings?: Partial<IacSettings> } = {},
@@ -57,7 +57,7 @@ export async function startTestService(
     PLATFORM_IAC_TOKEN: TOKEN,
     IAC_DATA_DIR: join(folder, 'data'),
     IAC_STOP_GRACE_SECONDS: '1',
-    // Most engines of tests are scripts that work with the folder of the test, which no sandbox shows them.
+    // Most engines of tests are scripts that use the folder of the test, which a sandbox would hide.
     IAC_SANDBOX: 'none',
     ...env,
   }
@@ -76,25 +76,25 @@ export async function startTestService(
 const folders: string[] = []
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))))
 
-/** Removed when the test file has ended. */
+/** Makes a folder that is removed when the test file has ended. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'iac-test-')))
   folders.push(folder)
   return folder
 }
 
-/** A temporary folder that holds these files. */
+/** Makes a temporary folder with these files. */
 export async function temporaryFolderWith(files: Record<string, string>): Promise<string> {
   const folder = await temporaryFolder()
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
   return folder
 }
 
-/** The lock file of a workspace that uses these providers. */
+/** Makes the lock file of a workspace with these providers. */
 export const lockFileOf = (...sources: string[]): string =>
   sources.map((source) => `provider "${source}" {\n  version = "1.0.0"\n}\n`).join('\n')
 
-/** Calls against a running service; workspaces are made below `folder`. */
+/** Makes a client of a running service; workspaces are created below `folder`. */
 export async function clientOf(url: string, folder: string): Promise<Omit<TestService, 'log' | 'stop' | 'close'>> {
   const request: TestService['request'] = async (method, path, { json, text, headers } = {}) => {
     const response = await fetch(`${url}${path}`, {
@@ -134,7 +134,7 @@ export async function clientOf(url: string, folder: string): Promise<Omit<TestSe
   }
 }
 
-/** An engine that answers `version` and else runs `command.sh` of its workspace with the arguments. */
+/** Writes an engine that answers `version` and otherwise runs `command.sh` of its workspace with the arguments. */
 export async function fakeEngine(folder: string): Promise<string> {
   const path = join(folder, 'engine')
   await writeFile(path, '#!/bin/sh\nif [ "$1" = version ]; then echo "Fake v9.8.7"; exit 0; fi\n. ./command.sh\n')
@@ -142,7 +142,7 @@ export async function fakeEngine(folder: string): Promise<string> {
   return path
 }
 
-/** A named pipe: reading waits for a writer and writing for a reader, which orders two processes. */
+/** Makes a named pipe. Reading waits for a writer and writing for a reader, which orders two processes. */
 export function pipe(path: string): { read(): Promise<string>; write(text: string): Promise<void> } {
   execFileSync('mkfifo', [path])
   return {

@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([mapping.close(1000), authz.close(1000)]))
 
-/** Sent without its length, as a client does that does not know it. */
+/** Sends a body without its length. */
 const inChunks = (url: string, chunks: string[]) =>
   new Promise<number | undefined>((resolve, reject) => {
     const sent = request(url, { method: 'POST', headers: { 'content-type': 'application/json' } }, (answer) => {

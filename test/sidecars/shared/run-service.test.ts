@@ -14,7 +14,7 @@ const serviceOf = (opened: OpenService): Service<typeof SETTINGS> => ({
   open: async () => opened,
 })
 
-/** A handler whose answers wait until they are released. */
+/** Makes a handler whose answers wait until they are released. */
 function holding() {
   const received = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
@@ -26,7 +26,7 @@ function holding() {
   return { fetch, received: received.promise, release: released.resolve }
 }
 
-/** On a connection of its own that ends with the answer, so that nothing but the answer holds up the server's end. */
+/** Requests on a connection that ends with the answer, so that only the answer delays the server's end. */
 const getOnce = (url: string): Promise<string> =>
   new Promise((resolve, reject) => {
     get(url, { agent: false }, (response) => resolve(text(response))).on('error', reject)
@@ -75,7 +75,7 @@ describe('the limit for open requests', () => {
     await received
     const work = Promise.withResolvers<void>()
     const closed = server.close(0, work.promise)
-    // The next request on a new connection is refused: the server has begun to close, and has not cut the first one.
+    // A new connection is refused, because the server has begun to close; the first one is not cut.
     await expect(fetch(server.url)).rejects.toThrow()
     expect(outcomes).toEqual([])
     work.resolve()

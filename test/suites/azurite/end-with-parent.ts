@@ -1,2 +1,2 @@
-// Preloaded into the emulator: however the script that started it ends, the emulator ends too.
+// Preloaded into the emulator, so that it ends with the script that started it, in any case.
 process.on('disconnect', () => process.exit(0))

@@ -5,13 +5,13 @@ import { promisify } from 'node:util'
 
 const FOLDER = join(import.meta.dirname, '../../../node_modules/.cache/azurite')
 const PACKAGE = join(FOLDER, 'node_modules/azurite')
-// 3.37.0 asks for a version of a telemetry package that registries do not all have.
+// 3.37.0 needs a version of a telemetry package that not all registries have.
 const VERSION = '3.36.0'
 const LIMIT_MS = 10 * 60_000
 
 /**
- * Script of the blob emulator. It is 190 MB with what it needs, so it is no dependency of the project
- * and lives in a cache folder of its own. Throws with npm's own words when it cannot be installed.
+ * Returns the script of the blob emulator, which it installs if needed. With its packages it has 190 MB, so it is no
+ * dependency of the project and is kept in a cache folder of its own. Throws npm's error if the installation fails.
  */
 export async function installAzurite(): Promise<string> {
   if ((await installedVersion()) !== VERSION) {

@@ -6,7 +6,7 @@ import { type Emulator, startAzurite } from './start.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 
-/** The tests in a process of their own, with their usual summary. */
+/** Runs the tests in their own process, with the usual summary. */
 function runTests({ port, account, key }: Emulator): ChildProcess {
   const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs')
   const args = ['run', '--project', 'azurite', ...process.argv.slice(2)]

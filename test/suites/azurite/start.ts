@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** What the tests need to know; not the account that every emulator has, so that no default can match. */
+/** The emulator's values for the tests. The account is not the usual one of emulators, so that no default can match. */
 export interface Emulator {
   port: number
   account: string
@@ -14,7 +14,7 @@ export interface Emulator {
 
 const START_MS = 60_000
 
-/** A blob emulator in memory on a free port of the loopback address. */
+/** Starts a blob emulator in memory on a free loopback port. */
 export async function startAzurite(script: string): Promise<Emulator & { stop(): Promise<void> }> {
   const account = 'platformtest'
   const key = Buffer.from(crypto.getRandomValues(new Uint8Array(64))).toString('base64')

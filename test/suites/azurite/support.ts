@@ -27,7 +27,7 @@ export const byPath = {
 const host = `http://${account}.blob.localhost:${port}`
 export const byHost = { endpoint_url: host, public_endpoint_url: `${host}/` }
 
-/** `fetch` that finds every host at the loopback address, since few resolvers know names below `localhost`. */
+/** Sends requests for all hosts to the loopback address, because few resolvers know names below `localhost`. */
 export const loopbackFetch: Fetch = async (input, init) => {
   const { url, method, headers, body } = new Request(input, init)
   const bytes = body ? Buffer.from(await new Response(body).arrayBuffer()) : undefined

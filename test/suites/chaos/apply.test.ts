@@ -23,8 +23,8 @@ beforeEach(async () => {
 afterEach(() => chaos.close())
 
 /**
- * Until the engine of the apply waits at the gate and both have it on record: the sidecar its process, the worker its
- * job. The engine may reach the gate before that.
+ * Waits until the engine of the apply is at the gate and is recorded: its process by the sidecar, its job by the
+ * worker. The engine may reach the gate before that.
  */
 const asked = (uuid: string) =>
   within(async () => {
@@ -35,7 +35,7 @@ const asked = (uuid: string) =>
     expect(known).toHaveLength(1)
   })
 
-/** A session whose apply waits in the queue, with the sidecar that made its plan. */
+/** Creates a session whose apply is queued, with the sidecar that made its plan. */
 async function waitingApply() {
   await chaos.processes.closeGate('apply')
   const sidecar = await chaos.processes.sidecar()

@@ -41,7 +41,7 @@ async function ended(uuid: string) {
   })
 }
 
-/** The worker is frozen when the round is cancelled, and then killed. */
+/** Freezes the worker, cancels the round, and then kills the worker. */
 async function killBetween(worker: LoggingProcess, uuids: readonly string[]): Promise<void> {
   worker.child.kill('SIGSTOP')
   for (const uuid of uuids)
@@ -88,7 +88,7 @@ it('a worker that is killed between the cancellation and the end of generate rou
     expect(await commitsOn(chaos.stack, repo_uri, session?.branch ?? '')).toBeLessThanOrEqual(1)
   }
   expect(second.lines.filter(({ message }) => message === 'round ends')).toHaveLength(2)
-  // The state is not locked: an engine was waited for, and none was left.
+  // The state is not locked: the worker waited for the engine to end.
   const jobs = await sql`SELECT 1 FROM rounds WHERE finished_at IS NULL`
   expect(jobs).toEqual([])
   expect(
@@ -120,7 +120,7 @@ it('a worker that is killed between the cancellation and the end of an apply: an
   expect(applyJobs(chaos.stack, uuid, chaos.processes.jobs_folder)).toHaveLength(1)
   const reports = await applyReports(chaos.stack, uuid)
   expect(reports).toHaveLength(1)
-  // Whether the engine was interrupted in time or not, the report says what it did.
+  // The report says what the engine did, interrupted or not.
   expect(await managedState(context, repo_uri)).toHaveLength(reports[0]?.summary.created ?? -1)
   expect(await leftOfPlan(chaos.stack, uuid)).toEqual({ directory: false, plans: 0 })
 })

@@ -33,7 +33,7 @@ beforeEach(async () => {
 })
 afterEach(() => chaos.close())
 
-/** Repositories whose states have drifted in the same way; one engine makes the state of all. */
+/** Makes repositories whose states have drifted in the same way. One engine makes the state of all. */
 async function drifted(count: number): Promise<string[]> {
   const { stack } = chaos
   const first = await driftedRepository(stack)

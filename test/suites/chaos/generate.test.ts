@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterEach(() => chaos.close())
 
 const PHASES: Phases = {
-  // The round that waits for its report has its audit at work beside it.
+  // The audit runs beside the round that waits for its report.
   chains: ['requests_filter', 'task_complete', 'generate_engine_plan_report'],
   command: 'plan',
   table: 'saved_plans',

@@ -65,8 +65,7 @@ it.each(
     const report = await importReport(stack, session.uuid)
     expect(report).toMatchObject({ summary: { selected: 2, imported: 2, failed: 0 }, status: 'Succeeded' })
     const folder = sessionFolder(stack, session.uuid)
-    // Once each, over both attempts, by the records of the sidecar. An engine that was still about to begin had lost
-    // its directory.
+    // Once each, over both attempts, by the sidecar's records. An engine that had not begun yet has lost its directory.
     const jobs = recordedJobs(processes.jobs_folder, session.uuid).filter(({ kind }) => kind === 'import')
     expect(jobs.filter(({ exit_code }) => exit_code === 0)).toHaveLength(2)
     const calls = (await processes.engineCalls(folder)).filter((line) => line.startsWith('import '))

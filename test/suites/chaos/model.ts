@@ -2,17 +2,17 @@ import type { InferenceRequest, Message } from '../../../src/llm/inference.ts'
 import { type ChatBody, type ModelServer, startModelServer, text, toolCalls } from '../../helpers/model-server.ts'
 import { type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 
-/** A model behind a port, for processes. */
+/** A model on a port, for processes. */
 export interface ChaosModel {
   url: string
-  /** The first request of each of these chains is never answered; nobody waits from now on for any other. */
+  /** Never answers the first request of each of these chains. From now on all other chains are answered. */
   hold(chains: readonly string[]): void
-  /** Chains of which a request waits for ever. */
+  /** Lists the chains with a request that is never answered. */
   held(): string[]
   close(): Promise<void>
 }
 
-/** @param scripts answers must depend on their request alone: several rounds ask at once */
+/** @param scripts answers must depend on their request alone, because several rounds ask at once */
 export async function startChaosModel(scripts: Record<string, Script>): Promise<ChaosModel> {
   const llm = scriptedLlm(scripts)
   let holding = new Set<string>()
@@ -40,7 +40,7 @@ export async function startChaosModel(scripts: Record<string, Script>): Promise<
   }
 }
 
-/** A request as it was before it went over the wire. */
+/** Restores a request from its form on the wire. */
 function requestOf(body: ChatBody): InferenceRequest {
   const messages = body.messages.map(({ role, content, tool_call_id = '', tool_calls = [] }): Message => {
     if (role === 'tool') return { role, tool_call_id, content: content ?? '' }
@@ -59,7 +59,7 @@ function requestOf(body: ChatBody): InferenceRequest {
   return { role: body.model === 'small-model' ? 'small' : 'main', messages, ...(tools && { tools }) }
 }
 
-/** A task that is one edit and its end, whoever asks and however often. */
+/** Makes a script of one edit and its end, whatever the request. */
 export const oneEdit =
   (
     edit: Exclude<Script, (...given: never[]) => unknown>,

@@ -6,20 +6,18 @@ import { engineOnPath } from '../../helpers/engine.ts'
 import { type LoggingProcess, startLogging } from '../../helpers/logging-process.ts'
 import type { Stack } from '../modes/stack.ts'
 
-/** Sidecar and workers of a stack as processes of their own, and an engine that can be made to wait at a gate. */
+/** Sidecar and workers of a stack as separate processes, and an engine that can be paused at a gate. */
 export interface Processes {
   sidecar(port?: string): Promise<LoggingProcess & { url: string }>
   worker(iacUrl: string, changes?: WorkerChanges): Promise<LoggingProcess>
-  /**
-   * The next engine with this command waits until the gate is open: `before` it does anything, or `after` it has ended.
-   */
+  /** Pauses the next engine with this command until the gate is open: `before` it begins, or `after` it has ended. */
   closeGate(command: string, when?: 'before' | 'after'): Promise<void>
-  /** Exists once an engine waits at the gate. */
+  /** A file that exists once an engine is at the gate. */
   mark: string
   openGate(): Promise<void>
-  /** Arguments of every engine that worked below a folder, in the order of their start. */
+  /** Reads the arguments of every engine that worked below a folder, in the order of their start. */
   engineCalls(folder: string): Promise<string[]>
-  /** Records of the sidecar's jobs. */
+  /** Folder of the sidecar's job records. */
   jobs_folder: string
   close(): Promise<void>
 }
@@ -59,7 +57,7 @@ export async function createProcesses(stack: Stack, engine_variables: Record<str
         IAC_BINARY: binary,
         IAC_DATA_DIR: join(folder, 'iac'),
         IAC_STOP_GRACE_SECONDS: '0.2',
-        // The engine of these tests is a script that leaves marks outside of its workspace.
+        // The engine of these tests is a script that leaves files outside of its workspace.
         IAC_SANDBOX: 'none',
         IAC_MAX_PARALLEL: '3',
         ...engine_variables,
@@ -95,7 +93,7 @@ export async function createProcesses(stack: Stack, engine_variables: Record<str
   }
 }
 
-/** By default nobody answers at the model's address: an apply is told without one. */
+/** Writes a configuration. By default the model's address is dead: an apply is reported without one. */
 function configuration({ config }: Stack, iacUrl: string, concurrency: number) {
   const { endpoint_url, public_endpoint_url } = config.storage
   const { base_url, api_url, ca_file, allow_private_hosts } = config.git
@@ -111,7 +109,7 @@ function configuration({ config }: Stack, iacUrl: string, concurrency: number) {
   }
 }
 
-/** The real engine. The first one that the gate names says that it waits, and goes on when the gate is gone. */
+/** Wraps the real engine. The first run that the gate names creates a file, and continues when the gate is gone. */
 async function waitingEngine(folder: string, files: { gate: string; mark: string; calls: string }): Promise<string> {
   const real = await engineOnPath()
   const path = join(folder, 'engine')

@@ -15,7 +15,7 @@ import { createProcesses, type Processes } from './processes.ts'
 
 export const within = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 90_000, interval: 100 })
 
-/** Where rounds are stopped: a chain of the model, a command of the engine, or a write to a table. */
+/** The places at which rounds are stopped: a chain of the model, a command of the engine, or a write to a table. */
 export interface Phases {
   chains: string[]
   command: string
@@ -25,13 +25,13 @@ export interface Phases {
 
 export type EndSignal = 'SIGKILL' | 'SIGTERM'
 
-/** How a worker ends, for `it.each`: killed with a round in every phase, or told to stop while one writes code. */
+/** Lists endings of a worker, for `it.each`: killed with a round in every phase, or stopped while one writes code. */
 export const endingsOf = (everywhere: Phases): [name: string, EndSignal, Phases][] => [
   ['killed', 'SIGKILL', everywhere],
   ['told to stop', 'SIGTERM', { chains: ['task_complete'], command: everywhere.command }],
 ]
 
-/** How many rounds it takes for one to wait in each phase: a chain, the command, the table where there is one. */
+/** Counts the rounds for one to wait in each phase: a chain, the command, and the table if there is one. */
 export const roundsIn = ({ chains, table }: Phases): number => chains.length + (table === undefined ? 1 : 2)
 
 export interface Chaos {
@@ -39,11 +39,11 @@ export interface Chaos {
   processes: Processes
   queue: SendingQueue
   model: ChaosModel
-  /** A first round that waits in the queue. */
+  /** Opens a session whose first round is queued. */
   open(request: Partial<FirstRound>): Promise<string>
   /**
-   * Lets one worker run all waiting rounds until there is exactly one in each phase, ends it with the signal, and
-   * lets another one finish them. Answers when all of them have ended.
+   * Lets one worker run all waiting rounds until there is exactly one in each phase, ends it with the signal, and lets
+   * another one finish them. Resolves when all have ended.
    */
   interrupt(uuids: readonly string[], phases: Phases, signal: EndSignal): Promise<Ended[]>
   close(): Promise<void>
@@ -58,9 +58,9 @@ export interface Ended {
   message: string
   attempts: number
   handed_back: number
-  /** Of the last attempt, without its `started`. */
+  /** Of the last attempt, without `started`. */
   statuses: string[]
-  /** `started` and terminal rows of all attempts. */
+  /** Numbers of `started` and of terminal rows, over all attempts. */
   starts: number
   ends: number
   turns: number
@@ -126,7 +126,7 @@ async function inEveryPhase(
   })
 }
 
-/** Every round is taken up once. */
+/** Waits until every round was claimed once. */
 const startsAll = (worker: LoggingProcess, uuids: readonly string[]) =>
   within(() => {
     const taken = worker.lines.filter(({ message }) => message === 'round starts')
@@ -135,7 +135,7 @@ const startsAll = (worker: LoggingProcess, uuids: readonly string[]) =>
     )
   })
 
-/** Writes to the table wait; reads do not. */
+/** Blocks writes to the table, but not reads. */
 async function lockTable({ database }: Stack, table: string): Promise<{ release(): Promise<void> }> {
   let release = () => {}
   const released = new Promise<void>((resolve) => {
@@ -180,7 +180,7 @@ async function endedRound(stack: Stack, uuid: string): Promise<Ended> {
   }
 }
 
-/** What every round looks like that was taken up once and ended well. */
+/** The expected result of a round that was taken over once and ended well. */
 export const taken = (signal: EndSignal) => ({
   in_flight: false,
   status: 'completed',
@@ -193,6 +193,6 @@ export const taken = (signal: EndSignal) => ({
 
 export const sessionFolder = ({ config }: Stack, uuid: string) => join(config.paths.upload_folder, uuid)
 
-/** Commits of a session's branch that the default branch does not have. */
+/** Lists the commits of a session's branch that the default branch does not have. */
 export const commitsOn = async (stack: Stack, repo_uri: string, branch: string) =>
   Number(await stack.git(repo_uri, 'rev-list', '--count', `main..${branch}`))

@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome']
 
-/** The path of the browser. Errors: none is installed. */
+/** Returns the path of the browser. Errors: none is installed. */
 export async function findChromium(env: NodeJS.ProcessEnv = process.env): Promise<string> {
   const candidates = env.CHROMIUM
     ? [env.CHROMIUM]

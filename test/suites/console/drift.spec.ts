@@ -5,7 +5,7 @@ import { readSession, resetSample, runExample, waitForEnd } from './world.ts'
 const FLOW_LOGS = 'terraform_data.flow_logs'
 const TUNNEL = 'terraform_data.office_tunnel'
 
-// All of them work on one sample.
+// All of them use one sample.
 test.describe.configure({ mode: 'serial' })
 
 let previewed = ''
@@ -20,7 +20,7 @@ const entry = (page: Page, address: string) => page.getByRole('article', { name:
 const roundOf = (page: Page, id: string, number: number) =>
   expect(page).toHaveURL(new RegExp(`/sessions/${id}/?\\?round=${number}$`))
 
-/** Answers the report of a session with another document. */
+/** Replaces the report of a session with another document. */
 async function withReport(page: Page, request: APIRequestContext, id: string, report: object): Promise<void> {
   const { url } = (await readSession(request, id)).rounds[0]?.reports[0] ?? { url: '' }
   const { pathname } = new URL(url)

@@ -2,18 +2,18 @@ import AxeBuilder from '@axe-core/playwright'
 import { test as base, expect, type Page } from '@playwright/test'
 
 interface Fixtures {
-  /** What a page wrote to its console as an error, and what it threw. Every test ends with none. */
+  /** Errors that a page threw or wrote to its console. Every test must end without any. */
   faults: string[]
 }
 
-/** The tests of the console: each fails when its page throws, or when the policy of the page refuses something. */
+/** The tests of the console. Each fails if its page throws, or if the page's policy refuses something. */
 export const test = base.extend<Fixtures>({
   faults: [
     async ({ page }, use) => {
       const faults: string[] = []
       page.on('pageerror', (error) => faults.push(String(error)))
       page.on('console', (message) => {
-        // A refused request is an answer, which the screens show; the browser logs it as an error of its own.
+        // The screens show a refused request, but the browser also logs it as an error.
         if (message.type() === 'error' && !/Failed to load resource|net::ERR/.test(message.text()))
           faults.push(message.text())
       })
@@ -27,7 +27,7 @@ export { expect }
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
-/** Holds the page against WCAG 2.2 AA, in both themes. */
+/** Checks the page against WCAG 2.2 AA, in both themes. */
 export async function expectAccessible(page: Page): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })

@@ -4,7 +4,7 @@ import { expect, expectAccessible, test } from './fixtures.ts'
 import { runExample } from './world.ts'
 
 let made: Promise<string> | undefined
-/** A session with a plan; what the plan says is handed in by each test. */
+/** Opens a session with a plan, whose document each test replaces. */
 const sessionWithPlan = (request: APIRequestContext) =>
   (made ??= runExample(request, 'generate').then(({ uuid }) => uuid))
 
@@ -27,7 +27,7 @@ const resource = (address: string, depends_on: string[] = [], more: object = {})
   ...more,
 })
 
-/** Opens the graph of a plan that has these resources. */
+/** Opens the graph of a plan with these resources. */
 async function openGraph(page: Page, request: APIRequestContext, resources: object[], search = ''): Promise<void> {
   const body = { schema_version: 1, summary: {}, targets: [], resources } as unknown as PlanDocument
   await page.route(/\/plans\/[^/]+\.json/, (route) =>

@@ -56,7 +56,7 @@ test('where messages are switched off it says so, and what to do', async ({ page
   await page.goto('/console/help')
   await subject(page).fill(SUBJECT)
   await body(page).fill(BODY)
-  // The embedded stack has no such service: this is its own answer.
+  // The embedded stack has no such service and says so.
   await send(page)
   await expect(page.getByText('Messages are disabled')).toBeVisible()
   await expect(page.getByRole('button', { name: 'Copy the question' })).toBeVisible()

@@ -8,7 +8,7 @@ const QUEUES = ['invoices-dead-letter', 'invoices-incoming'].map(
 )
 const TABLE = 'arn:aws:dynamodb:eu-central-1:123456789012:table/invoices'
 
-// All of them work on one sample.
+// All of them use one sample.
 test.describe.configure({ mode: 'serial' })
 
 let previewed = ''
@@ -17,7 +17,7 @@ const open = (page: Page, id: string) => page.goto(`/console/sessions/${id}/impo
 const inventory = (page: Page) => page.getByRole('region', { name: 'Inventory of the scope' })
 const result = (page: Page) => page.getByRole('region', { name: /^Result of round/ })
 
-/** Answers the inventory of a session with another document; null: the store refuses it. */
+/** Replaces the inventory of a session with another document; null makes the store refuse it. */
 async function withInventory(page: Page, request: APIRequestContext, id: string, document: object | null) {
   const { pathname } = new URL((await readSession(request, id)).rounds[0]?.previews[0]?.url ?? '')
   const headers = { 'access-control-allow-origin': '*' }

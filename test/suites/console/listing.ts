@@ -13,11 +13,11 @@ const ME: User = {
 export const answer = (route: Route, body: unknown, status = 200) =>
   route.fulfill({ status, headers: JSON_TYPE, body: JSON.stringify(body) })
 
-/** Whoever is signed in has this role in the panel, as far as the page can tell. */
+/** Makes the page believe that the user has this panel role. */
 export const signInAs = (page: Page, panel_role: User['panel_role']) =>
   page.route('**/api/v1/users/me', (route) => answer(route, { ...ME, panel_role }))
 
-/** A session as a list has it. `index` tells it apart. */
+/** Makes a session in the form of a list. `index` distinguishes it. */
 export const listed = (index: number, changes: Partial<SessionSummary> = {}): SessionSummary => ({
   uuid: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
   username: 'ada@example.org',

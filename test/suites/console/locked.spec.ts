@@ -81,7 +81,7 @@ test('empty, in error and refused: each says what to do', async ({ page }) => {
   await page.getByRole('button', { name: 'Try again' }).first().click()
   const card = page.getByRole('article')
   await expect(card.getByRole('heading')).toHaveText('<img src=x onerror=alert(1)>⟨U+202E⟩evil')
-  // The session does not exist: its reasons cannot be read, and the platform refuses to unlock it.
+  // The session does not exist, so its reasons cannot be read, and the platform refuses to unlock it.
   await expect(card.getByText('The reasons could not be read')).toBeVisible({ timeout: 15_000 })
   await card.getByRole('button', { name: 'Unlock…' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Unlock', exact: true }).click()

@@ -3,10 +3,10 @@ import { EXAMPLES, type ExampleName } from '../../../dev/scripted-model/examples
 import { expect, test } from './fixtures.ts'
 import { exampleBody, readSession, resetSample, waitForEnd } from './world.ts'
 
-// The samples have one state each, so these rounds go one after the other.
+// The samples have one state each, so these rounds run one after the other.
 test.describe.configure({ mode: 'serial', timeout: 240_000 })
 
-/** Fills in the form of the first screen, sends it, and answers the id of the session that opens. */
+/** Fills in the form of the first screen, sends it, and returns the id of the session that opens. */
 async function ask(page: Page, request: APIRequestContext, name: ExampleName, card?: string): Promise<string> {
   const body = await exampleBody(request, name)
   await page.goto('/console/')

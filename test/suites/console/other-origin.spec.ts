@@ -9,7 +9,7 @@ let platform: Platform
 let server: Server
 let url: string
 
-/** A host that only knows files: the built folder at `/console/`, the page for every other address below it. */
+/** Starts a static host: the built folder at `/console/`, the page for every other address below it. */
 test.beforeAll(async () => {
   const files = await readConsoleFiles(DIST)
   server = createServer((request, response) => {

@@ -11,7 +11,7 @@ export default defineConfig({
   reporter: [['list']],
   workers: 2,
   projects: [
-    // These give the samples their past again, so they go one after the other.
+    // These reset the history of samples, so they run one after the other.
     { name: 'samples', testMatch: SAMPLES, workers: 1 },
     { name: 'screens', testMatch: '*.spec.ts', testIgnore: SAMPLES },
   ],
@@ -26,7 +26,7 @@ export default defineConfig({
     screenshot: 'only-on-failure',
     launchOptions: {
       executablePath: CHROMIUM,
-      // Chromium's own sandbox refuses to run as root; every other user has it.
+      // Chromium's sandbox does not run as root.
       args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
     },
   },

@@ -10,7 +10,7 @@ test.describe.configure({ mode: 'serial' })
 
 let made = ''
 
-/** The default branch of the sample repository. What is merged into it would be there for every later test. */
+/** Reads or changes the default branch of the sample repository, where merges would remain for later tests. */
 function mainBranch(...change: string[]): string {
   const folder = process.env.CONSOLE_DATA
   if (!folder) throw new Error('CONSOLE_DATA has to name the data folder of the stack')

@@ -22,7 +22,7 @@ const open = (page: Page, part: 'code' | 'report' | 'compliance', more = '') =>
 
 const HEADERS = { 'access-control-allow-origin': '*', 'access-control-expose-headers': '*' }
 
-/** Hands in another document in the place of an artifact. */
+/** Replaces an artifact with another document. */
 const answer = (page: Page, path: string, body: string, headers: Record<string, string> = {}) =>
   page.route(path, (route) => route.fulfill({ body, headers: { ...HEADERS, ...headers } }))
 const answerDiff = (page: Page, body: string) =>
@@ -31,7 +31,7 @@ const answerJson = (page: Page, path: string, document: unknown) => answer(page,
 
 const lines = (count: number, sign = ' ') =>
   Array.from({ length: count }, (_, index) => `${sign}  argument_${index} = ${index}`).join('\n')
-/** Line 61 changes; the rest stays. */
+/** Only line 61 changes. */
 const LONG_DIFF = `diff --git outputs.tf outputs.tf
 --- outputs.tf
 +++ outputs.tf

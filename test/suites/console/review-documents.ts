@@ -51,7 +51,7 @@ export function planDocument(resources: PlannedResource[], given: Partial<PlanDo
   }
 }
 
-/** Answers the document of a session's plan with another one. */
+/** Replaces the document of a session's plan. */
 export async function servePlan(page: Page, session: Session, document: unknown): Promise<void> {
   const url =
     session.rounds.flatMap(({ plans }) => plans.flatMap(({ document_url }) => document_url ?? [])).at(-1) ?? ''
@@ -60,7 +60,7 @@ export async function servePlan(page: Page, session: Session, document: unknown)
   )
 }
 
-/** Answers a session with what a test makes of it. */
+/** Changes a session on its way to the page. */
 export async function serveSession(page: Page, session: Session): Promise<void> {
   await page.route(
     (url) => url.pathname.endsWith('/api/v1/sessions') && url.searchParams.get('id') === session.uuid,

@@ -21,7 +21,7 @@ const frames = (events: object[]): string =>
   events.map((event) => `id: ${(event as { id: number }).id}\ndata: ${JSON.stringify(event)}\n\n`).join('')
 const sse = (body: string) => ({ status: 200, contentType: 'text/event-stream', body })
 
-/** Hands the page another session than the API does. */
+/** Changes a session on its way to the page. */
 async function changeSession(page: Page, change: (session: Session) => void): Promise<void> {
   await page.route('**/api/v1/sessions?*', async (route) => {
     const response = await route.fetch()
@@ -31,7 +31,7 @@ async function changeSession(page: Page, change: (session: Session) => void): Pr
   })
 }
 
-/** The round seems to run: it has no end, and the streams say what is given. */
+/** Makes a round seem to run: it has no end, and its streams give these events. */
 async function pretendToRun(page: Page, activity: object[] = []): Promise<void> {
   await changeSession(page, (session) => {
     session.in_flight = true
@@ -48,7 +48,7 @@ async function pretendToRun(page: Page, activity: object[] = []): Promise<void> 
 }
 
 test('a round is followed live from its start to its end', async ({ page, request }) => {
-  // The console stands already when the round begins, because a recorded round takes two seconds.
+  // The console is open before the round begins, because a recorded round takes two seconds.
   await page.goto(`/console/sessions/${finished.uuid}`)
   await page.getByRole('heading', { name: 'Review and report' }).waitFor()
   const id = await begin(request, 'generate')
@@ -188,7 +188,7 @@ test('a stop that comes too late says so', async ({ page }) => {
   await expectAccessible(page)
   await page.getByRole('button', { name: 'Cancel' }).click()
   await expect(page.getByRole('dialog')).toBeHidden()
-  // While a round runs, one can write, and is told why not to send.
+  // While a round runs, the user can write and sees why nothing can be sent.
   await page.getByRole('textbox', { name: 'Next request' }).fill('Something more')
   await expect(page.getByText('A round is running. You can write the next request now')).toBeVisible()
 })
@@ -301,7 +301,7 @@ test('5,000 events and 20,000 lines of output stay smooth', async ({ page }) => 
   const output = page.getByRole('region', { name: 'Engine output' })
   await expect(output).toContainText('line number 19999')
   expect(await output.locator('*').count()).toBeLessThan(300)
-  // The reader goes to the beginning, stays there, and comes back by the button.
+  // The user scrolls to the beginning, stays there, and returns with the button.
   await output.evaluate((box) => box.scrollTo({ top: 0 }))
   await output.scrollIntoViewIfNeeded()
   await page.getByRole('button', { name: 'Jump to the end' }).click()

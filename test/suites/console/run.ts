@@ -24,7 +24,7 @@ Environment
   CONSOLE_DATA   data folder of that stack
   CONSOLE_PICTURES  true: the pictures of docs/console are made anew`
 
-/** The sessions that more than one file of tests looks at. */
+/** The sessions that several files of tests use. */
 const SHARED = ['generate', 'exhausted', 'blocked', 'full-drift', 'import-preview'] as const
 
 async function main(args: string[]): Promise<number> {
@@ -47,7 +47,7 @@ async function main(args: string[]): Promise<number> {
     }
     process.env.CONSOLE_DATA = folder
     const api = await request.newContext({ baseURL: stack.url })
-    // What several files look at is made once, before any of them gives a sample its past again.
+    // Sessions for several files are made first, before any file resets a sample.
     for (const name of SHARED) await findOrRunExample(api, name)
     return await play(args, { CHROMIUM: chromium, CONSOLE_URL: stack.url, CONSOLE_DATA: folder })
   } finally {

@@ -5,12 +5,12 @@ import type { ExampleName } from '../../../dev/scripted-model/examples.ts'
 import { expect, expectAccessible, test } from './fixtures.ts'
 import { findOrRunExample } from './world.ts'
 
-/** Pictures change with every run, so those of the documentation are only made when they are asked for. */
+/** Screenshots change with every run, so those of the documentation are made on request only. */
 const LOOKED_AT = join(import.meta.dirname, '../../../.platform/console-pictures')
 const PICTURES = process.env.CONSOLE_PICTURES ? join(import.meta.dirname, '../../../docs/console') : LOOKED_AT
 
 interface Screen {
-  /** Of its picture in `docs/console/`. */
+  /** File name of the screenshot in `docs/console/`. */
   name: string
   /** Below `/console/`; `{session}` stands for the session of the example. */
   path: string
@@ -64,7 +64,7 @@ async function takePicture(page: Page, folder: string, name: string): Promise<vo
   await page.screenshot({ path: join(folder, `${name}.png`) })
 }
 
-/** Waits until nothing is being loaded any more. */
+/** Waits until nothing is loading. */
 async function settle(page: Page): Promise<void> {
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
   await page.waitForLoadState('networkidle', { timeout: 5_000 }).catch(() => {})

@@ -11,7 +11,7 @@ let applied = ''
 const open = (page: Page, id: string) => page.goto(`/console/sessions/${id}/seal`)
 const checks = (page: Page) => page.getByRole('list', { name: 'Checks of the saved plan' }).getByRole('listitem')
 
-/** Changes what the API says about the session. */
+/** Changes the session in answers of the API. */
 async function changeSession(page: Page, request: APIRequestContext, change: (session: Session) => object) {
   await page.route(/\/api\/v1\/sessions\?/, async (route) => {
     const session = await (await request.get(new URL(route.request().url()).toString())).json()
@@ -19,7 +19,7 @@ async function changeSession(page: Page, request: APIRequestContext, change: (se
   })
 }
 
-/** Hands in another document in the place of an artifact. */
+/** Replaces an artifact with another document. */
 const handIn = (page: Page, path: RegExp, json: unknown) =>
   page.route(path, (route) => route.fulfill({ json, headers: { 'access-control-allow-origin': '*' } }))
 

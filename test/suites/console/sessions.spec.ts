@@ -196,7 +196,7 @@ test('a list of 10,000 sessions scrolls to its end without reading all of it', a
   expect(reads).toBeLessThan(30)
 })
 
-/** How long frames take while the page scrolls by so many pixels in each. */
+/** Measures the times between frames while the page scrolls by this many pixels in each. */
 function measureFrames(page: Page, step: number): Promise<string> {
   return page.evaluate(async (pixels) => {
     const found: number[] = []

@@ -5,7 +5,7 @@ import { readSession } from './world.ts'
 
 const option = (page: Page) => page.getByRole('checkbox', { name: 'Notify me when a round ends' })
 
-/** Stands in for what the browser answers, because a headless one asks nobody. */
+/** Mocks the browser's permission prompt, which a headless browser does not show. */
 const answerPermission = (page: Page, before: string, after: string) =>
   page.addInitScript(
     ([first, then]: [string, string]) => {

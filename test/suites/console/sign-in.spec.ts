@@ -7,7 +7,7 @@ import { AUDIENCE, CLIENT_ID, type Issuer } from './sign-in/issuer.ts'
 import { type Platform, startPlatform } from './sign-in/platform.ts'
 import { startIssuer } from './sign-in/provider.ts'
 
-/** A provider of another project, which `npm run world -- --only oidc` builds; without it, the one from npm. */
+/** An independent provider, which `npm run world -- --only oidc` builds; without it, the one from npm. */
 const FOREIGN = process.env.SIGN_IN_ISSUER ?? ''
 
 let platform: Platform
@@ -78,7 +78,7 @@ test('renews a token by the refresh token', async ({ page }) => {
   expect(asked('GET /auth')).toBe(1)
   await page.getByRole('link', { name: 'Sessions' }).click()
   await page.getByRole('link', { name: 'Help' }).click()
-  // A token that lives for half a minute is no reason to ask at every request.
+  // A token that is valid for half a minute must not be renewed at every request.
   expect(asked('POST /token')).toBe(2)
 })
 
@@ -166,7 +166,7 @@ test('tells that the provider is away, and signs in once it is back', async ({ p
   await page.goto(`${platform.url}/console/sessions`)
   await button(page, 'Sign in').click()
   await expect(page.getByRole('alert')).toHaveText(`The identity provider (${issuer.url}) does not answer.`)
-  // The browser's own words for an answer that it may not read.
+  // The browser's own error for an answer that it may not read.
   for (const fault of faults.splice(0)) expect(fault).toContain('CORS policy')
   issuer.down = false
   await button(page, 'Sign in').click()
@@ -179,7 +179,7 @@ for (const hours of [-5, 5])
     await signIn(page, 'sessions')
     await page.reload()
     await expect(page.getByRole('banner').getByRole('button', { name: 'Sign out' })).toBeVisible()
-    // Somebody sets it right while the page is open: the token looks expired, or good for hours.
+    // The clock is corrected while the page is open, so the token looks expired, or valid for hours.
     await page.clock.setSystemTime(Date.now() + 2 * hours * 3_600_000)
     await page.getByRole('link', { name: 'Help' }).click()
     await page.reload()

@@ -13,7 +13,7 @@ const scope = (page: Page) => page.getByRole('textbox', { name: 'Scope' })
 const cloud = (page: Page) => page.getByRole('combobox', { name: 'Cloud' })
 const send = (page: Page) => page.getByRole('button', { name: 'Send request' })
 
-/** Fills in a place that the embedded stack knows, with a sentence of the test. */
+/** Fills in a place in the embedded stack, with a sentence of the test. */
 async function fill(page: Page, q = SENTENCE) {
   const { repo_uri, scope_id } = await exampleBody(page.request, 'generate')
   await page.goto('/console/')
@@ -24,7 +24,7 @@ async function fill(page: Page, q = SENTENCE) {
   await expect(page.getByText('You have permission to work here.')).toBeVisible()
 }
 
-/** Answers the calls that would open a session, and keeps them. */
+/** Refuses the calls that would open a session, and records them. */
 async function refuse(page: Page, answer: { status: number; json?: unknown }, wait = 0) {
   const sent: Request[] = []
   await page.route(`${API}/iac/*`, async (route) => {
@@ -60,7 +60,7 @@ test('Control and Enter send from the sentence, once', async ({ page }) => {
   await sentence(page).focus()
   await page.keyboard.press('Control+Enter')
   await page.keyboard.press('Control+Enter')
-  // A person can click what a program would wait for.
+  // A person can click before a program would.
   await page.getByRole('button', { name: 'Sending' }).click({ force: true })
   await expect(page.getByRole('alert')).toContainText('Later.')
   expect(sent).toHaveLength(1)

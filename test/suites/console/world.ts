@@ -7,7 +7,7 @@ import { EXAMPLES, type Example, type ExampleName } from '../../../dev/scripted-
 const SCOPE = '123456789012'
 const API = '/api/v1'
 
-/** The body of a recorded request, as the API takes it. */
+/** Returns the body of a recorded request, as the API accepts it. */
 export async function exampleBody(request: APIRequestContext, name: ExampleName) {
   const { request: q, sample, iac_path, is_partial, preview, route }: Example = EXAMPLES[name]
   const config = await (await request.get('/console/config.json')).json()
@@ -24,7 +24,9 @@ export async function exampleBody(request: APIRequestContext, name: ExampleName)
   }
 }
 
-/** Gives the sample repository of a mode the past that the mode needs. Only one test at a time may work on a sample. */
+/**
+ * Resets the sample repository of a mode to the history that the mode needs. Only one test at a time may use a sample.
+ */
 export async function resetSample(request: APIRequestContext, name: ExampleName): Promise<void> {
   const folder = process.env.CONSOLE_DATA
   if (!folder) throw new Error('CONSOLE_DATA has to name the data folder of the stack')
@@ -34,13 +36,13 @@ export async function resetSample(request: APIRequestContext, name: ExampleName)
   if (root) await states.reset(root)
 }
 
-/** Runs a recorded request to its end and answers the session. */
+/** Runs a recorded request to its end and returns the session. */
 export async function runExample(request: APIRequestContext, name: ExampleName): Promise<Session> {
   const { route }: Example = EXAMPLES[name]
   return runRound(request, route, await exampleBody(request, name))
 }
 
-/** Asks for a round of any kind and waits for its end. */
+/** Starts a round of any kind and waits for its end. */
 export async function runRound(request: APIRequestContext, route: string, body: object): Promise<Session> {
   const answer = await request.post(`${API}/iac/${route}`, { data: body })
   if (answer.status() !== 202) throw new Error(`${answer.status()}: ${await answer.text()}`)
@@ -63,7 +65,7 @@ export async function waitForEnd(request: APIRequestContext, id: string): Promis
   }
 }
 
-/** The id of a session in which a recorded request has been worked on; runs it when there is none yet. */
+/** Returns the id of a session that ran a recorded request; runs it if there is none. */
 export async function findOrRunExample(request: APIRequestContext, name: ExampleName): Promise<string> {
   const { request: q }: Example = EXAMPLES[name]
   const list = await request.get(`${API}/sessions/list`, { params: { search: q, page_size: 20 } })

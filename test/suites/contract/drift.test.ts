@@ -31,7 +31,7 @@ const IN_SYNC = 'No drift found; the targeted infrastructure is synchronized.'
 const KEYS = ['remediated_resources', 'status', 'summary', 'unreconciled_drift', 'whitelisted_exceptions']
 const messages = (session: Awaited<ReturnType<World['first']>>) =>
   session.rounds[0]?.statuses.map(({ message }) => message)
-/** Drifted until the generator wrote. */
+/** Makes a plan that has drift until the generator has written. */
 const mended = () => {
   world.sidecar.script = ({ kind }) =>
     kind === 'show' ? { stdout: JSON.stringify(world.sidecar.of('plan').length > 1 ? EMPTY_PLAN : DRIFTED) } : undefined

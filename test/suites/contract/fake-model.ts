@@ -29,11 +29,11 @@ export interface Call {
   model: string
   /** Names of the offered tools. */
   tools: string[]
-  /** The contract's tool among them; null for plain text and for tools the contract does not know. */
+  /** The contract's tool among them; null for plain text and for tools outside the contract. */
   sentinel: Sentinel | null
   messages: Message[]
   parameters: Record<string, unknown>
-  /** Of this sentinel, from 1. */
+  /** Number of the call of this sentinel, from 1. */
   number: number
   text: string
 }
@@ -47,15 +47,18 @@ export type Reply =
 
 interface Behaviour {
   calls: Call[]
-  /** Answers by sentinel; without one the usual. */
+  /** Answers by sentinel. The default is a good answer. */
   on: Partial<Record<Sentinel, (call: Call) => Reply | undefined>>
-  /** Chains that the contract does not know. */
+  /** The answer to chains outside the contract. */
   unknown: 'nonsense' | 'refused' | 'broken' | 'silent' | 'filled'
   with_usage: boolean
 }
 export interface FakeModel extends Running, Behaviour {
   of(sentinel: Sentinel | null): Call[]
-  /** Splitter, the two filters of drift, the import filter: one sentinel, told apart by the tools beside it. */
+  /**
+   * Lists the calls of splitter, drift filters and import filter, which share a sentinel and differ in the tools beside
+   * it.
+   */
   decomposed(kind: 'splitter' | 'reconciliation' | 'sole'): Call[]
   reset(): void
 }
@@ -123,7 +126,7 @@ const USUAL: Record<Sentinel, (call: Call) => Reply> = {
   }),
 }
 
-/** A server of chat completions that knows the contract's chains and nothing else. */
+/** Starts a chat-completions server that knows only the contract's chains. */
 export async function startFakeModel(): Promise<FakeModel> {
   const failure = (status: number, message: string): ServerAnswer => ({ status, body: { error: { message } } })
   const respond = async (request: ServerRequest): Promise<ServerAnswer> => {
@@ -198,7 +201,7 @@ interface Schema {
   items?: Schema
 }
 
-/** A call of every tool with something for each of its parameters. */
+/** Calls every tool with a value for each of its parameters. */
 const filledCalls = (tools: unknown) =>
   (tools as { function: { name: string; parameters: Schema } }[]).map(({ function: { name, parameters } }, index) => ({
     id: `call_${index}`,

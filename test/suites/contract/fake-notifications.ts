@@ -11,13 +11,13 @@ export interface Notification {
 }
 export interface FakeNotifications extends Running {
   received: Notification[]
-  /** What is answered, or nothing at all. */
+  /** The answer to requests, or none. */
   answer: 202 | 500 | 'nothing'
 }
 
 const KEYS = ['kind', 'severity', 'subject', 'body', 'audience', 'links', 'context']
 
-/** Records what it gets; a body that breaks the contract is not recorded but refused. */
+/** Starts a sidecar that records its requests. A body that breaks the contract is refused and not recorded. */
 export async function startFakeNotifications(): Promise<FakeNotifications> {
   const respond = async (request: ServerRequest): Promise<ServerAnswer> => {
     const body = (await jsonOf(request)) as Notification & Record<string, unknown>

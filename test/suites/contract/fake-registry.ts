@@ -12,7 +12,7 @@ export interface FakeRegistry extends Running {
   traces: Buffer[]
 }
 
-/** Prompt registry and collector as deployments bring them along: four routes, tags answered without a body. */
+/** Starts prompt registry and collector as deployments have them: four routes, with empty answers to tags. */
 export async function startFakeRegistry(): Promise<FakeRegistry> {
   const versions = new Map<string, { id: string; model_name: unknown; template: unknown }>()
   const respond = async (request: ServerRequest): Promise<ServerAnswer> => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Running, ServerAnswer, ServerRequest } from '../../../dev/server.ts'
 import { jsonOf, startFake } from './http.ts'
 
-/** Kinds of jobs that every sidecar has; nothing else is served. */
+/** Kinds of jobs that every sidecar has. Only these are served. */
 export type Kind =
   | 'init'
   | 'validate'
@@ -38,12 +38,10 @@ export interface Body {
 export interface Submission {
   kind: Kind
   body: Body
-  /** Of this kind, from 1. */
+  /** Number of the job of this kind, from 1. */
   number: number
 }
-/**
- * What becomes of a job: an engine result, a fault of the service, or nothing, because it is forgotten or never ends.
- */
+/** End of a job: an engine result, a fault of the service, or none, because the job is forgotten or never ends. */
 export type Outcome =
   | { exit_code?: number; stdout?: string; stderr?: string }
   | { fault: number; detail: string }
@@ -52,16 +50,16 @@ export type Outcome =
 
 interface Behaviour {
   submissions: Submission[]
-  /** Requests for anything that the contract does not have. */
+  /** Requests outside of the contract. */
   unknown_routes: string[]
   polls: number
-  /** Polls that say `running` before the end. */
+  /** Number of polls with `running` before the end. */
   busy_polls: number
-  /** Whether `plan` leaves a file behind. */
+  /** True if `plan` leaves a file behind. */
   touches_disk: boolean
-  /** What `show` answers. */
+  /** The answer of `show`. */
   plan: unknown
-  /** Undefined: what usually happens. */
+  /** Undefined means a successful job. */
   script: (submission: Submission) => Outcome | undefined
 }
 export interface FakeSidecar extends Running, Behaviour {
@@ -89,7 +87,7 @@ interface Job {
   created_at: string
 }
 
-/** The sidecar as somebody who knows nothing but the contract would write it: no additions, no held answers. */
+/** Starts a sidecar that is written from the contract alone: no additions, no held answers. */
 export async function startFakeSidecar(token: string): Promise<FakeSidecar> {
   const jobs = new Map<string, Job>()
   const fake: FakeSidecar = {

@@ -88,7 +88,7 @@ describe('a generate round', () => {
     expect(lastMessage(session)).toBe('GENERATE')
     expect(world.sidecar.kinds().slice(0, 4)).toEqual(['init', 'validate', 'plan', 'show'])
     expect(world.sidecar.of('plan')[0]?.body.targets).toEqual(['aws_s3_bucket.logs'])
-    // The whole root beside the targets goes to a file of its own, so that the reviewed plan stays.
+    // The plan of the whole root goes to a file of its own, which keeps the reviewed plan.
     expect(world.sidecar.of('plan').filter(({ body }) => body.plan_file === 'session.plan')).toHaveLength(1)
     expect(session.rounds[0]?.plans.at(0)?.targets).toEqual(['aws_s3_bucket.logs'])
     expect(keysOf(await document(session.rounds[0]?.reports[0])).sort()).toEqual(keysOf(GENERATE_REPORT).sort())

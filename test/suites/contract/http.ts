@@ -1,6 +1,6 @@
 import { type Running, type ServerAnswer, type ServerRequest, startServer } from '../../../dev/server.ts'
 
-/** A fake on a free port. What it throws is its answer, with status 500. */
+/** Starts a fake on a free port. It answers its own exceptions with status 500. */
 export const startFake = (respond: (request: ServerRequest) => Promise<ServerAnswer>): Promise<Running> =>
   startServer({
     maxBodyBytes: 64 * 1024 * 1024,

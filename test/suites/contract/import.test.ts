@@ -26,7 +26,7 @@ const KEYS = [
   'status',
   'summary',
 ]
-/** An account with these resources, of which the state has one. */
+/** Makes an account with these resources, one of which is in the state. */
 const account = (...ids: string[]) => {
   world.sidecar.script = ({ kind }) => {
     if (kind === 'scope_resource_ids') return { stdout: JSON.stringify(ids) }

@@ -51,15 +51,15 @@ export interface World {
   notifications: FakeNotifications
   upload_folder: string
   repository(files?: Record<string, string>): Promise<string>
-  /** Absolute path of the bare repository behind an address. */
+  /** Returns the absolute path of the bare repository behind an address. */
   pathOf(repository: string): string
   call(method: string, path: string, body?: unknown): Promise<Response>
   /** Sends a request and waits for the end of its round. */
   run(mode: 'generate' | 'drift' | 'import' | 'apply', body: Record<string, unknown>): Promise<Session>
-  /** A first request with the usual fields. */
+  /** Makes a first request with the usual fields. */
   first(mode: 'generate' | 'drift' | 'import', body?: Record<string, unknown>): Promise<Session>
   session(id: string): Promise<Session>
-  /** What the notifications sidecar has, once there are so many: that of a failed round may come after its end. */
+  /** Returns the sidecar's notifications once there are so many. That of a failed round may come after its end. */
   notified(count: number): Promise<Notification[]>
   reset(): void
   close(): Promise<void>
@@ -71,12 +71,12 @@ export interface Options {
   iac?: Record<string, unknown>
   storage?: Record<string, unknown>
   document?: Record<string, unknown>
-  /** Variables that name the model's server; default is those of `openai`. */
+  /** Makes the variables that name the model's server; default is those of `openai`. */
   model_variables?: (url: string) => Record<string, string>
   notifications?: boolean
 }
 
-/** Core and worker as processes, with fakes that know nothing but the contract around them. */
+/** Starts core and worker as processes, surrounded by fakes that know only the contract. */
 export async function startWorld(options: Options = {}): Promise<World> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'contract-only-')))
   const upload_folder = join(folder, 'workspaces')
@@ -205,7 +205,7 @@ export async function startWorld(options: Options = {}): Promise<World> {
   }
 }
 
-/** A world for the tests of a file or a `describe`, its fakes as new before each of them. */
+/** Provides a world for the tests of a file or a `describe`, with its fakes reset before each of them. */
 export function provideWorld(options: Options = {}): World {
   const world = startOnce(() => startWorld(options))
   beforeEach(() => world.reset())
@@ -225,7 +225,7 @@ async function ended(session: World['session'], id: string): Promise<Session> {
   }
 }
 
-/** The statuses of a round with repetitions in a row told once. */
+/** Lists the statuses of a round without repetitions in a row. */
 export const course = (round: Round | undefined): string[] =>
   (round?.statuses ?? []).map(({ status }) => status).filter((status, index, all) => status !== all[index - 1])
 
@@ -251,14 +251,14 @@ export async function metadata(artifact: Artifact | undefined): Promise<Record<s
   )
 }
 
-/** All keys of a document and of what it holds, lists by their first entry. */
+/** Lists all keys of a document and its parts. Lists count by their first entry. */
 export function keysOf(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) return value.length > 0 ? keysOf(value[0], `${path}[]`) : []
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, inner]) => [`${path}.${key}`, ...keysOf(inner, `${path}.${key}`)])
 }
 
-/** One entry of `resource_changes` with as little as the contract names. */
+/** Makes a `resource_changes` entry with only the fields of the contract. */
 export const change = (
   address: string,
   actions: string[],

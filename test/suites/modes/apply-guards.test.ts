@@ -24,7 +24,7 @@ const stack = startOnce(startStack)
 const ANOTHER =
   'runner failed: The pinned plan is not the reviewed one, so it is not applied; run a generate round before applying.'
 
-/** Another plan of the same session, as an earlier round made it. */
+/** Makes another plan of the same session, as from an earlier round. */
 const third = () => ({
   task_complete: [write('third.tf', ADDED.replace('second', 'third')), done('Added a third greeting.')],
   generate_engine_targets: targets('terraform_data.second', 'terraform_data.third'),
@@ -241,7 +241,7 @@ describe('a lock that is set after the request was accepted', () => {
     const context = contextOf(stack)
     const { uuid } = await sessionWithPlan(stack, context)
     const { iac } = context
-    // The last question before the intent.
+    // The last model call before the intent check.
     const engine: typeof iac.engine = async (signal) => {
       await setLock(context, uuid, true)
       return await iac.engine(signal)

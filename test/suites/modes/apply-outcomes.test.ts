@@ -28,7 +28,7 @@ import { engineBeside, firstRound, nextRound, planPath, startStack } from './sta
 
 const stack = startOnce(startStack)
 
-/** Plans, and fails when it is applied: after `second` was made. */
+/** Plans, but fails to apply: after `second` was created. */
 const FAILING = `${ADDED}
 resource "terraform_data" "third" {
   input      = "three"
@@ -113,7 +113,7 @@ describe('an apply that the engine ends with an error', () => {
   it('failed while another run holds the lock of the state, and says so', async () => {
     const context = contextOf(stack)
     const { uuid, repo_uri } = await sessionWithPlan(stack, context)
-    // Taken at the last moment, after the platform looked.
+    // The lock is taken at the last moment, after the platform's check.
     const unseen = { get: async () => Promise.reject(notFound('Object not found')) }
     const state = createObjectStore(
       { ...context.config.storage, bucket: context.config.storage.engine_state_bucket },
@@ -280,7 +280,7 @@ describe('after the engine has applied', () => {
 })
 
 describe('a fault of the sidecar', () => {
-  /** An engine that may still work keeps its directory; one that has ended leaves no plan and no keys behind. */
+  /** The directory of an engine that may still work is kept. One whose engine has ended has neither plan nor keys. */
   const IN_USE = [expect.stringMatching(/^ended-/)]
   it.each<[string, (iac: IacClient) => Partial<IacClient>, string, unknown[]]>([
     [
@@ -324,7 +324,7 @@ describe('a fault of the sidecar', () => {
     expect(report?.execution_summary).toContain('It is not known what this apply changed')
     expect(report?.execution_summary).toContain(text)
     expect(report?.recommendations[0]).toContain('terraform_data.second')
-    // The frame tells of the failed round; nothing is told twice.
+    // The frame notifies of the failed round, and nothing is sent twice.
     expect(sent).toEqual([])
     expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)
     expect(readdirSync(dirname(planPath(stack, uuid)))).toEqual(left)

@@ -31,7 +31,7 @@ beforeEach(async () => {
   }
   context = contextOf(stack, { queue })
   repo_uri = await stack.repository({ 'main.tf': MAIN })
-  // Scripts count their calls: each session has a model of its own.
+  // Scripts count their calls, so each session has its own model.
   first = (await firstRound(stack, contextOf(stack, { queue }), { repo_uri })).uuid
   second = (await firstRound(stack, contextOf(stack, { queue }), { repo_uri })).uuid
   for (const session_uuid of [first, second])
@@ -49,7 +49,7 @@ const roundOf = async (uuid: string) => {
   return row
 }
 
-/** Runs the first session's apply; `meanwhile` runs while the engine works for it. */
+/** Runs the first session's apply; `meanwhile` runs while its engine works. */
 async function applyFirst(meanwhile: () => Promise<void>) {
   const { iac } = context
   const wait: IacClient['wait'] = async (job_id, options) => {
@@ -69,7 +69,7 @@ describe('two sessions that apply to the same infrastructure', () => {
       expect(await roundOf(second)).toMatchObject({ parked: true, attempts: 1, handed_back: 1, held: true })
       expect(await leftOfPlan(stack, second)).toEqual({ directory: true, plans: 1 })
       expect(offered).toEqual([])
-      // A message that comes again finds nothing to take up.
+      // A repeated message finds nothing to claim.
       await runWaiting(stack, context, second)
       expect(await roundOf(second)).toMatchObject({ attempts: 1 })
     })

@@ -23,7 +23,7 @@ const stack = startOnce(startStack)
 const request = (context: Context, uuid: string) =>
   acceptRound(context, { session_uuid: uuid, mode: 'apply', query: 'Engine apply.', is_partial: false })
 
-/** Runs the waiting apply round with a worker that ends at one point; the round is not finished then. */
+/** Runs the waiting apply round with a worker that ends at one point, before the round is finished. */
 async function interrupted(
   context: Context,
   uuid: string,
@@ -186,7 +186,7 @@ describe('a round that is given up', () => {
     const session = await runWaiting(stack, context, uuid)
     expect(session.messages.at(-1)).toBe('runner failed: the round was interrupted 9 times and is given up.')
     expect((await applyReports(stack, uuid))[0]?.execution_summary).toContain('It is not known what this apply changed')
-    // That of the failed round is sent by the frame.
+    // The frame notifies of the failed round.
     expect(sent).toEqual([])
     expect(applyJobs(stack, uuid)).toHaveLength(jobs)
     expect(await leftOfPlan(stack, uuid)).toEqual(DISCARDED)

@@ -8,7 +8,7 @@ import { textsOf } from './artifacts.ts'
 import { goodRound, MAIN } from './scripts.ts'
 import { firstRound, nextRound, planPath, type SessionView, type Stack } from './stack.ts'
 
-/** What a model says about an apply; code corrects what does not agree with the engine. */
+/** The model's report of an apply. Code corrects what disagrees with the engine. */
 export const TOLD = {
   summary: { total_resources: 1, created: 1, updated: 0, destroyed: 0, failed: 0 },
   status: 'Success',
@@ -34,7 +34,7 @@ export const contextOf = (
   scripts: Record<string, Script | Script[]> = {},
 ) => stack.context(scriptedLlm(applyScripts(scripts)), changes)
 
-/** A session with a reviewed and pinned plan. */
+/** Creates a session with a reviewed, saved plan. */
 export async function sessionWithPlan(
   stack: Stack,
   context: Context,
@@ -51,7 +51,7 @@ export async function sessionWithPlan(
 export const applyRound = (stack: Stack, context: Context, uuid: string): Promise<SessionView> =>
   nextRound(stack, context, uuid, 'Engine apply.', { mode: 'apply' })
 
-/** Report documents of a session's apply rounds, oldest first. */
+/** Reads the report documents of a session's apply rounds, oldest first. */
 export async function applyReports(stack: Stack, uuid: string): Promise<ApplyReport[]> {
   const texts = await textsOf(stack, uuid, 'report')
   return texts.map((text) => JSON.parse(text)).filter((document) => 'resource_changes' in document)
@@ -64,11 +64,11 @@ interface JobEntry {
   created_at: string
   status: string
   exit_code: number | null
-  /** The engine, from when the sidecar has written it down until it has ended. */
+  /** The process of the engine, while it runs and is recorded by the sidecar. */
   process: object | null
 }
 
-/** Jobs by the sidecar's own records, in the order of their submission: those in a session's directories, else all. */
+/** Reads the sidecar's job records in the order of submission: those in a session's directories, else all. */
 export function recordedJobs(folder: string, uuid = ''): JobEntry[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
@@ -78,15 +78,15 @@ export function recordedJobs(folder: string, uuid = ''): JobEntry[] {
 }
 const folderOf = (stack: Stack) => join(stack.config.paths.upload_folder, '..', 'iac', 'jobs')
 
-/** Apply jobs that the sidecar ever took for a session. */
+/** Lists the apply jobs that the sidecar has accepted for a session. */
 export const applyJobs = (stack: Stack, uuid: string, folder = folderOf(stack)): JobEntry[] =>
   recordedJobs(folder, uuid).filter(({ kind }) => kind === 'apply')
 
-/** Kinds of all jobs of a session. */
+/** Lists the kinds of a session's jobs. */
 export const jobsOf = (stack: Stack, uuid: string): string[] =>
   recordedJobs(folderOf(stack), uuid).map(({ kind }) => kind)
 
-/** Addresses in the managed state of a repository's root. */
+/** Lists the addresses in the managed state of a repository's root. */
 export async function managedState(
   context: Context,
   repo_uri: string,
@@ -103,20 +103,20 @@ export async function managedState(
   return resources.filter(({ instances }) => instances.length > 0).map(({ type, name }) => `${type}.${name}`)
 }
 
-/** Nothing is pinned: no directory, no seal, no stored copy. */
+/** Lists what is left of a saved plan: directory, row and stored copy. */
 export async function leftOfPlan(stack: Stack, uuid: string): Promise<{ directory: boolean; plans: number }> {
   const plans = await stack.database
     .sql`SELECT 1 FROM saved_plans p JOIN sessions s ON s.id = p.session_id WHERE p.ended_at IS NULL AND s.uuid = ${uuid}`
   return { directory: existsSync(planPath(stack, uuid)), plans: plans.length }
 }
 
-/** How an apply round without a reviewed plan ends. */
+/** The end of an apply round without a reviewed plan. */
 export const NOT_SAVED =
   'runner failed: No reviewed plan is pinned for this session; run a generate round before applying.'
 
 export const DISCARDED = { directory: false, plans: 0 }
 
-/** A context whose notifications sidecar is on; `sent` are the bodies it got. */
+/** Wraps a context with a notifications sidecar; `sent` are the bodies that it received. */
 export function withNotifications(context: Context): {
   context: Context
   sent: { kind: string; subject: string; body: string }[]

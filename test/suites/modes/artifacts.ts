@@ -2,7 +2,7 @@ import { loadAggregate } from '../../../src/sessions/aggregate.ts'
 import { scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import type { Stack } from './stack.ts'
 
-/** Kind, text and metadata of every artifact of a session, oldest first, read through presigned URLs. */
+/** Reads kind, text and metadata of every artifact of a session through presigned URLs, oldest first. */
 export async function artifactsOf(stack: Stack, uuid: string) {
   const { sql } = stack.database
   const rows = await sql<{ uri: string; kind: string }[]>`
@@ -28,11 +28,11 @@ export async function artifactsOf(stack: Stack, uuid: string) {
   )
 }
 
-/** Texts of the artifacts of one kind. */
+/** Reads the texts of the artifacts of one kind. */
 export const textsOf = async (stack: Stack, uuid: string, kind: string) =>
   (await artifactsOf(stack, uuid)).filter((artifact) => artifact.kind === kind).map(({ text }) => text)
 
-/** The documents of the plans of a session, oldest first, as the detail of the session names them; null without one. */
+/** Reads the plan documents that the detail of a session names, oldest first; null for each missing one. */
 export async function documentsOf(stack: Stack, uuid: string): Promise<unknown[]> {
   const session = await loadAggregate(stack.context(scriptedLlm({})), uuid, { includeHistory: true })
   const urls = session?.rounds.flatMap(({ plans }) => plans.map(({ document_url }) => document_url)) ?? []

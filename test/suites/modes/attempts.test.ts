@@ -12,7 +12,7 @@ import { firstRound } from './stack.ts'
 const stack = startOnce(startDriftedStack)
 const core = startOnce(() => createTestCore({ context: { sql: stack.database.sql } }))
 
-/** The attempts of the only round, as the owner and an operator read them. */
+/** Reads the attempts of the only round, as the owner and as an operator. */
 async function attemptsOf(uuid: string): Promise<AttemptDetail[]> {
   const { id } = await (await core.call('GET', '/api/v1/users/me')).json()
   await stack.database.sql`UPDATE sessions SET user_id = ${id} WHERE uuid = ${uuid}`

@@ -39,7 +39,7 @@ const MODES: Record<string, World> = {
   },
 }
 
-/** A context that tells of each call of a model and each job of the engine right before it is made. */
+/** Wraps a context so that `before` is called ahead of each call of a model and each job of the engine. */
 function announced(world: World, before: (phase: string) => Promise<void>): Context {
   const llm = scriptedLlm(world.scripts())
   const base = stack.context(llm, { orchestration: GATES })
@@ -81,14 +81,14 @@ async function cancel(context: Context): Promise<void> {
   const [round] = await context.sql<{ uuid: string; id: number }[]>`
     SELECT s.uuid, r.id FROM sessions s JOIN rounds r ON r.session_id = s.id WHERE s.in_flight AND r.finished_at IS NULL`
   if (!round) throw new Error('no round runs')
-  // The worker listens for longer, so that it knows of the cancellation when this does.
+  // The worker subscribes longer, so it knows of the cancellation when this does.
   const heard = Promise.withResolvers<void>()
   const stop = stack.cancellations.watch(round.id, () => heard.resolve())
   await cancelRound(context, { session_uuid: round.uuid, by: 'ada@example.org', actor: platformFor(null) })
   await heard.promise.finally(stop)
 }
 
-/** Whether the lock file of the managed state is there. */
+/** True if the managed state has a lock file. */
 async function isLocked({ stateStore, config }: Context, repo_uri: string, scope: string): Promise<boolean> {
   const project = await deriveProjectId(repo_uri, scope, null)
   const key = `${project}/${config.storage.engine_state_filename}.tflock`
@@ -96,7 +96,7 @@ async function isLocked({ stateStore, config }: Context, repo_uri: string, scope
   return found !== null && found !== undefined
 }
 
-/** A test plays a round for each phase of its mode. */
+/** Each test runs a round for each phase of its mode. */
 const LIMIT_MS = 180_000
 
 describe.each(Object.entries(MODES))('a %s round that is cancelled in any of its phases', (mode, world) => {
@@ -122,7 +122,7 @@ describe.each(Object.entries(MODES))('a %s round that is cancelled in any of its
           'Cancelled by ada@example.org.',
         ])
         expect(session, wanted).toMatchObject({ in_flight: false, is_blocked: false, failures: [] })
-        // What already ran beside the cancelled call may still have been on its way.
+        // Work that ran in parallel with the cancelled call may still have been in flight.
         expect(later.length, `${wanted}, then ${later.join()}`).toBeLessThanOrEqual(1)
         const [row] = await context.sql<{ reviewed_commit: string; plans: number; scope_id: string }[]>`
         SELECT s.reviewed_commit, p.scope_id, (SELECT count(*)::int FROM saved_plans WHERE session_id = s.id AND ended_at IS NULL) AS plans

@@ -25,7 +25,7 @@ import { firstRound, lapse, nextRound, runWaiting, type SessionView, startStack 
 const stack = startOnce(startStack)
 
 const CANCELLED = 'Cancelled by ada@example.org.'
-/** Cancels the round of the newest session: an earlier test that failed may have left its own. */
+/** Cancels the round of the newest session, because an earlier failed test may have left its own. */
 const cancelIn = async (context: Context) => {
   const [session] = await context.sql<{ uuid: string }[]>`
     SELECT uuid FROM sessions WHERE in_flight ORDER BY id DESC LIMIT 1`
@@ -33,7 +33,7 @@ const cancelIn = async (context: Context) => {
   return await cancelRound(context, { session_uuid: session.uuid, by: 'ada@example.org', actor: platformFor(null) })
 }
 
-/** A model that is asked for the first time by this chain when somebody cancels the round; it never answers. */
+/** Makes a model whose first call by this chain cancels the round and is never answered. */
 function hangingAt(context: () => Context, chain: string, scripts: Record<string, Script | Script[]>): LlmClient {
   const llm = scriptedLlm(scripts)
   return {
@@ -48,7 +48,7 @@ function hangingAt(context: () => Context, chain: string, scripts: Record<string
   }
 }
 
-/** An engine whose first job of a kind works until it is cancelled. What happened, in its order, is in `happened`. */
+/** Makes an engine whose first job of a kind runs until it is cancelled. `happened` lists the events in order. */
 function endlessJob(iac: IacClient, kind: IacJobKind, whenRunning: () => Promise<unknown>) {
   const happened: string[] = []
   const interrupted = Promise.withResolvers<EngineResult>()
@@ -247,7 +247,7 @@ describe('an apply that is cancelled', () => {
     expect(await managedState(context, repo_uri)).toEqual(['terraform_data.second'])
   })
 
-  /** An apply whose job ends with this when it was cancelled, and not before. */
+  /** Runs an apply whose job ends with this after its cancellation, and not before. */
   async function cancelledApply(end: (jobId: string, context: Context) => Promise<EngineResult>) {
     const context = contextOf(stack)
     const { uuid, repo_uri } = await sessionWithPlan(stack, context)
@@ -313,7 +313,7 @@ describe('an apply that is cancelled', () => {
       worker.abort(new Error('killed'))
       throw new Error('killed')
     }
-    // A dying worker may still be notified of the cancellation; nothing that it asks for arrives any more.
+    // A dying worker may still be notified of the cancellation, but none of its requests arrive.
     const dying: IacClient = { ...context.iac, wait, cancel: async () => false }
     const killed = await runWaiting(stack, { ...context, iac: dying }, uuid, worker.signal)
     expect(killed.in_flight).toBe(true)

@@ -54,7 +54,7 @@ describe('drift', () => {
     ])
     const [told] = await textsOf(stack, session.uuid, 'report')
     expect(JSON.parse(told ?? '').summary).toEqual({ create: 1, update: 0, delete: 0, recreate: 0 })
-    // What the pre-check wrote into the code is no request of the user.
+    // The code that the pre-check wrote is no request of the user.
     expect(session.history.map(({ user, assistant }) => [user, assistant.split('\n')[0]])).toEqual([
       ['Add a second greeting', 'Added a second greeting.'],
     ])

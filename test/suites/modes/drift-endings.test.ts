@@ -69,7 +69,7 @@ describe('drift that stays', () => {
       reason: 'The last plan still shows this difference.',
       details: ['input: "goodbye" in the code, "goodbye by hand" in the infrastructure'],
     })
-    // The model called it a success, so its words are not repeated.
+    // The model reported success, so its words are not repeated.
     expect(document.summary).not.toContain('All differences were looked at.')
     expect(said(llm.of('generate_engine_drift_report')[0])).toContain('goodbye by hand')
   })
@@ -115,7 +115,7 @@ describe('a plan that fails', () => {
 })
 
 describe('an engine that stops in the middle', () => {
-  /** The real engine, whose n-th show fails, or whose n-th plan is lost with its sidecar. */
+  /** Wraps the real engine so that its n-th show fails, or its n-th plan is lost with its sidecar. */
   function failing(job: 'show' | 'plan', number: number, fail: () => Promise<EngineResult>): IacClient {
     const { iac } = stack.context(scriptedLlm({}))
     let seen = 0

@@ -36,7 +36,7 @@ const round = (
     session: firstRound(stack, stack.context(llm, { orchestration }), { repo_uri: stack.drifted, ...request }),
   }
 }
-/** The code uses no provider of the cloud, so that only a request that names the cloud needs reference material. */
+/** The code uses no cloud provider, so only a request that names the cloud needs reference material. */
 const partialOnCloud = { ...partial, query: 'Mend the greeting on AWS' }
 const addresses = (entries: { resource_address: string }[]) => entries.map(({ resource_address }) => resource_address)
 
@@ -171,7 +171,7 @@ describe('instructions in the infrastructure', () => {
     )
     const llm = scriptedLlm(
       driftScripts({
-        // Does as it is told.
+        // Follows the instructions.
         [SPLIT]: decompose((sent) => operations(sent.map((entry) => JSON.stringify(entry))), undefined),
         task_complete: [done('Nothing to do.')],
         generate_engine_drift_report: driftReport({

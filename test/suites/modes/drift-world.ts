@@ -5,7 +5,7 @@ import { textsOf } from './artifacts.ts'
 import { accept, done, operations, targets } from './scripts.ts'
 import { engineBeside, type Stack, startStack } from './stack.ts'
 
-/** Two resources whose inputs somebody changed, and what a well-behaved model answers in a drift round about them. */
+/** Two resources whose inputs were changed, and the answers of a well-behaved model in a drift round about them. */
 
 const block = (name: string, input: string) => `resource "terraform_data" "${name}" {\n  input = "${input}"\n}\n`
 export const code = (greeting: string, farewell: string) => block('greeting', greeting) + block('farewell', farewell)
@@ -13,7 +13,7 @@ export const CODE = code('hello', 'goodbye')
 export const GREETING = 'terraform_data.greeting'
 export const FAREWELL = 'terraform_data.farewell'
 
-/** A repository whose state was applied and then changed behind the engine's back. */
+/** Creates a repository whose state was applied and then changed behind the engine's back. */
 export async function driftedRepository(
   stack: Stack,
   files: Record<string, string> = { 'main.tf': CODE },
@@ -26,7 +26,10 @@ export async function driftedRepository(
   return repo_uri
 }
 
-/** A stack with one drifted repository. Rounds change branches, never the state: it serves most rounds of a file. */
+/**
+ * Starts a stack with one drifted repository. Rounds change branches, never the state, so it serves most rounds of a
+ * file.
+ */
 export async function startDriftedStack(): Promise<Stack & { drifted: string }> {
   const stack = await startStack()
   try {
@@ -40,13 +43,13 @@ export async function startDriftedStack(): Promise<Stack & { drifted: string }> 
 export const replace = (from: string, to: string, target_file = 'main.tf'): Reply => ({
   calls: [['replace_in_file', { target_file, diff: `<<<<<<< SEARCH\n${from}\n=======\n${to}\n>>>>>>> REPLACE` }]],
 })
-/** Takes over what was changed by hand. */
+/** Writes the changed value into the code. */
 export const takeOver = (word: 'hello' | 'goodbye') => replace(`  input = "${word}"`, `  input = "${word} by hand"`)
 
 type Decomposing = (sent: unknown[]) => Reply
 const entries = (sent: unknown[]) => sent as { address: string; action: string }[]
 
-/** The splitter and the exception filter share a sentinel; the tools beside it tell them apart. */
+/** Answers for splitter and exception filter, which share a sentinel and differ in the tools beside it. */
 export const decompose =
   (
     split: Decomposing = (sent) => operations(entries(sent).map(({ address, action }) => `${action} ${address}`)),
@@ -57,7 +60,7 @@ export const decompose =
     const sent: unknown[] = JSON.parse(query.slice(query.indexOf('['), query.lastIndexOf(']') + 1))
     return tools?.some(({ name }) => name === 'web_search') ? split(sent) : except(sent)
   }
-/** An exception filter that leaves out what names this address. */
+/** Makes an exception filter that leaves out operations that name this address. */
 export const excepting = (address: string, rule: string): Script =>
   decompose(undefined, (sent) => {
     const kept = sent.map(String).filter((text) => !text.includes(address))
@@ -87,7 +90,7 @@ export const remediated = (resource_address: string, attribute_modified = 'input
   ],
 })
 
-/** A full round that mends both resources in one task. */
+/** Makes a full round that remediates both resources in one task. */
 export const driftScripts = (changes: Record<string, Script | Script[]> = {}): Record<string, Script | Script[]> => ({
   status: { text: 'One sentence.' },
   requests_filter: accept,
@@ -99,7 +102,7 @@ export const driftScripts = (changes: Record<string, Script | Script[]> = {}): R
   ...changes,
 })
 
-/** The stored report of the last drift round. */
+/** Reads the stored report of the last drift round. */
 export async function driftReportOf(stack: Stack, uuid: string): Promise<DriftReport> {
   const reports = await textsOf(stack, uuid, 'report')
   return JSON.parse(reports.at(-1) ?? 'null')
@@ -109,14 +112,14 @@ export const ASSESSING = 'Assessing drift on the targeted infrastructure.'
 export const IN_SYNC = 'No drift found; the targeted infrastructure is synchronized.'
 export const EXCEPTED = 'Drift check completed; the remaining differences are covered by the drift exception rules.'
 
-/** The request of a round over the whole root, and of one over what the request names. */
+/** Requests of a round over the whole root, and of one over the resources that the request names. */
 export const full = { mode: 'drift', query: 'Mend all drift' } as const
 export const partial = { mode: 'drift', query: 'Mend the greeting', is_partial: true } as const
 
 export const fileOn = (stack: Stack, repo_uri: string, branch: string) =>
   stack.git(repo_uri, 'show', `${branch}:main.tf`)
 
-/** The real engine's client with a list of what it was asked: kind and targets. */
+/** Wraps the real engine's client and records kind and targets of its jobs. */
 export function watched(stack: Stack): { iac: IacClient; jobs: [string, unknown][] } {
   const { iac } = stack.context(scriptedLlm({}))
   const jobs: [string, unknown][] = []

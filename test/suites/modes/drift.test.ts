@@ -174,7 +174,7 @@ describe('partial drift', () => {
     expect(session.failures).toEqual([])
     expect(session.messages.at(-1)).toBe('DRIFT')
     expect(await fileOn(stack, stack.drifted, session.branch)).toBe(code('hello by hand', 'goodbye'))
-    // The last one looks at what else the changed code concerns.
+    // The last one looks for other parts that the changed code affects.
     expect(jobs.filter(([kind]) => kind === 'plan')).toEqual([
       ['plan', [GREETING]],
       ['plan', [GREETING]],

@@ -13,7 +13,7 @@ beforeAll(async () => {
   trust(stack.git_host.caPem)
 })
 
-/** A round of this file runs the engine up to four times as often as others. */
+/** Rounds of this file run the engine up to four times as often as others. */
 const LONG_MS = 180_000
 
 const variable = (rest = '') => `variable "retention_days" {\n  type    = number\n  default = 30\n${rest}}\n`
@@ -36,7 +36,7 @@ async function remarksOf(session: SessionView): Promise<string[]> {
   return text.split('\n- ').slice(1)
 }
 
-/** Runs a round whose generator answers like this. */
+/** Runs a round whose generator gives this answer. */
 async function round(task_complete: NonNullable<Parameters<typeof goodRound>[0]>[string]) {
   const llm = scriptedLlm(goodRound({ task_complete, generate_engine_targets: targets() }))
   const repo_uri = await stack.repository(FILES)

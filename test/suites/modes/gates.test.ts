@@ -31,7 +31,7 @@ describe('the gates', () => {
       name: 'main',
       change: { actions: ['delete'], before: { id: 'db' }, after: null },
     }
-    /** No provider is there offline, so the plan of the engine gets one more entry on its way back. */
+    /** No provider is available offline, so the engine's plan gets one more entry. */
     const withDatabase: typeof iac = {
       ...iac,
       run: async (kind, body, options) => {

@@ -10,7 +10,7 @@ const steps = startOnce(createSteps)
 
 const ADDRESS = 'aws_dynamodb_table.orders'
 const TABLE = 'arn:aws:dynamodb:eu-central-1:123456789012:table/orders'
-/** As version 5 of the provider answers an ARN or a name with a region. */
+/** The error of provider version 5 for an ARN or a name with a region. */
 const REFUSED = 'Error: Cannot import non-existent remote object'
 
 const importTable = (region: Record<string, unknown> | null, accepted: string) =>

@@ -164,7 +164,7 @@ describe('what is selected', () => {
     })
     expect(said(world.llm.of('import_addresses')[0])).toContain(selected.map((id) => `- ${id}`).join('\\n'))
     expect(world.run.conversation[0]?.user).toContain(selected.map((id) => `- ${id}`).join('\n'))
-    // A spelling of the model's own is put right, where it means the same.
+    // A deviating spelling of the model is corrected if it means the same.
     const tried = world.jobs.filter(({ kind }) => kind === 'import').map(({ body }) => body.resource_id)
     expect(tried).toEqual(provider === 'azure' ? ['id-b'] : [])
   })

@@ -8,20 +8,20 @@ import { importRound } from './import-world.ts'
 export type Steps = Awaited<ReturnType<typeof createSteps>>
 
 export interface ImportEngine {
-  /** Addresses that the code has; each is planned as `create` until it is imported. */
+  /** Addresses in the code. Each is planned as `create` until it is imported. */
   code?: readonly string[]
   scope?: readonly string[] | Partial<EngineResult>
-  /** What the state manages from the start. */
+  /** Addresses in the state from the start. */
   state?: readonly string[] | Partial<EngineResult>
   /** More entries of `resource_changes`. */
   changes?: readonly Record<string, unknown>[]
   /** `configuration` of every plan. */
   configuration?: Record<string, unknown>
-  /** Answers in place of a job. */
+  /** Gives another answer in place of a job. */
   answer?: (kind: string, body: Record<string, unknown>, number: number) => Partial<EngineResult> | undefined
 }
 
-/** An engine that imports whatever it is given, with a state that plans are made from. */
+/** Makes an engine that imports everything, with a state from which plans are made. */
 export function importEngine(given: ImportEngine): EngineScript & { imported: Map<string, string> } {
   const imported = new Map<string, string>()
   const { code = [], scope = [], state = [], changes = [], configuration = {} } = given
@@ -77,7 +77,7 @@ export interface Given extends ImportEngine {
   orchestration?: Partial<OrchestrationConfig>
 }
 
-/** A claimed import round over the engine above. */
+/** Prepares a claimed import round over the engine above. */
 export async function prepare(steps: Steps, given: Given) {
   const { provider = 'aws', exceptions = '', orchestration = {} } = given
   const engine = importEngine({ code: CODE, ...given })

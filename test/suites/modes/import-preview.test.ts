@@ -23,7 +23,7 @@ async function look(given: Given) {
   return { world, outcome, list: listOf(world), report: reportOf(world) }
 }
 
-/** An import of what was chosen from a preview. */
+/** Imports a choice from a preview. */
 async function choose(resource_ids: string[], given: Given) {
   const { world, engine } = await prepare(steps, given)
   world.run.round.resource_ids = resource_ids

@@ -9,7 +9,7 @@ import { firstRound, lapse, runWaiting, startStack } from './stack.ts'
 
 const stack = startOnce(startStack)
 
-/** A worker that ends at the second import; with `through` after the engine has done it. */
+/** Makes a worker that ends at the second import; with `through` after the engine has finished it. */
 function dyingWorker(reason: unknown, through: boolean) {
   const worker = new AbortController()
   const { iac: real } = stack.context(scriptedLlm({}))
@@ -51,7 +51,7 @@ describe('a round that is taken up again between two imports', () => {
     expect(session.failures).toEqual([])
     expect(session.messages.at(-1)).toBe('IMPORT')
     expect(iac.imports().map(([, id]) => id)).toEqual(tried)
-    // Neither filter nor generator is asked again: the selection and the code of the first attempt stand.
+    // Neither filter nor generator is called again: selection and code of the first attempt remain.
     for (const chain of ['requests_filter', SPLIT, 'task_complete']) expect(llm.of(chain)).toEqual([])
     expect(await stack.git(interrupted.repo_uri, 'show', `${session.branch}:imported.tf`)).toBe(blocks('a', 'b'))
     expect(await importReport(stack, session.uuid)).toMatchObject({
@@ -71,7 +71,7 @@ describe('a round that is taken up again between two imports', () => {
   })
 
   it('goes on with the generator where the code of the first attempt is not enough', async () => {
-    // Valid code of another address, so that the targets are asked for.
+    // Valid code of another address, so targets are needed.
     const ODD = 'resource "terraform_data" "odd" {\n}\n'
     const first = scriptedLlm(
       importRound({
@@ -118,7 +118,7 @@ describe('a round that is taken up again between two imports', () => {
     expect(said(second.of('task_complete')[0])).toContain(
       'No resource block of the plan was found for these identifiers:\\n- id-b',
     )
-    // The attempt that nothing was imported from is gone.
+    // The attempt without an import is gone.
     expect(
       (await stack.git(interrupted.repo_uri, 'ls-tree', '-r', '--name-only', session.branch)).trim().split('\n'),
     ).toEqual(['imported.tf', 'main.tf', 'second.tf'])
@@ -126,7 +126,7 @@ describe('a round that is taken up again between two imports', () => {
       ['terraform_data.a', 'id-a'],
       ['terraform_data.b', 'id-b'],
     ])
-    // What is imported is planned, whatever the targets of the second attempt are.
+    // Imported resources are planned, whatever the targets of the second attempt are.
     const planned = iac.jobs.filter(({ kind }) => kind === 'plan').map(({ body }) => body.targets)
     expect(planned.at(-1)).toEqual(['terraform_data.b', 'terraform_data.a'])
     expect(await importReport(stack, session.uuid)).toMatchObject({ summary: { selected: 2, imported: 2, failed: 0 } })

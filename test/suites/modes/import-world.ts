@@ -17,8 +17,8 @@ export interface ScopedIac extends IacClient {
 type Answer = Partial<EngineResult> | undefined
 
 /**
- * The real sidecar, whose inventory is the given list. `on_import` may answer in place of an import, fail it,
- * or let it pass (undefined); it sees how many were tried.
+ * Wraps the real sidecar with this list as inventory. `on_import` may replace an import, fail it, or pass it
+ * (undefined); it gets the number of the import.
  */
 export function withScope(
   stack: Stack,
@@ -46,10 +46,10 @@ export function withScope(
   }
 }
 
-/** The outcome of the job stays unknown. */
+/** Makes the error of a job whose outcome is unknown. */
 export const lost = () => new PlatformError('BadGateway', 502, 'IaC job 1 was lost by the iac service.')
 
-/** Blocks without arguments: what is imported to them needs no change. */
+/** Writes blocks without arguments, so imports to them need no change. */
 export const blocks = (...names: string[]) =>
   names.map((name) => `resource "terraform_data" "${name}" {\n}\n`).join('\n')
 export const addresses = (...pairs: [address: string, resource_id: string][]): Reply => ({
@@ -60,7 +60,7 @@ export const addresses = (...pairs: [address: string, resource_id: string][]): R
   },
 })
 
-/** A report full of things that did not happen. */
+/** A report full of false statements. */
 export const toldReport = {
   args: {
     summary: { selected: 99, imported: 99, failed: 99 },
@@ -87,10 +87,10 @@ export const toldReport = {
   },
 }
 
-/** What a round for the whole scope asks for. */
+/** The request of a round for the whole scope. */
 export const QUERY = 'Import all the infrastructure'
 
-/** A full import of `id-a` and `id-b` to blocks of one file. */
+/** Makes a full import of `id-a` and `id-b` to blocks of one file. */
 export const importRound = (changes: Record<string, Script | Script[]> = {}): Record<string, Script | Script[]> => ({
   status: { text: 'One sentence.' },
   requests_filter: accept,

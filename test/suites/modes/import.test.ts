@@ -125,7 +125,7 @@ describe('a full import', () => {
       ['terraform_data.waiting', 'id-b'],
     ])
     expect(llm.of('import_addresses')).toHaveLength(1)
-    // It writes and says that it is done, once.
+    // It writes and ends, once.
     expect(llm.of('task_complete')).toHaveLength(2)
     expect((await importReport(stack, session.uuid)).summary).toEqual({ selected: 2, imported: 2, failed: 0 })
   })
@@ -143,7 +143,7 @@ describe('a full import', () => {
     expect(session.is_blocked).toBe(true)
     expect(existsSync(planPath(stack, session.uuid))).toBe(true)
     expect(session.history.map(({ assistant }) => assistant)).toEqual(['Added a second greeting.', 'Wrote two blocks.'])
-    // What the session wrote before and never applied is no drift of this round.
+    // Code that the session wrote earlier and never applied is no drift of this round.
     expect(llm.of(SPLIT)).toEqual([])
   })
 
@@ -167,7 +167,7 @@ describe('a full import', () => {
     const iac = withScope(stack, ['id-a'])
     const session = await firstRound(stack, stack.context(llm, { iac }), { query: QUERY, mode: 'import' })
     expect(session.failures).toEqual([])
-    // The splitter and the exception filter; what the session's own commits explain is not asked.
+    // Splitter and exception filter. The session's own commits explain the rest without a model.
     expect(llm.of(SPLIT).map(({ role }) => role)).toEqual(['main', 'small'])
     expect(said(llm.of(SPLIT)[0])).toContain('guessed')
     expect(await stack.git(session.repo_uri, 'show', `${session.branch}:imported.tf`)).toBe(blocks('a'))
@@ -226,7 +226,7 @@ describe('an import that fails', () => {
     const feedback = said(llm.of('task_complete')[2])
     expect(feedback).toContain('- `terraform_data.a` (id-a)')
     expect(feedback).toContain('- `terraform_data.b` (id-b): Error: Cannot import non-existent remote object')
-    // The second time only the pending one is asked about.
+    // The second call is only about the pending one.
     expect(said(llm.of('import_addresses')[1])).not.toContain('- id-a')
     expect(await importReport(stack, session.uuid)).toMatchObject({
       status: 'Succeeded',

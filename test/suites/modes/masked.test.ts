@@ -11,10 +11,10 @@ const stack = startOnce(startStack)
 const SECRET = 'planted-Zq7-very-secret'
 const VARIABLE = `variable "password" {\n  type = string\n  sensitive = true\n  default = "${SECRET}"\n}\n`
 const USED = 'resource "terraform_data" "login" {\n  input = { user = "ada", password = var.password }\n}\n'
-/** A line that the engine quotes when it refuses it. */
+/** A line that the engine quotes in its refusal. */
 const REFUSED = `${ADDED}locals {\n  copy = "${SECRET}-\${local.missing}"\n}\n`
 
-/** Everything that the platform shows of a session: the detail, all that its addresses lead to, events and records. */
+/** Collects everything that the platform shows of a session: detail, linked artifacts, events and records. */
 async function everythingShown(uuid: string, context: Parameters<typeof loadAggregate>[0]): Promise<string[]> {
   const detail = JSON.stringify(await loadAggregate(context, uuid, { includeHistory: true }))
   const addresses = [...detail.matchAll(/"(?:document_)?url":"(http[^"]+)"/g)].map(([, url]) => String(url))
@@ -47,7 +47,7 @@ it('a sensitive value of the repository is in nothing that a round shows', async
 
   const detail = await loadAggregate(context, session.uuid, { includeHistory: false })
   const [round] = detail?.rounds ?? []
-  // What stands in the place of the value shows that it was on its way there.
+  // The placeholder shows that the value would have been there.
   expect(round?.attempts[0]).toMatchObject({ outcome: 'refused' })
   expect(JSON.stringify(round?.attempts[0]?.diagnostics)).toContain(MASK)
   const [document] = (round?.plans ?? []).flatMap(({ document_url }) => document_url ?? [])

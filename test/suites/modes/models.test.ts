@@ -21,7 +21,7 @@ afterAll(async () => {
   for (const server of servers) await server.close()
 })
 
-/** A round whose models are behind HTTP; `fault` answers some calls instead of the script. */
+/** Runs a round with models behind HTTP; `fault` replaces some answers of the script. */
 async function round(
   fault: (chain: string, call: number) => ModelReply | null,
   scripts: Record<string, Script | Script[]> = goodRound(),
@@ -50,7 +50,7 @@ function toAnswer(chain: string, reply: Reply): ModelReply {
   return toolCalls(...('calls' in reply ? reply.calls : [[chain, reply.args] satisfies [string, unknown]]))
 }
 
-// Side by side: most of their time is waiting between attempts.
+// In parallel, because most of their time is waiting between attempts.
 describe.concurrent('models behind HTTP', () => {
   it('that are busy for a moment delay the round only', async () => {
     const busy: ModelReply = { status: 429, body: { error: { message: 'slow down' } }, headers: { 'retry-after': '0' } }

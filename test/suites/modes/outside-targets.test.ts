@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 const NONE = 'A plan of the whole root changes nothing outside the targets.'
 
-/** A repository whose code is applied; `edit` then changes the infrastructure behind the engine's back. */
+/** Creates a repository with applied code; `edit` then changes the infrastructure behind the engine's back. */
 async function appliedRepository(edit?: (state: string) => string): Promise<string> {
   const repo_uri = await stack.repository({ 'main.tf': MAIN })
   const engine = await engineBeside(stack, repo_uri)
@@ -32,7 +32,7 @@ async function outsideOf(session: SessionView): Promise<string | null> {
   return points.find(({ title }) => title === 'Outside the targets')?.description ?? null
 }
 
-/** Opens a pull request at the git host and answers its description. */
+/** Opens a pull request at the git host and returns its description. */
 async function pullRequestText(repo_uri: string, session: SessionView): Promise<string> {
   const written = { args: { title: 'Add a second greeting', description: 'For the logs.' } }
   const { id } = await createPullRequest(stack.context(scriptedLlm({ generate_pull_request: written })), session.uuid)

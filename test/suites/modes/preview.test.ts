@@ -27,14 +27,14 @@ import { engineBeside, firstRound, nextRound, planPath, type Stack } from './sta
 const stack = startOnce(startDriftedStack)
 const ONLY_LOOKS = { preview: true } as const
 
-/** The same stack without an account at the git host, which lets anybody read and nobody push. */
+/** Wraps the stack without an account at the git host, which is readable but not writable for everyone. */
 const readOnly = (): Stack => ({
   ...stack,
   config: { ...stack.config, git: { ...stack.config.git, user: '', token: '' } },
 })
 const refs = (repo_uri: string) => stack.git(repo_uri, 'for-each-ref', '--format=%(refname) %(objectname)')
 
-/** Everything of a session that a preview must leave as it is. */
+/** Reads everything in a session that a preview must not change. */
 async function traces(uuid: string) {
   const { sql } = stack.database
   const [session] = await sql`

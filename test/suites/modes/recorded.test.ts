@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** A value that only the plan says is sensitive. */
+/** A value that only the plan marks as sensitive. */
 const PASSWORD = 'correct-horse-battery-staple-42'
 const SECOND = `resource "terraform_data" "second" {\n  input = sensitive("${PASSWORD}")\n}\n`
 const scripts = (changes: Record<string, Script | Script[]> = {}) =>

@@ -27,7 +27,7 @@ const OPEN = {
 interface Setting {
   llm: ReturnType<typeof scriptedLlm>
   orchestration?: Partial<OrchestrationConfig>
-  /** What the plan of the engine holds besides its own: no provider can be had offline. */
+  /** Entries that are added to the engine's plan, because no provider is available offline. */
   changes: JsonObject[]
 }
 

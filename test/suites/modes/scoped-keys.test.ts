@@ -7,7 +7,7 @@ import { applyReports, applyRound, contextOf, managedState, sessionWithPlan } fr
 import { planPath, type Stack, startStack } from './stack.ts'
 
 const MINUTE_MS = 60_000
-/** How far the clock of the store is from that of the engine. More than 15 minutes would make signatures invalid. */
+/** Difference of the store's clock from the engine's. More than 15 minutes would make signatures invalid. */
 let aheadMs = 0
 let stack: Stack
 beforeAll(async () => {
@@ -24,7 +24,7 @@ const keysOf = (uuid: string) => {
   return existsSync(path) ? readFileSync(path, 'utf8') : null
 }
 
-/** What the store says to somebody who lists it with the keys of a file. */
+/** Returns the store's answer to a listing with the keys of a file. */
 async function answerTo(keys: string): Promise<string> {
   const value = (name: string) => new RegExp(`^${name} = (.*)$`, 'm').exec(keys)?.[1] ?? ''
   const client = new AwsClient({
@@ -42,7 +42,7 @@ async function answerTo(keys: string): Promise<string> {
 describe('rounds with keys for the state of their own project', () => {
   it('plan and apply, also when the keys of planning time have run out', async () => {
     const context = contextOf(stack)
-    // Keys last for 15 minutes by the clock of the store.
+    // Keys last for 15 minutes by the store's clock.
     aheadMs = -14 * MINUTE_MS
     const session = await sessionWithPlan(stack, context)
     const planningKeys = keysOf(session.uuid)

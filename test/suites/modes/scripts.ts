@@ -1,6 +1,6 @@
 import type { Reply, Script } from '../../pipeline/steps/scripted-llm.ts'
 
-/** What a well-behaved model answers in a generate round over `terraform_data`. */
+/** Answers of a well-behaved model in a generate round over `terraform_data`. */
 
 export const MAIN = 'resource "terraform_data" "greeting" {\n  input = "hello"\n}\n'
 export const ADDED = 'resource "terraform_data" "second" {\n  input = "hello again"\n}\n'
@@ -30,10 +30,10 @@ export const findings = (...severities: string[]): Reply => ({
   },
 })
 
-/** The tool that a list of operations comes back by: of the splitter, the exception filter and the import filter. */
+/** The tool that returns a list of operations: of the splitter, the exception filter and the import filter. */
 export const SPLIT = 'report_decomposed_task_operations'
 
-/** A round that adds one file and finds no foreign drift. */
+/** Makes a round that adds one file and finds no foreign drift. */
 export const goodRound = (changes: Record<string, Script | Script[]> = {}): Record<string, Script | Script[]> => ({
   status: { text: 'One sentence.' },
   requests_filter: accept,

@@ -26,7 +26,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** The real engine, whose first plan says that it runs and then hangs. */
+/** Wraps the real engine so that its first plan reports its start and then hangs. */
 async function hangingEngine(mark: string): Promise<string> {
   const real = await engineOnPath()
   const path = join(folder, 'engine')
@@ -49,7 +49,7 @@ async function startSidecar(binary: string, port: string): Promise<LoggingProces
     IAC_BINARY: binary,
     IAC_DATA_DIR: join(folder, 'jobs'),
     IAC_STOP_GRACE_SECONDS: '0.2',
-    // The engine of these tests is a script that leaves marks outside of its workspace.
+    // The engine of these tests is a script that leaves files outside of its workspace.
     IAC_SANDBOX: 'none',
   })
   sidecars.push(sidecar)
@@ -77,7 +77,7 @@ it('a round outlives its sidecar: killed in the middle of a plan and started aga
   const round = firstRound(stack, context, { repo_uri })
 
   await eventually(() => expect(existsSync(mark)).toBe(true))
-  // The engine may begin before the service has written down its process and before the worker knows the job.
+  // The engine may begin before the service has recorded its process and before the worker knows the job.
   await eventually(() => {
     const planning = recordedJobs(join(folder, 'jobs', 'jobs')).find(({ kind }) => kind === 'plan')
     expect(planning?.process).toBeTruthy()

@@ -46,24 +46,24 @@ const ENVIRONMENT = {
   BUNDLED_SECRET_KEY: 'secret-key-of-the-store',
 }
 
-/** A context, and what a worker adds to it. */
+/** A context with the additions of a worker. */
 type RoundContext = Context & Pick<RoundFrame, 'recorder'>
 
-/** Everything a worker talks to, real: PostgreSQL, engine and its sidecar, git host, object store. */
+/** All real counterparts of a worker: PostgreSQL, engine and its sidecar, git host, object store. */
 export interface Stack {
   config: Config
   database: TestDatabase
   /** Receives cancellations of rounds, as a worker does. */
   cancellations: CancelWatch
   git_host: GitHost
-  /** A context whose model is `llm`; a change replaces a part of it. */
+  /** Makes a context with `llm` as model and these parts replaced. */
   context(
     llm: LlmClient,
     changes?: Partial<RoundContext> & { orchestration?: Partial<OrchestrationConfig> },
   ): RoundContext
-  /** A repository with these files in its first commit; its clone address. */
+  /** Creates a repository with these files in its first commit. Returns its clone address. */
   repository(files: Record<string, string>): Promise<string>
-  /** Git in the bare repository behind a clone address; its output. */
+  /** Runs git in the bare repository behind a clone address. Returns its output. */
   git(repo_uri: string, ...args: string[]): Promise<string>
   close(): Promise<void>
 }
@@ -105,7 +105,7 @@ export async function startStack(
     IAC_STOP_GRACE_SECONDS: '1',
     IAC_SANDBOX: process.env.IAC_SANDBOX,
     ...options.sidecar,
-    // The state lies in the store, which is on the loopback of this machine.
+    // The state is in the store, which is on this machine's loopback address.
     IAC_EGRESS_ALLOW: [new URL(store.url).host, options.sidecar?.IAC_EGRESS_ALLOW].filter(Boolean).join(','),
   }
   const iac = await startService(iacService({ env, fetch }), readSettings(env), silentLogger)
@@ -169,10 +169,10 @@ export async function startStack(
   }
 }
 
-/** Where the reviewed workspace of a session is kept. */
+/** Returns the folder of a session's reviewed workspace. */
 export const planPath = ({ config }: Stack, uuid: string) => join(config.paths.upload_folder, uuid, 'saved-plan')
 
-/** What a session looks like after a round. */
+/** The visible data of a session after a round. */
 export interface SessionView {
   uuid: string
   branch: string
@@ -245,7 +245,7 @@ export async function runWaiting(
   return await viewOf(context, uuid, waiting.id, failures)
 }
 
-/** What a dead worker leaves to the monitor of the queue. */
+/** Ends the lease of a round, as a dead worker does. */
 export const lapse = (stack: Stack, uuid: string) => stack.database.sql`
   UPDATE rounds SET lease_until = clock_timestamp() - interval '1 second'
   WHERE finished_at IS NULL AND session_id = (SELECT id FROM sessions WHERE uuid = ${uuid})`
@@ -268,7 +268,7 @@ async function viewOf({ sql }: Context, uuid: string, round_id: number, failures
   }
 }
 
-/** An engine working on the managed state of a session's triple, beside the platform. */
+/** Runs an engine on the managed state of a session, outside of the platform. */
 export async function engineBeside(
   stack: Stack,
   repo_uri: string,

@@ -9,7 +9,7 @@ import { engineBeside, firstRound, startStack } from './stack.ts'
 const stack = startOnce(startStack)
 const CHAIN = 'generate_engine_targets'
 
-/** A repository whose code is applied; `edit` then changes the state. */
+/** Creates a repository with applied code; `edit` then changes the state. */
 async function appliedRepository(files: Record<string, string>, edit?: (state: string) => string): Promise<string> {
   const repo_uri = await stack.repository(files)
   const engine = await engineBeside(stack, repo_uri)
@@ -18,7 +18,7 @@ async function appliedRepository(files: Record<string, string>, edit?: (state: s
   return repo_uri
 }
 
-/** A context that keeps the kinds of engine jobs, and the targets of each plan. */
+/** Wraps a context and records the kinds of engine jobs, and the targets of each plan. */
 function watched(context: Context): { context: Context; kinds: string[]; plans: string[][] } {
   const kinds: string[] = []
   const plans: string[][] = []
@@ -33,7 +33,7 @@ function watched(context: Context): { context: Context; kinds: string[]; plans: 
   return { context: { ...context, iac }, kinds, plans }
 }
 
-/** What is stored with the first round of a session. */
+/** Reads the stored data of a session's first round. */
 async function storedRound(uuid: string) {
   const [row] = await stack.database.sql<
     { usage: { validation_attempts: number }; notes: string[]; targets: string[][] }[]
@@ -195,7 +195,7 @@ describe('the targets of a round', () => {
     const { context, plans } = watched(stack.context(llm))
     const session = await firstRound(stack, context, { repo_uri })
     expect(session.statuses.at(-1)).toBe('completed')
-    // The engine is silent about an address that does not exist, so that one plan is enough, and the whole root's one.
+    // The engine ignores an unknown address, so one plan suffices, beside that of the whole root.
     expect(plans).toHaveLength(2)
     const { notes, targets: stored } = await storedRound(session.uuid)
     expect(stored[0]).toEqual(['terraform_data.second'])

@@ -28,7 +28,7 @@ afterEach(async () => {
 })
 afterAll(() => collector.close())
 
-/** Tracing of the test's stack to its collector. */
+/** Opens tracing to the collector of the test. */
 function openTracing(): Tracing {
   const config = { ...stack.config, telemetry: { ...stack.config.telemetry, collector_url: collector.collector_url } }
   const tracing = createTracing(config, { fetch, log: silentLogger, write: () => {} })
@@ -56,7 +56,7 @@ describe('a generate round', () => {
     const context = stack.context(scriptedLlm(scripts), { tracing, orchestration: GATES })
     const session = await firstRound(stack, context, {
       repo_uri: await stack.repository({ 'main.tf': MAIN, 'variables.tf': variable }),
-      // Code without a provider of the cloud needs reference material only where the request names the cloud.
+      // Code without a cloud provider needs reference material only where the request names the cloud.
       query: 'Add a second greeting on AWS',
     })
     expect(session.statuses.at(-1)).toBe('completed')
@@ -78,7 +78,7 @@ describe('a generate round', () => {
     )
     const failed = spans.find(({ name }) => name === 'Engine plan - False')
     expect(failed?.attributes).toMatchObject({
-      // The engine refuses the code before anybody is asked for targets.
+      // The engine refuses the code before the targets are requested.
       'input.value': '[]',
       'openinference.span.kind': 'EVALUATOR',
     })

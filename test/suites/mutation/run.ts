@@ -20,7 +20,9 @@ Example: npm run test:mutation -- src/plan --sample 10
 Works on a copy in .platform/mutation. On a free machine a change takes about a second. Needs npm's registry once.`
 
 const VERSION = '10.1.1'
-/** Not a dependency of the project, because it brings 170 packages of 61 MB. From here it finds the project's vitest. */
+/**
+ * Not a dependency of the project, because it brings 170 packages of 61 MB. From here it finds the project's vitest.
+ */
 const FOLDER = join(PROJECT_ROOT, 'node_modules/.cache/stryker', VERSION)
 const PACKAGES = join(FOLDER, 'node_modules/@stryker-mutator')
 const PLACE_LINES = 10
@@ -34,7 +36,7 @@ async function install(): Promise<void> {
   execFileSync('npm', ['install', ...flags, ...packages], { cwd: FOLDER, stdio: 'inherit' })
 }
 
-/** Draws places as Stryker names them, `src/plan/impact.ts:11-20`, each line of the files with the same chance. */
+/** Draws places in Stryker's form, `src/plan/impact.ts:11-20`. Each line of the files has the same chance. */
 async function draw(files: readonly string[], count: number, seed: number): Promise<string[]> {
   const places: string[] = []
   for (const file of files) {
@@ -52,7 +54,7 @@ function listFiles(areas: readonly string[]): string[] {
   return listed.split('\n').filter((file) => /\.tsx?$/.test(file))
 }
 
-/** `test/plan` for `src/plan/impact.ts`, `test/sidecars/iac` for `sidecars/iac`. */
+/** Returns `test/plan` for `src/plan/impact.ts`, `test/sidecars/iac` for `sidecars/iac`. */
 const mirrorOf = (area: string): string => join('test', area.replace(/^src\//, '').replace(/(^|\/)[^/]+\.tsx?$/, ''))
 
 async function run(areas: readonly string[], values: { sample?: string; seed?: string; tests?: string[] }) {
@@ -66,7 +68,7 @@ async function run(areas: readonly string[], values: { sample?: string; seed?: s
     testRunner: 'vitest',
     plugins: [join(PACKAGES, 'vitest-runner/dist/src/index.js')],
     vitest: { configFile: 'test/suites/mutation/vitest.config.ts', related: true },
-    // Stryker does not know the programming interface of TypeScript 7. Types are not checked.
+    // Stryker does not support the API of TypeScript 7. Types are not checked.
     tsconfigFile: 'none',
     coverageAnalysis: 'perTest',
     concurrency: 1,

@@ -32,7 +32,7 @@ async function detail(uuid: string): Promise<SessionAggregate> {
   return session
 }
 
-/** Waits for the notification, not for time. */
+/** Waits for the notification instead of a fixed time. */
 async function ended(uuid: string): Promise<SessionAggregate> {
   for (;;) {
     let ring = () => {}
@@ -136,7 +136,7 @@ describe('a worker that is asked to stop', () => {
     await stubborn.said('running')
     stubborn.child.kill('SIGTERM')
     await stubborn.said('stopping')
-    // The first of them may be npm's echo; two of one kind could arrive as one.
+    // The first one may be npm's echo; two of one kind could arrive as one.
     stubborn.child.kill('SIGINT')
     stubborn.child.kill('SIGTERM')
     expect(await stubborn.exited).toEqual({ code: 1, signal: null })

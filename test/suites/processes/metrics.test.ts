@@ -116,7 +116,7 @@ describe('a core process', () => {
   })
 })
 
-/** Until a statement of the core waits for the lock. */
+/** Waits until a statement of the core is blocked by the lock. */
 async function untilBlocked(): Promise<void> {
   for (;;) {
     const [row] = await database.sql<{ n: number }[]>`

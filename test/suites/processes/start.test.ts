@@ -14,7 +14,7 @@ const launchers: Launcher[] = []
 
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'start-test-'))
-  // As root the database server is another user: without this its data would lie elsewhere.
+  // As root the database server is another user, whose data would be elsewhere without this.
   await chmod(root, 0o755)
   folder = join(root, 'data')
 })
@@ -31,7 +31,7 @@ interface Launcher {
   end(signal: NodeJS.Signals): Promise<number | null>
 }
 
-/** A script of the embedded stack as npm runs it. */
+/** Runs a script of the embedded stack as npm does. */
 function launch(script: string, args: string[], env: Record<string, string> = {}): Launcher {
   const { PATH, HOME, TMPDIR } = process.env
   const shell = { PATH, HOME, ...(TMPDIR && { TMPDIR }), PLATFORM_PORT: '0', ...env }
@@ -189,7 +189,7 @@ test('the demo: Ctrl-C cancels the round, which ends as any other, and stops the
   expect(runningStack(folder)).toBeNull()
 })
 
-/** Posts a request to the stack and waits for the end of its round; answers the session. */
+/** Posts a request to the stack, waits for the end of its round and returns the session. */
 async function requested(route: string, sample: string, q: string) {
   const { url, git_host } = record().ready ?? expect.fail('the stack is not ready')
   const repo_uri = git_host?.repositories.find((address) => address.endsWith(`/${sample}.git`))

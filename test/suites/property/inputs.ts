@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Schema } from '../../helpers/described.ts'
 
-/** Values that meet parsers and databases at their edges. */
+/** Values at the edges of parsers and databases. */
 const POISON_TEXT = [
   '',
   ' ',
@@ -92,14 +92,14 @@ function nested(depth: number): unknown {
   return value
 }
 
-/** Things of the world under test that a schema cannot know. */
+/** Values of the world under test that a schema cannot know. */
 export interface Known {
   uuids: readonly string[]
   repositories: readonly string[]
   users: readonly number[]
 }
 
-/** Mostly what the schema describes. */
+/** Generates values that mostly fit the schema. */
 export function described(schema: Schema, known: Known, resolve: (name: string) => Schema): fc.Arbitrary<unknown> {
   const inner = (part: unknown) => described((part ?? {}) as Schema, known, resolve)
   if (typeof schema.$ref === 'string') return inner(resolve(schema.$ref.split('/').at(-1) ?? ''))
@@ -161,7 +161,7 @@ function object(schema: Schema, inner: (part: unknown) => fc.Arbitrary<unknown>)
   return fc.record(Object.fromEntries(properties.map(([key, part]) => [key, inner(part)])), { requiredKeys: required })
 }
 
-/** The same object with one of its keys spoiled, dropped, or one more; or something else altogether. */
+/** Generates the same object with one key spoiled, missing or added, or something else altogether. */
 export const spoiled = (whole: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   fc.oneof(
     { weight: 6, arbitrary: whole },
@@ -184,7 +184,7 @@ function withKey(value: unknown, index: number, bad: unknown): unknown {
   return key === undefined ? value : { ...value, [key]: bad }
 }
 
-/** A body as bytes with its content type: mostly the JSON of a value, sometimes cut, doubled or no text at all. */
+/** Generates a body as bytes with its content type: mostly the JSON of a value, sometimes cut, doubled or not UTF-8. */
 export const bodyOf = (
   value: fc.Arbitrary<unknown>,
 ): fc.Arbitrary<{ bytes: Uint8Array<ArrayBuffer>; type: string | null }> => {
@@ -213,7 +213,7 @@ export const bodyOf = (
   return fc.record({ bytes, type })
 }
 
-/** What callers put into headers; a fetch refuses control characters by itself. */
+/** Values of headers as callers send them. `fetch` itself refuses control characters. */
 export const headers: fc.Arbitrary<Record<string, string>> = fc.record(
   {
     accept: fc.constantFrom('*/*', 'text/html', 'application/xml', ';;;', ''),

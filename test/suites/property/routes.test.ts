@@ -86,7 +86,7 @@ function toRequest(method: string, template: string, input: Input): Request {
   })
 }
 
-/** Whatever is sent: an answer in time, as the description says, and never an unexpected fault. */
+/** Checks that any input gets an answer in time, as described, and never an unexpected fault. */
 async function check(method: string, template: string, input: Input): Promise<void> {
   const request = toRequest(method, template, input)
   const { pathname } = new URL(request.url)

@@ -2,13 +2,12 @@ import fc from 'fast-check'
 
 const { PROPERTY_SEED, PROPERTY_SECONDS } = process.env
 
-/** Repeats the same inputs when it is given as `PROPERTY_SEED`. */
+/** Repeats the same inputs if it is given as `PROPERTY_SEED`. */
 export const SEED = PROPERTY_SEED ? Number(PROPERTY_SEED) : Math.floor(Math.random() * 2 ** 31)
 const ALL_MS = Number(PROPERTY_SECONDS ?? 75) * 1000
 
 /**
- * Checks a property for its share of the time, at least fifty times; a failure names the seed and the
- * smallest input.
+ * Checks a property for its share of the time, at least fifty times. A failure names the seed and the smallest input.
  * @param share of all properties together, 0 to 1
  */
 export async function holds<T>(

@@ -17,12 +17,12 @@ services:
 export interface World {
   core: TestCore
   known: Known
-  /** Values of the Authorization header by who sends them; null sends none. */
+  /** Values of the Authorization header by caller; null sends none. */
   callers: Record<string, string | null>
   close(): Promise<void>
 }
 
-/** A core with users of every role, sessions in every state, and services that answer anything. */
+/** Creates a core with users of every role, sessions in every state, and services with random answers. */
 export async function createWorld(seed: number): Promise<World> {
   const issuer = await createIssuer(ISSUER)
   const strange = strangeFetch(seed)
@@ -135,7 +135,7 @@ const STRANGE: Answer[] = [
   },
 ]
 
-/** Services behind the platform that answer anything, in an order that the seed decides. */
+/** Plays services with random answers, in an order that the seed decides. */
 function strangeFetch(seed: number): Fetch {
   let state = seed
   const next = () => {

@@ -52,7 +52,7 @@ const connections = async () =>
 const used = async (cache: Cache) => {
   await cache.get('nothing')
 }
-/** Those who use a cache find out that it is back. */
+/** Waits until the users of a cache notice its return. */
 const comesBack = (cache: Cache) =>
   vi.waitFor(() => used(cache).then(() => expect(messages.at(-1)).toBe(BACK)), { timeout: 20_000, interval: 100 })
 
@@ -142,7 +142,7 @@ describe('limits', () => {
   it('socket_connect_timeout ends the wait for a connection', async () => {
     const silent = await startRedis(['--tcp-backlog', '1'])
     silent.stall()
-    // The kernel takes two for the server, then drops what knocks.
+    // The kernel accepts two connections for the server and drops further ones.
     const knocking: Socket[] = Array.from({ length: 8 }, () =>
       connectSocket(silent.port, '127.0.0.1').on('error', () => {}),
     )
@@ -175,7 +175,7 @@ describe('an outage', () => {
     const cache = await open()
     await cache.set('key', 'value', 60)
     server.stall()
-    // One wait after the other would take longer than a test may.
+    // One wait after the other would exceed the time limit of a test.
     for (let index = 0; index < 2_000; index++) expect(await cache.get('key')).toBeNull()
     expect(messages).toEqual([GONE])
     server.resume()

@@ -70,7 +70,7 @@ describe('the session detail', () => {
     const before = await detail()
     expect(await entry()).not.toBeNull()
     redis.stall()
-    // Fifty times the timeout of the cache would be longer than a test may take.
+    // Fifty times the cache's timeout would exceed the time limit of a test.
     for (let index = 0; index < 50; index++) expect(await detail()).toEqual(before)
     await core.context.sql`UPDATE sessions SET is_blocked = true WHERE uuid = ${session}`
     expect(await detail()).toMatchObject({ is_blocked: true })
@@ -110,7 +110,7 @@ describe('boot', () => {
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  /** Runs the core until it ends; what it says last. */
+  /** Runs the core until it exits. Returns its last log entry. */
   const boot = async (
     url: string,
     yaml = '',
@@ -138,7 +138,7 @@ describe('boot', () => {
       )
     })
   }
-  /** The step after the cache: it was reached. */
+  /** The error of the step after the cache, which shows that it was reached. */
   const passed = expect.stringMatching(/^Failed to initialize object storage: /)
 
   it.each([

@@ -6,8 +6,8 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 /**
- * Path of a `redis-server`: from `PATH`, else installed with apt-get where that may be done.
- * Errors: a text that says why there is none.
+ * Returns the path of a `redis-server`: from `PATH`, else installed with apt-get if permitted. Errors: the reason why
+ * there is none.
  */
 export async function findServer(): Promise<string> {
   const present = await onPath('redis-server')

@@ -9,7 +9,7 @@ import type { Installation } from './server.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 
-/** The tests in a process of their own, because it must trust the authority from its start. */
+/** Runs the tests in their own process, because it must trust the authority from its start. */
 async function runTests(installation: Installation): Promise<number> {
   const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs')
   const args = ['run', '--project', 'redis', ...process.argv.slice(2)]
@@ -24,7 +24,7 @@ async function runTests(installation: Installation): Promise<number> {
   return typeof code === 'number' ? code : 1
 }
 
-/** Servers of tests that were cut off. */
+/** Ends servers of interrupted tests. */
 async function endLeftovers(folder: string): Promise<void> {
   for (const name of (await readdir(folder)).filter((name) => name.endsWith('.pid'))) {
     const pid = Number(await readFile(join(folder, name), 'utf8'))

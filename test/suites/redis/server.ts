@@ -5,10 +5,10 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createClient } from 'redis'
 
-/** What `run.ts` hands to the tests. */
+/** The values that `run.ts` passes to the tests. */
 export interface Installation {
   server: string
-  /** For certificates and for `<pid>.pid` of running servers. */
+  /** Folder of certificates, and of `<pid>.pid` of running servers. */
   folder: string
   ca_file: string
   cert: string
@@ -18,24 +18,24 @@ export interface Installation {
 const PASSWORD = 'p@ss/wörd:1'
 
 export interface RedisServer {
-  /** With the password, for database 0. */
+  /** Address with the password, for database 0. */
   url: string
   tls_url: string
   port: number
-  /** Answers a command of an own connection, on another database if asked. */
+  /** Runs a command on a new connection, on another database if given. */
   ask(command: string[], database?: number): Promise<unknown>
-  /** kill -9. */
+  /** Kills it with SIGKILL. */
   kill(): Promise<void>
-  /** On the same ports, empty. */
+  /** Starts it again on the same ports, empty. */
   restart(): Promise<void>
-  /** Takes connections, as far as the kernel does, and answers nothing. */
+  /** Stops answering. The kernel still accepts some connections. */
   stall(): void
   resume(): void
 }
 
 const installation: Installation = JSON.parse(process.env.REDIS_INSTALLATION ?? '{}')
 
-/** A real server with a password on two free loopback ports, one of them TLS. */
+/** Starts a real server with a password on two free loopback ports, one of them TLS. */
 export async function startRedis(options: string[] = []): Promise<RedisServer> {
   const [port, tls_port] = [await freePort(), await freePort()]
   let running = await launch(port, tls_port, options)

@@ -21,7 +21,7 @@ async function read(
   return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Record<string, unknown> }
 }
 
-/** What the worker's side of a stream needs; no worker runs here, so nothing is queued. */
+/** The worker's dependencies of a stream. No worker runs here, so nothing is queued. */
 const verbs = (sql: Sql): Pick<CoreContext, 'sql' | 'queue' | 'cache' | 'now'> => ({
   sql,
   queue: { enqueue: async () => {}, healthy: async () => true },
@@ -36,7 +36,7 @@ async function newSession(subject: Subject): Promise<string> {
 
 const subscribe = (subject: Subject, uuid: string) => fetch(`${subject.url}/api/v1/events/subscribe/${uuid}`)
 
-/** Read through the running core, in this order. */
+/** The checks of a running core, in this order. */
 export const CHECKS: Check[] = [
   [
     'GET /api/v1/auth/config',
@@ -236,7 +236,7 @@ export const CHECKS: Check[] = [
   ],
 ]
 
-/** Opens a stream, stops the process and sees the stream end in good order. */
+/** Opens a stream, stops the process and checks that the stream ends in good order. */
 export async function stopsWithOpenStream(subject: Subject, stop: () => Promise<number | null>): Promise<void> {
   const stream = readStream(await subscribe(subject, await newSession(subject)))
   assert.equal((await stream.event())?.status_msg, 'STARTED')

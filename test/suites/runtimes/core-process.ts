@@ -9,13 +9,13 @@ const START_LIMIT_MS = 60_000
 export interface CoreProcess {
   url: string
   ready_ms: number
-  /** Sends SIGTERM and answers the exit code. */
+  /** Sends SIGTERM and returns the exit code. */
   stop(): Promise<number | null>
-  /** For the end of a failed check. */
+  /** Ends the process after a failed check. */
   kill(): void
 }
 
-/** Starts `routes/main.ts` on a runtime and waits until it says that it is ready. */
+/** Starts `routes/main.ts` on a runtime and waits until it is ready. */
 export async function startCore(runtime: Runtime, env: Record<string, string>): Promise<CoreProcess> {
   const started = performance.now()
   const child = spawn(runtime.command, [...runtime.args, 'routes/main.ts'], {

@@ -16,8 +16,8 @@ export interface Runtime {
 }
 
 /**
- * The runtimes that the core must run on. Deno and Bun are installed into a cache folder of their
- * own: as dependencies of the project their platform packages would break its lock file.
+ * Installs the runtimes that the core must run on. Deno and Bun go to a cache folder: as dependencies of the project
+ * their platform packages would break its lock file.
  */
 export async function installRuntimes(): Promise<Runtime[]> {
   const [deno, bun] = [join(FOLDER, 'node_modules/.bin/deno'), join(FOLDER, 'node_modules/.bin/bun')]

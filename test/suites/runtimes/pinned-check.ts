@@ -11,7 +11,7 @@ import type { Runtime } from './install.ts'
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '../../..')
 
-/** Connections of the core's git requests go to the checked addresses only, on this runtime too. */
+/** Checks that connections of the core's git requests go to the checked addresses only, on this runtime too. */
 export async function connectionsArePinned(runtime: Runtime): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'platform-pinned-'))
   const { caPem, cert, key } = await loadCertificates(folder)

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { createPinnedFetch } from '../../../src/runtime/fetch.ts'
 
 /**
- * Run by each runtime: `<port> <authority>`, a server of this machine whose certificate names
- * localhost. Ends with 0 when connections go to the given addresses and nowhere else.
+ * Run by each runtime with `<port> <authority>` of a server on this machine whose certificate names localhost. Exits
+ * with 0 if connections go to the given addresses and nowhere else.
  */
 const [port, caPem = ''] = process.argv.slice(2)
 const open = createPinnedFetch({ caPem, trusted: () => true })

@@ -20,7 +20,7 @@ async function inTime(work: Promise<void>): Promise<void> {
   await Promise.race([work, limit]).finally(() => clearTimeout(timer))
 }
 
-/** Runs the checks against a core of this runtime; a failed one does not stop the others. */
+/** Runs the checks against a core on this runtime. A failed one does not stop the others. */
 async function checkRuntime(runtime: Runtime, stores: Stores): Promise<Column> {
   const column: Column = new Map()
   const attempt = async (name: string, work: () => Promise<void>) => {

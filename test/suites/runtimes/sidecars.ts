@@ -11,7 +11,7 @@ import type { Runtime } from './install.ts'
 const TOKEN = 'token-of-the-sidecar'
 const ADMIN = 'root@example.com'
 
-/** Each bundled sidecar, started by a runtime, keeps every promise of its contract. */
+/** The bundled sidecars. Each keeps its contract on every runtime. */
 export const SIDECARS: readonly (readonly [name: string, run: (runtime: Runtime) => Promise<void>])[] = [
   [
     'authz sidecar conforms',

@@ -9,15 +9,15 @@ import type { Sql } from '../../../src/data/db/types.ts'
 import { startRespServer } from '../../data/cache/resp-server.ts'
 
 export interface Stores {
-  /** Everything a core needs to start, with the cache behind its REST dialect. */
+  /** The core's environment, with the cache behind its REST dialect. */
   env: Record<string, string>
-  /** The same cache protocol that a `redis://` address means. */
+  /** The same cache under its own protocol, for a `redis://` address. */
   redis_url: string
   sql: Sql
   close(): Promise<void>
 }
 
-/** Database, cache and object store of this machine, for all runtimes one after the other. */
+/** Starts database, cache and object store on this machine, for all runtimes one after the other. */
 export async function startStores(): Promise<Stores> {
   const folder = await mkdtemp(join(tmpdir(), 'platform-runtimes-'))
   const postgres = await startPostgres({ data_dir: join(folder, 'postgres'), durable: false })

@@ -6,7 +6,7 @@ import type { Runtime } from './install.ts'
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '../../..')
 
-/** The vendors' libraries load on this runtime, and each gets a token. Prints what that took. */
+/** Checks that the vendors' libraries load on this runtime and each get a token. Prints time and memory. */
 export async function vendorsGiveTokens(runtime: Runtime): Promise<void> {
   for (const [name, token] of [
     ['azure', 'token_of_/tenant/oauth2/v2.0/token'],

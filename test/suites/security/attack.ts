@@ -1,10 +1,10 @@
 import { test } from 'vitest'
 
-/** What the table of outcomes shows of one attack. It travels as the meta data of its test. */
+/** An attack's row in the table of outcomes. It is stored as the meta data of its test. */
 export interface AttackMeta {
   group: string
   title: string
-  /** One line about what stopped the attack; absent while the test has not passed. */
+  /** One line about the defence that stopped the attack; absent until the test has passed. */
   stoppedBy?: string
 }
 
@@ -15,8 +15,8 @@ declare module 'vitest' {
 }
 
 /**
- * An attack as a test. The body carries it out against the running code, asserts that it had no effect, and answers one
- * line that says what stopped it, for the table at the end of the run.
+ * Registers an attack as a test. The body carries it out against the running code, asserts that it had no effect, and
+ * returns one line about the defence that stopped it, for the table at the end of the run.
  * @param group the class of the attack, the same words for all of its kind, such as `remote state and backends`
  * @param options.unless a reason why this machine cannot carry the attack out; the table then shows the reason
  */

@@ -32,7 +32,7 @@ const me = async () => (await (await core.call('GET', '/api/v1/users/me')).json(
 const countRounds = async () =>
   (await core.database.sql<{ count: number }[]>`SELECT count(*)::int AS count FROM rounds`)[0]?.count
 
-/** A session of the caller that waits for its next round. */
+/** Creates a session of the caller that waits for its next round. */
 async function finishedSession(): Promise<string> {
   const place = { repo_uri: REPOSITORY, iac_path: 'live/network' }
   const uuid = await openSession(core.context, await me(), place)
@@ -40,7 +40,7 @@ async function finishedSession(): Promise<string> {
   return uuid
 }
 
-/** Sends a request that would begin a round, and asserts that it is refused like this and that none has begun. */
+/** Sends a request for a round, and asserts that it is refused like this and that no round has begun. */
 async function refused(path: string, json: object, status: number): Promise<string> {
   const before = await countRounds()
   const answer = await core.call('POST', `/api/v1/iac/${path}`, { json })

@@ -8,7 +8,7 @@ const compose = readCompose(text)
 const services = Object.entries(compose.services)
 const names = services.map(([name]) => name)
 
-/** Users of our own processes; every other image has one of its own. */
+/** Users of the project's processes. Every other image has its own. */
 const USERS: Record<string, string> = {
   core: '10001:10000',
   worker: '10002:10000',
@@ -18,10 +18,10 @@ const USERS: Record<string, string> = {
   notifications: '10004:10000',
 }
 const PRIVILEGES = ['no-new-privileges:true']
-/** What the sandbox of the iac service needs in addition. */
+/** Additional permissions of the iac service for its sandbox. */
 const FOR_SANDBOX = ['seccomp=unconfined', 'apparmor=unconfined', 'systempaths=unconfined']
 
-/** Who shares a network with a service. */
+/** Lists the services that share a network with a service. */
 function peersOf(name: string): string[] {
   const own = new Set(compose.services[name]?.networks)
   return names.filter((other) => other !== name && compose.services[other]?.networks.some((net) => own.has(net)))
@@ -32,10 +32,10 @@ const mountsOf = (volume: string) =>
   )
 const commandOf = ({ command }: ComposeService) => [command ?? []].flat().join(' ')
 
-/** How compose.yaml names a variable of .env that must not be blank. */
+/** Returns the form in compose.yaml of a variable that must not be blank in .env. */
 const required = (name: string) => `\${${name}:?}`
 
-/** A tag that names one release, or a digest. */
+/** True for a tag of one release, or a digest. */
 const isPinned = (image: string) =>
   /@sha256:[0-9a-f]{64}$/.test(image) || /:(version-)?\d+\.\d+(\.\d+)?(-[a-z0-9.]+)?$/.test(image)
 
@@ -127,7 +127,7 @@ attack(GROUP, 'a secret that is blank or has a value of its own in the file', as
       expect([name, variable, sources.length]).toEqual([name, variable, 1])
       const [, source = '', rule] = sources[0] ?? []
       if (rule === ':?') fromFile.add(source)
-      // A webhook may be absent. A sidecar whose token is blank must not start.
+      // A webhook may be absent. A sidecar with a blank token must not start.
       else if (variable !== 'CHAT_WEBHOOK_URL')
         expect([command].flat().join(' ')).toContain(`: "$\${${source}:?}" && exec `)
     }

@@ -17,13 +17,13 @@ import { attack } from './attack.ts'
 const LISTENING = 'shipped defaults: who reaches the core'
 const ENGINE = 'shipped defaults: the downloaded engine'
 
-/** An address of this machine by which another one could call it; undefined when it has none. */
+/** An address of this machine that is reachable from outside; undefined if there is none. */
 const outerAddress = Object.values(networkInterfaces())
   .flatMap((list) => list ?? [])
   .find(({ family, internal }) => family === 'IPv4' && !internal)?.address
 const unless = outerAddress === undefined ? 'this machine has no address but loopback' : null
 
-/** What a core needs to start. */
+/** The environment that a core needs to start. */
 const surroundings = startOnce(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'defaults-'))
   const database = await createTestDatabase()
@@ -54,7 +54,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(engineFolder, { recursive: true, force: true }))
 
-/** Runs `ask` while a core runs that was told this address; blank is none. */
+/** Runs `ask` while a core runs at this address; blank means none is set. */
 async function withCore<T>(
   options: { PLATFORM_HOST: string; PLATFORM_CONFIG?: string },
   ask: (core: CoreProcess, port: number) => Promise<T>,
@@ -67,7 +67,7 @@ async function withCore<T>(
   }
 }
 
-/** How an attempt to connect ends: `open`, or the code of the error. */
+/** Tries to connect. Returns `open`, or the code of the error. */
 const dial = (host: string, port: number): Promise<string> =>
   new Promise((resolve) => {
     const socket = connect({ host, port, timeout: 5_000 }, () => {
@@ -111,7 +111,7 @@ test('an address that is named is listened on, and so is every address with an i
 
 const EVIL = '#!/bin/sh\necho evil\n'
 
-/** Installs the engine, lets somebody change what is on the disk, starts again, and tells how the program came out. */
+/** Installs the engine, changes the files on the disk, starts again, and returns the result of the program. */
 async function tamper(change: (binary: string, folder: string) => Promise<unknown>): Promise<string> {
   const folder = await mkdtemp(join(engineFolder, 'data-'))
   const releases = await startReleases()

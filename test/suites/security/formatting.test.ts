@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** Bodies that try to name something on the disk. */
+/** Bodies that try to name a file on the disk. */
 const NAMED: [title: string, body: (outside: string) => object][] = [
   ['a path outside of the workspace', () => ({ files: ['../outside/secret.tf'] })],
   ['an absolute path', (outside) => ({ files: [join(outside, 'secret.tf')] })],

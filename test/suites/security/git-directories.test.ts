@@ -15,7 +15,7 @@ const site: Site = startOnce(startSite)
 const COMMITTED = 'a committed git directory'
 const WRITTEN = "git's files written by the engine"
 
-/** A program of a hostile repository creates this file. */
+/** Path of the file that a program of a hostile repository creates. */
 let mark = ''
 beforeEach(() => {
   mark = join(site.folder, `ran-${crypto.randomUUID()}`)
@@ -24,7 +24,7 @@ beforeEach(() => {
 const open = (uri: string, root_path: string | null = null) =>
   site.open(uri, { session: crypto.randomUUID(), root_path })
 
-/** Everything that a round asks git for. */
+/** Runs every git operation of a round. */
 async function useAll(workspace: Workspace): Promise<void> {
   await writeFile(join(workspace.iacRoot, 'new.tf'), `# ${crypto.randomUUID()}\n`)
   await workspace.revision()
@@ -37,7 +37,7 @@ async function useAll(workspace: Workspace): Promise<void> {
   await workspace.revision()
 }
 
-/** Proves that the trap works: plain git in a plain clone runs the program. */
+/** Checks that the trap works: plain git in a plain clone runs the program. */
 async function assertTrapWorks(
   uri: string,
   within: string,

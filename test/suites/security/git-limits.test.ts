@@ -15,7 +15,7 @@ const run = promisify(execFile)
 
 const GROUP = 'size of a clone'
 
-/** Opens a workspace under a limit that refuses it; answers the text, and sees that nothing is left on the disk. */
+/** Opens a workspace under a limit that refuses it. Returns the text, and checks that nothing is left on the disk. */
 async function refusalOf(uri: string, limits: { max_clone_mib?: number; max_clone_files?: number }): Promise<string> {
   const session = crypto.randomUUID()
   const config = { ...site.config, git: { ...site.config.git, ...limits } }

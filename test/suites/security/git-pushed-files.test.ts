@@ -11,7 +11,7 @@ const GROUP = 'what may never be pushed'
 const SECRET = 'only-in-the-plan-file'
 const thrice = ADDED.replace('hello again', 'hello hello hello')
 
-/** A statement that the first plan does not meet, so that a second attempt is made after a plan file was written. */
+/** A statement that the first plan does not meet, so that a second attempt follows after a plan file was written. */
 const unmet: Reply = {
   args: {
     statements: [
@@ -28,7 +28,7 @@ const unmet: Reply = {
   },
 }
 
-/** A round of two attempts: the plan of the first is on the disk when the second is committed. */
+/** Runs a round of two attempts. The plan of the first is on the disk when the second is committed. */
 async function roundOn(files: Record<string, string>): Promise<{ repo_uri: string; session: SessionView }> {
   const generator = [write('second.tf', ADDED), done('First.'), write('second.tf', thrice), done('Second.')]
   const llm = scriptedLlm(goodRound({ task_complete: generator, report_intent_statements: unmet }))
@@ -38,7 +38,7 @@ async function roundOn(files: Record<string, string>): Promise<{ repo_uri: strin
   return { repo_uri, session }
 }
 
-/** Every path that a commit of the session branch has added, changed or deleted. */
+/** Lists every path that a commit of the session branch has added, changed or deleted. */
 async function changedPaths(repo_uri: string, branch: string): Promise<string[]> {
   const range = `main..${branch}`
   const listed = await stack.git(repo_uri, 'log', '--format=', '--name-only', '--no-renames', range)

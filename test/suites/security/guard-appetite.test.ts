@@ -14,11 +14,11 @@ beforeAll(async () => {
 afterAll(() => Promise.all([service.close(), hurried.close()]))
 
 const GROUP = "the check's own appetite"
-/** Far above what a loaded machine delays, far below the seconds that an attack wants. */
+/** Far above the delays of a loaded machine, far below the seconds of an attack. */
 const MAX_BLOCK_MS = 1_000
 const MAX_MEMORY_MIB = 400
 
-/** Plans these files while the service is watched; answers the job, the longest block and the growth of its memory. */
+/** Plans these files and measures the service. Returns the job, the longest block and the growth of its memory. */
 async function watch(
   of: TestService,
   files: Record<string, string>,

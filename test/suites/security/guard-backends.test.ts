@@ -4,7 +4,7 @@ import { provideGuarded, submitHostile } from './guarded.ts'
 const { service, refused } = provideGuarded()
 
 const STATES = 'remote state and backends'
-/** Begins a template, kept apart from the templates of this file. */
+/** The start of a template, apart from the templates of this file. */
 const open = '$' + '{'
 const remote = (backend: string, config: string, block = 'data') =>
   `${block} "terraform_remote_state" "x" {\n  backend = ${backend}\n  config  = ${config}\n}\n`

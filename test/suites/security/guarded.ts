@@ -3,14 +3,14 @@ import { startOnce } from '../../helpers/start-once.ts'
 import { type Json, SCOPE, startTestService, type TestService } from '../../sidecars/iac/service.ts'
 import { attack } from './attack.ts'
 
-/** A service whose check stands alone: without a sandbox, and with programs of the host refused. */
+/** Starts a service with its check as only defence: without a sandbox, and with programs of the host refused. */
 export const startGuarded = (env: Record<string, string> = {}): Promise<TestService> =>
   startTestService({ IAC_SANDBOX: 'none', ...env })
 
 export interface Hostile {
   /** Files of the repository. */
   files?: Record<string, string>
-  /** Changes that files alone cannot express, such as links. */
+  /** Makes changes that files alone cannot express, such as links. */
   prepare?: (workspace: string) => Promise<void>
   /** Folder of the workspace inside the repository. */
   root?: string
@@ -25,7 +25,7 @@ const BODIES: Record<string, object> = {
   'import/state-resource-ids': {},
 }
 
-/** Submits the jobs of a hostile repository, and answers what the service says to each of them. */
+/** Submits the jobs of a hostile repository. Returns the service's answer to each of them. */
 export async function submitHostile(service: TestService, hostile: Hostile): Promise<Json[]> {
   const folder = await service.workspace({ '.platform-workspace': '', ...hostile.files })
   await hostile.prepare?.(folder)
@@ -36,11 +36,14 @@ export async function submitHostile(service: TestService, hostile: Hostile): Pro
   return answers
 }
 
-/** A service for the attacks of a file. */
+/** Provides a service for the attacks of a file. */
 export function provideGuarded() {
   const service = startOnce(startGuarded)
 
-  /** An attack that the check refuses before the engine starts, in every job, with a text that names all of `texts`. */
+  /**
+   * Registers an attack that the check refuses before the engine starts, in every job, with a text that has all of
+   * `texts`.
+   */
   function refused(group: string, title: string, hostile: Hostile, ...texts: string[]): void {
     attack(group, title, async () => {
       const answers = await submitHostile(service, hostile)

@@ -26,7 +26,7 @@ const send = ({ method, path }: { method: string; path: string }, body: BodyInit
 
 const keys = (count: number) => `{${Array.from({ length: count }, (_, index) => `"k${index}":${index}`).join(',')}}`
 
-/** An answer that refuses and says so in the form of the house; never a failure of the platform. */
+/** Checks that an answer is a documented refusal and not a failure of the platform. */
 async function expectRefusal(answer: Response, where: string): Promise<string> {
   expect([400, 413, 422], where).toContain(answer.status)
   const { detail } = (await answer.json()) as { detail: unknown }

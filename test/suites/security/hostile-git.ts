@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { git_ } from '../../pipeline/workspace/support.ts'
 
-/** A git configuration that names a program, which creates `mark`, wherever git lets one be named. */
+/** Makes a git configuration that names a program, which creates `mark`, in every setting that allows one. */
 export function hostileConfiguration(mark: string): string {
   const run = `touch ${mark}; false`
   return [
@@ -30,7 +30,10 @@ export function hostileConfiguration(mark: string): string {
   ].join('\n')
 }
 
-/** Files that make a folder of a repository a git directory with that configuration, whose work tree is the folder. */
+/**
+ * Makes files that turn a folder of a repository into a git directory with that configuration and the folder as work
+ * tree.
+ */
 export function gitDirectoryFiles(folder: string, mark: string): Record<string, string> {
   const at = (name: string) => (folder === '' ? name : `${folder}/${name}`)
   return {
@@ -42,7 +45,7 @@ export function gitDirectoryFiles(folder: string, mark: string): Record<string, 
   }
 }
 
-/** Makes a folder a repository with a commit and that configuration, as an engine run could. */
+/** Turns a folder into a repository with a commit and that configuration, as an engine run could. */
 export async function plantRepository(folder: string, mark: string): Promise<void> {
   await mkdir(folder, { recursive: true })
   await writeFile(join(folder, 'inside.tf'), 'x')

@@ -18,7 +18,7 @@ const core = startOnce(() => createTestCore({ yaml: YAML, context: { fetch: (inp
 const parse = () =>
   core.call('POST', '/api/v1/repository/parse', { json: { repo_uri: 'https://127.0.0.1/acme/infra' } })
 
-/** What the log says about the last repository that was refused; callers see a fixed text only. */
+/** Returns the logged reason of the last refused repository. Callers see a fixed text only. */
 const reason = () => {
   const line = core.log.findLast(({ message }) =>
     /^repository (could not be scanned|is not reachable)$/.test(String(message)),
@@ -36,7 +36,7 @@ describe(GROUP, () => {
       const grown = (process.memoryUsage.rss() - before) / 1e6
       expect(answer.status).toBe(isRead ? 200 : 502)
       if (!isRead) expect(await answer.json()).toEqual({ detail: UNREACHABLE })
-      // The attack of the audit took 2.2 GB; the caps allow less than a tenth of it beside the pack itself.
+      // The attack took 2.2 GB without limits; the limits allow less than a tenth of it beside the pack itself.
       expect(grown).toBeLessThan(400)
       return isRead ? 'harmless: sizes are skipped or counted, and the roots are found' : reason()
     })

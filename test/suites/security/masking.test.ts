@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** Plans an output of this value, which reads the environment of the engine, and answers all that the service tells. */
+/** Plans an output of this value, which reads the engine's environment. Returns everything that the service shows. */
 async function told(value: string): Promise<string> {
   const code =
     'locals {\n  env  = file(join("/", ["", "proc", "self", "environ"]))\n' +
@@ -39,7 +39,7 @@ async function told(value: string): Promise<string> {
   const show = await service.run('/v1/show', { workspace_path, plan_file: 'session.plan' })
   const live = await service.request('GET', `/v1/jobs/${plan.job_id}/output?tail_bytes=65536`)
   expect([init.result.exit_code, plan.result.exit_code, plan.result.stderr]).toEqual([0, 0, ''])
-  // What the service shows of a plan is still JSON, so that the platform can read it.
+  // The shown plan is still JSON, so that the platform can read it.
   expect(JSON.parse(show.result.stdout).output_changes.x).toBeDefined()
   return [plan.result.stdout, show.result.stdout, live.body.stdout, JSON.stringify(service.log)].join('\n')
 }
@@ -109,7 +109,7 @@ for (const [title, value, hidden] of VALUES)
     return 'the service writes (sensitive value) in its place, in the plan, its JSON and the live output'
   })
 
-/** Encodings that no function of the engine makes. A provider could, so another engine stands in for it. */
+/** Encodings that no function of the engine makes. A provider could, so another engine is used. */
 const SCRIPTS: [string, string, string][] = [
   ['in hexadecimal', `od -An -v -tx1 | tr -d ' \\n'`, bytes.toString('hex')],
   ['in hexadecimal capitals', `od -An -v -tx1 | tr -d ' \\n' | tr a-f A-F`, bytes.toString('hex').toUpperCase()],

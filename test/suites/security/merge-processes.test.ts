@@ -23,7 +23,7 @@ async function openedPullRequest() {
   return { uuid, ...workspace }
 }
 
-/** Puts one more commit on the branch, as somebody does who may push to the repository. */
+/** Adds a commit to the branch, as anyone with push access can. */
 async function pushTo(uri: string, branch: string): Promise<void> {
   const commit = await gitAt(uri, ['commit-tree', `${branch}^{tree}`, '-p', branch, '-m', 'One more'])
   await gitAt(uri, ['update-ref', `refs/heads/${branch}`, commit])

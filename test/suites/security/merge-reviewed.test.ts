@@ -19,7 +19,7 @@ beforeAll(async () => {
   owner = (await (await core.call('GET', '/api/v1/users/me')).json()).id
 })
 
-/** Runs git in the bare repository; `input` goes to its standard input. */
+/** Runs git in the bare repository with `input` as its standard input. */
 async function gitAt(repository: string, args: string[], input?: string): Promise<string> {
   const identity = ['-c', 'user.name=t', '-c', 'user.email=t@example.org']
   const child = run('git', ['-C', core.host.pathOf(repository), ...identity, ...args])
@@ -36,7 +36,7 @@ async function push(repository: string, branch: string, parent: string, text: st
   return commit
 }
 
-/** A session whose first round completed with a commit on its branch, and the pull request of that branch. */
+/** Creates a session whose first round completed with a commit on its branch, and the branch's pull request. */
 async function reviewedSession(name: string) {
   const content = { files: { 'main.tf': '# first\n' } }
   const repository = await core.host.addRepository({ owner: 'acme', name, content })
@@ -49,7 +49,7 @@ async function reviewedSession(name: string) {
   return { repository, uuid, branch, base, reviewed, id }
 }
 
-/** Asks the core to merge, and asserts that it refuses and that the default branch stays where it is. */
+/** Requests a merge, and asserts that the core refuses it and that the default branch is unchanged. */
 async function refusedMerge(session: { uuid: string; repository: string; base: string }): Promise<string> {
   const answer = await core.call('PUT', '/api/v1/repository/pr/merge', { json: { session_id: session.uuid } })
   const { detail } = await answer.json()

@@ -2,7 +2,7 @@ import type { Reporter, TestCase, TestModule } from 'vitest/node'
 
 const STOPPED_WIDTH = 90
 
-/** Ends the run of the security suite with a table: each attack, by group, and what became of it. */
+/** Prints a table at the end of the security suite: each attack, by group, with its outcome. */
 export class AttackOutcomes implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const tests = modules

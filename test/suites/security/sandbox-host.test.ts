@@ -214,7 +214,7 @@ for (const [title, expression] of LOOKS)
     { unless },
   )
 
-/** Whether a process of the machine has this command line. */
+/** True if a process of the machine has this command line. */
 async function isRunning(commandLine: string): Promise<boolean> {
   const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const lines = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')))

@@ -14,7 +14,7 @@ const MEMORY = 'memory and processes of an engine'
 const DISK = 'disk of an engine'
 const END = 'the end of an engine'
 
-/** Plans this configuration with little memory; what the job says. */
+/** Plans this configuration with little memory. Returns the text of the job. */
 async function planWithin(memoryMib: string, configuration: string): Promise<string> {
   const service = await startTestService({ ...LIMITED, IAC_MAX_MEMORY_MIB: memoryMib })
   try {
@@ -199,13 +199,13 @@ attack(
   { unless },
 )
 
-/** Whether a process with this in its command line runs on the machine. */
+/** True if a process with this in its command line runs on the machine. */
 function running(text: string): boolean {
   const lines = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).split('\n')
   return lines.some((line) => line.includes(text) && !line.startsWith('ps '))
 }
 
-/** The sidecar as a process of its own. */
+/** Starts the sidecar as a separate process. */
 async function startProcess(folder: string, binary: string) {
   const sidecar = startLogging(['sidecars/main.ts', 'iac'], {
     ...LIMITED,

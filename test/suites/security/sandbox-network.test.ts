@@ -87,7 +87,7 @@ for (const address of [
     async () => {
       const started = performance.now()
       const text = await initWithBackend(`http://${address}/state`)
-      // The route is refused. An address that nobody answers at would take minutes.
+      // The route is refused. An address without a host would take minutes.
       expect(performance.now() - started).toBeLessThan(20_000)
       expect(text).toMatch(/refused|unreachable|prohibited|denied|no route|invalid argument/i)
       return text
@@ -154,7 +154,7 @@ attack(
   { unless },
 )
 
-/** Runs init on a backend at this address; the first line of what the engine says about it. */
+/** Runs init on a backend at this address. Returns the first line of the engine's error. */
 async function initWithBackend(address: string): Promise<string> {
   const backend = `terraform {\n  backend "http" {\n    address   = "${address}"\n    retry_max = 0\n  }\n}\n`
   const path = await service.workspace({ 'main.tf': backend, 'output.tf': 'output "x" {\n  value = 1\n}\n' })

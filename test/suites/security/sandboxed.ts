@@ -2,10 +2,10 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Json, SCOPE, startTestService, type TestService } from '../../sidecars/iac/service.ts'
 
-/** Variables of a sidecar that has the whole boundary or does not start. */
+/** Variables of a sidecar that does not start without the whole sandbox. */
 export const BOXED = { IAC_SANDBOX: 'required' }
 
-/** Why this machine has no sandbox with a network of its own; null when it has one. */
+/** Returns the reason why this machine has no sandbox with its own network; null if it has one. */
 export async function reasonAgainstSandbox(): Promise<string | null> {
   try {
     const service = await startTestService(BOXED)
@@ -18,8 +18,8 @@ export async function reasonAgainstSandbox(): Promise<string | null> {
 
 /**
  * Runs a shell script where a program of a repository would run: as a provisioner, inside the sandbox of an apply, with
- * the guard switched off (`IAC_ALLOW_HOST_PROGRAMS`), as if it had been passed.
- * @returns what the script printed, and the job of the apply
+ * the guard switched off (`IAC_ALLOW_HOST_PROGRAMS`).
+ * @returns the output of the script, and the job of the apply
  */
 export async function runHostile(
   service: TestService,

@@ -33,7 +33,7 @@ const FILES = {
   'shared/code.zip': 'reviewed archive',
 }
 
-/** Changes something in the pinned directory of a reviewed plan, and tries to have it applied. */
+/** Changes the saved directory of a reviewed plan, and tries to apply it. */
 async function applyAfter(change: (root: string) => Promise<void>): Promise<string> {
   const context = contextOf(stack)
   const session = await sessionWithPlan(stack, context, FILES)
@@ -74,7 +74,7 @@ const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).di
 const apply = (workspace_path: string, plan_sha256: string) =>
   service.run('/v1/apply', { workspace_path, ...SCOPE, plan_file: 'session.plan', plan_sha256 })
 
-/** A workspace with a plan that was reviewed; answers the hash of its file. */
+/** Makes a workspace with a reviewed plan, and the hash of its file. */
 async function reviewed(): Promise<{ workspace_path: string; hash: string }> {
   const workspace_path = await service.workspace({ 'main.tf': MAIN })
   await planIn(workspace_path)
@@ -96,7 +96,7 @@ attack(GROUP, 'the plan file is exchanged between the check of the worker and th
   const { result } = await apply(workspace_path, hash)
   expect(result.exit_code).toBe(1)
   expect(await managed(workspace_path)).toEqual([])
-  // The file that was reviewed is applied, so that the refusal is about the exchange alone.
+  // The reviewed file is applied, so the refusal is about the exchange alone.
   const kept = await reviewed()
   expect((await apply(kept.workspace_path, kept.hash)).result).toMatchObject({ exit_code: 0, stderr: '' })
   expect(await managed(kept.workspace_path)).toHaveLength(1)
@@ -125,7 +125,7 @@ attack(GROUP, 'the plan file is exchanged while the job runs', async () => {
   const folder = await temporaryFolder()
   const exchanging = await startTestService({ IAC_BINARY: await fakeEngine(folder) })
   try {
-    // The engine is one that exchanges the file first and then reads what it was told to apply.
+    // This engine exchanges the file first and then reads the one to apply.
     const command = 'echo hostile > session.plan\nfor plan; do :; done\nsha256sum < "$plan"; ls -l "$plan"\n'
     const workspace_path = await exchanging.workspace({ 'session.plan': 'reviewed', 'command.sh': command })
     const body = { workspace_path, ...SCOPE, plan_file: 'session.plan', plan_sha256: sha256('reviewed') }

@@ -8,7 +8,7 @@ export const readShipped = (path: string): Promise<string> => readFile(new URL(p
 const texts = v.array(v.string())
 const command = v.optional(v.union([v.string(), texts]))
 
-/** What the tests look at in a service. Every key is listed, so that a new one is looked at before it is allowed. */
+/** The checked keys of a service. A new key has to be listed and checked before it is allowed. */
 const serviceSchema = v.strictObject({
   image: v.string(),
   build: v.optional(v.string()),
@@ -39,5 +39,5 @@ const composeSchema = v.looseObject({
 export type ComposeFile = v.InferOutput<typeof composeSchema>
 export type ComposeService = ComposeFile['services'][string]
 
-/** Reads a compose file. Errors: a service that lacks what every service has, or that has a key nobody knows here. */
+/** Reads a compose file. Errors: a service without a required key, or with an unknown one. */
 export const readCompose = (text: string): ComposeFile => v.parse(composeSchema, parse(text, { merge: true }))

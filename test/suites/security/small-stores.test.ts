@@ -50,7 +50,7 @@ describe('role store', () => {
     const path = join(folder, 'taken.lock')
     let held = true
     await withFileLock(path, async (lock) => {
-      // Another process found the lock too old and has made one of its own.
+      // Another process considered the lock too old and has made its own.
       await writeFile(`${path}.new`, 'of another')
       await rename(`${path}.new`, path)
       held = await lock.isHeld()
@@ -67,7 +67,7 @@ describe('role store', () => {
     const before = await readFile(path, 'utf8')
     let calls = 0
     const overtaken = store.change((users) => {
-      // The second call runs under the lock; by then the other process has taken it.
+      // The second call runs under the lock; by then the other process has it.
       if (++calls === 2) takeOver(`${path}.lock`)
       return assignRole(users, 'second', 'admin')
     })
@@ -139,7 +139,7 @@ describe('names of the prototype', () => {
   })
 })
 
-/** Puts another lock in the place of the one that is there, at once. */
+/** Replaces the existing lock, at once. */
 function takeOver(path: string): void {
   writeFileSync(`${path}.new`, '')
   renameSync(`${path}.new`, path)

@@ -17,8 +17,8 @@ import { deriveProjectId, STATE_KEYS_FILE } from '../../../src/plan/state/manage
 import { SCOPE, startTestService, type TestService } from '../../sidecars/iac/service.ts'
 import { attack } from './attack.ts'
 
-// Here an attacker is past everything that stands before: the guard of the sidecar is off, and the engine runs without
-// a sandbox. What is left is what the keys of the job can reach.
+// The attacker is past all earlier defences: the sidecar's guard is off, and the engine runs without a sandbox. Only
+// the limits of the job's keys are left.
 const GROUP = 'keys of the state store'
 const SECRET = 'password-in-the-state-of-somebody-else'
 const KEYS = { access_key: 'owner-of-the-store', secret_key: 'secret-key-of-the-store' }
@@ -77,7 +77,7 @@ const stateWith = (value: string) =>
     resources: [],
   })
 
-/** A workspace of the attacker with override and keys, as a round prepares it. */
+/** Makes an attacker's workspace with override and keys, as a round prepares it. */
 async function prepared(files: Record<string, string>): Promise<string> {
   const workspace = await service.workspace(files)
   await writeOverride(config, ATTACKER, workspace, silentLogger)
@@ -116,7 +116,7 @@ async function plan(workspace_path: string) {
   return (await service.run('/v1/plan', { workspace_path, ...SCOPE, plan_file: 'session.plan' })).result
 }
 
-/** A client with the keys that lie in the workspace. */
+/** Makes a client with the keys in the workspace. */
 async function thief(workspace: string, changes: { sessionToken?: string } = {}): Promise<AwsClient> {
   const text = await readFile(join(workspace, STATE_KEYS_FILE), 'utf8')
   const value = (name: string) => new RegExp(`^${name} = (.+)$`, 'm').exec(text)?.[1] ?? ''
@@ -135,7 +135,7 @@ const codeOf = (text: string) => /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? ''
 const victimState = async () => new TextDecoder().decode(await states.get(victimKey))
 
 attack(GROUP, 'a plan reads the state of another project with the keys of its own job', async () => {
-  // The same code reads the own state, so that the refusal below is about the key alone.
+  // The same code reads its own state, so the refusal below is about the key alone.
   const own = await prepared({ 'main.tf': readingState(await ownKey()) })
   await states.put(await ownKey(), stateWith('own value'), { content_type: 'application/json' })
   expect((await plan(own)).stdout).toContain('own value')

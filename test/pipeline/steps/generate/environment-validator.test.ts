@@ -9,7 +9,7 @@ import { createSteps, validPlan } from '../support.ts'
 
 const steps = startOnce(createSteps)
 
-/** Runs attempts with these verdicts of a validator, and counts how often the environments were requested. */
+/** Runs attempts with this verdict of the validator, and counts how often the environments were requested. */
 async function attempts(count: number, verdict: EnvironmentResult['verdict'], maxAttempts = 5, valid = true) {
   const world = await steps.world()
   let asked = 0

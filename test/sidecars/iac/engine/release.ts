@@ -5,7 +5,7 @@ import { deflateRawSync } from 'node:zlib'
 import { downloadEngine } from '../../../../sidecars/iac/engine/download.ts'
 import { type Logger, silentLogger } from '../../../../src/base/log.ts'
 
-/** A zip archive with deflated entries; checksums of the content are left zero, which readers of it ignore. */
+/** Makes a zip archive with deflated entries. Checksums of the content are zero, because its readers ignore them. */
 export function zip(files: Record<string, string>): Buffer {
   const parts: Buffer[] = []
   const directory: Buffer[] = []
@@ -38,9 +38,9 @@ export const sum = (content: Buffer) => createHash('sha256').update(content).dig
 export const NAME = 'tofu_0.0.1_linux_amd64.zip'
 
 export interface Releases {
-  /** By name; a test may change them. */
+  /** By name. A test may change them. */
   files: Record<string, Buffer>
-  /** Paths that were asked for. */
+  /** Requested paths. */
   asked: string[]
   /** Makes sure that the folder holds the engine of this release. */
   download(folder: string, options?: { target?: string; log?: Logger }): Promise<string>

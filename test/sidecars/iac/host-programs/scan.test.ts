@@ -15,7 +15,7 @@ const scanJson = (source: string) => scanTree(source, PLACE)
 
 const PROVISIONER = '  provisioner "local-exec" {\n    command = "id"\n  }\n'
 const resource = (body: string) => `resource "terraform_data" "x" {\n${body}}\n`
-/** Begins a template, kept apart from the templates of this file. */
+/** The start of a template, apart from the templates of this file. */
 const open = '$' + '{'
 const locals = (value: string) => `locals {\n  a = ${value}\n}\n`
 const constructs = (source: string) => scanHcl(source).findings.map(({ construct }) => construct)

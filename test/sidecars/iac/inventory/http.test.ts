@@ -10,7 +10,7 @@ const outside = emptyNetwork()
 
 const URL_OF = 'https://cloud.example/list'
 
-/** Answers one after the other, the last one again and again; counts the calls. */
+/** Gives the answers one after the other, repeats the last one, and counts the calls. */
 function answers(...replies: (() => Response)[]) {
   const seen: Request[] = []
   outside.use(

@@ -43,7 +43,7 @@ async function start(env: Record<string, string>) {
 const json = (response: ServerResponse, value: unknown, status = 200) =>
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
 
-/** Services of account 123456789012 on one address, as a local cloud has them. */
+/** Plays the services of account 123456789012 on one address, as a local cloud has them. */
 function account(resources: (page: string) => unknown) {
   answer = (path, body, _request, response) => {
     if (path === '/')

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '../../../..')
 
-/** Which of these packages a process has loaded after each import. */
+/** Prints which of these packages a process has loaded after each import. */
 const SCRIPT = `
   import { registerHooks } from 'node:module'
   const loaded = new Set()

@@ -9,7 +9,7 @@ import type { Inventory, InventoryRequest } from '../../../../sidecars/iac/inven
 import { inventoryRequest } from './request.ts'
 
 export const fixture = (name: string): string => join(import.meta.dirname, 'fixtures', name)
-/** Key and certificate of a client, in PEM. Made for these tests. */
+/** Key and certificate of a client, in PEM, made for these tests. */
 export const CLIENT_PEM: string = await readFile(fixture('client.pem'), 'utf8')
 export const CERTIFICATE = new X509Certificate(CLIENT_PEM.slice(CLIENT_PEM.indexOf('-----BEGIN CERTIFICATE')))
 export const PRIVATE_PEM: string = CLIENT_PEM.slice(0, CLIENT_PEM.indexOf('-----BEGIN CERTIFICATE'))
@@ -25,7 +25,7 @@ export interface Call {
 }
 export type Reply = unknown | ((call: Call, count: number) => unknown)
 
-/** Refuses every request of the file's tests to the outside, but for those that a test has an answer for. */
+/** Refuses every outside request of a file's tests that has no answer in the test. */
 export function emptyNetwork() {
   const server = setupServer()
   beforeAll(() => server.listen({ onUnhandledFrame: 'error' }))
@@ -34,10 +34,10 @@ export function emptyNetwork() {
   return server
 }
 
-/** A world without clouds, but for those that a test puts there. */
+/** Provides a world with only those clouds that a test adds. */
 export function outsideWorld() {
   const server = emptyNetwork()
-  /** Answers at this address, whatever the query: with JSON, or with a response as it is. Answers its calls. */
+  /** Answers at this address, whatever the query, with JSON or with a response. Returns the calls. */
   return function at(address: string, reply: Reply): Call[] {
     const calls: Call[] = []
     const pattern = new RegExp(`^${address.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}(\\?.*)?$`)
@@ -67,7 +67,7 @@ export const refused = (status: number, body: unknown, headers: Record<string, s
     : HttpResponse.json(Object(body), { status, headers })
 export const unreachable = (): Response => HttpResponse.error()
 
-/** What a discovery ends with, and all that was shown or logged. */
+/** Returns the result of a discovery, and everything that was shown or logged. */
 export async function outcome(
   inventory: Inventory,
   scope: string,
@@ -82,7 +82,7 @@ export async function outcome(
   return { ids, error, shown: [...request.lines, error].join('\n') }
 }
 
-/** A folder with these files that is gone after the test. */
+/** Makes a folder with these files that is removed after the test. */
 export async function folderWith(files: Record<string, string>): Promise<(name: string) => string> {
   const folder = await mkdtemp(join(tmpdir(), 'inventory-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))

@@ -1,7 +1,7 @@
 import type { InventoryRequest } from '../../../../sidecars/iac/inventory/types.ts'
 import { createLogger } from '../../../../src/base/log.ts'
 
-/** A request as the job makes it, with waits of a millisecond; `log` holds the finished lines. */
+/** Makes a request as the job does, with waits of a millisecond. `log` holds the finished lines. */
 export function inventoryRequest(
   scopeId: string,
   env: Record<string, string | undefined> = {},

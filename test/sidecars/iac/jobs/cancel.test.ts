@@ -105,7 +105,7 @@ describe('a job that runs', () => {
     await started.read()
     await cancel(service, id)
     await cancel(service, id)
-    // Longer than the grace period: the answer is held until the job ends, which it must not.
+    // Longer than the grace period. The answer is held until the job ends, which it must not.
     const held = await service.request('GET', `/v1/jobs/${id}`, { headers: { prefer: 'wait=1' } })
     expect(held.body.status).toBe('running')
     await writeFile(join(workspace_path, 'go'), '')
@@ -215,7 +215,7 @@ resource "terraform_data" "never" {
 }
 `
 
-  // In a sandbox where this machine can have one.
+  // In a sandbox if this machine can have one.
   it.each([
     'none',
     'auto',
@@ -238,7 +238,7 @@ resource "terraform_data" "never" {
     expect(names).toContain('first')
     expect(names).not.toContain('never')
     expect(readdirSync(workspace_path).filter((name) => name.includes('lock.info'))).toEqual([])
-    // The lock is free: the next command of the engine takes it.
+    // The lock is free, so the next engine command takes it.
     expect((await service.run('/v1/plan', body)).result.exit_code).toBe(0)
   })
 })

@@ -32,7 +32,7 @@ describe('the commands with a real engine', () => {
   it('init, validate, plan, show, apply, state', async () => {
     const workspace_path = await service.workspace({ 'main.tf': TWO })
     expect((await init(workspace_path)).result.exit_code).toBe(0)
-    // A second init of the same workspace is as good as the first.
+    // A second init of the same workspace succeeds as well.
     expect((await init(workspace_path)).result.exit_code).toBe(0)
     expect((await service.run('/v1/validate', { workspace_path })).result).toMatchObject({
       exit_code: 0,
@@ -55,7 +55,7 @@ describe('the commands with a real engine', () => {
     })
     const ids = JSON.parse((await service.run('/v1/import/state-resource-ids', { workspace_path })).result.stdout)
     expect(ids).toHaveLength(2)
-    // Applying the same plan again is the engine's to refuse.
+    // The engine itself refuses to apply the same plan again.
     expect((await apply(workspace_path)).result).toMatchObject({
       exit_code: 1,
       stderr: expect.stringContaining('stale'),
@@ -129,7 +129,7 @@ describe('programs on the host', () => {
     const workspace_path = join(workspace, 'root')
     expectRefused(await plan(workspace_path), '../shared/deep/main.tf line 2')
     expectRefused(await init(workspace_path), '../shared/deep/main.tf line 2')
-    // An engine that was run elsewhere has installed the modules.
+    // The modules were installed by an engine elsewhere.
     const engine = await findEngine({ binary: '', path: process.env.PATH ?? '', download: null })
     await run(engine, ['init', '-input=false'], {
       cwd: workspace_path,

@@ -49,7 +49,7 @@ describe('order', () => {
 
   it('lets different workspaces run side by side', async () => {
     const service = await start({ IAC_MAX_PARALLEL: '2' })
-    // Each waits for the other: one after the other they would never end.
+    // Each waits for the other, so one after the other they would never end.
     const one = await service.workspace({ 'command.sh': 'echo hello >../meet; cat ../answer' })
     const two = await service.workspace({ 'command.sh': 'cat ../meet; echo goodbye >../answer' })
     pipe(join(service.folder, 'meet'))
@@ -199,7 +199,7 @@ describe('answers', () => {
 })
 
 describe('limits', () => {
-  // The child ignores the interrupt and keeps its own child: only the kill of the whole group ends both.
+  // The child ignores the interrupt and keeps its own child, so only killing the whole group ends both.
   const STUBBORN =
     'trap "" INT TERM; sh -c "trap \\"\\" INT TERM; echo \\$\\$ >child; echo go >started; ' +
     'while :; do sleep 1; done" & wait'

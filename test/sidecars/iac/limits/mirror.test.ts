@@ -6,11 +6,11 @@ import { listMirror } from '../../../../sidecars/iac/limits/mirror.ts'
 import { openCliConfig } from '../../../../sidecars/iac/limits/providers.ts'
 import { SCOPE, startTestService, temporaryFolder } from '../service.ts'
 
-/** Engines differ in the host that they take for `hashicorp/…`. */
+/** Engines differ in the host that `hashicorp/…` stands for. */
 const HOSTS = ['registry.terraform.io', 'registry.opentofu.org']
 const THING = HOSTS.map((host) => `${host}/hashicorp/thing`)
 
-/** An engine that installs a provider does not start it. */
+/** Puts a provider into the mirror that is no program: the engine installs providers without starting them. */
 async function hold(mirror: string, source: string, version = '1.0.0', platform = PLATFORM): Promise<void> {
   const folder = join(mirror, source, version, platform)
   await mkdir(folder, { recursive: true })
@@ -28,7 +28,7 @@ async function mirrorOf(...sources: string[]): Promise<string> {
 const requiring = (name: string, version: string) =>
   `terraform {\n  required_providers {\n    ${name} = {\n      source  = "hashicorp/${name}"\n      version = "${version}"\n    }\n  }\n}\n`
 
-/** A service with the engine of this machine, which reaches no registry. */
+/** Starts a service with this machine's engine and no reachable registry. */
 async function startUnreachable(mirror: string, env: Record<string, string> = {}) {
   const proxies = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].map((name) => [name, 'http://127.0.0.1:9'])
   const service = await startTestService({ IAC_PROVIDER_MIRROR: mirror, ...Object.fromEntries(proxies), ...env })

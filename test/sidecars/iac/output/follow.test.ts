@@ -10,7 +10,7 @@ const KEY = `-----BEGIN KEY-----\n${'abcdefghijklmnop\n'.repeat(4)}x\nyz\n-----E
 const DOCUMENT = '{\n  "type": "a",\n  "private_key": "k3y-K3Y-k3y-K3Y-k3y-K3Y-k3y-K3Y-1"\n}\n'
 const SECRETS = [TOKEN, KEY, DOCUMENT]
 
-/** Writes a text in parts to a file that is read along, and then masks the file as the end of a job does. */
+/** Writes a text in parts to a file that is followed, and then masks the file as the end of a job does. */
 async function followed(parts: readonly Buffer[], secrets: readonly string[] = SECRETS) {
   const path = join(await temporaryFolder(), 'stdout')
   await writeFile(path, '')
@@ -151,7 +151,7 @@ describe('the output of a job from an offset', () => {
     expect(await last).toMatchObject({ status: 'succeeded', stdout: '', stdout_next: 36 })
     const { result } = await service.finished(id)
     expect(result.stdout).toBe('key (sensitive value)\nhalf and half\n')
-    // The offsets mean the same in the result.
+    // The offsets are valid in the result too.
     expect(await read(id, 'stdout_from=22')).toMatchObject({ stdout: 'half and half\n', stderr: 'note\n' })
   })
 

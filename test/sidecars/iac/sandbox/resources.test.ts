@@ -6,7 +6,7 @@ import { temporaryFolder } from '../service.ts'
 
 const LIMITS = { memoryBytes: 1024 ** 3, processes: 100, fileBytes: 2048 }
 
-/** Folders as the kernel shows them, of which the service's own has these files. */
+/** Makes folders as the kernel shows them, with these files in the service's own. */
 async function groupsOf(membership: string, files: Record<string, string>) {
   const root = await temporaryFolder()
   const self = join(root, 'self')

@@ -10,7 +10,7 @@ interface Mail {
 let server: Server | undefined
 afterEach(() => server?.close())
 
-/** Enough of SMTP to take one mail a connection. */
+/** Starts the part of SMTP that accepts one mail a connection. */
 async function startMailServer(answers: { rcpt?: string } = {}): Promise<{ url: string; mails: Mail[] }> {
   const mails: Mail[] = []
   server = createServer((socket) => {

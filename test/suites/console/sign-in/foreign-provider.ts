@@ -6,16 +6,16 @@ import { createInterface } from 'node:readline'
 import { AUDIENCE, CLIENT_ID, type Issuer } from './issuer.ts'
 
 export interface ForeignIssuer extends Issuer {
-  /** Of access tokens. */
+  /** Audience of access tokens. */
   audience: string
-  /** How many keys came before the one that signs, and how many of these are published no more. */
+  /** Number of keys before the signing one, and how many of these are not published any more. */
   rotations: number
   retired: number
 }
 
 /**
- * An OpenID provider of another project, a program, behind a proxy that counts what is asked and tells the program with
- * every request how to behave.
+ * Starts an independent OpenID provider, a program, behind a proxy that counts the requests and tells the program with
+ * each of them how to behave.
  * @param program path of the program (`test/suites/world/oidc/server`)
  * @param origin of the console, read at the first request
  */

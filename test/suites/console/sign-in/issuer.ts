@@ -4,17 +4,17 @@ export const AUDIENCE = 'api://console'
 /** An OpenID provider for tests of the sign-in. */
 export interface Issuer {
   url: string
-  /** Method and path of what was asked, in order. */
+  /** Methods and paths of requests, in order. */
   asked: string[]
-  /** Who signs in next, and whether the answer is yes. */
+  /** The person who signs in next, and the answer to the consent. */
   person: { name: string; agrees: boolean }
-  /** Seconds that access tokens live. */
+  /** Lifetime of access tokens in seconds. */
   lifetime: number
-  /** Whether refresh tokens are given out. */
+  /** True if refresh tokens are issued. */
   refresh: boolean
   /** While true every answer is 503. */
   down: boolean
-  /** Ends every session and every grant: nobody can renew any more. */
+  /** Ends every session and every grant, so that no token can be renewed. */
   forget(): void
   close(): Promise<void>
 }

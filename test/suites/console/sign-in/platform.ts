@@ -16,7 +16,7 @@ export interface Platform {
 }
 
 /**
- * A core with its database and its store, without workers.
+ * Starts a core with its database and its store, without workers.
  * @param yaml the sections of the configuration beside database, storage and `http`
  * @param origins value of `http.cors_origins`
  */

@@ -4,7 +4,9 @@ import { exportJWK, generateKeyPair } from 'jose'
 import Provider, { type KoaContextWithOIDC } from 'oidc-provider'
 import { AUDIENCE, CLIENT_ID, type Issuer } from './issuer.ts'
 
-/** A certified OpenID provider with one public client, the console at `origin`. People sign in by their name alone. */
+/**
+ * Starts a certified OpenID provider with one public client, the console at `origin`. People sign in with a name only.
+ */
 export async function startIssuer(origin: () => string): Promise<Issuer> {
   const pair = await generateKeyPair('RS256', { extractable: true })
   const key = { ...(await exportJWK(pair.privateKey)), kid: 'key', alg: 'RS256', use: 'sig', kty: 'RSA' }
@@ -37,7 +39,7 @@ export async function startIssuer(origin: () => string): Promise<Issuer> {
 }
 
 function createProvider(issuer: Issuer, key: { kty: string }, origin: string): Provider {
-  // The keys of cookies change with each instance, so that sessions of an earlier one are not known.
+  // The keys of cookies are new in each instance, so earlier sessions are unknown.
   return new Provider(issuer.url, {
     jwks: { keys: [key] },
     clients: [
@@ -58,7 +60,7 @@ function createProvider(issuer: Issuer, key: { kty: string }, origin: string): P
     features: {
       devInteractions: { enabled: false },
       rpInitiatedLogout: {
-        // Nobody is asked whether they meant it.
+        // No confirmation is asked for.
         logoutSource: (ctx: KoaContextWithOIDC, form: string) => {
           ctx.body = `<!doctype html><title>Sign out</title>${form}<button form="op.logoutForm" name="logout" value="yes">Yes</button>`
         },
@@ -86,7 +88,7 @@ function createProvider(issuer: Issuer, key: { kty: string }, origin: string): P
 
 const claimsOf = (name: string) => ({ name, email: `${name}@example.org`, email_verified: true })
 
-/** Stands for the person at the page of the provider. */
+/** Acts as the person at the provider's page. */
 async function interact(
   provider: Provider,
   issuer: Issuer,

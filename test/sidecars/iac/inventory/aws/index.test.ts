@@ -31,7 +31,7 @@ const identity = (account = ACCOUNT) =>
       '</GetCallerIdentityResponse>',
   )
 
-/** As the API reference shows a resource. */
+/** Makes a resource as in the API reference. */
 const resource = (arn: string, more: Body = {}) => ({
   Arn: arn,
   LastReportedAt: '2022-01-01T00:00:00.000000+00:00',
@@ -49,7 +49,7 @@ const tagged = (...keys: string[]) => ({
 })
 const listed = (...resources: object[]) => HttpResponse.json({ Resources: resources, ViewArn: VIEW })
 
-/** The services of an account whose aggregator index is in us-east-1; answers the calls as `host operation`. */
+/** Plays the services of an account whose aggregator index is in us-east-1. Returns the calls as `host operation`. */
 function cloud(
   parts: Cloud = {},
   sts = 'https://sts.eu-west-1.amazonaws.com',

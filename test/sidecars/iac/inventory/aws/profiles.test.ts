@@ -17,7 +17,7 @@ const LATER = new Date(Date.now() + 3_600_000)
 const KEYS = { Version: 1, AccessKeyId: 'AKIDPROGRAM', SecretAccessKey: 'secret', SessionToken: 'token' }
 const START = 'https://corp.awsapps.com/start'
 
-/** The token service; answers the key ids that signed its calls. */
+/** Plays the token service. Returns the key ids that signed its calls. */
 function tokenService(): string[] {
   const seen: string[] = []
   outside.use(

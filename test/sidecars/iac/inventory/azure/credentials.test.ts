@@ -25,7 +25,7 @@ const NONE = 'no Azure credentials configured for scope discovery; '
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 const issue = { token_type: 'Bearer', expires_in: 3599, access_token: 'azure-token' }
 
-/** Calls of Resource Graph; each needs the token. */
+/** Calls of Resource Graph. Each needs the token. */
 let graph: { headers: Headers }[] = []
 beforeEach(() => {
   graph = at(GRAPH, { data: [], resultTruncated: 'false' })

@@ -10,13 +10,13 @@ export interface Kind {
 }
 
 export interface Served {
-  /** Kinds by API version, in the order of the server: the first version of a group is the preferred one. */
+  /** Kinds by API version, in the server's order: the first version of a group is the preferred one. */
   kinds: Record<string, Kind[]>
-  /** Whether discovery answers for all groups at once; default true. */
+  /** True if discovery returns all groups at once; default true. */
   aggregated?: boolean
-  /** Versions whose own server does not answer. */
+  /** Versions whose own server is down. */
   stale?: string[]
-  /** Answers before everything else. */
+  /** Takes precedence over all other answers. */
   instead?: (url: URL, headers: Headers, count: number) => Response | null
 }
 
@@ -35,7 +35,7 @@ export const forbidden = (resource: string): Response =>
   )
 
 let uids = 0
-/** Metadata of an object as a list holds it. */
+/** Makes the metadata of an object in a list. */
 export const object = (name: string, more: Json = {}): Json => ({
   metadata: {
     name,
@@ -47,7 +47,7 @@ export const object = (name: string, more: Json = {}): Json => ({
   },
 })
 
-/** Answers as the API server of a cluster does, from documented forms; keeps the requests. */
+/** Plays the API server of a cluster in its documented forms, and records the requests. */
 export function apiServer(served: Served) {
   const requests: { path: string; query: Record<string, string>; headers: Headers }[] = []
   const answer = (url: URL, headers: Headers): Response => {
@@ -103,7 +103,7 @@ function discovery({ kinds, aggregated = true, stale = [] }: Served, url: URL, h
       const own = versions
         .filter((version) => groupOf(version) === name)
         .map((groupVersion) => ({ groupVersion, version: versionOf(groupVersion) }))
-      // The order of the versions says nothing here, only the preferred one does.
+      // Only the preferred version counts here, not the order.
       return { name, versions: own.toReversed(), preferredVersion: own[0] }
     })
     return Response.json({ kind: 'APIGroupList', apiVersion: 'v1', groups })
@@ -118,7 +118,7 @@ function discovery({ kinds, aggregated = true, stale = [] }: Served, url: URL, h
   return resources ? Response.json({ kind: 'APIResourceList', groupVersion, resources }) : null
 }
 
-/** In pages of `limit`, with the position as the token of the next one. */
+/** Lists pages of `limit` with the position as token of the next one. */
 function list({ kinds }: Served, url: URL, headers: Headers): Response | null {
   const [, version = '', namespace, resource] =
     /^\/(?:api|apis)\/(v1|[^/]+\/v[^/]+)\/(?:namespaces\/([^/]+)\/)?([^/]+)$/.exec(url.pathname) ?? []

@@ -7,7 +7,7 @@ import { inventoryRequest } from '../request.ts'
 const CA = CERTIFICATE.toString()
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
-/** The cluster for these variables and files; errors as text. */
+/** Returns the cluster for these variables and files; errors as text. */
 async function cluster(env: Record<string, string>, files: Record<string, string | Error> = {}) {
   const read = async (path: string) => {
     const text = files[path]

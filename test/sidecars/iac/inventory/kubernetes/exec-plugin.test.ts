@@ -17,12 +17,12 @@ const WHAT = 'the exec program of user alice in the kubeconfig'
 const credential = (fields: object, apiVersion = V1) =>
   JSON.stringify({ kind: 'ExecCredential', apiVersion, status: fields })
 const print = (text: string) => `cat <<'END'\n${text}\nEND`
-/** Prints a text in which the shell puts values for names. */
+/** Makes a script that prints a text with shell variables filled in. */
 const compute = (text: string) => `cat <<END\n${text}\nEND`
-/** Which run this is. */
+/** A line that counts the runs. */
 const COUNT = 'n=$(wc -l < "$(dirname "$0")/runs"); n=$((n))'
 
-/** A kubeconfig beside a program of these lines, which notes each of its runs. */
+/** Makes a kubeconfig beside a program of these lines, which records its runs. */
 async function withProgram(lines: string, exec: object = {}, cluster: object = {}) {
   const path = await folderWith({})
   await writeFile(path('plugin'), `#!/bin/sh\necho run >> ${path('runs')}\n${lines}\n`)
@@ -39,7 +39,7 @@ async function withProgram(lines: string, exec: object = {}, cluster: object = {
   return { path, env, runs }
 }
 
-/** The API server, which takes what `accepts` takes; answers the tokens that it saw. */
+/** Plays the API server, which accepts a token if `accepts` does. Returns the tokens that it received. */
 function server(accepts: (token: string, count: number) => boolean = () => true): string[] {
   const seen: string[] = []
   const others = ['secrets', 'services'].map((resource) => ({ kind: resource, resource }))

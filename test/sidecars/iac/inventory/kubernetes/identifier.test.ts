@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { engineArguments } from '../../../../../sidecars/iac/engine/command.ts'
 import { stateResourceIds } from '../../../../../sidecars/iac/jobs/state-ids.ts'
 
-/** Identifiers of a state with one resource. */
+/** Returns identifiers of a state with one resource. */
 function idsOf(type: string, attributes: object) {
   const found = stateResourceIds(
     JSON.stringify({ version: 4, resources: [{ mode: 'managed', type, name: 'x', instances: [{ attributes }] }] }),

@@ -14,7 +14,7 @@ let client: { cert: string; private: string }
 let stranger: { cert: string; private: string }
 let server: Server
 let host: string
-/** Name in the client's certificate, of each request. */
+/** Names in the client certificate of each request. */
 const clients: string[] = []
 let cut = false
 

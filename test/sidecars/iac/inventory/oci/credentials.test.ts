@@ -11,7 +11,7 @@ const PKCS1_PEM = createPrivateKey(PRIVATE_PEM).export({ format: 'pem', type: 'p
 const OWN = { TF_VAR_tenancy_ocid: 'tenancy', TF_VAR_user_ocid: 'user', TF_VAR_fingerprint: '11:22' }
 const REGION = { TF_VAR_region: 'eu-frankfurt-1' }
 
-/** Calls of any region. */
+/** Calls in all regions. */
 let calls: Call[] = []
 beforeEach(() => {
   calls = []
@@ -22,7 +22,7 @@ beforeEach(() => {
     })
 })
 
-/** The key id with which Search was asked, when the signature is that of the tests' key; and the region. */
+/** Returns region and key id of the request to Search; the key id only if the tests' key has signed it. */
 async function asked(env: Record<string, string | undefined>) {
   const { error, shown } = await outcome(ociInventory, SCOPE, { HOME: '/nowhere', ...env })
   expect(error).toBe('')

@@ -45,7 +45,7 @@ function list(reply: Reply, env: Record<string, string | undefined> = {}, scope 
   return { calls, done: outcome(ociInventory, scope, { ...ENV, ...env }) }
 }
 
-/** As the service checks it: over what arrived. */
+/** Checks the signature as the service does, over the received request. */
 function isSigned(
   authorization: string,
   method: string,
