@@ -47,7 +47,7 @@ async function readAt(handle: FileHandle, position: number, length: number): Pro
   return buffer
 }
 
-/** Reads the directory at the end of the archive. The engine writes no comment behind it. */
+/** Reads the directory at the end of the archive. The engine appends no comment to it. */
 async function readDirectory(handle: FileHandle, name: string): Promise<Entry[] | null> {
   const { size } = await handle.stat()
   if (size < END_BYTES) return null

@@ -39,7 +39,7 @@ const TRANSIENT = [408, 429, 500, 502, 503, 504]
 const THROTTLED = /^(Throttl|TooManyRequests|RequestLimitExceeded|RequestThrottled|SlowDown|RateLimitExceeded)/i
 
 /**
- * Calls a cloud and returns a success (2xx). Retries throttling and passing faults, after `Retry-After` or growing
+ * Calls a cloud and returns a success (2xx). Retries throttling and transient faults, after `Retry-After` or growing
  * waits. Errors: `RefusedError` for any other answer, `InventoryError` for none.
  */
 export async function ask(question: Question): Promise<OutboundResponse> {

@@ -18,7 +18,7 @@ export const failureOf = (fault: JobFault): Partial<JobRecord> => ({
   error: problem(fault.status, PHRASES[fault.status] ?? 'Internal Server Error', fault.message),
 })
 
-/** Returns the fault of a job that ended with its service. Callers resubmit one that nobody cancelled. */
+/** Returns the fault of a job that ended with its service. Callers resubmit one that was not cancelled. */
 export function lostWith({ cancelled, process }: JobRecord): JobFault {
   if (!cancelled) return new JobFault(503, SHUT_DOWN)
   return new JobFault(409, process ? CANCELLED : CANCELLED_EARLY)

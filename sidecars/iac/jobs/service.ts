@@ -48,7 +48,7 @@ export class JobService {
     this.#queue = new PathQueue(options.maxParallel)
   }
 
-  /** Loads the jobs of an earlier process: unended ones fail, and their workspaces wait for the engines left behind. */
+  /** Loads the jobs of an earlier process: unfinished ones fail, and their workspaces wait for the old engines. */
   async start(): Promise<void> {
     for (const record of await this.#options.store.loadAll()) {
       this.#records.set(record.job_id, record)

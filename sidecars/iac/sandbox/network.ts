@@ -159,7 +159,7 @@ async function firstLine(child: ChildProcess): Promise<boolean> {
   return outcome
 }
 
-/** Returns the errors. Pasta complains about each line that it cannot send to the system log. */
+/** Returns the last two lines of errors, without complaints of pasta about a missing system log. */
 const lastWords = (errors: readonly Buffer[]): string =>
   Buffer.concat(errors)
     .toString()

@@ -14,7 +14,7 @@ export interface User {
   gid: number
 }
 
-/** Gives the clone's folders and the engine's files to its user, for a root service. Git's folder keeps its owner. */
+/** Gives the folders of a clone and the files that the engine writes to the engine's user. Skips git's folder. */
 export async function handOver(boundary: string, workspace: string, { uid, gid }: User): Promise<void> {
   await lchown(boundary, uid, gid)
   const data = join(workspace, '.terraform')

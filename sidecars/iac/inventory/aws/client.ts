@@ -33,7 +33,7 @@ export function createAwsClient(request: InventoryRequest): AwsClient {
   const region = awsRegion(request)
   const stsUrl = stsAddress(request, region)
   const sign = createSigner(request, awsCredentials(request, region))
-  /** Signs each attempt anew, because a signature is valid for minutes only. */
+  /** Signs each attempt, because a signature is valid for minutes only. */
   const post = (source: string, call: Call): Question => ({
     source,
     url: call.url,

@@ -106,7 +106,7 @@ const TAG_PREFIXES = [
   'service.k8s.aws/',
 ]
 
-/** Reports whether nobody manages this resource by code. Its tags are unknown where the view has none. */
+/** Reports whether a resource is not managed by code. Its tags are unknown where the view has none. */
 function leavesOut(
   { Arn, OwningAccountId, ResourceType, Properties }: v.InferOutput<typeof Resource>,
   account: string,

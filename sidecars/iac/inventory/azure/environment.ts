@@ -30,7 +30,7 @@ const ENVIRONMENTS: ReadonlyMap<string, AzureEnvironment> = new Map([
   ['azurechinacloud', CHINA],
 ])
 
-/** Selects the cloud as the engine's provider does: `ARM_METADATA_HOSTNAME` goes before `ARM_ENVIRONMENT`. */
+/** Selects the cloud as the engine's provider does: `ARM_METADATA_HOSTNAME`, else `ARM_ENVIRONMENT`. */
 export async function readAzureEnvironment(request: InventoryRequest): Promise<AzureEnvironment> {
   const host = setting(request.env, 'ARM_METADATA_HOSTNAME', 'ARM_METADATA_HOST')
   if (host !== undefined) return readMetadata(request, host)

@@ -165,7 +165,7 @@ const WorkforceUserFile = v.object({
   token_info_url: v.optional(v.string(), ''),
 })
 
-/** Obtains tokens for a person of a workforce pool, whom another issuer has signed in. */
+/** Obtains tokens for a user of a workforce pool, signed in by another issuer. */
 function workforceUserToken({ request }: TokenContext, file: v.InferOutput<typeof WorkforceUserFile>): ObtainToken {
   return obtainByLibrary(
     {

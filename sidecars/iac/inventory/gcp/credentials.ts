@@ -78,7 +78,7 @@ const SOURCE = 'Google metadata server'
 /** Milliseconds. The server is on the machine itself, so it answers at once if it exists. */
 const TIMEOUT_MS = 5_000
 
-/** Obtains tokens from it. https://cloud.google.com/compute/docs/access/authenticate-workloads#applications */
+/** Obtains tokens. https://cloud.google.com/compute/docs/access/authenticate-workloads#applications */
 function metadataServerToken(request: InventoryRequest, none: string): ObtainToken {
   const host = setting(request.env, 'GCE_METADATA_HOST') ?? 'metadata.google.internal'
   if (!/^[A-Za-z0-9.\-_[\]:]+$/.test(host)) throw new InventoryError('GCE_METADATA_HOST is not a host')

@@ -3,7 +3,7 @@ import { ProgramFault, runProgram } from '../run-program.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
 import type { ExecEntry } from './kubeconfig.ts'
 
-/** Credentials that are read or made anew when they have expired. A missing text is empty. */
+/** Credentials that are renewed when they have expired. A missing text is empty. */
 export interface Obtained {
   token: string
   /** PEM. */

@@ -117,7 +117,7 @@ function regionOf(env: Env, fallback: string | undefined): string {
   return checkRegion(region)
 }
 
-/** Checks a key id, which stands between quotes in a header. */
+/** Checks a key id, which is quoted in a header. */
 function checkKeyId(text: string): string {
   if (!/^[\x21\x23-\x7e]+$/.test(text))
     throw new InventoryError('the OCI credentials hold characters that no key id has')
