@@ -49,5 +49,5 @@ export function textOf(body: HclBody, name: string): string | null {
   return value?.kind === 'string' && isWrittenOut(value) ? value.value : null
 }
 
-/** False for a text with templates, including `${path.module}`. */
+/** Reports whether a text has no templates, including `${path.module}`. */
 export const isWrittenOut = ({ value, whole }: HclValue & { kind: 'string' }): boolean => whole && !value.includes('\0')

@@ -74,8 +74,8 @@ function createOctokit({ git }: HostAccess): Octokit {
 }
 
 /**
- * The `fetch` for Octokit, which reads bodies completely and within a limit: Octokit has no limit and accepts truncated
- * bodies. Redirects are followed, because GitHub redirects renamed repositories.
+ * Creates the `fetch` for Octokit, which has no limit and accepts truncated bodies: bodies are read completely and
+ * within a limit. Redirects are followed, because GitHub redirects renamed repositories.
  */
 function createOctokitFetch(access: HostAccess, signal: AbortSignal, late: string): Fetch {
   return async (input, init) => {

@@ -60,7 +60,7 @@ export const gitlabHost: HostFactory = (access, uri) => {
 
 /**
  * Ignores a 401 to the approval, which GitLab sends for repeated approvals and where authors may not approve; throwing
- * it would prevent a retried merge. GitLab refuses the merge if the approval is really missing.
+ * it would prevent a retried merge. GitLab itself refuses a merge without a required approval.
  */
 function ignoreRefusedApproval(error: unknown): void {
   if (!refusedWith(error, 401)) throw error

@@ -22,7 +22,7 @@ export interface CreatedPullRequest {
 export interface MergeOptions {
   /** Hexadecimal commit; the merge fails when the branch is at another one. Without it any commit is merged. */
   commit?: string | undefined
-  /** Called right before the merge request; throwing prevents the merge. */
+  /** Runs right before the merge request; throwing prevents the merge. */
   confirm(): Promise<void>
   signal: AbortSignal
 }

@@ -40,7 +40,7 @@ export function assertAt(number: number, current: string | undefined, commit: st
   if (commit !== undefined && current !== undefined && current !== commit) throw branchMoved(number, commit)
 }
 
-/** Rethrows an error of a merge request; a 409 means that the branch is at another commit. */
+/** Rethrows an error of a merge request; a 409 for a named commit means that the branch is at another one. */
 export function rethrowMoved(number: number, commit: string | undefined, error: unknown): never {
   if (commit !== undefined && error instanceof ProviderRefusal && error.providerStatus === 409)
     throw branchMoved(number, commit)

@@ -27,10 +27,7 @@ const doneText = ({ keeps_old }: PlannedChange, effect: Effect): string =>
 
 const PLANNED: Record<Effect, string> = { created: 'creation', updated: 'change in place', destroyed: 'destruction' }
 
-/**
- * Creates an apply's report from facts alone: the planned changes and the engine's output.
- * @param planned changes of the applied plan
- */
+/** Creates an apply's report from facts alone: the planned changes and the engine's output. */
 export function applyFacts(result: ApplyResult, planned: readonly PlannedChange[]): ApplyReport {
   if (result.kind === 'unknown') return unknownOutcome(result.reason, planned)
   if (result.kind === 'refused')

@@ -36,10 +36,7 @@ export const storePlanText = (
   signal?: AbortSignal,
 ): Promise<StoredPlan> => storePlanKind(context, round, 'plan', plan.text, plan.targets, signal)
 
-/**
- * Stores a plan's document as JSON beside its text; storing it again keeps its URL.
- * @param document JSON text
- */
+/** Stores a plan's document (JSON text) beside its text; storing it again keeps its URL. */
 export async function storePlanDocument(
   context: Store,
   round: ClaimedRound,
@@ -100,10 +97,7 @@ export async function storeComplianceCheck(
   await storeArtifact(context, object, insert, signal)
 }
 
-/**
- * Stores the change of one file.
- * @param change `content` is the whole file for a `new_file`, else a diff with the whole file as context
- */
+/** Stores the change of one file: the whole text of a `new_file`, else a diff with the whole file as context. */
 export async function storeCodeChange(
   context: Store,
   round: ClaimedRound,

@@ -34,10 +34,7 @@ export const emptyCompliance = (): ComplianceReport => ({
 const ORDER: readonly Severity[] = ['critical', 'error', 'warning', 'info']
 const MAX_NAMED = 5
 
-/**
- * Summarises the rules' findings: `Code checked 61 rules: 1 critical, 2 warnings. Blocking:
- * aws.network.open-all-ports.`
- */
+/** Summarises the findings: `Code checked 61 rules: 1 critical, 2 warnings. Blocking: aws.network.open-all-ports.` */
 function summariseRules({ checked_rules, findings }: CodeFindings): string {
   const checked = `Code checked ${checked_rules.length} ${checked_rules.length === 1 ? 'rule' : 'rules'}`
   if (findings.length === 0) return `${checked}: no findings.`

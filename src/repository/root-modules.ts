@@ -98,10 +98,7 @@ async function findDirectories(files: readonly string[], slices: Slices) {
 const isMarker = (name: string): boolean =>
   MARKER.test(name) || VARIABLE_SUFFIXES.some((suffix) => name.endsWith(suffix))
 
-/**
- * Returns the directories with candidates below them, and the candidates below a marked directory, visiting each
- * directory once. The repository root counts as above no other directory.
- */
+/** Returns directories above candidates and candidates below a marked directory, except for the repository root. */
 async function findAbove(candidates: readonly string[], marked: ReadonlySet<string>, slices: Slices) {
   const parents = new Set<string>()
   const insideRoot = new Map<string, boolean>()

@@ -56,11 +56,7 @@ export function code(text: string, max = 200): string {
 /** Turns a text into a title; hosts read references there and in squashed commit messages, but no markup. */
 export const plainTitle = (text: string, max: number): string => cut(breakLinks(toOneLine(text)), max)
 
-/**
- * Turns a model's prose into Markdown. Paragraphs, lists and inline code stay, headings become bold, other markup is
- * escaped.
- * @param max UTF-16 units of the result
- */
+/** Turns a model's prose into at most `max` UTF-16 units of Markdown: paragraphs, lists, inline code, bold headings. */
 export function prose(text: string, max: number): string {
   const lines: string[] = []
   let length = 0

@@ -53,5 +53,5 @@ export async function inflate(
   return { contents, end: stream.next_in }
 }
 
-/** A stream stops when it lacks input, or when its contents exceed the size. */
+/** Creates the error of a stream that lacks input or whose contents exceed the size. */
 const stuck = (atEnd: boolean) => new Error(`the compressed data is ${atEnd ? 'cut' : 'longer than it says'}`)

@@ -12,10 +12,7 @@ interface Effect {
   show(change: ListedChange): string
 }
 
-/**
- * Describes a revert after the apply, by kind of change.
- * @param max most objects named for each kind; 0 only counts them
- */
+/** Describes a revert after the apply, naming at most `max` objects of each kind; 0 only counts them. */
 export function describeRevert({ entries, total, recorded }: ReviewedChanges, max: number): string {
   const { unsafe, effects } = sortByEffect(entries)
   const parts = [...unsafe, ...effects].filter(({ changes }) => changes.length > 0)

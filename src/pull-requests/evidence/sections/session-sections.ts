@@ -3,15 +3,12 @@ import type { Evidence } from '../evidence.ts'
 import { bulletList, capLines, code, inline } from '../markdown.ts'
 import { blocks, type Section, section, unreadableSection } from '../section.ts'
 
-/**
- * Names the session and its branch.
- * @param sessionUrl URL template such as `https://ui.example/{session_id}`; may be empty
- */
+/** Names the session and its branch, with a link if there is a URL template. */
 export function sessionSection({ session }: Evidence, sessionUrl: string): Section {
   return section('Session', blocks(`${sessionReference(session.uuid, sessionUrl)}, branch ${code(session.branch)}.`))
 }
 
-/** Returns a link to the session's page, or its id without a URL template. */
+/** Returns a link to the session's page (template `https://ui.example/{session_id}`), or its id without a template. */
 export function sessionReference(uuid: string, sessionUrl: string): string {
   if (sessionUrl === '') return `Session \`${uuid}\``
   const { href } = new URL(sessionUrl.replaceAll('{session_id}', uuid))
