@@ -90,10 +90,7 @@ export function toRecordedRound({ config, now }: Context, claim: Claim): Recorde
   }
 }
 
-/**
- * Creates the session's token budget; null without a limit, and for an apply that an earlier attempt began, because its
- * result has to be reported.
- */
+/** Creates the token budget, null without a limit. A resumed apply may exceed it, since its result is reported. */
 export async function openBudget(
   { config, sql }: Context,
   claim: Claim,

@@ -15,10 +15,7 @@ export interface Sweeper {
   stop(): void
 }
 
-/**
- * Removes, at once and then hourly, leftovers of finished rounds on disk and in the object store, and expired events
- * and audit entries. Errors are logged, never thrown.
- */
+/** Removes leftovers of rounds and expired events and audit entries, at once and hourly. Errors are logged. */
 export function startSweeper(context: SweeperContext): Sweeper {
   const stopping = new AbortController()
   let running = false

@@ -43,7 +43,6 @@ export interface Exchange {
   status: number
   headers: Headers
   text: string
-  /** The body as JSON; undefined when it is none. */
   json: unknown
 }
 

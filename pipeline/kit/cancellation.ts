@@ -73,20 +73,14 @@ async function stopJob(run: BareRun, jobId: string, kind: string, limit: AbortCo
   await askToStop(run, jobId, limit.signal)
 }
 
-/**
- * Asks the iac service to stop a job, which ends by itself when that is not possible. Never rejects.
- * @param jobEnd fires when asking is no longer needed
- */
+/** Asks the iac service to stop a job until `jobEnd` fires. Never rejects; an unstopped job ends by itself. */
 export async function askToStop({ context, log }: BareRun, jobId: string, jobEnd: AbortSignal): Promise<void> {
   const isStopping = (await context.iac.cancel?.(jobId, jobEnd)) ?? false
   if (!isStopping && !jobEnd.aborted)
     log.info('the iac service does not stop a job; its own end is waited for', { job_id: jobId })
 }
 
-/**
- * Waits until no engine job of a cancelled round runs, of this attempt or of an interrupted one. Never rejects; returns
- * early when the worker stops or loses the lease.
- */
+/** Waits for the engine jobs of a cancelled round. Never rejects; returns when worker or lease is lost. */
 export async function settleJobs(run: BareRun): Promise<void> {
   const { jobs, attempt } = run.round
   const earlier = attempt > 1 && run.round.mode !== 'apply' ? Object.entries(jobs) : []

@@ -13,10 +13,7 @@ import { createKeyRenewal } from './state-keys.ts'
 
 /** Runs engine jobs for one run, in its engine root and for the session's cloud and scope. */
 export interface Engine {
-  /**
-   * Runs one job and waits for it. Its id is recorded first, so that a later attempt can find the job. Errors: those of
-   * `IacClient.run`; `RoundCancelled`; `LeaseLost`.
-   */
+  /** Records and runs a job. Errors: those of `IacClient.run`; `RoundCancelled`; `LeaseLost`. */
   run<Kind extends IacJobKind>(kind: Kind, body: IacJobs[Kind]): Promise<EngineResult>
   /** True after a successful init, which is repeated only when the engine asks for it. */
   initialised: boolean
@@ -110,10 +107,7 @@ async function runWatched<Kind extends IacJobKind>(
   }
 }
 
-/**
- * Waits for the jobs of an interrupted attempt. Their directory is gone, so that their results are useless, but they
- * may still hold the state lock.
- */
+/** Waits for jobs of an interrupted attempt, which may still hold the state lock. Their results are unused. */
 async function waitForEarlierJobs(run: Run): Promise<void> {
   const { jobs, attempt } = run.round
   if (attempt <= 1) return
@@ -132,10 +126,7 @@ const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 5_000
 const LIMIT_S = 600
 
-/**
- * Repeats an engine command while another round holds the state lock, with pauses from 250 ms to 5 s, so that no model
- * tries to repair faultless code. Errors: 504 after ten minutes or `services.iac.job_timeout`, whichever is shorter.
- */
+/** Repeats a command while another round holds the state lock. Errors: 504 after ten minutes or `job_timeout`. */
 export async function runWhenStateIsFree(run: Run, command: () => Promise<EngineResult>): Promise<EngineResult> {
   const limitS = Math.min(LIMIT_S, run.context.config.services.iac.job_timeout)
   const end = performance.now() + limitS * 1000
@@ -149,10 +140,7 @@ export async function runWhenStateIsFree(run: Run, command: () => Promise<Engine
   }
 }
 
-/**
- * Engine messages which show that the lock is held: facts about the holder, or a refusal of the store when the holder
- * had just left. After any other message waiting does not help.
- */
+/** Messages about a held lock, with or without facts about its holder. After others waiting does not help. */
 const LOCK_HELD =
   /^[│\s]*Lock Info:|PreconditionFailed|ConditionalCheckFailed|ConditionalRequestConflict|already locked/m
 

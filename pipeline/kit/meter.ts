@@ -5,10 +5,7 @@ import type { Pricing } from '../../src/llm/prices.ts'
 import type { AttemptSpending } from '../../src/rounds/attempts.ts'
 import type { RoundUsage } from '../../src/sessions/session-detail.ts'
 
-/**
- * The usage that is stored with a round: published totals and the share of each chain. Time in which an engine job and
- * a model call overlap counts once, as engine time.
- */
+/** The stored usage of a round. Overlapping time of engine job and model call counts as engine time. */
 export interface MeteredUsage extends RoundUsage {
   chains: Partial<Record<ChainName, ChainUsage>>
 }
@@ -36,11 +33,7 @@ export interface Meter {
 
 type Interval = [start: number, end: number]
 
-/**
- * Creates a meter for tokens, time and cost of one run.
- * @param options.now milliseconds of a monotonic clock
- * @param options.price price of a call in US dollars; without it the cost is unknown
- */
+/** Creates the meter of one run. `now` is in milliseconds; `price` is in US dollars, or the cost is unknown. */
 export function createMeter(options: { now?: () => number; price?: Pricing } = {}): Meter {
   const { now = () => performance.now(), price = () => null } = options
   const engine: Interval[] = []

@@ -34,10 +34,7 @@ function isClean(data: unknown, masker: Masker): boolean {
   return masker.text(text) === text
 }
 
-/**
- * Wraps a client so that each call checks the token budget first. Searches are metered here, other calls by the agent
- * loop.
- */
+/** Wraps a client so that calls check the token budget and searches are metered. */
 export const createMeteredLlm = (llm: LlmClient, { budget, meter }: Pick<BareRun, 'budget' | 'meter'>): LlmClient => ({
   complete: async (request) => {
     budget?.check()
@@ -59,12 +56,7 @@ export const createMeteredLlm = (llm: LlmClient, { budget, meter }: Pick<BareRun
   ...askingWhetherItSearches(llm),
 })
 
-/**
- * Creates the token budget of a session.
- * @param limit tokens for all rounds of the session together
- * @param before tokens that earlier rounds have used
- * @param onSpend called with the tokens used so far after each model call
- */
+/** Creates the token budget of a session, of which `before` is used; `onSpend` gets the total after each call. */
 export function createTokenBudget(
   limit: number,
   before: number,

@@ -6,10 +6,7 @@ import type { EngineResult, IacJobKind } from '../../src/services/iac/contract.t
 import { isForPeople } from './follow-output.ts'
 import type { BareRun } from './run.ts'
 
-/**
- * Stores the full output of the engine jobs of a round as artifacts. Steps do not wait for it, and failures end no
- * round.
- */
+/** Stores the full output of engine jobs as artifacts. Steps do not wait for it, and failures are logged. */
 export interface OutputArchive {
   /** Queues the output of an ended job, unless its stdout is a document. */
   keep(kind: IacJobKind, result: EngineResult): void

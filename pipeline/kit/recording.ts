@@ -2,10 +2,7 @@ import * as v from 'valibot'
 import { sha256Hex } from '../../src/base/bytes.ts'
 import type { InferenceRequest } from '../../src/llm/inference.ts'
 
-/**
- * The version of the recording format: one JSON object per line. The first describes the round (`round`), the last its
- * end (`end`), those between are model calls and searches.
- */
+/** The version of the recording format: JSON lines for the `round`, its calls and searches, and its `end`. */
 export const RECORDING_VERSION = 1
 
 const usage = v.object({

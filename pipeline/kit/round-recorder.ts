@@ -13,10 +13,7 @@ export interface RoundRecorder {
 
 /** The recording of one attempt at a round. No method throws; write failures are logged. */
 export interface RoundRecording {
-  /**
-   * Wraps a client so that requests and replies are recorded. Must itself be wrapped by masking.
-   * @param masker masks the file with the values that it knows at the end of the round
-   */
+  /** Records requests and replies, to be wrapped by masking. `masker` masks the file at the end of the round. */
   client(llm: LlmClient, masker: Masker): LlmClient
   addStatus(status: string): void
   addPlan(counts: PlanCounts): void
@@ -36,10 +33,7 @@ export interface RoundRecorderOptions {
 const MAX_CHARS = 200_000_000
 const MIN_SECRET = 6
 
-/**
- * Creates the recorder of a process. It writes only at the end of a round, because a value may prove to be sensitive
- * after the message that holds it was sent.
- */
+/** Creates a recorder that writes at the end of a round, when all sensitive values are known. */
 export function createRoundRecorder({ write, log, secrets }: RoundRecorderOptions): RoundRecorder {
   const configured = createMasker(secrets.filter(({ length }) => length >= MIN_SECRET))
   return {

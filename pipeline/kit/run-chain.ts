@@ -46,20 +46,13 @@ export async function runChain<Values, Answer, Result, Kind extends ToolKind, Bo
 
 /** A chain that runs repeatedly in one conversation. */
 export interface ChainDialogue<Values, Result> {
-  /**
-   * Asks the first query, or continues the conversation. Errors: those of `runAgent`.
-   * @param closing the assistant's last words in the previous run; not blank
-   */
+  /** Asks the next query, after the assistant's last words of the previous run. Errors: those of `runAgent`. */
   ask(values: Values, closing?: string): Promise<Result>
   /** Allows the model to repeat every call, because something other than its tools changed the workspace. */
   forgetCalls(): void
 }
 
-/**
- * Opens a dialogue with the model of a chain. System text, earlier turns and tools stay the same throughout, so that
- * providers can use their cache. Errors: 404 `Prompt not found: <name>`.
- * @param values for the system text
- */
+/** Opens a dialogue with unchanging system text and tools. Errors: 404 `Prompt not found: <name>`. */
 export async function openDialogue<Values, Answer, Result, Kind extends ToolKind, Body extends string>(
   kit: ChainKit & { tools: ToolBuilders<Kind> },
   chain: Chain<ChainName, Values, Answer, Result, Kind, Body>,

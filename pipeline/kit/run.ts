@@ -25,10 +25,7 @@ export interface BareRun {
   /** The result of the round, masked. Modes and steps fill it in; it is saved when the round ends. */
   result: RoundResult
   log: Logger
-  /**
-   * Fires when the lease is lost, when the worker stops and, in modes that work on code, when the round is cancelled.
-   * An apply is not aborted midway and checks `cancellation` instead.
-   */
+  /** Fires on a lost lease, a stopping worker or, except for an apply, a cancelled round. */
   signal: AbortSignal
   /** Absent when the round cannot be cancelled. */
   cancellation?: Cancellation

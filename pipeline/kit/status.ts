@@ -7,10 +7,7 @@ import { askForText, type ChainKit } from './run-chain.ts'
 
 /** Writes the status rows of a run, always in the order of the calls. */
 export interface StatusWriter {
-  /**
-   * Lets the small model reword `raw` for the user while the round continues. The row holds `raw` itself when the call
-   * fails, returns nothing or takes too long.
-   */
+  /** Lets the small model reword `raw` in the background; the row holds `raw` itself on failure or delay. */
   say(status: Status, raw: string): Promise<void>
   /** Writes `message` unchanged. */
   show(status: Status, message: string): Promise<void>
@@ -61,10 +58,7 @@ export function createStatusWriter(kit: ChainKit & { run: BareRun }): StatusWrit
   return { say, show, settle }
 }
 
-/**
- * Runs a mode, then waits until its status rows and job output are stored, also when it fails: the terminal status,
- * written afterwards, must be the last row. A row that could not be written does not change the outcome.
- */
+/** Runs a mode, then stores its status rows and output, so that the terminal status is the last row. */
 export async function settleStatusAfter<T>(
   { status, outputs }: { status: Pick<StatusWriter, 'settle'>; outputs: Pick<OutputArchive, 'settle'> },
   work: () => Promise<T>,

@@ -14,10 +14,7 @@ const READERS = 16
 
 /** The files of the engine root, shared by all steps. */
 export interface Survey {
-  /**
-   * Returns the files and their declarations as of the branch head. An unreadable file has no text; a failure to search
-   * the root is logged and yields no files.
-   */
+  /** Returns the files as of the branch head; none, with a logged failure, when the root cannot be searched. */
   files(): Promise<RepositoryFile[]>
 }
 

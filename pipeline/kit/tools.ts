@@ -11,10 +11,7 @@ import { webSearchTool } from '../tools/web-search.ts'
 import { createFileAccess } from '../workspace/files/access.ts'
 import type { Run } from './run.ts'
 
-/**
- * Creates the tools of a run without a workspace. Web search is offered only if the configured models support it, which
- * is checked once, so that a chain has the same tools throughout a run.
- */
+/** Creates tools without a workspace. Web search support is checked once, so that the tools stay the same. */
 export function createBareTools(llm: LlmClient): ToolBuilders<'webSearch'> {
   const canSearch = llm.canSearch?.('main') ?? true
   return { webSearch: () => (canSearch ? [webSearchTool(llm, 'main')] : []) }
@@ -35,10 +32,7 @@ export function createTools(
   }
 }
 
-/**
- * Makes a tool refuse arguments that contain the mask. Models see it in place of sensitive values, and a file that is
- * written back with it would lose the value.
- */
+/** Makes a tool refuse the mask in arguments, because writing it back would lose the masked value. */
 const refuseMasks = (tool: Tool): Tool => ({
   ...tool,
   run: (args, signal) => {

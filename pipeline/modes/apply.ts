@@ -80,10 +80,7 @@ async function loadApplyState({ run, secrets }: BareKit): Promise<ApplyState> {
   return { plan, directory, progress, over: false }
 }
 
-/**
- * Prepares and submits the job and waits for it. Errors: those of the steps.
- * @param state receives plan, directory and recorded intent as they become known, for the error handler
- */
+/** Prepares, submits and awaits the job, and sets `state` for the error handler. Errors: those of the steps. */
 async function startApply(kit: BareKit, state: ApplyState): Promise<ApplyResult | 'parked'> {
   const prepared = await prepareApply(untilSubmission(kit), state)
   if ('end' in prepared) return prepared.end
@@ -132,10 +129,7 @@ async function prepareApply(
   return { plan, directory }
 }
 
-/**
- * Continues after an attempt that recorded its intent to submit the job: waits for the job and never submits it again.
- * Without a job id the result is `unknown`.
- */
+/** Waits for a job that was submitted, or meant to be; without a job id the result is `unknown`. */
 async function resumeApply(kit: BareKit, state: ApplyState): Promise<ApplyResult> {
   const { plan, directory } = state
   await kit.status.show('apply', 'Applying infrastructure changes.')
@@ -161,10 +155,7 @@ async function recordResult<Result extends ApplyResult>(
   return result
 }
 
-/**
- * Finishes an apply whose round fails. If the job may have been submitted, the report calls its result unknown. The
- * plan is discarded; its directory stays while an engine may still use it.
- */
+/** Finishes a failed apply: its result is unknown if submitted, and the directory stays if it may be in use. */
 async function concludeFailedApply(
   kit: BareKit,
   { plan, directory, progress, over }: ApplyState,
@@ -184,10 +175,7 @@ async function concludeFailedApply(
   }
 }
 
-/**
- * True if an error of the iac service means that the engine has ended. A 503 means that the service itself was
- * interrupted, and an engine may still run.
- */
+/** True if the iac service reported the end of the engine; after a 503 it may still run. */
 const saysItIsOver = (error: unknown): boolean =>
   error instanceof PlatformError && error.code === 'IacJobFailed' && error.status !== 503
 

@@ -10,10 +10,7 @@ import { ASSESSING } from '../steps/drift/remediate-drift.ts'
 import { findRequestedScope } from '../steps/drift/requested-scope.ts'
 import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
 
-/**
- * Reports the drift of a drift round without writing code, branch, lock or saved plan. A failing plan does not fail the
- * round; the report has the engine's output.
- */
+/** Reports the drift that a drift round would read, and writes nothing. A failing plan is part of the report. */
 export async function driftPreview(run: Run): Promise<Outcome> {
   const kit = createKit(run)
   return await settleStatusAfter(kit, () => runDriftPreview(kit))
@@ -45,11 +42,7 @@ interface SeenDrift {
   failure: string | null
 }
 
-/**
- * Reads and stores drift once, and lets a model filter exceptions. Errors: those of `readDrift`, of the object store
- * and of `runAgent`.
- * @param targets addresses to plan; empty for everything
- */
+/** Reads, filters and stores drift, of everything without targets. Errors: those of its steps. */
 async function lookForDrift(kit: Kit, targets: string[]): Promise<SeenDrift> {
   const { run, status } = kit
   await status.show('validating', ASSESSING)

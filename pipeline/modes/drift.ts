@@ -8,10 +8,7 @@ import { describeResult } from '../steps/generator/compose-result.ts'
 import { composePrompts } from '../steps/shared/compose-prompts.ts'
 import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
 
-/**
- * Makes the code match the infrastructure, in a partial round only the requested part. Lock and saved plan stay
- * unchanged. A failing plan does not fail the round; the report has the engine's output.
- */
+/** Makes the code match the infrastructure; lock and saved plan stay. A failing plan is part of the report. */
 export async function drift(run: Run): Promise<Outcome> {
   const kit = createKit(run)
   return await settleStatusAfter(kit, () => runDriftRound(kit))

@@ -22,10 +22,7 @@ import { composePrompts } from '../steps/shared/compose-prompts.ts'
 import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
 import { readDeclarations, readForStatements } from '../steps/shared/look-at-repository.ts'
 
-/**
- * Turns a request into a validated, reviewed and saved plan. A declined or merely answered request ends the round
- * `uncompleted` and leaves lock and saved plan unchanged.
- */
+/** Turns a request into a saved plan; a declined or answered one ends `uncompleted` and changes nothing. */
 export async function generate(run: Run): Promise<Outcome> {
   const kit = createKit(run)
   return await settleStatusAfter(kit, () => runGenerateRound(kit))

@@ -9,10 +9,7 @@ import { settleStatusAfter } from '../kit/status.ts'
 import { discover } from '../steps/import/discover.ts'
 import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
 
-/**
- * Lists what is managed, unmanaged and left out in the scope, for a later import to choose from. Uses no model and
- * writes neither code nor state, branch, lock or saved plan.
- */
+/** Lists what is managed, unmanaged and left out, for a later import. Uses no model and changes nothing. */
 export async function importPreview(run: Run): Promise<Outcome> {
   const kit = createKit(run)
   return await settleStatusAfter(kit, () => runImportPreview(kit))
@@ -31,10 +28,7 @@ async function runImportPreview(kit: Kit): Promise<Outcome> {
   return { status: 'completed' }
 }
 
-/**
- * Writes and stores the report on an import preview: counts only, because the artifact lists the resources. Errors:
- * those of the object store; `ReportGenerationError`.
- */
+/** Stores the report, with counts only. Errors: those of the object store; `ReportGenerationError`. */
 async function writeImportPreviewReport({ run, secrets, status }: Kit, inventory: ScopeInventory): Promise<void> {
   await status.show('report', 'Writing the report on what the scope holds.')
   const { managed, unmanaged, left_out } = inventory.counts

@@ -72,10 +72,7 @@ async function runImportRound(kit: Kit): Promise<Outcome> {
   return { status: 'completed' }
 }
 
-/**
- * Returns the selection of an interrupted attempt from its ledger. No model selects again, because the state may
- * already hold a part of that selection.
- */
+/** Repeats the selection of an interrupted attempt, because the state may already hold a part of it. */
 function repeatSelection(kit: Kit, discovery: Discovery, ledger: Ledger): Selection {
   const { ids, withheld } = discovery
   const { is_partial, resource_ids: chosen } = kit.run.round

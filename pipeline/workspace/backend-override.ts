@@ -44,19 +44,13 @@ export async function assertNotReplaced(uploadFolder: string, iacRoot: string): 
 
 /** Names of override files. OpenTofu also reads `.tofu` files and prefers them to `.tf` files of the same name. */
 const OVERRIDE_FILE = /^(?:.*_)?override\.(?:tf|tofu)(?:\.json)?$/
-/**
- * True if a file may set a state backend: it has a `terraform` block and the word `backend` or `cloud`, even in
- * comments.
- */
+/** True for a `terraform` block with `backend` or `cloud`, even in comments. */
 const setsBackend = (text: string) => /\bterraform\b/.test(text) && /\b(?:backend|cloud)\b/.test(text)
 
 /** Returns the name of the file that OpenTofu would read in place of the platform's own. */
 const shadowOf = (ownName: string): string => ownName.replace(/\.tf$/, '.tofu')
 
-/**
- * Refuses an override file of the repository that sets a state backend, or any that takes the place of the platform's
- * own: the state might be stored elsewhere. Errors: 500 with the name of the file.
- */
+/** Throws 500 for an override file of the repository that sets a backend or replaces the platform's own. */
 export async function assertNoForeignBackend(iacRoot: string, ownName: string): Promise<void> {
   const names = (await readdir(iacRoot).catch(() => [])).filter((name) => name !== ownName && OVERRIDE_FILE.test(name))
   for (const name of names) {

@@ -58,10 +58,7 @@ async function fetchBranch(git: Git, options: BranchOptions): Promise<string | n
   throw badGateway(REPOSITORY_UNREACHABLE)
 }
 
-/**
- * Returns the commit at which the round begins: the tip of the branch, or after an interrupted or cancelled round the
- * end of the last round that counts.
- */
+/** Returns the first commit of the round: the tip, or the last good one after an interruption or cancellation. */
 async function findStart(git: Git, options: BranchOptions, tip: string): Promise<string | null> {
   const { round, signal } = options
   const isAbandoned = round.abandoned_commits?.includes(tip) ?? false

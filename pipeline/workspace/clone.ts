@@ -68,16 +68,10 @@ const IGNORE_RULES = [
   STATE_KEYS_FILE,
 ]
 
-/**
- * Disables all attributes of a repository, so that no conversion enlarges a file and no attribute hides a change from a
- * diff.
- */
+/** Disables a repository's attributes: no conversion enlarges a file, no attribute hides a change from a diff. */
 const ATTRIBUTES = '* -text !eol -ident -filter -working-tree-encoding !diff !merge !whitespace\n'
 
-/**
- * Writes ignore rules for engine files and rules that disable the repository's attributes. They are in the git
- * directory, because a `.gitignore` file would become part of the pull request. A failure is only logged.
- */
+/** Writes ignore rules and attributes to the git directory, outside of pull requests. Failures are logged. */
 export async function writeRules({ place }: Git, paths: Config['paths'], log: Logger): Promise<void> {
   const own = [paths.backend_override_filename, paths.session_plan_filename, WORKSPACE_MARKER, MASKS_FILE]
   const info = join(place.directory, 'info')

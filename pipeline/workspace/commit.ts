@@ -6,11 +6,7 @@ import type { Checkout } from './types.ts'
 
 const COMMIT_MESSAGE = 'Platform changes'
 
-/**
- * Commits all changes of the work tree except never-pushed paths, and pushes them; makes no empty commit. Errors: 500
- * with git's text; 500 with a path that must not be pushed.
- * @returns the commit of the branch head
- */
+/** Commits and pushes all pushable changes; returns the head. Errors: 500 with git's text or a forbidden path. */
 export async function commitAndPush(checkout: Checkout, signal?: AbortSignal): Promise<string> {
   const { git, branch } = checkout
   const options = { cwd: git.place.workTree, signal }
@@ -27,10 +23,7 @@ export async function commitAndPush(checkout: Checkout, signal?: AbortSignal): P
 /** Maximum bytes of the list of changed files. */
 const MAX_LISTING = 256 * 1024 * 1024
 
-/**
- * Stages all changes one by one. `git add` would run git in a repository placed below the clone, with its
- * configuration. Errors: 500 with git's text; 500 for a folder that became a repository.
- */
+/** Stages changes one by one, because `git add` would run git in a repository placed below the clone. */
 async function stageChanges({ git, paths }: Checkout, signal?: AbortSignal): Promise<void> {
   const options = { cwd: git.place.workTree, signal }
   const what = ['--modified', '--deleted', '--others', '--exclude-standard', '-z']
@@ -49,10 +42,7 @@ async function stageChanges({ git, paths }: Checkout, signal?: AbortSignal): Pro
 
 const SUBMODULE = '160000'
 
-/**
- * Compares the tree to push with the first commit of the run. Errors: 500 with the first changed path that is never
- * pushed or is a submodule.
- */
+/** Throws 500 for a changed path that is never pushed, or a changed submodule. */
 async function assertPushable({ git, paths, base }: Checkout, signal?: AbortSignal): Promise<void> {
   const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--ignore-submodules=none', base, 'HEAD']
   const output = await git.local(args, { cwd: git.place.workTree, maxOutput: MAX_LISTING, signal })
@@ -81,10 +71,7 @@ export async function push(git: Git, options: { branch: string; lease?: string; 
   mustSucceed(git, await git.network(args, { cwd: git.place.workTree, timeoutMs: TIMEOUT_MS, signal }))
 }
 
-/**
- * Restores the work tree to a commit of this clone; ignored and never-pushed files stay. The branch is not moved, so
- * that the next commit undoes later ones. Errors: 500 with git's text.
- */
+/** Restores all but ignored files to a commit, without moving the branch. Errors: 500 with git's text. */
 export async function restoreFiles(checkout: Checkout, commit: string, signal?: AbortSignal): Promise<void> {
   const { git, paths } = checkout
   await stageChanges(checkout, signal)

@@ -19,10 +19,7 @@ const DIFF = [
   '--relative',
 ]
 
-/**
- * Reads the session's changes below the engine root: the diff from the merge base to the work tree, then the text of
- * uncommitted files. Empty when nothing changed.
- */
+/** Reads the diff from the merge base to the work tree below the engine root, and the text of uncommitted files. */
 export async function readBranchDiff(checkout: Checkout, base: string, signal?: AbortSignal): Promise<string> {
   const { git, iacRoot } = checkout
   const args = [...DIFF, base, '--', '.', ...excludeNeverPushed(checkout.paths)]
@@ -119,10 +116,7 @@ async function readUntrackedFiles(checkout: Checkout, signal?: AbortSignal): Pro
 /** Number of commits that are fetched before the whole history. */
 const FIRST_STEP = 200
 
-/**
- * Finds the commit at which the session branch left the default branch, fetching 200 more commits and then the whole
- * history if needed. Errors: 500 `Git error when merging base: …`, `Git error when unshallowing: …`.
- */
+/** Finds the merge base, fetching more history if needed. Errors: 500 `Git error when merging base: …` and such. */
 export async function findMergeBase(checkout: Checkout, signal?: AbortSignal): Promise<string> {
   const { git, branch, defaultBranch } = checkout
   const { workTree: cwd, directory } = git.place

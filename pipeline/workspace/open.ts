@@ -20,16 +20,16 @@ import { removeUnsafeEntries } from './unsafe-entries.ts'
 export interface OpenOptions {
   log: Logger
   signal?: AbortSignal
-  /** The default is the operating system's look-up. */
+  /** The default is the operating system's resolver. */
   resolver?: HostResolver
 }
 
 /**
- * Clones the session's repository for one run and checks out the session branch, which exists on the remote afterwards.
- * The workspace of a preview is read only: nothing is pushed, and it neither commits nor saves a plan. What earlier
- * runs of the session have left on this disk is removed, except the plan directory. When it fails, it removes its own
- * clone again. Errors: 500 `git clone failed`, 400 `iac_path '…' is not a directory inside the repository`, 400 for a
- * host that is not public, 422 for a repository over the limits of `git`, 500 with git's text otherwise.
+ * Clones the session's repository for one run and checks out the session branch, which then exists on the remote. A
+ * preview pushes nothing, and neither commits nor saves a plan. Leftovers of earlier runs of the session are removed,
+ * except the plan directory; on failure also the new clone. Errors: 500 `git clone failed`, 400 `iac_path '…' is not a
+ * directory inside the repository`, 400 for a host that is not public, 422 for a repository over the limits of `git`,
+ * 500 with git's text otherwise.
  */
 export async function openWorkspace(config: Config, round: ClaimedRound, options: OpenOptions): Promise<Workspace> {
   const session = resolve(config.paths.upload_folder, round.session.uuid)
@@ -65,9 +65,9 @@ async function checkOut(config: Config, round: ClaimedRound, place: GitPlace, op
 
 function createWorkspace(checkout: Checkout, runSignal?: AbortSignal): Workspace {
   const { clone, iacRoot, branch, defaultBranch, git } = checkout
-  // Keeping moves the directory away, so its last commit is remembered for a later call of `head`.
+  // Keeping moves the directory away, so its last commit is stored for later calls of `head`.
   let keptHead: string | null = null
-  // During a run the branch only grows, so the commit at which it left the default branch stays the same.
+  // The branch only grows during a run, so the merge base stays the same.
   let base: Promise<string> | null = null
   return {
     clone,
@@ -82,7 +82,7 @@ function createWorkspace(checkout: Checkout, runSignal?: AbortSignal): Workspace
     changedFiles: (since) => listChangedFiles(checkout, since, runSignal),
     branchDiff: async (since) => {
       if (since === 'run') return readBranchDiff(checkout, checkout.base, runSignal)
-      // Several callers may ask at the same time, and git does not fetch into one clone twice at once.
+      // Concurrent callers share one search, because git does not fetch into a clone twice at once.
       base ??= findMergeBase(checkout, runSignal).catch((error: unknown) => {
         base = null
         throw error

@@ -14,10 +14,9 @@ import { isShared } from './files/shared-folder.ts'
 import { writePrivateFile } from './saved-plans/private-files.ts'
 
 /**
- * Writes new keys for the state of the session's project beside the backend override, in a file that only this user can
- * read. The engine reads it at the start of each command. Returns null, and writes nothing, without a source: the
- * override then has the keys that are configured. Errors: those of the source; 500 `Error Engine backend override
- * render.`
+ * Writes new keys for the project's state next to the backend override, readable by this user only; the engine reads
+ * them at the start of each command. Returns null and writes nothing without a source: the override then has the
+ * configured keys. Errors: those of the source; 500 `Error Engine backend override render.`
  * @param iacRoot absolute path
  */
 export async function writeStateKeys(

@@ -6,36 +6,27 @@ import type { Git } from './git/git.ts'
 export interface Workspace {
   /** Absolute path of the clone: `<upload_folder>/<session uuid>/<random uuid>`. */
   readonly clone: string
-  /** Absolute path of git's own directory of the clone, which the engine cannot reach. */
+  /** Absolute path of git's directory of the clone, which the engine cannot reach. */
   readonly gitDirectory: string
-  /** Absolute, real path of the engine root inside the clone. The sidecar gets it as `workspace_path`. */
+  /** Absolute, real path of the engine root in the clone; the `workspace_path` of the sidecar. */
   readonly iacRoot: string
   readonly branch: string
   readonly defaultBranch: string
-  /**
-   * Commits what changed, with the message `Platform changes`, and pushes. Returns the commit of the branch head. What
-   * is never pushed (`isNeverPushed`) is left out.
-   */
+  /** Commits and pushes all changes except `isNeverPushed`. Returns the commit of the branch head. */
   commitAndPush(signal?: AbortSignal): Promise<string>
   /** Commit of the branch head. */
   head(): Promise<string>
-  /** Makes the files what they are in a commit of the branch. The branch is not moved. */
+  /** Restores the files to a commit of the branch, which is not moved. */
   restore(commit: string): Promise<void>
   /** Reads the files that changed since the last commit: new ones with their text, others as a full-context diff. */
   pendingChanges(): Promise<FileChange[]>
   /** Lists the files that differ between a commit and the branch head, deleted ones included. */
   changedFiles(since: string): Promise<string[]>
-  /**
-   * Reads the diff of the branch against the merge base, and the full text of files that are not committed.
-   * @param since with `run`, against the commit with which the run began
-   */
+  /** Reads uncommitted texts and the diff against the merge base, or with `run` the first commit of the run. */
   branchDiff(since?: 'run'): Promise<string>
   /** Fingerprint of the working tree. */
   revision(): Promise<string>
-  /**
-   * Keeps the clone as the plan directory of the session, `<upload_folder>/<session uuid>/saved-plan`. A crash never
-   * loses both it and an earlier one.
-   */
+  /** Keeps the clone as `<upload_folder>/<session uuid>/saved-plan`; a crash never loses both old and new. */
   keep(): Promise<void>
   /** Removes the clone unless it was kept. */
   dispose(): Promise<void>
@@ -43,12 +34,12 @@ export interface Workspace {
 
 export interface FileChange {
   path: string
-  /** When true, `content` is the text of a new file, otherwise a diff with the whole file as context. */
+  /** True if `content` is the text of a new file rather than a diff with the whole file as context. */
   new_file: boolean
   content: string
 }
 
-/** A clone with its session branch checked out, on which the functions of this room work. */
+/** A clone with its session branch checked out. */
 export interface Checkout {
   git: Git
   /** Absolute path of the clone. */
@@ -57,7 +48,7 @@ export interface Checkout {
   iacRoot: string
   branch: string
   defaultBranch: string
-  /** Commit with which the run begins. */
+  /** First commit of the run. */
   base: string
   paths: Config['paths']
   log: Logger

@@ -16,14 +16,12 @@ const LINK = '120000'
 const SUBMODULE = '160000'
 
 /**
- * Removes entries from the work tree that must not reach the engine. These are symlinks that lead out of the clone
- * or into git's own directory, because the engine would read files of the machine or of other sessions through them;
- * folders for plugins, because the engine would run programs of the repository; and folders that are git directories
- * themselves, because their configuration names programs. They stay on the branch: git's index marks them as not
- * present, so that no commit deletes them. Submodules are marked likewise, because git would look into a repository
- * that somebody puts in their place.
+ * Removes entries from the work tree that must not reach the engine: symlinks out of the clone or into git's directory,
+ * which would expose other files; plugin folders, which the engine would run; and git directories, whose configuration
+ * names programs. The index marks them as not present, so that they stay on the branch, and submodules likewise,
+ * because git would use a repository in their place. Errors: 400 `iac_path '…' is not a directory inside the
+ * repository`, also inside a committed git directory.
  * @returns the absolute path of the engine root
- * Errors: 400 `iac_path '…' is not a directory inside the repository`, also where it is in a committed git directory.
  */
 export async function removeUnsafeEntries(
   git: Git,
@@ -71,10 +69,10 @@ async function listEntries(git: Git, signal?: AbortSignal): Promise<Entry[]> {
     .map((line) => ({ mode: line.slice(0, 6), path: line.slice(line.indexOf('\t') + 1) }))
 }
 
-/** The number of files has a limit of its own; this one is for their names. */
+/** Maximum bytes of file names; the number of files has its own limit. */
 const MAX_LISTING = 256 * 1024 * 1024
 
-/** Marks entries of the index as not present, so that git neither looks at their place nor deletes them. */
+/** Marks entries of the index as not present, so that git neither reads nor deletes them. */
 async function hide(git: Git, paths: readonly string[], signal?: AbortSignal): Promise<void> {
   if (paths.length === 0) return
   const input = `${paths.join('\0')}\0`
@@ -82,10 +80,7 @@ async function hide(git: Git, paths: readonly string[], signal?: AbortSignal): P
   mustSucceed(git, await git.local(args, { cwd: git.place.workTree, input, signal }))
 }
 
-/**
- * Finds the folders that git would take for a repository: they hold `HEAD`, and `objects` with `refs`, or `commondir`,
- * which names another place for these two. Empty stands for the root of the clone.
- */
+/** Finds folders with `HEAD` and either `objects` and `refs` or `commondir`; empty stands for the clone. */
 function findGitDirectories(entries: readonly Entry[]): Set<string> {
   const names = new Map<string, Set<string>>()
   for (const { path } of entries) {
@@ -105,7 +100,7 @@ function findGitDirectories(entries: readonly Entry[]): Set<string> {
 
 const GIT_NAMES = new Set(['head', 'objects', 'refs', 'commondir'])
 
-/** The folders above a path, `''` for the clone not among them. */
+/** Returns the folders above a path, without `''` for the clone. */
 function parentsOf(path: string): string[] {
   const parents: string[] = []
   for (let folder = dirname(path); folder !== '.' && folder !== '/'; folder = dirname(folder)) parents.push(folder)
@@ -115,7 +110,7 @@ function parentsOf(path: string): string[] {
 const isPluginFolder = (path: string): boolean =>
   path.split('/').some((segment) => /^(\.terraform|terraform\.d)$/i.test(segment))
 
-/** True if a path of the repository is a symlink that leads out of the clone or into git's own directory. */
+/** True if a path of the repository is a symlink that leads out of the clone or into git's directory. */
 async function isUnsafeLink(root: string, path: string): Promise<boolean> {
   const target = await resolveLink(join(root, path))
   if (target === null) return false

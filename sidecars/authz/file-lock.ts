@@ -10,7 +10,6 @@ const WAIT_MS = 5_000
 /** Age of an abandoned lock: holders need milliseconds. Used only for holders on another host or in a container. */
 const STALE_MS = 4_000
 
-/** The lock as its holder sees it. */
 export interface HeldLock {
   /** Reports whether the lock is still the holder's. A suspended holder may have lost it to another host. */
   isHeld(): Promise<boolean>
@@ -81,10 +80,7 @@ async function removeStale(path: string): Promise<void> {
   if (found?.isStale) await removeLock(path, found.name)
 }
 
-/**
- * Removes the lock of this identity, never its successor: only the creator of the claim file, which has the identity in
- * its name, may remove the lock, and while the lock exists no other can replace it.
- */
+/** Removes this lock, never its successor: only the creator of the claim file named after it may remove it. */
 async function removeLock(path: string, name: string): Promise<void> {
   const claim = `${path}.${name}`
   if ((await tryLock(claim)) === null) {

@@ -8,10 +8,7 @@ import { parseStore, renderStore, type Users } from './store-document.ts'
 export interface RoleStore {
   /** Reads the users; none when the file is missing. Errors: `DamagedStore`. */
   read(): Promise<Users>
-  /**
-   * Applies `change` to the users and writes them when it returns true. One change runs at a time, also across
-   * processes. A damaged file is never overwritten. Errors: `DamagedStore`; those of the file system.
-   */
+  /** Writes the users if `change` returns true, one at a time across processes. Errors: `DamagedStore`; file system. */
   change(change: (users: Users) => boolean): Promise<void>
 }
 

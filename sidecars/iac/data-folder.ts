@@ -3,10 +3,7 @@ import { join } from 'node:path'
 import { identify, isAlive } from '../../src/runtime/process-identity.ts'
 import { SettingsError } from '../shared/settings.ts'
 
-/**
- * Creates the folder for this user alone and claims it for this process: a second service would end the engines of the
- * first as left over from a crash. Errors: `SettingsError`.
- */
+/** Claims the folder: two services on it would end each other's engines. Errors: `SettingsError`. */
 export async function claimDataFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const stat = await lstat(folder)

@@ -38,10 +38,7 @@ interface Surroundings {
 /** Runs engine commands as jobs until it is stopped. */
 export const main = (): Promise<void> => runService(iacService({ env: process.env, fetch }))
 
-/**
- * Creates the service. On stop the engines are interrupted, their jobs fail with 503, and waiting requests are answered
- * at once.
- */
+/** Creates the service. On stop the engines are interrupted and their jobs fail with 503. */
 export function iacService(given: Surroundings): Service<IacSettings> {
   return {
     name: 'iac',

@@ -3,8 +3,7 @@ import { access, realpath, stat } from 'node:fs/promises'
 import { z } from 'zod'
 import { ENGINE_PROVIDERS, type JobKind, type JobRequest } from './types.ts'
 
-// Values become arguments and environment entries of a process: they must hold no NUL, and must not begin with `-`
-// where the engine could read them as an option.
+// Values become arguments and environment entries: no NUL, and no leading `-`, which the engine reads as an option.
 const noNul = (text: z.ZodString) => text.refine((value) => !value.includes('\0'), 'must not contain NUL')
 const workspacePath = noNul(z.string().min(1).max(4096).startsWith('/', 'must be an absolute path'))
 const argument = noNul(z.string().min(1).max(4096)).refine((value) => !value.startsWith('-'), 'must not begin with "-"')

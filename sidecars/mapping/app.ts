@@ -13,10 +13,7 @@ const Question = z.strictObject({
   engine_provider: z.enum(CLOUDS).nullish(),
 })
 
-/**
- * Creates the HTTP routes of `contracts/mapping.v1.yaml`. A null catalogue passes every identifier through; `strict`
- * answers 404 for unknown ones.
- */
+/** Creates the routes of `contracts/mapping.v1.yaml`. Null passes all identifiers, `strict` answers 404. */
 export function createMappingApp(options: {
   token: string
   catalogue: (() => Promise<Catalogue>) | null

@@ -8,10 +8,7 @@ export interface CatalogueFile {
   current(): Promise<Catalogue>
 }
 
-/**
- * Reads the file now and at each request that finds it changed: mounted volumes do not report changes reliably. Errors:
- * `SettingsError` when the file is unusable at the start.
- */
+/** Reads the file now and whenever a request finds it changed. Errors: `SettingsError` if unusable at the start. */
 export async function openCatalogueFile(path: string, log: Logger): Promise<CatalogueFile> {
   let seen = await markOf(path)
   let catalogue: Catalogue

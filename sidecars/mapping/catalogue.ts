@@ -25,10 +25,7 @@ const entry = v.strictObject({
 })
 const document = v.strictObject({ repositories: v.record(text(1024), entry) })
 
-/**
- * Parses a YAML mapping `repositories` from identifier to `repo_url` and optional `engine_provider` and `scope_id`.
- * Errors: `Error` whose message names every wrong field.
- */
+/** Parses the YAML mapping `repositories` of identifiers. Errors: `Error` whose message names every wrong field. */
 export function parseCatalogue(yaml: string): Catalogue {
   const parsed = v.safeParse(document, readYaml(yaml))
   if (!parsed.success)

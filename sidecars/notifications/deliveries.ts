@@ -2,7 +2,7 @@ import type { Channel, Notification } from './message.ts'
 
 /** Time in which a sender without an answer repeats its request. */
 const WINDOW_MS = 30_000
-/** Memory for remembered deliveries. */
+/** Memory for remembered deliveries, in bytes. */
 const MAX_BYTES = 4 * 1024 * 1024
 /** Memory of one remembered delivery: hash, id and overhead, independent of the message. */
 const ENTRY_BYTES = 512
@@ -13,10 +13,8 @@ export interface Deliveries {
 }
 
 /**
- * Delivers each notification once. An equal one within half a minute gets the id of the first; a failed one is
- * forgotten and may be repeated. Only hashes are kept, the oldest forgotten first.
+ * Delivers each notification once: an equal one within half a minute gets the id of the first, unless that failed.
  * @param options.now a time in milliseconds, from any beginning
- * @param options.maxBytes memory for remembered deliveries
  */
 export function createDeliveries(
   channel: Channel,

@@ -10,10 +10,7 @@ export interface Field {
 const MAX_VALUE = 1000
 const MAX_SHORT = 40
 
-/**
- * Returns kind, severity, audience and context as fields, in this order. `safe` escapes text; lengths are those after
- * it.
- */
+/** Returns kind, severity, audience and context as fields. `safe` escapes text before its length counts. */
 export function fieldsOf({ kind, severity, audience, context }: Notification, safe: (text: string) => string): Field[] {
   const fields: Field[] = [
     { title: 'Kind', value: safe(kind), short: true },

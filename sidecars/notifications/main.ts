@@ -7,7 +7,6 @@ import { createDeliveries } from './deliveries.ts'
 import type { Channel } from './message.ts'
 import { type ChannelSettings, readSettings } from './settings.ts'
 
-/** Delivers notifications until it is stopped. */
 export const main = (): Promise<void> =>
   runService({
     name: 'notifications',

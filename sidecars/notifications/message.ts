@@ -7,7 +7,6 @@ const isAbsoluteUrl = (value: string) => {
   return url !== null && /^https?:$/.test(url.protocol) && url.hostname !== ''
 }
 
-/** Body of `POST /v1/notify`. */
 export const Notification = z.strictObject({
   kind: z.string().min(1).max(128),
   severity: z.enum(SEVERITIES),

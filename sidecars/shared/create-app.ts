@@ -3,10 +3,7 @@ import { methodNotAllowed } from 'hono/method-not-allowed'
 import type { Logger } from '../../src/base/log.ts'
 import { problemResponse } from './problem.ts'
 
-/**
- * Creates the common part of all sidecars: `/healthz` needs no token, under `/v1` the token is checked first, every
- * error is a problem document, and the text of an unknown error stays hidden.
- */
+/** Creates the common part of all sidecars. Under `/v1` the token comes first; unknown errors stay hidden. */
 export function createSidecarApp(options: { token: string; log: Logger }): Hono {
   const app = new Hono()
   app.onError((error) => answerUnexpected(error, options.log))

@@ -10,8 +10,7 @@ const invalidResponse = (detail: string) => problemResponse(422, 'Request valida
 class TooLarge extends Error {}
 
 /**
- * Reads the body and checks it against the schema. Returns the value, or the error response: a 422 names up to a
- * hundred violations.
+ * Returns the valid body, or the error response: a 422 names up to a hundred violations.
  * @param rules.maxBytes a larger body, or one with too many keys and values, gets 413
  * @param rules.unparseable the status for a body that is no JSON, in which the contracts differ
  * @param rules.typed true if the body must have a content type of JSON

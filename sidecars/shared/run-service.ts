@@ -68,10 +68,7 @@ export async function startService<Settings extends ServerSettings>(
   }
 }
 
-/**
- * Serves until SIGTERM or SIGINT, then answers open requests and ends; a second signal ends the process at once. A
- * wrong setting or a busy port ends it with code 1 and a message.
- */
+/** Serves until SIGTERM or SIGINT; a second signal ends the process at once. Errors end it with code 1. */
 export async function runService<Settings extends ServerSettings>(service: Service<Settings>): Promise<void> {
   const { name, tokenVariable, secrets = [] } = service
   const hidden = [tokenVariable, ...secrets].map((variable) => textOf(process.env, variable))

@@ -4,20 +4,17 @@ import type { RunTrace } from '../observe/trace-types.ts'
 import type { CallMemory } from './call-memory.ts'
 import type { ContextBudget } from './context-budget.ts'
 
-/**
- * A tool as the loop sees it. `run` gets arguments that hold every key that `parameters` requires. It throws
- * `ToolError` for anything that the model can correct.
- */
+/** A tool of the loop. `run` gets all required parameters and throws `ToolError` for correctable faults. */
 export interface Tool<Result = unknown> {
   definition: ToolDefinition
   run(args: Record<string, unknown>, signal: AbortSignal): Promise<Result> | Result
-  /** The tool changes the workspace, so that answers of earlier calls may be out of date and calls may be repeated. */
+  /** True if the tool changes the workspace, so that earlier results may be out of date and calls may be repeated. */
   mutates?: boolean
-  /** Returns the model in place of the value, when this tool ends a run that may be continued. */
+  /** The reply to the model in place of the value, when this tool ends a run that may be continued. */
   acknowledgement?: string
 }
 
-/** A failure whose text the model gets as the answer to its call. */
+/** A failure whose text is returned to the model as the result of its call. */
 export class ToolError extends Error {
   constructor(message: string) {
     super(message)
@@ -25,28 +22,25 @@ export class ToolError extends Error {
   }
 }
 
-/**
- * The input of one run of the loop.
- * @template Name the names of the chains, where they are a closed list
- */
+/** The input of one run of the loop. `Name` is a union of the chain names, where they are a closed list. */
 export interface AgentRequest<Result, Name extends string = string> {
   llm: LlmClient
-  /** Name of the chain in traces and meters; the loop itself does the same for all of them. */
+  /** Name of the chain in traces and meters. */
   chain: Name
   role: ModelRole
   system?: string
   query: string
   /** Turns before the query; they are copied and never modified. */
   conversation?: readonly Turn[]
-  /** An earlier run that this one goes on from. Its messages stand in place of `system` and `conversation`. */
+  /** An earlier run to continue, whose messages replace `system` and `conversation`. */
   continues?: Continuation
   tools?: readonly Tool[]
-  /** The tool whose first successful call ends the loop; what it answers is the value of the chain. */
+  /** The tool whose first successful call ends the loop; its result is the value of the chain. */
   resultTool: Tool<Result>
   maxTurns: number
-  /** Characters after which the answer of a tool is cut, with a note. Default 200,000. */
+  /** Maximum characters of a tool result, which is cut with a note. The default is 200,000. */
   maxResultChars?: number
-  /** Messages are cut to fit it; without it they are sent whole. */
+  /** Limit to which messages are cut; without it they are sent whole. */
   budget?: ContextBudget
   signal: AbortSignal
   /** Called after every model call and tool call, for telemetry and token counts. */
@@ -55,14 +49,14 @@ export interface AgentRequest<Result, Name extends string = string> {
   trace?: RunTrace
 }
 
-/** `error` is for the log: its text may name paths of this machine. */
+/** An event of the loop. `error` is for the log: its text may name paths of this machine. */
 export type AgentEvent<Name extends string = string> =
   | { type: 'inference'; chain: Name; model: string; usage: Usage; durationMs: number; finish: string }
   | {
       type: 'tool'
       chain: Name
       name: string
-      /** The file or folder among the arguments of the call; absent when there is none. */
+      /** The file or folder among the arguments of the call, if any. */
       path?: string
       success: boolean
       durationMs: number
@@ -75,21 +69,18 @@ export interface AgentResult<Result> extends EndedRun {
   usage: Usage
 }
 
-/** The end of a run, from which a later run can continue in the same conversation. */
+/** The end of a run that a later run can continue in the same conversation. */
 export interface EndedRun {
-  /** All messages of the chain, every call answered. */
+  /** All messages of the chain; every call has its result. */
   messages: Message[]
-  /** Indexes of the queries in the messages, in order: one for the run itself, and those of the runs before it. */
+  /** Indexes of the queries in the messages, in order, including those of earlier runs. */
   queries: readonly number[]
-  /** The calls that need not be made again. To be cleared when the workspace was changed after the run. */
+  /** The calls that need not be repeated. Must be cleared when the workspace was changed after the run. */
   memory: CallMemory
 }
 
 export interface Continuation {
   run: EndedRun
-  /**
-   * The assistant's last words in the earlier run, not blank. They stand between the answer of the result tool
-   * and the query, because some providers refuse a user message after a tool result.
-   */
+  /** The assistant's last words, not blank: some providers refuse a user message after a tool result. */
   closing: string
 }

@@ -1,12 +1,9 @@
-/**
- * Remembers the successful tool calls of a chain since the workspace was last changed, by name and parameters. It is
- * cleared after a tool that changes the workspace.
- */
+/** Records the successful tool calls of a chain, by name and parameters, since the workspace last changed. */
 export interface CallMemory {
-  /** Id of the earlier successful call with the same name and parameters. */
+  /** Returns the id of the earlier successful call with the same name and parameters. */
   earlier(name: string, args: Record<string, unknown>): string | undefined
   remember(id: string, name: string, args: Record<string, unknown>): void
-  /** Lets the model make that call again, because its answer was cut out of the messages. */
+  /** Allows the model to repeat that call, because its result was cut out of the messages. */
   forget(id: string): void
   clear(): void
 }
@@ -25,10 +22,7 @@ export function createCallMemory(): CallMemory {
   }
 }
 
-/**
- * The key of a call. The parameter `explanation` is left out, because it says why a call is made: two calls that differ
- * in nothing else have the same answer.
- */
+/** Returns the key of a call, without the parameter `explanation`, which does not affect the result. */
 function keyOf(name: string, { explanation: _, ...parameters }: Record<string, unknown>): string {
   return `${name} ${JSON.stringify(sortKeys(parameters))}`
 }

@@ -1,21 +1,18 @@
 import type { LlmConfig } from '../../config/types.ts'
 import type { ModelRole } from '../llm/inference.ts'
 
-/** The most input of one model call. */
+/** The maximum input of one model call. */
 export interface ContextBudget {
   /** Estimated tokens of messages and tools together. */
   tokens: number
-  /** Tokens of a text, estimated on the high side. */
+  /** Returns the tokens of a text, estimated on the high side. */
   estimate(text: string): number
 }
 
-/** Share of the context window, less the answer, that is used. The other 8 % allow for errors of the estimate. */
+/** Used share of the context window without the answer; the rest allows for errors of the estimate. */
 const SAFETY = 0.92
 
-/**
- * The budget of the model of a role. When several deployments share its name, the smallest context window counts,
- * because a call may go to any of them.
- */
+/** Returns the budget of a role's model, by the smallest context window of the deployments a call may use. */
 export function contextBudget(
   config: Pick<LlmConfig, 'model' | 'small_model' | 'model_list' | 'max_output_tokens' | 'context_tokens'>,
   role: ModelRole,
@@ -31,10 +28,7 @@ export function contextBudget(
   return { tokens: Math.floor((window - answer) * SAFETY), estimate: (text) => estimateTokens(text, charsPerToken) }
 }
 
-/**
- * Estimates the tokens of a text: ASCII by the average of the model, and one token for each other UTF-16 unit, because
- * tokenizers cut other scripts into small pieces. With 4 characters a token, 400 ASCII characters count 100.
- */
+/** Estimates tokens: ASCII by the model's average, other scripts by one token per UTF-16 unit. */
 export function estimateTokens(text: string, charsPerToken: number): number {
   let others = 0
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) others++
@@ -43,9 +37,9 @@ export function estimateTokens(text: string, charsPerToken: number): number {
 
 /** Sizes that a family of models has in common. */
 export interface ModelSize {
-  /** Tokens that a call may take as input, where that is less than the context window, else the window. */
+  /** Maximum input tokens of a call, at most the context window. */
   contextTokens: number
-  /** Characters of ASCII text for one token in code and plans, on the low side. */
+  /** Characters of ASCII text per token in code and plans, on the low side. */
   charsPerToken: number
 }
 
@@ -82,10 +76,7 @@ const SIZES: readonly (readonly [model: RegExp, contextTokens: number, charsPerT
 ]
 
 const UNKNOWN: ModelSize = { contextTokens: 128_000, charsPerToken: 2.7 }
-/**
- * Tokens that a model server on one's own machine is expected to take. Such servers are often set up for less than the
- * model could take, and some drop the rest of a longer input without an error.
- */
+/** Assumed context of a local server, which may drop the rest of a longer input without an error. */
 const LOCAL_TOKENS = 32_768
 
 /** @param model `<provider>/<model-id>` */

@@ -18,7 +18,7 @@ import {
 
 export interface CallContext<Name extends string> {
   chain: Name
-  /** The tools of this turn by name, the result tool among them. */
+  /** The tools of this turn by name, including the result tool. */
   offered: ReadonlyMap<string, Tool>
   /** Null for calls that may be repeated. */
   memory: CallMemory | null
@@ -32,11 +32,7 @@ export type CallOutcome<Result> =
   | { success: true; content: string; value: Result }
   | { success: false; content: string }
 
-/**
- * Runs one tool call and makes the answer to it. A failure is not thrown but becomes the content of the answer, so that
- * the model can react to it; only the abort of the run is thrown.
- * @param tool undefined when no tool of that name is offered in this turn
- */
+/** Runs one tool call. Failures become its result message, for the model to react; only an abort is thrown. */
 export async function executeCall<Result, Name extends string>(
   call: ToolCall,
   tool: Tool<Result> | undefined,
@@ -89,7 +85,7 @@ async function answerCall<Result, Name extends string>(
   }
 }
 
-/** Names of parameters that take a file or folder of the workspace. */
+/** Names of parameters that hold a file or folder of the workspace. */
 const PATHS = ['target_file', 'relative_workspace_path']
 
 const pathIn = (args: Record<string, unknown>): string | undefined =>
@@ -107,20 +103,13 @@ const describe = (value: unknown): string => {
   return text === '' ? '(empty result)' : text
 }
 
-/**
- * Writes the text about a failure for the model. The text of an unknown error is left out, because it may name paths of
- * this machine: it is passed to the observer only.
- */
+/** Describes a failure for the model. Unknown errors may name paths of this machine and are not shown. */
 function describeFailure(name: string, error: unknown): string {
   const speakable = error instanceof ToolError || error instanceof PlatformError || error instanceof OutboundError
   return speakable && error.message !== '' ? error.message : unexpectedFailure(name)
 }
 
-/**
- * Reads the argument text of a call: an object that holds every required parameter. A blank text is an empty object,
- * because that is how some models call a tool without parameters.
- * Errors: `ToolError` that says what the model has to correct.
- */
+/** Parses arguments; blank text is an empty object. Errors: `ToolError` that says what to correct. */
 function parseArguments(definition: ToolDefinition, text: string): Record<string, unknown> {
   const args = parseObject(definition.name, text)
   const missing = requiredOf(definition).filter(
@@ -132,7 +121,7 @@ function parseArguments(definition: ToolDefinition, text: string): Record<string
   throw new ToolError(missingParameters(definition.name, missing, unknown.slice(0, MAX_UNKNOWN)))
 }
 
-/** Unknown parameters that a refusal names. */
+/** Maximum unknown parameters that a refusal names. */
 const MAX_UNKNOWN = 5
 
 function namesOf(definition: ToolDefinition): string[] {
@@ -156,11 +145,7 @@ function parseObject(name: string, text: string): Record<string, unknown> {
   return value
 }
 
-/**
- * Returns advice about a text that is no JSON, found by reading its strings, because the words of the error depend
- * on the runtime. Empty for anything but the two faults that models make with long texts, also when a quotation mark
- * inside of a string was not escaped.
- */
+/** Returns advice about two common faults of long JSON, found without error texts, which depend on the runtime. */
 function adviseOn(text: string): string {
   let inString = false
   let depth = 0

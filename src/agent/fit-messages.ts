@@ -3,21 +3,18 @@ import type { Message } from '../llm/inference.ts'
 import type { ContextBudget } from './context-budget.ts'
 
 export interface Fitted {
-  /** As many as before, with the same roles and calls. */
+  /** The same number of messages, with the same roles and calls. */
   messages: Message[]
-  /** Calls whose answer was cut. */
+  /** Calls whose result was cut. */
   cut: string[]
 }
 
-/** Tokens of one message beside its texts: role, names and separators. */
+/** Tokens of one message besides its texts: role, names and separators. */
 const OVERHEAD = 8
-/**
- * Share of the budget that is left after cutting. Cutting further than needed means that the next calls cut nothing, so
- * that their beginning stays the same and the provider finds it in its cache.
- */
+/** Share of the budget that cutting leaves, so that the next calls cut nothing and the provider's cache works. */
 const LOW_WATER = 0.8
 
-/** Estimated tokens of messages. */
+/** Returns the estimated tokens of messages. */
 export const estimateMessages = (messages: readonly Message[], { estimate }: Pick<ContextBudget, 'estimate'>): number =>
   messages.reduce((total, message) => total + estimateMessage(message, estimate), 0)
 
@@ -41,11 +38,10 @@ const LIMITS = {
 const NEW_RESULT = [50_000, 10_000, 2_000, 200] as const
 
 /**
- * Shortens messages until they fit, those of the least value first: old tool results, then earlier turns, old
- * arguments, the data of earlier queries, and at last the newest results and the data of the present query. Markers say
- * where text is missing. The system prompt stays whole, and no message is removed, so that every call keeps its answer.
- * @param queries indexes of the chain's queries, in order: earlier turns stand before the first, the calls of the chain
- * after it; the last is the present one, whose data is cut last
+ * Shortens messages until they fit, least valuable first: old tool results, earlier turns, old arguments, data of
+ * earlier queries, and last the newest results and the data of the present query. Markers show the gaps. The system
+ * prompt stays whole, and no message is removed, so that every call keeps its result.
+ * @param queries indexes of the chain's queries: earlier turns precede the first, and the last is the present one
  * @param budget.tokens for the messages alone
  */
 export function fitMessages(messages: readonly Message[], queries: readonly number[], budget: ContextBudget): Fitted {
@@ -72,7 +68,7 @@ export function fitMessages(messages: readonly Message[], queries: readonly numb
   return fitted
 }
 
-/** Index of the last message with tool calls; the number of messages when there is none. */
+/** Returns the index of the last message with tool calls; the number of messages when there is none. */
 function findNewestCalls(messages: readonly Message[]): number {
   const index = messages.findLastIndex(
     (message) => message.role === 'assistant' && (message.tool_calls?.length ?? 0) > 0,
@@ -86,7 +82,7 @@ interface State {
   total: number
 }
 
-/** Shortens the messages at the indexes, in their order, until the estimated total is at most the goal. */
+/** Shortens the messages at the indexes, in their order, until the estimated total reaches the goal. */
 function shrink(state: State, goal: number, indexes: readonly number[], shorten: (message: Message) => Message): void {
   const { fitted, budget } = state
   for (const index of indexes) {
@@ -106,12 +102,12 @@ function cutContent(message: Message, limit: number): Message {
   if (message.content === null || message.content.length <= limit) return message
   const content = cutMiddle(message.content, limit)
   if (message.role !== 'assistant') return { ...message, content }
-  // What the provider signed is removed, because it holds for the whole text only.
+  // A signature of the provider is removed, because it holds for the whole text only.
   const { carry: _, ...unsigned } = message
   return { ...unsigned, content }
 }
 
-/** Cuts long texts inside of the arguments of calls, so that the arguments stay valid JSON. */
+/** Cuts long texts inside the arguments of calls, so that the arguments stay valid JSON. */
 function cutArguments(message: Message): Message {
   if (message.role !== 'assistant' || !message.tool_calls?.some((call) => call.arguments.length > LIMITS.argument))
     return message
@@ -133,7 +129,7 @@ function shortenArguments(text: string): string {
   }
 }
 
-/** @param excess tokens that are too many; four characters are cut for each of them */
+/** @param excess tokens over the limit; four characters are cut for each */
 function cutQuery(message: Message, excess: number): Message {
   const { content } = message
   if (content === null) return message
@@ -141,14 +137,10 @@ function cutQuery(message: Message, excess: number): Message {
 }
 
 const BLOCK = /<<<DATA [^\n]* ([0-9a-f]{16})\n([\s\S]*?)\n\1 DATA>>>/g
-/** Longest marker, in UTF-16 units, that stands for text that was cut. */
+/** Maximum length, in UTF-16 units, of the marker for cut text. */
 const MARKER = 48
 
-/**
- * Shortens a query: its data blocks are cut in the middle, the longest first, and stay blocks; a text without blocks is
- * cut as a whole.
- * @param max UTF-16 units of the result, which is longer only when the text outside of the blocks is longer by itself
- */
+/** Cuts the data blocks of a query in the middle, longest first, to `max` UTF-16 units if possible. */
 function cutData(text: string, max: number): string {
   if (text.length <= max) return text
   const blocks = [...text.matchAll(BLOCK)].map(({ 2: content = '', index, 0: whole }) => ({

@@ -5,18 +5,15 @@ import type { CallMemory } from './call-memory.ts'
 import type { ContextBudget } from './context-budget.ts'
 import { estimateMessages, fitMessages } from './fit-messages.ts'
 
-/** Keeps the messages of one chain within the input that its model takes. */
+/** Keeps the messages of one chain within the input limit of its model. */
 export interface Fitting {
-  /** Shortens the messages in place until they fit; a call whose answer was cut may be made again. */
+  /** Shortens the messages in place until they fit; calls whose result was cut may be repeated. */
   shorten(messages: Message[], tools: readonly Tool[]): void
-  /** Asks the model; asks once more with shorter messages when the provider says that they are too long. */
+  /** Calls the model, and once more with shorter messages when the provider reports that they are too long. */
   call<Reply>(messages: Message[], tools: readonly Tool[], ask: () => Promise<Reply>): Promise<Reply>
 }
 
-/**
- * @param queries as in `fitMessages`
- * @param memory forgets calls whose answer was cut, so that they may be made again
- */
+/** Creates the fitting of a chain; `queries` are those of `fitMessages`. */
 export function createFitting(
   budget: ContextBudget | undefined,
   queries: readonly number[],
@@ -52,7 +49,7 @@ const estimateTools = (tools: readonly Tool[], { estimate }: ContextBudget): num
 
 const EXCEED = "exceed(s|ed|ing)? (the |this |its )?(model'?s? |available |allowed )*(maximum |max )?(allowed )?"
 
-/** Error texts of providers about a prompt that is longer than the model takes. */
+/** Error texts of providers about a prompt that is too long for the model. */
 const OVERLONG = [
   /prompt is too long/i,
   /\b(prompt|input|request|context|conversation|message)s? (is |are |was )?too (long|large)\b/i,
@@ -70,7 +67,7 @@ const OVERLONG = [
 const NOT_OVERLONG = /rate.?limit|quota|thrott|per (minute|day|second)|please wait|try again later/i
 const STATUSES = new Set([400, 413, 422, 500, 502])
 
-/** Recognises a model call that failed because its input was longer than the model takes. */
+/** True if a model call failed because its input was too long. */
 export function isOverlong(error: unknown): error is PlatformError {
   if (!(error instanceof PlatformError) || error.code !== 'InferenceCallAPIError' || !STATUSES.has(error.status))
     return false
@@ -82,11 +79,7 @@ export function isOverlong(error: unknown): error is PlatformError {
 
 const NUMBER = /(?<![\w.,/-])(?:\d{1,3}(?:,\d{3})+|\d{4,9})(?![\w/-])/g
 
-/**
- * Share of the refused input that the next attempt keeps, from 0.1 to 0.7. It is computed from the two largest numbers
- * in the text, which are taken for length and limit: a limit of 100,000 and a length of 150,000 give 0.6.
- * @param text the error text of the provider
- */
+/** Returns the share to keep, 0.1 to 0.7: a limit of 100,000 and a length of 150,000 give 0.6. */
 export function shareToKeep(text: string): number {
   const numbers = [...text.matchAll(NUMBER)].map(([number]) => Number(number.replaceAll(',', ''))).sort((a, b) => b - a)
   const [largest = 1, second = largest] = numbers

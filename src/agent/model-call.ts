@@ -3,10 +3,7 @@ import type { ChainTrace } from '../observe/trace-types.ts'
 import type { AgentRequest, Tool } from './agent-request.ts'
 import { createFitting } from './fitting.ts'
 
-/**
- * The messages that a chain begins with: system text, earlier turns and the query, or those of the run that it goes on
- * from, and the query. A turn with an empty side is left out, because providers refuse empty messages.
- */
+/** Returns the first messages of a chain. Turns with an empty side are left out, because providers refuse them. */
 export function beginMessages(
   request: Pick<AgentRequest<unknown>, 'system' | 'conversation' | 'continues' | 'query'>,
 ): Message[] {
@@ -22,10 +19,7 @@ export function beginMessages(
   return [...messages, query]
 }
 
-/**
- * Runs a chain within its span, which is ended also when the chain fails.
- * @param outputOf picks what the span shows of the result
- */
+/** Runs a chain within its span, which is ended also on failure; `outputOf` picks the output of the span. */
 export async function traceChain<T>(
   request: Pick<AgentRequest<unknown>, 'chain' | 'query' | 'trace'>,
   work: (chain: ChainTrace | undefined) => Promise<T>,
@@ -44,10 +38,7 @@ export async function traceChain<T>(
 
 type Caller<Name extends string> = Pick<AgentRequest<unknown, Name>, 'llm' | 'chain' | 'role' | 'signal' | 'observe'>
 
-/**
- * Makes one model call of a chain, with its span and its event.
- * Errors: those of the model client; the signal's reason when the signal fires.
- */
+/** Makes one model call of a chain, with span and event. Errors: those of the model client; the signal's reason. */
 export async function callModel<Name extends string>(
   caller: Caller<Name>,
   messages: readonly Message[],
@@ -102,10 +93,7 @@ type TextRequest<Name extends string> = Pick<
   'llm' | 'chain' | 'role' | 'system' | 'query' | 'conversation' | 'signal' | 'observe' | 'trace' | 'budget'
 >
 
-/**
- * Asks a model once for a plain text, without tools. The finish reason is not checked: a text that was cut off is still
- * a text.
- */
+/** Requests a plain text from a model, without tools. A text that was cut off is accepted. */
 export async function askText<Name extends string>(request: TextRequest<Name>): Promise<string> {
   return await traceChain(
     request,

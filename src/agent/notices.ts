@@ -1,4 +1,4 @@
-/** The loop's own messages to the model. Names of tools stand in backticks, as in the prompts of the chains. */
+/** The loop's own messages to the model. Names of tools are in backticks, as in the prompts of the chains. */
 export const reminder = (resultTool: string) =>
   'Your reply called no tool. Go on with the task, and when you are done call the tool ' +
   `\`${resultTool}\`: only that call ends it.`
@@ -15,7 +15,7 @@ export const duplicateCall = (name: string, earlierId: string) =>
 export const toolNotFound = (name: string, offered: readonly string[]) =>
   `Tool ${name} not found. The tools are: ${offered.map((tool) => `\`${tool}\``).join(', ')}`
 
-/** @param unknown parameters of the call that the tool does not have, which may be the missing ones misnamed */
+/** @param unknown parameters that the tool does not have, perhaps missing ones under a wrong name */
 export function missingParameters(name: string, missing: readonly string[], unknown: readonly string[] = []): string {
   const text = `Missing required ${plural('parameter', missing)} of \`${name}\`: ${missing.join(', ')}`
   if (unknown.length === 0) return text
@@ -26,7 +26,7 @@ export function missingParameters(name: string, missing: readonly string[], unkn
 const plural = (noun: string, names: readonly string[]) => (names.length === 1 ? noun : `${noun}s`)
 const quote = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ')
 
-/** @param advice what in particular has to be done, where that is known */
+/** @param advice a specific correction, if known */
 export const notJson = (name: string, reason: string, advice = '') =>
   `The arguments of \`${name}\` are not a JSON object (${reason}). ` +
   `${advice === '' ? '' : `${advice} `}Call it again with one valid JSON object.`

@@ -2,11 +2,7 @@ import { toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
 import { type Tool, ToolError } from './agent-request.ts'
 
-/**
- * Makes a tool whose arguments are its result. The model sees the valibot schema as a JSON schema. Arguments that do
- * not fit it are answered with a `ToolError` that names every fault, so that the model can correct all of them at once.
- * Keys that the schema does not have are dropped.
- */
+/** Creates a tool whose arguments are its result; a `ToolError` names all faults, and unknown keys are dropped. */
 export function createResultTool<Schema extends v.GenericSchema>(options: {
   name: string
   description: string
@@ -38,7 +34,7 @@ function describeParameters(schema: v.GenericSchema): Record<string, unknown> {
   }
 }
 
-/** Marks every key below the top level as required in what the model sees, also the keys that have a default. */
+/** Marks every key below the top level as required for the model, including keys with a default. */
 function requireAll(schema: JsonSchema): JsonSchema {
   if (typeof schema !== 'object') return schema
   const { properties, items } = schema

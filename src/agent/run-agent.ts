@@ -11,11 +11,10 @@ import { emptyReplyNotice, emptyResult, lastTurnNotice, reminder } from './notic
 const MAX_RESULT_CHARS = 200_000
 
 /**
- * Lets a model work with tools until it calls the result tool; the answer of that tool is the value. One turn is one
- * model call, and every tool call of a reply is answered, in order. The same tools are offered in every turn but the
- * last, so that providers find the beginning of each call in their cache. Errors: `PlatformError`
- * `ToolExecutionsExceeded` after `maxTurns` turns without a result, `UnhandledInferenceFinishReason` for a reply that
- * was cut off or filtered, those of the model client; the signal's reason when the signal fires.
+ * Lets a model work with tools until it calls the result tool, whose result is returned. One turn is one model call;
+ * every tool call of a reply is answered, in order. All turns but the last offer the same tools, for the provider's
+ * cache. Errors: `PlatformError` `ToolExecutionsExceeded` after `maxTurns` turns, `UnhandledInferenceFinishReason` for
+ * a reply that was cut off or filtered, those of the model client; the signal's reason.
  */
 export async function runAgent<Result, Name extends string>(
   request: AgentRequest<Result, Name>,
@@ -65,10 +64,7 @@ async function runLoop<Result, Name extends string>(
   throw toolExecutionsExceeded(maxTurns)
 }
 
-/**
- * Adds the messages that follow a reply without tool calls. A text is kept and followed by a reminder. An empty reply
- * is not kept: the same messages are sent again with a notice.
- */
+/** Adds reply and reminder after a reply without tool calls; an empty reply is repeated with a notice. */
 function answerWithoutCalls(messages: Message[], reply: Inference, resultTool: string): void {
   if (reply.text.trim() === '') addNotice(messages, emptyReplyNotice(resultTool))
   else
@@ -78,7 +74,7 @@ function answerWithoutCalls(messages: Message[], reply: Inference, resultTool: s
     )
 }
 
-/** Data that the provider wants to get back together with its reply. */
+/** Returns data that the provider expects back with its reply. */
 const carryOf = ({ carry }: Inference) => (carry ? { carry } : {})
 
 /** Joins the notice to the last message, because some providers refuse a user message after a tool result. */
@@ -88,7 +84,7 @@ function addNotice(messages: Message[], notice: string): void {
   messages[messages.length - 1] = { ...last, content: `${last.content}\n\n${notice}` }
 }
 
-/** Runs all calls of a reply, also those after the result tool. The first result that is not empty is the value. */
+/** Runs all calls of a reply, even after the result tool. The first non-empty result is the value. */
 async function answerCalls<Result, Name extends string>(
   messages: Message[],
   reply: Inference,
@@ -109,7 +105,7 @@ async function answerCalls<Result, Name extends string>(
   return result
 }
 
-/** Writes the answer to a call of the result tool. */
+/** Writes the reply to a call of the result tool. */
 function answerToResult(name: string, { acknowledgement }: Tool, outcome: CallOutcome<unknown>): string {
   if (!outcome.success) return outcome.content
   return isEmpty(outcome.value) ? emptyResult(name) : (acknowledgement ?? outcome.content)
@@ -126,10 +122,7 @@ const addUsage = (a: Usage, b: Usage): Usage => ({
   }),
 })
 
-/**
- * The status of a failed round shows only the text of an error, so the texts of this error and of the next begin
- * with its name.
- */
+/** Returns an error whose text begins with its name, because the status of the round shows only the text. */
 const toolExecutionsExceeded = (limit: number) =>
   new PlatformError(
     'ToolExecutionsExceeded',

@@ -12,7 +12,7 @@ export interface ComplianceValues extends PlanBackground {
   plan: string
   /** Types of the resources that the plan changes. */
   types: readonly string[]
-  /** Findings that code already made, one a line; empty when there are none. */
+  /** Findings of code, one per line; empty when there are none. */
   codeFindings: string
   /** Bodies of the resource prompts about these types. */
   templates: readonly string[]
@@ -22,7 +22,7 @@ export interface ComplianceValues extends PlanBackground {
 export const complianceChecker = defineChain({
   name: 'COMPLIANCE_CHECKER',
   role: 'small',
-  // All of them are read, also those that are left out below, so that a registry that lacks one is noticed.
+  // All of them are read, even those left out below, so that a registry that lacks one is noticed.
   bodies: (cloud) => ({
     rules: 'general-compliance-report',
     engine: 'general-guidelines-engine',

@@ -6,7 +6,7 @@ import { createOperationsTool, FINISH_WITH_OPERATIONS, limitToSent, writeFilterQ
 export interface Exceptions {
   /** The operations that remain. */
   operations: string[]
-  /** The answer as the model gave it, to be compared with what was sent. */
+  /** The model's unchanged reply, for comparison with the input. */
   answered: string[]
   /** The filter's explanation of its omissions; null when there are none. */
   note: string | null
@@ -14,7 +14,7 @@ export interface Exceptions {
 
 const UNEXPLAINED = 'Covered by the drift exception rules; the filter gave no explanation.'
 
-/** Drops operations that an exception rule of the organisation covers. */
+/** Removes operations that an exception rule of the organisation covers. */
 export const filterDriftExceptions = defineChain({
   name: 'FILTER_DRIFT_EXCEPTIONS',
   role: 'small',

@@ -5,11 +5,11 @@ import { createOperationsTool, FINISH_WITH_OPERATIONS, limitToSent, writeFilterQ
 
 export interface ReconciliationValues {
   operations: readonly string[]
-  /** Diff of the session's branch, as the workspace reads it. */
+  /** Diff of the session's branch from the workspace. */
   diff: string
 }
 
-/** Drops operations that would only undo what this session changed; mixed ones come back trimmed. */
+/** Removes operations that would only undo changes of this session, and trims mixed ones. */
 export const filterReconciliation = defineChain({
   name: 'FILTER_RECONCILIATION',
   role: 'small',

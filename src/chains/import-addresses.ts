@@ -9,9 +9,9 @@ import { endState, requiredText } from './shared/result-fields.ts'
 export interface ImportAddressesValues {
   /** Identifiers that wait for an import. */
   pendingIds: readonly string[]
-  /** Addresses that the plan would create: nothing else can be imported to. */
+  /** Addresses that the plan would create, the only possible targets of an import. */
   addresses: readonly string[]
-  /** Diff of the session's branch, as the workspace reads it. */
+  /** Diff of the session's branch from the workspace. */
   diff: string
 }
 

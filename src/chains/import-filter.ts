@@ -16,13 +16,13 @@ export interface ImportFilterValues {
 }
 
 export interface SelectedImports {
-  /** In the order and spelling of the unmanaged identifiers. */
+  /** Selected identifiers, in the order and spelling of the unmanaged ones. */
   ids: string[]
-  /** Words for the user, masked; may be empty. */
+  /** Explanation for the user, masked; may be empty. */
   explanation: string
 }
 
-/** Selects the resources that a request wants to import. Identifiers that are not unmanaged are dropped. */
+/** Selects the resources that a request wants to import. Other than unmanaged identifiers are dropped. */
 export const importFilter = defineChain({
   name: 'IMPORT_FILTER',
   role: 'small',

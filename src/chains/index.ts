@@ -13,7 +13,7 @@ import { statusUpdate } from './status-update.ts'
 import { driftTargets, sessionTargets } from './target-generator.ts'
 import { taskSplitter } from './task-splitter.ts'
 
-/** Every chain, in the order in which a round may come to it. */
+/** Every chain, in the order of a round. */
 export const CHAINS = [
   requestsFilter,
   intentCheck,
@@ -35,5 +35,5 @@ export const CHAINS = [
   statusUpdate,
 ] as const
 
-/** Names of the chains as traces and meters show them; chains with variants share one. */
+/** Names of the chains in traces and meters; chains with variants share one. */
 export type ChainName = (typeof CHAINS)[number]['name']

@@ -10,9 +10,9 @@ import { defineChain } from './shared/chain.ts'
 export interface IntentValues {
   cloud: Cloud
   request: string
-  /** The declarations of the repository; empty when they are not known. */
+  /** The declarations of the repository; empty when unknown. */
   blocks: string
-  /** Diff of what the session has changed before; empty when it changed nothing. */
+  /** Diff of the session's changes so far; empty when there are none. */
   changes?: string
 }
 
@@ -104,11 +104,7 @@ const statement = {
   required: ['text', 'words', 'kind'],
 }
 
-/**
- * Makes the result tool, whose JSON schema is written by hand: a statement has other fields for each kind, and models
- * understand one flat list of fields better than a choice of objects. Statements that do not fit their kind are sent
- * back once; from then on they are left out.
- */
+/** Creates the result tool with a flat JSON schema. Invalid statements are rejected once and then dropped. */
 function createStatementsTool(): Tool<{ statements: Statement[] }> {
   let sentBack = false
   return {

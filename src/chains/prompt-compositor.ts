@@ -13,7 +13,7 @@ export interface Selection {
 
 export interface CompositorValues {
   request: string
-  /** The first pass chooses from the request, the second adds what the choice depends on. */
+  /** The pass: the first selects from the request, the second adds dependencies of that selection. */
   pass: { number: 1 } | { number: 2; templates: readonly string[]; abbreviations: readonly string[] }
 }
 
@@ -31,7 +31,7 @@ export const promptCompositor = defineChain({
     resourcesList: `${cloud}-guidelines-resources_list`,
     abbreviations: `${cloud}-guidelines-abbreviations`,
   }),
-  /** The same for both passes, so that providers find it in their cache. */
+  /** The same for both passes, for the provider's cache. */
   system: ({ resourcesList, abbreviations }, _: CompositorValues) =>
     renderLayout({
       role:

@@ -5,7 +5,7 @@ import { renderLayout } from '../prompts/layout.ts'
 import { defineChain } from './shared/chain.ts'
 import { requiredText } from './shared/result-fields.ts'
 
-/** Longest title of a pull request. */
+/** Maximum characters of the title of a pull request. */
 export const MAX_TITLE = 256
 
 const schema = v.object({
@@ -23,7 +23,7 @@ interface PullRequestValues {
   record: string
 }
 
-/** Writes title and summary of a pull request. What the record of the session holds is added to them by code. */
+/** Writes title and summary of a pull request. Code adds the record of the session. */
 export const pullRequestText = defineChain({
   name: 'PR_GENERATOR',
   role: 'small',

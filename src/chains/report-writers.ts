@@ -10,9 +10,9 @@ import { describeRequests, describeResult, type PlanBackground } from './shared/
 import { showDiff } from './shared/branch-diff.ts'
 import { defineChain } from './shared/chain.ts'
 
-/** Four chains that narrate. Counts, status and whatever else code knows replace what the model says about them. */
+/** Four chains that narrate. Counts, status and other known facts replace what the model says about them. */
 
-/** Adds the rules that all four share, and how they end. */
+/** Adds the common rules and the common ending. */
 const renderReportLayout = (tool: string, { role, rules, blocks }: Pick<Layout, 'role' | 'rules' | 'blocks'>): string =>
   renderLayout({
     role,
@@ -50,7 +50,7 @@ const TOOLS = {
   },
 } as const satisfies Record<ReportType, object>
 
-/** Writes the report on a plan, which `describePlan` shows. */
+/** Writes the report on a plan in the form of `describePlan`. */
 export const generateReportWriter = defineChain({
   name: 'REPORT_GENERATOR',
   role: 'main',
@@ -88,7 +88,7 @@ export const generateReportWriter = defineChain({
 
 /** The drift of a round and its outcome. */
 export interface DriftReportValues {
-  /** Why nothing could be compared; null when it could. */
+  /** The reason why nothing could be compared; null when it could. */
   failure: string | null
   remaining: readonly DriftOperation[]
   /** The filter's explanations of the exceptions. */
@@ -96,11 +96,11 @@ export interface DriftReportValues {
   excepted: readonly DriftOperation[]
   /** Changes by others that the session wrote into the code. */
   written: readonly DriftOperation[]
-  /** Diff of the session's branch, as the workspace reads it. */
+  /** Diff of the session's branch from the workspace. */
   diff: string
 }
 
-/** Writes the report on a drift round. What was remediated stands in the branch diff. */
+/** Writes the report on a drift round. The branch diff shows what was remediated. */
 export const driftReportWriter = defineChain({
   name: 'REPORT_GENERATOR',
   role: 'main',
@@ -142,7 +142,7 @@ export const driftReportWriter = defineChain({
   read: (report) => report,
 })
 
-/** Longest block of drift that is shown to a model. */
+/** Maximum characters of a block of drift for a model. */
 const MAX_DRIFT_CHARS = 400_000
 
 function describeDrift(text: string, operations: readonly DriftOperation[]): string {
@@ -150,7 +150,7 @@ function describeDrift(text: string, operations: readonly DriftOperation[]): str
   return cutMiddle(parts.filter((part) => part !== '').join('\n\n'), MAX_DRIFT_CHARS)
 }
 
-/** Writes the report on an apply from what the engine said, which `describeApply` shows. */
+/** Writes the report on an apply from engine output in the form of `describeApply`. */
 export const applyReportWriter = defineChain({
   name: 'REPORT_GENERATOR',
   role: 'main',
@@ -173,16 +173,16 @@ export const applyReportWriter = defineChain({
   read: (report) => report,
 })
 
-/** Longest output of an apply that is shown to a model. */
+/** Maximum characters of apply output for a model. */
 const MAX_OUTPUT_CHARS = 400_000
 
-/** An apply as a model reads it: what code read in the output, then the output, cut in the middle when it is long. */
+/** Describes an apply for a model: what code read in the output, then the output, cut in the middle if needed. */
 export const describeApply = ({ summary, status }: ApplyReport, output: string): string =>
   `Computed from the output: ${JSON.stringify({ status, summary })}\n\n${cutMiddle(output, MAX_OUTPUT_CHARS)}`
 
 export interface ImportReportValues {
   facts: ImportFacts
-  /** The plan after the import as `describePlan` shows it; null when nothing was selected. */
+  /** The plan after the import in the form of `describePlan`; null when nothing was selected. */
   plan: string | null
   /** The user's request, masked; empty in a full import. */
   request: string
@@ -216,7 +216,7 @@ export const importReportWriter = defineChain({
   read: (report) => report,
 })
 
-/** Longest list of excluded identifiers that is shown to a model; the report has them all. */
+/** Maximum number of excluded identifiers for a model; the report has them all. */
 const MAX_EXCLUDED = 500
 const MAX_IMPORT_CHARS = 500_000
 

@@ -9,7 +9,7 @@ export type Verdict = { accepted: true } | { accepted: false; explanation: strin
 
 const EXPLANATION = 'For true: why it is acceptable. For false: the answer or the reason, written to the user.'
 
-/** Only a refusal has to be explained, because the user sees no other explanation. */
+/** Only a refusal needs an explanation, because the user sees no other. */
 const schema = v.pipe(
   v.object({
     status: v.pipe(
@@ -46,7 +46,7 @@ const ACCEPTABLE: Record<Operation, string> = {
 export interface FilterValues {
   request: string
   operation: Operation
-  /** The declarations of the repository; absent or empty when they are not known. */
+  /** The declarations of the repository; absent or empty when unknown. */
   blocks?: string
 }
 

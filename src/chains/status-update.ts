@@ -2,7 +2,7 @@ import { fence } from '../prompts/fence.ts'
 import { renderLayout } from '../prompts/layout.ts'
 import { defineTextChain } from './shared/chain.ts'
 
-/** Puts what happens at the moment into one sentence for the user. */
+/** Summarises the current activity in one sentence for the user. */
 export const statusUpdate = defineTextChain({
   name: 'STATUS_UPDATE',
   role: 'small',

@@ -7,7 +7,7 @@ import { renderLayout } from '../prompts/layout.ts'
 import { defineChain } from './shared/chain.ts'
 import { explanation } from './shared/result-fields.ts'
 
-/** An address must not begin with a hyphen, because the engine would take it for an option of its command line. */
+/** An address without a leading hyphen, which the engine would take for a command line option. */
 const address = v.pipe(
   v.string(),
   v.trim(),
@@ -40,10 +40,10 @@ const ADDRESSES = [
   'Name the resource without an index when all of its instances are meant, with the index when only some are.',
 ]
 
-/** The outcome of the last answer in the same round. */
+/** The outcome of the previous reply in the same round. */
 export interface EarlierTargets {
   answer: string[]
-  /** Blocks that the session changed and that the answer did not name. */
+  /** Changed blocks that the reply did not name. */
   added: string[]
   /** Addresses that the engine demanded. */
   demanded: string[]
@@ -52,9 +52,9 @@ export interface EarlierTargets {
 }
 
 export interface SessionTargetsValues {
-  /** The changes of the session, as `writeBranchDiff` writes them; null when they could not be read. */
+  /** The session's changes in the form of `describeDiff`; null when they could not be read. */
   diff: string | null
-  /** Null when the model is asked for the first time in this round. */
+  /** Null on the first call in this round. */
   earlier: EarlierTargets | null
 }
 
@@ -109,15 +109,12 @@ function describeEarlier({ answer, added, demanded, leftOut }: EarlierTargets): 
   return fence('your last answer, and what became of it', text)
 }
 
-/**
- * The meaning of a request about drift. `fits` is false when it means nothing in the code. When `fits` is true and there
- * are no targets, there were too many of them, and the whole root is planned.
- */
+/** The targets of a request about drift; none if there were too many. `fits` is false without a match. */
 export type DriftTargets = { fits: true; targets: string[] } | { fits: false; explanation: string }
 
 const NOTHING_FITS = 'Nothing in the code fits this request, so no drift was looked for.'
 
-/** Names the addresses that a request about drift is about. */
+/** Names the addresses of a request about drift. */
 export const driftTargets = defineChain({
   name: 'TARGET_GENERATOR',
   role: 'main',

@@ -40,13 +40,10 @@ export const taskSplitter = defineChain({
     operations.length > 0 ? keepAboutDrift(drift, operations, log) : drift.map((entry) => JSON.stringify(entry)),
 })
 
-/** Operations that are kept for each address, on average: with 3 addresses at most 96 are kept. */
+/** Average number of operations kept per address: with 3 addresses at most 96. */
 const MAX_PER_ADDRESS = 32
 
-/**
- * Keeps the splitter from adding work. When some operations name an address that drifted, those that name none are left
- * out, and the number of operations is limited. If that leaves drift in place, the next reading shows it again.
- */
+/** Keeps the splitter from adding work: limits the operations, and drops those without a drifted address. */
 function keepAboutDrift(
   drift: readonly DriftOperation[],
   operations: readonly string[],

@@ -1,6 +1,6 @@
 import type { Sql } from './db/types.ts'
 
-/** One file of the built console in every form that was stored beside it. */
+/** One file of the built console with all its stored encodings. */
 export interface ConsoleFile {
   content_type: string
   identity: Uint8Array<ArrayBuffer>
@@ -11,17 +11,17 @@ export interface ConsoleFile {
 /** By path below `/console/`: `index.html`, `assets/main-1A2B3C4D.js`. */
 export type ConsoleFiles = ReadonlyMap<string, ConsoleFile>
 
-/** Whether a path has the form in which the build names files by their content. */
+/** True if the build named the path after a hash of its content. */
 export const isHashedPath = (path: string): boolean =>
   /^assets\/[\w-]{1,60}-(?:[0-9A-Z]{8}|[0-9a-z]{8})\.(?:css|js|svg)$/.test(path)
 
-/** How long a file is kept that no core has in its build any more. */
+/** Days for which a file is kept after it left every core's build. */
 const KEPT_DAYS = 30
 
 /**
- * Stores the files of this build that are named by their content, so that cores of later builds can answer them, and
- * removes those that no core has had for 30 days. Files that are stored already are marked as seen.
- * @returns how many files were new, and how many were removed
+ * Stores this build's hashed files, so that cores of later builds can serve them, and removes those that no core has
+ * had for 30 days. Files that are already stored are marked as seen.
+ * @returns the numbers of new and removed files
  */
 export async function keepConsoleFiles(sql: Sql, files: ConsoleFiles): Promise<{ added: number; removed: number }> {
   const paths = [...files.keys()].filter(isHashedPath)
@@ -44,7 +44,7 @@ export async function keepConsoleFiles(sql: Sql, files: ConsoleFiles): Promise<{
   return { added, removed }
 }
 
-/** A file of any build that is kept; null when there is none. The path has to be hashed: see `isHashedPath`. */
+/** Reads a stored file of any build; null when there is none. The path must be hashed: see `isHashedPath`. */
 export async function readKeptFile(sql: Sql, path: string): Promise<ConsoleFile | null> {
   type Row = { content_type: string; identity: Uint8Array; br: Uint8Array | null; gzip: Uint8Array | null }
   const [row] = await sql<Row[]>`

@@ -8,15 +8,14 @@ import { toStorable } from './storable-event.ts'
 import { createQueue } from './write-queue.ts'
 
 /**
- * Records what a round does, for those who watch it. No method throws or makes its caller wait. Every text is masked
- * before it is stored.
+ * Records the events of a round for its watchers. No method throws or blocks. Every text is masked before it is stored.
  */
 export interface EventLog {
   activity(event: Activity): void
   output(event: EngineOutput): void
-  /** From now on, texts are masked with `mask` as well. */
+  /** Also masks all later texts with `mask`. */
   maskWith(mask: (text: string) => string): void
-  /** Resolves when everything that was recorded is stored, or when it is clear that it cannot be. Never rejects. */
+  /** Resolves when all events are stored, or when it is clear that they cannot be. Never rejects. */
   close(): Promise<void>
 }
 
@@ -30,15 +29,15 @@ export const silentEventLog: EventLog = {
 
 export interface EventLogOptions {
   log: Logger
-  /** Masks the secrets that are known from the start, those of the configuration. */
+  /** Masks the secrets of the configuration. */
   mask: (text: string) => string
   limits?: Record<EventChannel, ChannelLimit>
 }
 
 /**
- * Opens the event log of a round. Events wait in memory and one task writes them, many at a time: the first at once,
- * those that come during a write together after it. When the database fails, they wait for the next event or for the
- * end of the round. When another worker has the round, they are dropped.
+ * Opens the event log of a round. Events are queued in memory and written in batches by one task: the first at once,
+ * later ones after the running write. If the database fails, they wait for the next event or the end of the round. If
+ * another worker has claimed the round, they are dropped.
  */
 export function openEventLog(sql: Sql, round: ClaimedRound, options: EventLogOptions): EventLog {
   const { log, limits = CHANNEL_LIMITS } = options

@@ -2,28 +2,28 @@ import type { Frame } from './frames.ts'
 import type { EventChannel } from './round-event.ts'
 import type { Topic } from './subscriptions.ts'
 
-/** Most newest events that a feed keeps, and most bytes of them. The last one is kept whatever its size. */
+/** Maximum number and bytes of the newest events that a feed keeps. The last one is always kept. */
 const WINDOW_ROWS = 200
 const WINDOW_BYTES = 128 * 1024
 
-/** The newest events of a session in one channel, which all its streams share. */
+/** The newest events of a session in one channel, shared by all its streams. */
 export interface Feed extends Topic {
   readonly sessionId: number
   readonly channel: EventChannel
-  /** The newest event that was read. */
+  /** The id of the newest event read. */
   readonly head: number
   /** Events with greater ids are in memory. */
   readonly start: number
   /**
-   * The events after a cursor; null when there are none yet, and `'behind'` when some are not in memory any more. Two
-   * calls with the same cursor answer the same list.
+   * Returns the events after a cursor; null when there are none yet, `'behind'` when some are no longer in memory. Two
+   * calls with the same cursor return the same list.
    */
   after(cursor: number): readonly Frame[] | null | 'behind'
-  /** Adds events that were read, and calls the listeners when there are new ones among them. */
+  /** Adds events and calls the listeners if any are new. */
   add(frames: readonly Frame[]): void
 }
 
-/** @param head the newest event when the feed begins; streams read it and those before it from the database */
+/** @param head the newest event when the feed begins; streams read it and earlier ones from the database */
 export function createFeed(key: string, sessionId: number, channel: EventChannel, head: number): Feed {
   const listeners = new Set<() => void>()
   const window: Frame[] = []
@@ -64,7 +64,7 @@ export function createFeed(key: string, sessionId: number, channel: EventChannel
         head = frame.id
       }
       last = null
-      // The streams that are up to date send what is new before older events make room.
+      // Streams that are up to date send the new events before older ones are dropped.
       for (const listener of [...listeners]) listener()
       shorten()
       last = null

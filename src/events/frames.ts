@@ -1,6 +1,6 @@
 import type { RoundEvent } from './round-event.ts'
 
-/** An event as all its readers get it. */
+/** An encoded event, shared by all its readers. */
 export interface Frame {
   id: number
   /** Number of the round. */
@@ -10,20 +10,20 @@ export interface Frame {
 
 const encoder = new TextEncoder()
 
-/** Encodes an event of a round for an event stream. Its JSON is a single line. */
+/** Encodes an event of a round for an event stream, with its JSON on a single line. */
 export function toFrame({ id, round, at, event }: { id: number; round: number; at: string; event: RoundEvent }): Frame {
   const { type, ...rest } = event
   const data = JSON.stringify({ id, round, at, type, ...rest })
   return { id, round, bytes: encoder.encode(`id: ${id}\nevent: ${type}\ndata: ${data}\n\n`) }
 }
 
-/** The last frame of a stream, which has no id. */
+/** Returns the last frame of a stream, which has no id. */
 export const endFrame = (status: string): Uint8Array<ArrayBuffer> =>
   encoder.encode(`event: end\ndata: ${JSON.stringify({ status })}\n\n`)
 
 const joined = new WeakMap<readonly Frame[], Uint8Array<ArrayBuffer>>()
 
-/** The bytes of several frames. They are put together once for one list, however many readers get it. */
+/** Joins the bytes of several frames, once per list for all its readers. */
 export function joinFrames(frames: readonly Frame[]): Uint8Array<ArrayBuffer> {
   const known = joined.get(frames)
   if (known) return known

@@ -30,14 +30,14 @@ interface SessionKey {
 /** Notifies the streams of a process of changes of their sessions, over one LISTEN connection. */
 export interface EventHub {
   /**
-   * Answers the current state of a session and calls `onChange` with each later one.
-   * Errors: 404 unknown session; the database cannot be reached.
+   * Returns the current state of a session and calls `onChange` with each later one. Throws 404 for an unknown session,
+   * and database errors.
    */
   watch(
     sessionUuid: string,
     onChange: (state: SessionState) => void,
   ): Promise<{ state: SessionState; close: () => void }>
-  /** Finds where a stream of events starts; null when the session has no round of this number. */
+  /** Finds the start of an event stream; null when the session has no round of this number. */
   start(session: SessionKey, channel: EventChannel, round: number | null): Promise<StreamStart | null>
   /** Follows the events of a session after `head`; `onNews` is called when the feed has more of them. */
   follow(
@@ -47,26 +47,25 @@ export interface EventHub {
     onNews: () => void,
   ): { feed: Feed; close: () => void }
   /**
-   * Reads events that a feed does not have any more, at most one page. Streams at the same place share a reading.
-   * @param isLast the reading must begin now, because the events are complete since a moment ago
+   * Reads at most one page of events that a feed no longer has. Streams at the same position share a query.
+   * @param isLast true if the query must start now, because the events have just become complete
    */
   page(request: PageRequest, isLast: boolean): Promise<readonly Frame[]>
-  /** Reads the status with which a round ended; null while it has not. */
+  /** Reads the final status of a round; null while it runs. */
   roundEnd(sessionId: number, round: number): Promise<TerminalStatus | null>
-  /** Ends every stream, so that its client connects again, to another process. */
+  /** Ends every stream, so that its client reconnects to another process. */
   close(): Promise<void>
   readonly closing: AbortSignal
   readonly openStreams: number
 }
 
 const RESYNC_MS = 5_000
-/** Most feeds that one query reads, since each may answer a whole page. */
+/** Maximum feeds per query, since each may return a whole page. */
 const FEEDS_PER_QUERY = 200
 
 /**
- * Opens the LISTEN connection of this process. The database client opens it again when it is lost, and everything
- * that is watched is read anew then.
- * Errors: the database cannot be reached.
+ * Opens this process's LISTEN connection. The database client reopens it after a loss, and everything watched is then
+ * reread. Throws when the database cannot be reached.
  */
 export async function startEventHub(sql: Sql, log: Logger, options: { resyncMs?: number } = {}): Promise<EventHub> {
   const { resyncMs = RESYNC_MS } = options
@@ -90,7 +89,7 @@ export async function startEventHub(sql: Sql, log: Logger, options: { resyncMs?:
   let openStreams = 0
   return {
     async watch(uuid, onChange) {
-      // The first state is the answer of this call: before it there are no calls back.
+      // The first state is returned by this call, so there are no callbacks before it.
       let isReady = false
       const { topic, close } = states.add(
         uuid,
@@ -118,7 +117,7 @@ export async function startEventHub(sql: Sql, log: Logger, options: { resyncMs?:
     follow(session, channel, head, onNews) {
       const key = `${channel}:${session.uuid}`
       const { topic, isNew, close } = feeds.add(key, () => createFeed(key, session.id, channel, head), onNews)
-      // There was no listener for notifications between the reading of `head` and now.
+      // Notifications between the reading of `head` and now were missed.
       if (isNew) feeds.notify(key)
       return { feed: topic, close }
     },
@@ -140,11 +139,11 @@ export async function startEventHub(sql: Sql, log: Logger, options: { resyncMs?:
 }
 
 interface StateTopic extends Topic {
-  /** The state that the listeners know; null before it was read for the first time, and for an unknown session. */
+  /** The state that the listeners know; null before the first query and for an unknown session. */
   state: SessionState | null
 }
 
-/** Reads the current states of sessions in one query, and calls the listeners of those that have changed. */
+/** Reads the current states of sessions in one query, and calls the listeners of those that changed. */
 async function readStates(sql: Sql, topics: readonly StateTopic[]): Promise<void> {
   const rows = await sql<(SessionState & { uuid: string })[]>`
     SELECT uuid, last_status AS status, last_message AS message, in_flight
@@ -161,7 +160,7 @@ async function readStates(sql: Sql, topics: readonly StateTopic[]): Promise<void
 const isSameState = (a: SessionState | null, b: SessionState) =>
   a !== null && a.status === b.status && a.message === b.message && a.in_flight === b.in_flight
 
-/** Reads a page of new events for each feed in one query; answers the feeds that have more. */
+/** Reads a page of new events for each feed in one query; returns the feeds that have more. */
 async function readNews(sql: Sql, feeds: readonly Feed[]): Promise<Feed[]> {
   const requests = feeds.map(({ sessionId, channel, head }) => ({ sessionId, channel, after: head, round: null }))
   const pages = await readPages(sql, requests)
@@ -169,7 +168,7 @@ async function readNews(sql: Sql, feeds: readonly Feed[]): Promise<Feed[]> {
   return feeds.filter((_, index) => pages[index]?.isFull)
 }
 
-/** Lets callers that ask for the same at the same time share one answer. */
+/** Merges concurrent calls with the same key into one. */
 function createSharing() {
   const running = new Map<string, Promise<readonly Frame[]>>()
   return (key: string, work: () => Promise<readonly Frame[]>): Promise<readonly Frame[]> => {

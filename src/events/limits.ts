@@ -1,7 +1,7 @@
 import type { EventChannel, LimitReached, RoundEvent } from './round-event.ts'
 import { LONGEST_PIECE, LONGEST_TEXT } from './storable-event.ts'
 
-/** Most events of a round in one channel, and most bytes of their texts. */
+/** Maximum number of a round's events in one channel, and bytes of their texts. */
 export interface ChannelLimit {
   rows: number
   bytes: number
@@ -11,7 +11,7 @@ export const CHANNEL_LIMITS: Record<EventChannel, ChannelLimit> = {
   output: { rows: 20_000, bytes: 16 * 1024 * 1024 },
 }
 
-/** Events that are recorded after the limit, so that readers still see the progress of the round. */
+/** Allowance after the limit, so that readers still see the progress of the round. */
 const RESERVE: ChannelLimit = { rows: 500, bytes: 128 * 1024 }
 const RESERVED: readonly RoundEvent['type'][] = [
   'attempt.began',
@@ -22,18 +22,18 @@ const RESERVED: readonly RoundEvent['type'][] = [
   'step.ended',
 ]
 
-/** Bytes that each event counts beside its texts. */
+/** Bytes that each event counts in addition to its texts. */
 const BASE_BYTES = 100
 
 /** Decides which events of a channel are still recorded. */
 export interface Limiter {
-  /** Returns the events to store: this one, none, or the one that says that the limit is reached. */
+  /** Returns the events to store: this one, none, or the one that reports the limit. */
   filter<Event extends RoundEvent>(event: Event): (Event | LimitReached)[]
-  /** Adds the events that an earlier attempt of the round has stored. */
+  /** Adds the events that an earlier run of the round has stored. */
   count(stored: ChannelLimit): void
 }
 
-/** Makes the limiter of one round and one channel. */
+/** Creates the limiter for one round and one channel. */
 export function createLimiter(limit: ChannelLimit): Limiter {
   const used: ChannelLimit = { rows: 0, bytes: 0 }
   const reserved: ChannelLimit = { rows: 0, bytes: 0 }
@@ -63,7 +63,7 @@ export function createLimiter(limit: ChannelLimit): Limiter {
 
 const encoder = new TextEncoder()
 
-/** The size of an event. Long lines and long texts are shortened later, so that this may be too much, never less. */
+/** Returns the size of an event. Long lines and texts are shortened later, so it may be too high but never too low. */
 function sizeOf(event: RoundEvent): ChannelLimit {
   if (event.type === 'lines') {
     const bytes = encoder.encode(event.text).byteLength

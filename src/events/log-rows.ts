@@ -6,7 +6,7 @@ import { type Frame, toFrame } from './frames.ts'
 import type { ChannelLimit } from './limits.ts'
 import type { EventChannel, RoundEvent } from './round-event.ts'
 
-/** Channel of PostgreSQL's NOTIFY that tells of new events. The payload is their channel and session, `activity:<uuid>`. */
+/** The NOTIFY channel of new events. The payload is their channel and session, `activity:<uuid>`. */
 export const EVENTS_CHANNEL = 'platform_events'
 
 export interface EventEntry {
@@ -14,10 +14,7 @@ export interface EventEntry {
   event: RoundEvent
 }
 
-/**
- * Stores events in their order and notifies the streams of their channels.
- * Errors: `LeaseLost`; those of the database.
- */
+/** Stores events in order and notifies the streams of their channels. Throws `LeaseLost` and database errors. */
 export async function insertEvents(sql: Sql, round: ClaimedRound, entries: readonly EventEntry[]): Promise<void> {
   const rows = entries.map(({ channel, event }) => ({ channel, event: JSON.stringify(event) }))
   const held = await sql`
@@ -35,25 +32,25 @@ export async function insertEvents(sql: Sql, round: ClaimedRound, entries: reado
   assertHeld(held)
 }
 
-/** Counts what earlier attempts of the round have stored. */
+/** Counts the events stored by earlier runs of the round. */
 export const countStored = (sql: Sql, round: ClaimedRound) =>
   sql<(ChannelLimit & { channel: EventChannel })[]>`
     SELECT channel, count(*)::int AS rows, sum(octet_length(event::text))::int AS bytes
     FROM round_events WHERE round_id = ${round.id} GROUP BY channel`
 
-/** Where a stream of events starts. */
+/** The start of an event stream. */
 export interface StreamStart {
-  /** The round that was asked for, or the newest. */
+  /** The requested round, or the newest. */
   round: number
   /** Events with greater ids are those of the round and of later ones. */
   cursor: number
-  /** The newest event of the session in this channel; 0 without any. */
+  /** The newest event of the session in this channel; 0 for none. */
   head: number
 }
 
 /**
- * Finds where a stream starts: at the first event of a round, by default of the newest one. Answers null when the
- * session has no such round.
+ * Finds the start of a stream: the first event of a round, by default the newest. Returns null when the session has no
+ * such round.
  */
 export async function readBeginning(
   sql: Sql,
@@ -72,7 +69,7 @@ export async function readBeginning(
   return row ?? null
 }
 
-/** Reads the status with which a round ended; null while it has not. */
+/** Reads the final status of a round; null while it runs. */
 export async function readRoundEnd(sql: Sql, sessionId: number, round: number): Promise<TerminalStatus | null> {
   const [row] = await sql<{ status: TerminalStatus }[]>`
     SELECT s.status FROM rounds r JOIN statuses s ON s.round_id = r.id
@@ -81,21 +78,21 @@ export async function readRoundEnd(sql: Sql, sessionId: number, round: number): 
   return row?.status ?? null
 }
 
-/** The events of a session in a channel with ids greater than `after`. */
+/** A request for the events of a session in a channel with ids greater than `after`. */
 export interface PageRequest {
   sessionId: number
   channel: EventChannel
   after: number
-  /** Events of this round alone; null: of all rounds. */
+  /** The round of the events; null for all rounds. */
   round: number | null
 }
 export interface Page {
   frames: Frame[]
-  /** True when there are more events than these. */
+  /** True if there are more events than these. */
   isFull: boolean
 }
 
-/** Most events of a page, and the bytes after which no further event is added to it. */
+/** Maximum events of a page, and the bytes after which no further event is added to it. */
 const PAGE_ROWS = 100
 const PAGE_BYTES = 64 * 1024
 
@@ -142,11 +139,11 @@ export async function readPages(sql: Sql, requests: readonly PageRequest[]): Pro
 
 /** Days for which the events of a round are kept. */
 const EVENT_DAYS = 30
-/** Most events that one statement deletes, so that none holds the table for long. */
+/** Maximum events per DELETE statement, so that none locks the table for long. */
 const DELETED_AT_ONCE = 5_000
 
 /**
- * Deletes the events that are too old, in batches, and returns their number.
+ * Deletes expired events in batches and returns their number.
  * @param signal stops it between two batches
  */
 export async function deleteOldEvents(
@@ -157,7 +154,7 @@ export async function deleteOldEvents(
   const limit = new Date(now().getTime() - EVENT_DAYS * 24 * 3_600_000)
   let deleted = 0
   while (!signal.aborted) {
-    // Ids rise with time, so the oldest events are found by their ids alone.
+    // Ids rise with time, so the oldest events are found by id alone.
     const { count } = await sql`
       DELETE FROM round_events WHERE id IN (
         SELECT id FROM (SELECT id, created_at FROM round_events ORDER BY id LIMIT ${batch}) AS oldest

@@ -7,26 +7,26 @@ import type { EventChannel } from './round-event.ts'
 import { type Chunk, createSseStream, KEEP_ALIVE, type OpenStream, type StreamHost } from './sse-stream.ts'
 import { isFinal } from './status-stream.ts'
 
-/** The events that a reader asks for. */
+/** The events that a reader requests. */
 export interface LogView {
   session: { id: number; uuid: string }
   channel: EventChannel
   /** Events with greater ids are sent. */
   cursor: number
-  /** The newest event of the session when the cursor was made. */
+  /** The newest event of the session when the cursor was created. */
   head: number
-  /** Only events of this round, and its end; null: of all rounds after the cursor, and the end of the session. */
+  /** The round whose events and end are sent; null for all rounds after the cursor and the end of the session. */
   round: number | null
 }
 
-/** Bytes that wait for a reader at most, beside one page. A reader that is slower gets the rest from the database. */
+/** Maximum bytes queued for a reader, in addition to one page. A slower reader gets the rest from the database. */
 const MAX_QUEUED = 64 * 1024
-/** A comment is sent when nothing else was for as many polls: 15 seconds, where a poll comes every five. */
+/** Polls without events after which a comment is sent: 15 seconds at one poll every five. */
 const QUIET_POLLS = 3
 
 /**
- * The body of one stream of events: those after the cursor, then each new one, and at last the status with which the round ended. It ends
- * also when the database cannot be read.
+ * Creates the body of an event stream: events after the cursor, then new ones, and at last the round's final status. It
+ * also ends when the database cannot be read.
  */
 export function createLogStream(
   host: StreamHost,
@@ -37,7 +37,7 @@ export function createLogStream(
   const { session, channel, round } = view
   let { cursor } = view
   let feed: Feed | null = null
-  /** The status with which the round ended; null while it has not. */
+  /** The final status of the round; null while it runs. */
   let status: TerminalStatus | null = null
   let isReading = false
   let quietPolls = 0
@@ -62,7 +62,7 @@ export function createLogStream(
     }
     advance(stream)
   }
-  /** Sends events while the reader has room, from the feed where it has the events, else from the database. */
+  /** Sends events while the reader has room, from the feed if it has them, otherwise from the database. */
   const advance = (stream: OpenStream) => {
     while (feed && !stream.isDone() && !isReading && stream.hasRoom()) {
       const next = feed.after(cursor)

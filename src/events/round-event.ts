@@ -1,6 +1,6 @@
 /**
- * An action of a round, as its watchers see it. Names, paths, counts and outcomes, never contents: neither the arguments
- * of a tool nor the words of a model.
+ * An action of a round, as its watchers see it: names, paths, counts and outcomes, but no tool arguments or model
+ * output.
  */
 export type Activity =
   | { type: 'attempt.began'; attempt: number; max_attempts: number; task: string; reason: string | null }
@@ -23,7 +23,7 @@ export type Activity =
   | { type: 'round.cancelling'; by: string }
   | LimitReached
 
-/** The output of engine jobs as it is written. A text holds whole lines. */
+/** The live output of engine jobs. A text holds whole lines. */
 export type EngineOutput =
   | { type: 'step.began'; step: string; job_id: string }
   | { type: 'lines'; step: string; job_id: string; stream: 'stdout' | 'stderr'; text: string }
@@ -31,8 +31,8 @@ export type EngineOutput =
   | LimitReached
 
 /**
- * The round has reached the limit of a channel. From here on the channel holds only beginnings of attempts and steps,
- * ends, and cancellations, and those up to a further limit.
+ * The round has reached the limit of a channel. From here on, the channel holds only beginnings of attempts and steps,
+ * ends and cancellations, up to a further limit.
  */
 export interface LimitReached {
   type: 'cut'
@@ -41,5 +41,5 @@ export interface LimitReached {
 
 export type RoundEvent = Activity | EngineOutput
 
-/** The two streams of a session's events, as the column `channel` of `round_events` names them. */
+/** The two event streams of a session, as named in the column `channel` of `round_events`. */
 export type EventChannel = 'activity' | 'output'

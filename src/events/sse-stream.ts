@@ -10,11 +10,11 @@ export const KEEP_ALIVE: Chunk = encoder.encode(': keepalive\n\n')
 export interface StreamHost {
   hub: EventHub
   polls: PollWheel
-  /** One function for each open stream, which ends it. */
+  /** A function for each open stream that ends it. */
   open: Set<() => void>
 }
 
-/** Ends every open stream when the hub closes. */
+/** Creates the host, which ends every open stream when the hub closes. */
 export function createStreamHost(hub: EventHub, periodMs: number): StreamHost {
   const open = new Set<() => void>()
   hub.closing.addEventListener('abort', () => {
@@ -27,37 +27,37 @@ export interface StreamOptions {
   sessionUuid: string
   maxPolls: number
   log: Logger
-  /** The limit of what waits for a reader. */
+  /** The limit of the queue for a reader. */
   queue: QueuingStrategy<Chunk>
 }
 
-/** An open stream, for whoever fills it. */
+/** An open stream, as its content provider uses it. */
 export interface OpenStream {
   isDone(): boolean
   /** True while the reader keeps up. */
   hasRoom(): boolean
   send(chunk: Chunk): void
-  /** Counts a poll and calls `onPoll`, or ends the stream when there were enough of them. */
+  /** Counts a poll and calls `onPoll`, or ends the stream after the maximum number of polls. */
   poll(): void
   end(): void
   /** Ends the stream because of an error, which is logged. */
   fail(error: unknown): void
-  /** Calls this at the end of the stream, or at once when it has ended. */
+  /** Registers a callback for the end of the stream, called at once if it has ended. */
   onEnd(close: () => void): void
 }
 
-/** The source of what a stream sends. */
+/** The content provider of a stream. */
 export interface StreamContent {
-  /** Subscribes. From its end on, `onPoll` is called once in each period. */
+  /** Subscribes. From then on, `onPoll` is called once in each period. */
   begin(stream: OpenStream): Promise<void>
   onPoll(stream: OpenStream): void
-  /** The reader has room again. */
+  /** Called when the reader has room again. */
   onRoom(stream: OpenStream): void
 }
 
 /**
- * The body of an event stream: a comment at once, then what its content sends. It ends also after `maxPolls` polls, when
- * the hub closes, when the content fails and when the reader leaves.
+ * Creates the body of an event stream: a comment at once, then its content. It also ends after `maxPolls` polls, when
+ * the hub closes, when the content fails and when the reader disconnects.
  */
 export function createSseStream(host: StreamHost, content: StreamContent, options: StreamOptions) {
   const closers: (() => void)[] = []
@@ -103,9 +103,9 @@ export function createSseStream(host: StreamHost, content: StreamContent, option
   return new ReadableStream<Chunk>({ start, pull, cancel: release }, options.queue)
 }
 
-/** Calls each of many listeners once in a period, from a single timer that runs only while there are listeners. */
+/** Calls many listeners once per period each, from a single timer that runs only while there are listeners. */
 interface PollWheel {
-  /** The first call comes within one period, each later one a period after it. Answers a function that stops them. */
+  /** Adds a listener: the first call comes within one period, later ones a period apart. Returns its removal. */
   add(onPoll: () => void): () => void
   readonly size: number
 }
@@ -113,8 +113,8 @@ interface PollWheel {
 const SLOTS = 20
 
 /**
- * A period has 20 slots, and a listener belongs to the slot in which it joined. With a period of 2 s the timer fires
- * every 100 ms and serves one slot, so that a thousand listeners are not all called in the same moment.
+ * Creates a wheel of 20 slots per period; a listener belongs to the slot in which it joined. With a period of 2 s the
+ * timer fires every 100 ms and serves one slot, so that a thousand listeners are not called at the same moment.
  */
 function createPollWheel(periodMs: number): PollWheel {
   const slots = Array.from({ length: SLOTS }, () => new Set<() => void>())

@@ -3,12 +3,12 @@ import { type Status, TERMINAL_STATUSES } from '../base/vocabulary.ts'
 import type { SessionState } from './hub.ts'
 import { type Chunk, createSseStream, type OpenStream, type StreamHost } from './sse-stream.ts'
 
-/** Frames that are kept for a slow reader. When they are not read, only the latest state is sent after them. */
+/** Frames queued for a slow reader. While the queue is full, only the latest state is kept. */
 const MAX_QUEUED = 8
 
 /**
- * The body of one subscription to the status of a session: the current state, then the state again at each poll and at
- * each change. It ends after a final state.
+ * Creates the body of a status subscription: the current state, then the state at each poll and change. It ends after a
+ * final state.
  */
 export function createStatusStream(
   host: StreamHost,
@@ -16,7 +16,7 @@ export function createStatusStream(
   options: { maxPolls: number; log: Logger },
 ): ReadableStream<Chunk> {
   let state: SessionState | null = null
-  /** True while the reader had no room for the latest state. */
+  /** True while the reader has no room for the latest state. */
   let isWaiting = false
   const show = (stream: OpenStream) => {
     if (stream.isDone() || !state || isStale(state)) return
@@ -42,14 +42,14 @@ export function createStatusStream(
 }
 
 const TERMINAL: readonly Status[] = TERMINAL_STATUSES
-/** True when nothing more will happen in the session. Only then may a terminal status be sent and the stream end. */
+/** True if nothing more will happen in the session. Only then may a terminal status be sent and the stream end. */
 export const isFinal = (state: SessionState) => !state.in_flight && TERMINAL.includes(state.status)
-/** True while the status is still the terminal one of the round before. It must not be shown: the next round is queued. */
+/** True while the status is still that of the previous round. It must not be shown: the next round is queued. */
 const isStale = (state: SessionState) => state.in_flight && TERMINAL.includes(state.status)
 
 const encoder = new TextEncoder()
 
-/** One event: a single line of JSON. The message is sent without its double quotes. */
+/** Encodes one event as a single line of JSON. The message is sent without its double quotes. */
 function toFrame(state: SessionState): Chunk {
   const message = (state.message ?? '').replaceAll('"', '')
   return encoder.encode(`data: ${JSON.stringify({ status_msg: state.status.toUpperCase(), detail: { message } })}\n\n`)

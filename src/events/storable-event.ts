@@ -1,20 +1,20 @@
 import { storable } from '../data/db/values.ts'
 import type { RoundEvent } from './round-event.ts'
 
-/** Most UTF-16 units of a text of an event. */
+/** Maximum UTF-16 units of an event's text. */
 export const LONGEST_TEXT = 500
-/** Most UTF-16 units of one line of output. */
+/** Maximum UTF-16 units of a line of output. */
 const LONGEST_LINE = 2_000
-/** Most UTF-16 units of the lines that one event holds. */
+/** Maximum UTF-16 units of the lines of one event. */
 export const LONGEST_PIECE = 8_000
 
 /**
- * The form in which an event is stored: masked, without what PostgreSQL cannot store, long lines cut. An event with
- * many lines becomes several.
+ * Prepares an event for storage: masks it, drops characters that PostgreSQL cannot store and cuts long lines. An event
+ * with many lines becomes several.
  */
 export function toStorable(event: RoundEvent, mask: (text: string) => string): RoundEvent[] {
-  // Characters that are dropped could stand inside of a secret, so they go first; a cut comes last, as it could leave
-  // a part of a secret that no mask knows.
+  // Dropped characters could be inside a secret, so they go first. Cutting comes last, because it could leave an
+  // unmasked part of a secret.
   const clean = (text: string) => mask(storable(text))
   if (event.type === 'lines') return splitLines(clean(event.text)).map((text) => ({ ...event, text }))
   const entries = Object.entries(event).map(([key, value]) => [
@@ -24,7 +24,7 @@ export function toStorable(event: RoundEvent, mask: (text: string) => string): R
   return [Object.fromEntries(entries)]
 }
 
-/** Groups of whole lines that are short enough for one event; each ends with a line break when the text does. */
+/** Splits a text into groups of whole lines that fit one event; each ends with a line break if the text does. */
 function splitLines(text: string): string[] {
   const end = text.endsWith('\n') ? '\n' : ''
   const lines = (end === '' ? text : text.slice(0, -1)).split('\n')
@@ -42,6 +42,6 @@ function splitLines(text: string): string[] {
   return pieces.map((piece) => piece.join('\n') + end)
 }
 
-/** The beginning of a text that is too long, with an ellipsis. */
+/** Cuts a text that is too long and adds an ellipsis. */
 const cutEnd = (text: string, limit: number) =>
   text.length <= limit ? text : `${text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, '')}…`

@@ -1,27 +1,27 @@
 import type { Logger } from '../base/log.ts'
 
-/** Something that is read from the database for all who watch it together. */
+/** Data that is read from the database once for all its watchers. */
 export interface Topic {
   readonly key: string
   readonly listeners: Set<() => void>
 }
 
-/** The topics that somebody watches. */
+/** The topics that are being watched. */
 export interface Subscriptions<T extends Topic> {
   /** Adds a listener to the topic of this key, which is created for the first one. */
   add(key: string, create: () => T, listener: () => void): { topic: T; isNew: boolean; close: () => void }
-  /** Resolves when a reading has ended that began after this call. Errors: those of the reading. */
+  /** Resolves after a reading that began after this call. Throws the errors of the reading. */
   read(topic: T): Promise<void>
-  /** Reads the topic of this key, if somebody watches it. A reading that fails is logged. */
+  /** Reads the topic of this key if it is watched. Failures are logged. */
   notify(key: string): void
   notifyAll(): void
   close(): void
 }
 
 /**
- * Makes a set of subscriptions. A notification only says that there is something new; it is read then. A notification
- * can get lost while the connection is broken, therefore all topics are read periodically as well.
- * @param readTopics reads what is new in topics, at most `batch` of them, and calls their listeners
+ * Creates a set of subscriptions. A notification triggers a reading. Since notifications get lost while the connection
+ * is down, all topics are also read periodically.
+ * @param readTopics reads news of at most `batch` topics and calls their listeners
  */
 export function createSubscriptions<T extends Topic>(
   readTopics: (topics: T[]) => Promise<void>,
@@ -64,8 +64,8 @@ export function createSubscriptions<T extends Topic>(
 }
 
 /**
- * Reads in batches, one at a time: what is asked for while a reading runs is read together by the next one. So an
- * answer is never older than its request, and an older answer never arrives after a newer one.
+ * Reads in batches, one at a time: requests during a reading are combined into the next. So a result is never older
+ * than its request, and results never arrive out of order.
  */
 function createBatches<T>(
   readAll: (items: T[]) => Promise<void>,

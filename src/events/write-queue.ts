@@ -2,14 +2,14 @@ import { LeaseLost } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
 import { endsWithin } from '../base/time.ts'
 
-/** Most entries of one write. */
+/** Maximum entries of one write. */
 const BATCH = 200
 /** Milliseconds for which the end of a round waits for its last entries. */
 const CLOSE_MS = 1_000
 
 /** Entries that wait to be stored. */
 export interface WriteQueue<Entry> {
-  /** Does this before the first write. */
+  /** Runs this before the first write. */
   first(work: () => Promise<void>): void
   add(entries: readonly Entry[]): void
   /** Resolves when all entries are stored, or after a second. Nothing is stored after that. */
@@ -17,8 +17,8 @@ export interface WriteQueue<Entry> {
 }
 
 /**
- * Writes entries in batches, one batch at a time, the first one at once. A batch that fails stays in the queue until
- * the next entry comes or the queue is closed; the first failure is logged.
+ * Writes entries in batches, one batch at a time, the first at once. A failed batch stays in the queue until the next
+ * entry or the closing; the first failure is logged.
  * @param write its error `LeaseLost` closes the queue
  */
 export function createQueue<Entry>(
@@ -49,7 +49,7 @@ export function createQueue<Entry>(
     hasFailed = true
   }
   const writeAll = async (): Promise<void> => {
-    // What is awaited first lets the caller add more entries of the same moment.
+    // Lets the caller add more entries in the same tick.
     await Promise.resolve()
     const error = await drain().then(
       () => null,
@@ -64,7 +64,7 @@ export function createQueue<Entry>(
     return writing ?? Promise.resolve()
   }
   const close = async () => {
-    // When the write that is under way fails, it is tried once more.
+    // If the running write fails, it is retried once.
     const all = start().then(() => start())
     if (!(await endsWithin(CLOSE_MS, all)))
       log.warn('the last events of the round were not stored in time', { events: entries.length })
@@ -82,6 +82,6 @@ export function createQueue<Entry>(
   return { first, add, close }
 }
 
-/** True when the server refused the values themselves (classes 22 and 23 of SQLSTATE). */
+/** True if the server refused the values themselves (SQLSTATE classes 22 and 23). */
 const isRefusedData = (error: unknown) =>
   error instanceof Error && 'severity' in error && 'code' in error && /^2[23]/.test(String(error.code))

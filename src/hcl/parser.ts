@@ -4,26 +4,26 @@ import type { HclBody, HclCall, HclEntry, HclFile, HclValue } from './tree.ts'
 export interface HclOptions {
   maxTokens: number
   /**
-   * Reads a broken text for people: an unclosed string ends with its line, and a header of the top level in the first
-   * column begins a new block, whatever is open before it. Otherwise the text is followed exactly as by the engine.
+   * True to read broken text for people: an unclosed string ends with its line, and a top-level header in the first
+   * column begins a new block. Otherwise the text is read exactly as by the engine.
    */
   recovers?: boolean
 }
 
 const COMPUTED: HclValue = { kind: 'computed' }
 
-/** Stand in a string for `${path.module}` and for `${path.root}` and `${path.cwd}`. */
+/** Placeholders in a string for `${path.module}`, and for `${path.root}` and `${path.cwd}`. */
 export const MODULE_PATH = '\0module\0'
 export const ROOT_PATH = '\0root\0'
 
-/** Reads a file of the native form. It never throws: what is not understood is left out and reported in `faults`. */
+/** Parses a native-syntax file. Never throws: what is not understood is skipped and reported in `faults`. */
 export function parseHcl(text: string, { maxTokens, recovers = false }: HclOptions): HclFile {
   const parser = new HclParser(new HclScanner(text, { recovers }), maxTokens, recovers ? text : null)
   const body = parser.readFile()
   return { body, ...parser.outcome() }
 }
 
-/** Reads a string of the JSON form, which holds templates as a string in quotes does. */
+/** Parses a string of the JSON form, which may hold templates like a quoted string. */
 export function parseTemplate(
   text: string,
   line: number,
@@ -34,7 +34,7 @@ export function parseTemplate(
   return { value, ...parser.outcome() }
 }
 
-/** Where a value ends, apart from the closing brackets that surround it. */
+/** Tokens that end a value outside of brackets. */
 type Stops = 'line' | 'comma' | 'key' | 'item'
 
 const TOP_LEVEL = new Set(
@@ -45,10 +45,10 @@ class HclParser {
   readonly #calls: HclCall[] = []
   readonly #scanner: HclScanner
   readonly #maxTokens: number
-  /** The text when the parser recovers at headers of the top level. */
+  /** The text if the parser recovers at top-level headers, else null. */
   readonly #recoverable: string | null
   #peeked: HclToken | null = null
-  /** End of the last token that is no line break. */
+  /** End of the last token that is not a line break. */
   #end = 0
   #depth = 0
   #broken = false
@@ -102,7 +102,7 @@ class HclParser {
     this.#scanner.fault(line, `'${text}' where an argument or a block should begin`)
   }
 
-  /** True if no deeper level may be opened. The rest is skipped, and the text counts as not followed. */
+  /** Reports whether nesting is at its limit; the rest is skipped and the text is incomplete. */
   #isTooDeep(): boolean {
     if (this.#depth < MAX_DEPTH) return false
     this.#broken = true
@@ -118,7 +118,7 @@ class HclParser {
     return result
   }
 
-  /** True at what ends every block, list and object that is open. */
+  /** Reports whether a position ends all open blocks, lists and objects. */
   #isCut(): boolean {
     const { kind, text, start } = this.#peek()
     if (kind === 'eof' || kind === 'end' || kind === 'close') return true
@@ -207,7 +207,7 @@ class HclParser {
     while (this.#peek().kind === 'newline') this.#take()
   }
 
-  /** Reads one value up to where it ends. A value that is more than one literal is computed. */
+  /** Reads one value; one that is more than a literal is computed. */
   #readValue(stops: Stops): HclValue {
     if (stops === 'comma') this.#skipNewlines()
     if (this.#isEnd(stops)) return COMPUTED
@@ -218,7 +218,7 @@ class HclParser {
     return COMPUTED
   }
 
-  /** Reads what follows in a value, for the calls in it. */
+  /** Reads the rest of a value, for its calls. */
   #readRest(stops: Stops): void {
     while (!this.#isEnd(stops)) this.#readPrimary()
   }
@@ -258,7 +258,7 @@ class HclParser {
     return { kind: 'string', value: marker, whole: true }
   }
 
-  /** Reads over what ends a list or an object, or separates two items; `end` where it ends. */
+  /** Skips to the next item of a list or object; `end` where it ends. */
   #nextItem(opened: HclToken, close: string): 'item' | 'end' {
     for (;;) {
       this.#skipNewlines()
@@ -315,7 +315,7 @@ class HclParser {
     return { kind: 'object', entries }
   }
 
-  /** Reads the pieces of a string up to its end. A template that is one literal counts as part of it. */
+  /** Reads the pieces of a string up to its end, merging templates that are one literal. */
   readString(end: 'close' | 'eof'): HclValue {
     const pieces: string[] = []
     let whole = true
@@ -340,7 +340,7 @@ class HclParser {
         only = value
       }
     }
-    // A string that is one template alone has the value of the template, whatever its type is.
+    // A string of one template has the template's value, whatever its type.
     if (count === 1 && only !== null && only.kind !== 'word') return only
     return { kind: 'string', value: pieces.join(''), whole }
   }

@@ -2,26 +2,23 @@ import { parseHcl } from './parser.ts'
 import { HclScanner } from './scanner.ts'
 import type { HclAttribute, HclBlock, HclBody, HclFile, HclValue } from './tree.ts'
 
-/** More than any file that people write has; a file of 4 MiB has about this many. */
+/** Limit beyond all hand-written files; a file of 4 MiB has about this many tokens. */
 export const MAX_TOKENS = 500_000
 
-/**
- * Reads a file of the native form for people: where its syntax is broken, as much as can be told of it. It never
- * throws, takes time in proportion to the text, and reads at most `MAX_TOKENS`.
- */
+/** Reads a file for people, tolerating broken syntax, in linear time up to `MAX_TOKENS`. Never throws. */
 export function readHcl(text: string): HclFile {
   const exact = parseHcl(text, { maxTokens: MAX_TOKENS })
   const isSound = exact.complete && exact.faults.length === 0
   return isSound ? exact : parseHcl(text, { maxTokens: MAX_TOKENS, recovers: true })
 }
 
-/** Reads the header of a block at the beginning of a line; null for any other line. */
+/** Reads a block header at the start of a line; null for other lines. */
 export function readHeader(line: string): Pick<HclBlock, 'type' | 'labels'> | null {
   const [block] = /^[\p{ID_Start}_]/u.test(line) && line.includes('{') ? readHcl(line).body.blocks : []
   return block?.start === 0 ? { type: block.type, labels: block.labels } : null
 }
 
-/** The code without comments and with one blank in place of layout, so that only what matters is compared. */
+/** Removes comments and replaces layout by single blanks, for comparisons. */
 export function withoutLayout(code: string): string {
   const scanner = new HclScanner(code, { recovers: true })
   const parts: string[] = []
@@ -46,11 +43,11 @@ export function* blocksWithin(body: HclBody): Generator<HclBlock> {
 export const attributeOf = (body: HclBody, name: string): HclAttribute | undefined =>
   body.attributes.find((attribute) => attribute.name === name)
 
-/** The text that an attribute has; null when it has none that is written out. */
+/** Returns an attribute's literal text; null when it has none. */
 export function textOf(body: HclBody, name: string): string | null {
   const value = attributeOf(body, name)?.value
   return value?.kind === 'string' && isWrittenOut(value) ? value.value : null
 }
 
-/** False for a text with templates, `${path.module}` included. */
+/** Reports whether a text has no templates, including `${path.module}`. */
 export const isWrittenOut = ({ value, whole }: HclValue & { kind: 'string' }): boolean => whole && !value.includes('\0')

@@ -1,18 +1,18 @@
 /**
- * One token of a text. Strings, heredocs and templates come in pieces, because the expressions in them are code as
- * well: `open`, then `literal` pieces and `template` … `end`, then `close`. A literal is decoded.
+ * A token. Strings, heredocs and templates come in pieces, because they contain expressions: `open`, then `literal`
+ * pieces and `template` … `end`, then `close`. Literals are decoded.
  */
 export interface HclToken {
   kind: 'identifier' | 'number' | 'symbol' | 'newline' | 'open' | 'literal' | 'close' | 'template' | 'end' | 'eof'
   text: string
-  /** From 1. */
+  /** Line, from 1. */
   line: number
   /** Offsets in the text. */
   start: number
   end: number
 }
 
-/** A violation of the syntax. */
+/** A syntax error. */
 export interface HclFault {
   line: number
   message: string
@@ -32,13 +32,13 @@ const QUOTED_ESCAPE = /\\(?:u[0-9a-f]{4}|U[0-9a-f]{8}|[^\r\n])?/iy
 const HEREDOC_RUN = /[^$%\n]+/y
 const BARE_RUN = /[^$%]+/y
 const ESCAPE = /\\(?:u([0-9a-f]{4})|U([0-9a-f]{8})|(.))/gis
-/** Deeper than any configuration that people or programs write. */
+/** Deeper than any real configuration. */
 export const MAX_DEPTH = 200
 const MAX_FAULTS = 100
 
 /**
- * Splits a text of the configuration language into tokens as the engine's own scanner does, in time that is linear in
- * its length. `complete` is valid after the last token: true if every brace, string and comment was closed.
+ * Splits configuration text into tokens as the engine's scanner does, in linear time. `complete` is valid after the
+ * last token: true if every brace, string and comment was closed.
  */
 export class HclScanner {
   readonly faults: HclFault[] = []
@@ -53,8 +53,8 @@ export class HclScanner {
   count = 0
 
   /**
-   * @param options.form `bare` for the text of a template without quotes, such as a string of the JSON form
-   * @param options.recovers ends an unclosed string at the end of its line, where the engine reads on
+   * @param options.form `bare` for template text without quotes, such as a string of the JSON form
+   * @param options.recovers true to end an unclosed string with its line, where the engine reads on
    */
   constructor(text: string, options: { form?: 'file' | 'bare'; line?: number; recovers?: boolean } = {}) {
     const { form = 'file', line = 1, recovers = false } = options
@@ -102,13 +102,13 @@ export class HclScanner {
     else this.#scanRun(BARE_RUN, false)
   }
 
-  /** Adds a token that begins here, and moves behind it. */
+  /** Adds a token that begins here, and advances past it. */
   #emit(kind: HclToken['kind'], length: number, text = ''): void {
     this.#queue.push({ kind, text, line: this.#line, start: this.#at, end: this.#at + length })
     this.#advance(this.#at + length)
   }
 
-  /** Moves to this position and counts the lines on the way. */
+  /** Advances to a position, counting lines. */
   #advance(to: number): void {
     while (this.#nextNewline !== -1 && this.#nextNewline < to) {
       this.#line++
@@ -166,7 +166,7 @@ export class HclScanner {
     }
   }
 
-  /** Reads `$` or `%` in literal text: an escaped introducer such as `$${`, the beginning of a template, or itself. */
+  /** Reads `$` or `%` in literal text: an escape such as `$${`, the start of a template, or itself. */
   #scanIntroducer(char: string): void {
     if (this.#text.startsWith(`${char}${char}{`, this.#at)) this.#emit('literal', 3, `${char}{`)
     else if (this.#text[this.#at + 1] === '{') {
@@ -196,7 +196,7 @@ export class HclScanner {
   }
 
   #scanHeredoc(mode: Mode & { kind: 'heredoc' }): void {
-    // The engine wants a line break behind the marker, also at the end of the file.
+    // The engine requires a line break after the marker, also at the end of the file.
     if (mode.lineStart && this.#nextNewline !== -1 && this.#isMarker(mode.marker, this.#nextNewline)) {
       this.#modes.pop()
       this.#emit('close', this.#nextNewline - this.#at)
@@ -207,7 +207,7 @@ export class HclScanner {
     else this.#scanRun(HEREDOC_RUN, false)
   }
 
-  /** True if the line up to `end` holds the marker alone, between spaces of any kind. */
+  /** Reports whether the line up to `end` is the marker alone, between any kind of spaces. */
   #isMarker(marker: string, end: number): boolean {
     let from = this.#at
     let to = end

@@ -1,12 +1,12 @@
 import type { HclFault } from './scanner.ts'
 
-/** What is written in a file, or in the braces of a block, in the order of the text. */
+/** The contents of a file or block, in source order. */
 export interface HclBody {
   attributes: HclAttribute[]
   blocks: HclBlock[]
 }
 
-/** A place in the text: offsets, and the line of the first one, from 1. */
+/** A position in the text: offsets, and the first line, from 1. */
 interface Span {
   line: number
   start: number
@@ -21,28 +21,28 @@ export interface HclAttribute extends Span {
 }
 
 export interface HclBlock extends Span {
-  /** For example `resource`, `module`, `moved`. */
+  /** Type, for example `resource`, `module`, `moved`. */
   type: string
-  /** A label that only the engine can compute is empty. */
+  /** Labels; one that only the engine can compute is empty. */
   labels: string[]
   body: HclBody
-  /** Offsets of the text between the braces; a block that is not closed reaches as far as the text can be its own. */
+  /** Offsets between the braces; an unclosed block extends as far as its text can. */
   bodyStart: number
   bodyEnd: number
 }
 
-/** A value as far as it is written out. */
+/** A value, as far as it is literal. */
 export type HclValue =
   | { kind: 'object'; entries: HclEntry[] }
   | { kind: 'array'; items: HclValue[] }
-  /** Of a string with templates, `value` is what stands before the first one that only the engine can compute. */
+  /** A string; `value` ends before the first template that only the engine can compute. */
   | { kind: 'string'; value: string; whole: boolean }
-  /** A number, `true`, `false`, `null` or the name of a value. */
+  /** A number, `true`, `false`, `null` or a name. */
   | { kind: 'word'; word: string }
-  /** Only the engine can compute it. */
+  /** A value that only the engine can compute. */
   | { kind: 'computed' }
 
-/** An entry of an object. Of duplicate keys all stay, so that none can hide another. */
+/** An entry of an object; duplicate keys are all kept, so that none can hide another. */
 export interface HclEntry {
   /** Null when only the engine can compute it. */
   key: string | null
@@ -59,12 +59,12 @@ export interface HclCall {
 
 export interface HclFile {
   body: HclBody
-  /** All calls in the file, in whatever depth. */
+  /** Calls at any depth of the file. */
   calls: HclCall[]
-  /** False when the text does not end where its braces and strings say, nests deeper than 200 levels or is too long. */
+  /** False for text with unclosed braces or strings, more than 200 levels, or too many tokens. */
   complete: boolean
-  /** Violations of the syntax that were noticed, the first hundred. The engine knows more of them. */
+  /** First hundred syntax errors; the engine finds more. */
   faults: HclFault[]
-  /** Tokens that were read. More than `maxTokens` when the text was not read to its end. */
+  /** Number of tokens read; more than `maxTokens` when the text was cut. */
   tokens: number
 }

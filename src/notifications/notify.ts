@@ -3,7 +3,7 @@ import { type NotificationContext, sendBestEffort } from './send.ts'
 
 // None of these functions throws: a notification that cannot be sent is logged.
 
-/** Sends the notification that a round ended with the status `failed`. `message` is the text of that status. */
+/** Reports that a round ended with the status `failed`. `message` is the text of that status. */
 export const notifyRunFailure = (
   context: NotificationContext,
   session: SessionFacts,
@@ -16,7 +16,7 @@ export const notifyRunFailure = (
     body: facts.message,
   })
 
-/** Sends the notification that the engine ended an apply with a non-zero exit code. `stderr` is its output. */
+/** Reports that the engine ended an apply with a non-zero exit code. `stderr` is its output. */
 export const notifyApplyFailure = (
   context: NotificationContext,
   session: SessionFacts,
@@ -29,7 +29,7 @@ export const notifyApplyFailure = (
     body: facts.stderr,
   })
 
-/** Sends the notification that the compliance audit locked the session. `summary` was written by the auditor. */
+/** Reports that the compliance audit locked the session. `summary` was written by the auditor. */
 export const notifyComplianceFailed = (
   context: NotificationContext,
   session: SessionFacts,
@@ -42,7 +42,7 @@ export const notifyComplianceFailed = (
     body: facts.summary,
   })
 
-/** Sends the notification that the impact gate locked the session. The texts are those of the report's banner. */
+/** Reports that the impact gate locked the session. The texts are those of the report's banner. */
 export const notifyImpactHigh = (
   context: NotificationContext,
   session: SessionFacts,

@@ -9,7 +9,7 @@ import { deliverNotification, type Notification } from '../services/notification
 /**
  * Sends a user's own message to the staff and to that user.
  * @returns the delivery id
- * Errors: 503 while the sidecar is disabled, 502 when it did not accept the message.
+ * Throws 503 while the sidecar is disabled, 502 when it did not accept the message.
  */
 export async function notifyForUser(
   context: NotificationContext,
@@ -25,8 +25,8 @@ export async function notifyForUser(
 export type NotificationContext = Pick<Context, 'config' | 'fetch' | 'sql' | 'log'>
 
 /**
- * Sends a message of the platform about a session, to the staff and to the session's owner. Never throws: a failure
- * is logged. Does nothing while the sidecar is disabled or has no endpoint.
+ * Sends a message about a session to the staff and the session's owner. Never throws: failures are logged. Does nothing
+ * while the sidecar is disabled or has no endpoint.
  */
 export async function sendBestEffort(
   context: NotificationContext,
@@ -48,9 +48,8 @@ export async function sendBestEffort(
 const MAX_AUDIENCE = 256
 
 /**
- * Reads who gets a message: the e-mails of the staff (panel role editor or admin), then the owner's, each once. When
- * the staff cannot be read, only the owner gets it. The contract allows 256 addresses; the owner is always among
- * them.
+ * Returns the recipients: the staff (panel role editor or admin), then the owner, without duplicates. If the staff
+ * cannot be read, only the owner. The sidecar's contract allows 256 addresses; the owner is always included.
  */
 async function readAudience(sql: Db, log: Logger, owner: string | null): Promise<string[]> {
   const staff = await readStaffEmails(sql).catch((error) => {
@@ -65,7 +64,7 @@ const MAX_SUBJECT = 256
 const MAX_BODY = 16_384
 const LINE_BREAKS = /[\p{Cc}\u2028\u2029]+/gu
 
-/** Cuts subject and body to the limits of the contract, because a longer message would be refused as a whole. */
+/** Cuts subject and body to the limits of the sidecar's contract, because longer messages are refused. */
 function cutToLimits(notification: Notification): Notification {
   return {
     ...notification,
@@ -74,7 +73,7 @@ function cutToLimits(notification: Notification): Notification {
   }
 }
 
-/** Cuts a text to `limit` UTF-16 units, the ellipsis included. A character of two units is never split. */
+/** Cuts a text to `limit` UTF-16 units including the ellipsis, without splitting a surrogate pair. */
 function shorten(text: string, limit: number): string {
   if (text.length <= limit) return text
   const end = limit - 1
@@ -82,7 +81,7 @@ function shorten(text: string, limit: number): string {
   return `${text.slice(0, splitsPair ? end - 1 : end)}…`
 }
 
-/** The facts about a session that a message carries. Blank and unknown ones are left out. */
+/** Returns the facts about a session for a message, without blank and unknown ones. */
 export function describeSession(session: SessionFacts, round: number): Record<string, string | number> {
   const facts: Record<string, string | number | null> = {
     session_id: session.uuid,
@@ -101,6 +100,6 @@ export function describeSession(session: SessionFacts, round: number): Record<st
   return nonBlank
 }
 
-/** The owner's e-mail, or null: a user without an e-mail has the name `user-<id>`. */
+/** Returns the owner's e-mail; null for a user without one, whose name is `user-<id>`. */
 export const ownerEmail = ({ username, user_id }: SessionFacts): string | null =>
   username === `user-${user_id}` ? null : username

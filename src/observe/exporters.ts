@@ -5,28 +5,28 @@ import { type Fetch, OutboundError, type OutboundResponse, send } from '../base/
 export interface CollectorExporterOptions {
   /** The base URL with a trailing slash, to which `v1/traces` is appended. */
   collector_url: string
-  /** Is sent as bearer token unless it is empty. */
+  /** Sent as bearer token unless empty. */
   api_key: string
   fetch: Fetch
   /** Milliseconds for one attempt. Default 10,000. */
   timeoutMs?: number
   /** Milliseconds before the second attempt, doubled for the third. Default 500. */
   backoffMs?: number
-  /** Receives the number of spans that could not be delivered, and the reason. */
+  /** Receives the number of undelivered spans and the reason. */
   onLost(spans: number, reason: string): void
 }
 
 const RETRIES = 2
 const RETRY_STATUSES = [429, 502, 503, 504]
 const MAX_ANSWER_BYTES = 64 * 1024
-/** The limit of a whole export. The library gives an export up after 30 s, and this one must end before that. */
+/** The time limit of an export. The library gives up after 30 s, so this one must be shorter. */
 const EXPORT_LIMIT_MS = 25_000
 /** The approximate size of a request in bytes. A single span with a plan or a long conversation may exceed it. */
 const MAX_REQUEST_BYTES = 4 * 1024 * 1024
 
 /**
- * Sends spans to a collector that takes OTLP over HTTP with protobuf. A request has three attempts; spans that could
- * not be delivered by then are lost and reported to `onLost`. An export never fails.
+ * Sends spans to a collector by OTLP over HTTP with protobuf. A request has three attempts; then its spans are lost and
+ * reported to `onLost`. An export never fails.
  */
 export function createCollectorExporter(options: CollectorExporterOptions): SpanExporter {
   const { timeoutMs = 10_000, backoffMs = 500 } = options
@@ -86,8 +86,8 @@ interface Loss {
 }
 
 /**
- * Returns the spans that a collector rejected in a request that it accepted. Its text is left out: it may quote a span.
- * Source: OTLP 1.9, "Partial Success".
+ * Returns the spans that a collector rejected in an accepted request (OTLP 1.9, "Partial Success"). The response text
+ * is dropped, because it may quote a span.
  */
 function rejectedOf({ headers, body }: Pick<OutboundResponse, 'headers' | 'body'>): Loss | null {
   if (body.length === 0 || !headers.get('content-type')?.startsWith('application/x-protobuf')) return null
@@ -104,11 +104,11 @@ interface Sized {
   readonly attributes: Readonly<Record<string, unknown>>
 }
 
-/** The estimated bytes of a span without its attributes, and of an attribute without its name and value. */
+/** The estimated bytes of a span without attributes, and of an attribute without name and value. */
 const BYTES_PER_SPAN = 200
 const BYTES_PER_ATTRIBUTE = 16
 
-/** Splits a batch into pieces of at most about `maxBytes` bytes; a piece holds at least one span. */
+/** Splits a batch into pieces of about `maxBytes` bytes, with at least one span each. */
 export function splitBatch<Item extends Sized>(items: readonly Item[], maxBytes: number): Item[][] {
   const pieces: Item[][] = []
   let piece: Item[] = []
@@ -135,7 +135,7 @@ function sizeOf({ attributes }: Sized): number {
 }
 
 /**
- * Writes each span as one JSON object on one line.
+ * Writes each span as one line of JSON.
  * @param write receives a line without its line feed
  */
 export const createConsoleExporter = (write: (line: string) => void): SpanExporter => ({

@@ -3,12 +3,12 @@ import type { Db } from '../data/db/types.ts'
 import { createRegistry, type Registry } from './registry.ts'
 
 /**
- * The metrics of core and worker. The values of labels come from short fixed lists and never from callers, so that the
- * number of series stays bounded.
+ * The metrics of core and worker. Label values come from short fixed lists and never from callers, so that the number
+ * of series stays bounded.
  */
 export interface PlatformMetrics {
   registry: Registry
-  /** Counts an answered request. `route` is the template of the route, `seconds` the time until the answer began. */
+  /** Counts an answered request. `route` is the route template, `seconds` the time to the beginning of the response. */
   countRequest(request: { method: string; route: string; status: number; seconds: number }): void
   countRoundEnd(mode: Mode, status: TerminalStatus): void
   countCacheRead(outcome: 'hit' | 'miss' | 'fault'): void
@@ -16,12 +16,12 @@ export interface PlatformMetrics {
     role: 'main' | 'small',
     usage: { input_tokens: number; cached_tokens: number; output_tokens: number },
   ): void
-  /** Adds the time for which a job of the engine was waited for. */
+  /** Adds the time spent waiting for an engine job. */
   countEngineTime(job: string, seconds: number): void
 }
 
 const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']
-/** Upper bounds of the buckets for latencies, in seconds. */
+/** Upper bounds of the latency buckets, in seconds. */
 const LATENCY_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 export function createMetrics(process: 'core' | 'worker', version: string): PlatformMetrics {
@@ -82,7 +82,7 @@ interface QueueState {
   oldest_s: number
 }
 
-/** Adds the depth and the age of the queue to the metrics; each scrape runs one query for both. */
+/** Adds the depth and age of the queue to the metrics; each scrape runs one query for both. */
 export function watchQueue(registry: Registry, sql: Db): void {
   registry.gauges(
     [

@@ -7,7 +7,7 @@ export interface Registry {
     labels: readonly Label[],
     bounds: readonly number[],
   ): Histogram<Label>
-  /** Adds metrics that are read at each scrape. When reading fails, that scrape lacks them. */
+  /** Adds metrics that are read at each scrape. A scrape omits them if reading fails. */
   gauges(metrics: readonly { name: string; help: string }[], read: () => Readings | Promise<Readings>): void
   render(): Promise<string>
 }
@@ -18,7 +18,7 @@ export interface Counter<Label extends string> {
 export interface Histogram<Label extends string> {
   observe(labels: Labels<Label>, value: number): void
 }
-/** The values by the name of the metric. A metric that is not among them is left out. */
+/** The values by metric name. Other metrics are omitted. */
 export type Readings = Record<string, Reading[]>
 export interface Reading {
   labels: Record<string, string>
@@ -26,10 +26,10 @@ export interface Reading {
 }
 
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
-/** Most series of one metric. Further ones are counted together, as one series whose labels are all `other`. */
+/** Maximum series per metric. Further ones are counted as one series whose labels are all `other`. */
 const MAX_SERIES = 500
 
-/** An empty registry. Errors of its methods: two metrics have the same name. */
+/** Creates an empty registry. Its methods throw when two metrics have the same name. */
 export function createRegistry(): Registry {
   const names = new Set<string>()
   const sections: (() => Promise<string[]>)[] = []
@@ -89,7 +89,7 @@ export function createRegistry(): Registry {
   }
 }
 
-/** Keeps the state of each series of a metric, in the order in which the series appeared. */
+/** Keeps the state of each series of a metric, in the order of appearance. */
 function createSeries<Label extends string, State>(labels: readonly Label[], fresh: () => State) {
   const states = new Map<string, { values: string[]; state: State }>()
   const stateOf = (values: string[]): State => {
@@ -144,7 +144,7 @@ function line(name: string, labels: Pairs, value: number): string {
 const escapeLabel = (text: string) =>
   text.toWellFormed().replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 
-/** Answers `GET /metrics`; another path is 404, another method 405. */
+/** Handles `GET /metrics`; another path is 404, another method 405. */
 export const metricsHandler =
   (registry: Registry) =>
   async (request: Request): Promise<Response> => {

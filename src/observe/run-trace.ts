@@ -16,8 +16,8 @@ export interface RunTraceOptions {
 type Kind = 'AGENT' | 'LLM' | 'TOOL' | 'EVALUATOR'
 
 /**
- * The trace of one run. Each chain is a root span, whose children are its model calls and tool calls. Spans of the
- * engine are roots too.
+ * Creates the trace of one run. Each chain is a root span with its model calls and tool calls as children. Engine spans
+ * are roots too.
  */
 export function createRunTrace(options: RunTraceOptions): RunTrace {
   const { recorder, project, session } = options
@@ -53,7 +53,7 @@ function chainTrace(
         ...requestAttributes(messages, tools),
         ...invocation(llm, modelOf(role), tools.length > 0),
       })
-      // The attributes are computed now, because the list of messages goes on growing.
+      // The attributes are computed now, because the list of messages keeps growing.
       const request = span.attempt(readRequest) ?? {}
       return {
         end: (reply) =>
@@ -105,13 +105,13 @@ function invocation(llm: RunTraceOptions['llm'], model: string, withTools: boole
   return { 'llm.invocation_parameters': JSON.stringify(parameters) }
 }
 
-/** The cost of a call, or no attribute when the price of the model is not known. */
+/** Returns the cost of a call, or no attribute when the price is unknown. */
 function costOf(price: Pricing, { model, usage }: Inference): Attributes {
   const dollars = price(model, usage)
   return dollars === null ? {} : { 'llm.cost.total': dollars }
 }
 
-/** The result of a chain as text: its summary, explanation or description where it has one, otherwise its JSON. */
+/** Returns the result of a chain as text: its summary, explanation or description, otherwise its JSON. */
 function outputOf(result: unknown): string {
   if (typeof result === 'string') return result
   if (typeof result === 'object' && result !== null)
@@ -122,7 +122,9 @@ function outputOf(result: unknown): string {
   return JSON.stringify(result) ?? ''
 }
 
-/** The attributes of every span of a session. The most useful come last, because the first are dropped first. */
+/**
+ * Returns the attributes of every span of a session. The most useful come last, because the first are dropped first.
+ */
 function identityOf(session: TracedSession, chainType?: string): Attributes {
   const { uuid, username, provider, workspace } = session
   const metadata = {
@@ -138,8 +140,8 @@ function identityOf(session: TracedSession, chainType?: string): Attributes {
 }
 
 /**
- * The attributes for the request of a model call. Beyond the limit of attributes those that were set first are
- * dropped, so the oldest messages come first.
+ * Returns the attributes for the request of a model call. Beyond the attribute limit the first ones are dropped, so the
+ * oldest messages come first.
  */
 export function requestAttributes(messages: readonly Message[], tools: readonly ToolDefinition[]): Attributes {
   const attributes: Attributes = {}
@@ -150,7 +152,7 @@ export function requestAttributes(messages: readonly Message[], tools: readonly 
   return attributes
 }
 
-/** The attributes for the answer of a model call: its text, its tool calls and its tokens. */
+/** Returns the attributes for the answer of a model call: its text, tool calls and tokens. */
 export function replyAttributes(reply: Inference): Attributes {
   const { text, tool_calls, usage } = reply
   const message: Message = { role: 'assistant', content: text, ...(tool_calls.length > 0 && { tool_calls }) }
@@ -165,7 +167,7 @@ export function replyAttributes(reply: Inference): Attributes {
   }
 }
 
-/** The attributes for a model `<provider>/<model-id>`; without a slash the provider is left out. */
+/** Returns the attributes for a model `<provider>/<model-id>`; without a slash the provider is omitted. */
 export function modelAttributes(model: string): Attributes {
   const slash = model.indexOf('/')
   return { ...(slash > 0 && { 'llm.provider': model.slice(0, slash) }), 'llm.model_name': model }

@@ -15,17 +15,17 @@ export interface SpanOptions {
   name: string
   parent?: OpenSpan
   mask: TextMask
-  /** Attributes that are set after all others, so that they are the last to be dropped beyond the limit. */
+  /** Attributes that are set last, so that they are dropped last beyond the limit. */
   last: Attributes
 }
 
-/** An open span, which has to be ended or failed once. No method throws. Attributes are computed when it ends. */
+/** An open span, to be ended or failed exactly once. No method throws. Attributes are computed when it ends. */
 export interface OpenSpan {
   readonly span: Span
   rename(name: string): void
   end(attributes: () => Attributes): void
   fail(error: unknown, attributes: () => Attributes): void
-  /** Returns the result of `make`. Reports its error and returns undefined when it throws. */
+  /** Returns the result of `make`, or reports its error and returns undefined. */
   attempt<T>(make: () => T): T | undefined
 }
 
@@ -36,7 +36,7 @@ export interface SpanRecorder {
 }
 
 export interface SpanRecorderOptions {
-  /** Most attributes of a span; those that were set first are dropped first. */
+  /** Maximum attributes of a span; the first ones are dropped first. */
   attributeLimit: number
   /**
    * Exporters that get spans in batches: at 512 spans, or five seconds after the first one. While 2048 spans wait, new
@@ -49,12 +49,15 @@ export interface SpanRecorderOptions {
   onTrouble(error: unknown): void
 }
 
-/** Every setting is given here, because the library would take a missing one from environment variables. */
+/** Every setting is given here, because the library would read a missing one from environment variables. */
 const BATCH = { maxExportBatchSize: 512, scheduledDelayMillis: 5_000, maxQueueSize: 2_048, exportTimeoutMillis: 30_000 }
-/** Most characters of the error text that becomes the status of a span. */
+/** Maximum characters of the error text in a span's status. */
 const MAX_STATUS = 2_000
 
-/** Records spans. The collector files them by project, so each project gets its own provider with its first span. */
+/**
+ * Creates a span recorder. The collector groups spans by project, so each project gets its own provider with its first
+ * span.
+ */
 export function createSpanRecorder(options: SpanRecorderOptions): SpanRecorder {
   const providers = new Map<string, BasicTracerProvider>()
   const tracerOf = (project: string): Tracer => {
@@ -86,7 +89,7 @@ function createProvider(project: string, options: SpanRecorderOptions): BasicTra
   })
 }
 
-/** A resource with these attributes only. The one of the library would also name the process and its libraries. */
+/** Returns a resource with only these attributes. The library's own would also name the process and its libraries. */
 function resourceOf(attributes: Record<string, string>): ReadableSpan['resource'] {
   const resource: ReadableSpan['resource'] = {
     attributes,
@@ -141,10 +144,9 @@ const maskAttributes = (attributes: Attributes, mask: TextMask): Attributes =>
     Object.entries(attributes).map(([key, value]) => [key, typeof value === 'string' ? mask.text(value) : value]),
   )
 
-/** The attributes of a span. */
 export type Attributes = Record<string, string | number>
 
-/** Splits attributes into the last `limit` ones, in the order in which they were set, and those before them. */
+/** Splits attributes into the last `limit` ones and those before, in their order. */
 function splitAtLimit(attributes: Attributes, limit: number): { kept: Attributes; dropped: Attributes } {
   const entries = Object.entries(attributes)
   const cut = Math.max(0, entries.length - limit)

@@ -14,12 +14,12 @@ export interface TracingDeps {
   write: (line: string) => void
 }
 
-/** Secrets of the configuration that are shorter are not masked, because ordinary words would be hit as well. */
+/** Shorter secrets of the configuration are not masked, because they would match ordinary words. */
 const MIN_SECRET = 12
 
 /**
- * The tracing that the configuration asks for; undefined when it names neither a collector nor the console. The
- * libraries are large, so they are loaded by the first use and not at the start of the process.
+ * Creates the configured tracing; undefined without collector and console output. The libraries are large, so they are
+ * loaded on first use.
  */
 export function createTracing(config: Config, deps: TracingDeps): Tracing | undefined {
   const { collector_url, api_key, otel_console_exporter, otel_attribute_count_limit } = config.telemetry
@@ -81,7 +81,7 @@ export function createTracing(config: Config, deps: TracingDeps): Tracing | unde
 }
 
 const nothing = { end: () => {}, fail: () => {} }
-/** Stands in when the libraries cannot be loaded, so that a run goes on without spans. */
+/** Used when the libraries cannot be loaded, so that a run continues without spans. */
 const silent: RunTrace = {
   chain: () => ({ ...nothing, model: () => nothing, tool: () => nothing }),
   engine: () => nothing,
@@ -90,17 +90,17 @@ const silent: RunTrace = {
 const PREFIX = { development: 'dev', staging: 'pre', production: 'pro' } as const
 const SUFFIX = { generate: 'day2', drift: 'drift', import: 'import' } as const
 
-/** The project under which the collector files a session's spans, for example `dev-engine-day2`. */
+/** Returns the project under which the collector groups a session's spans, for example `dev-engine-day2`. */
 const projectOf = (environment: Config['environment'], operation: Operation): string =>
   `${PREFIX[environment]}-engine-${SUFFIX[operation]}`
 
-/** Reports to the log what becomes of spans, at most one line a minute of each kind. */
+/** Logs lost spans, at most one line a minute of each kind. */
 export interface LossReport {
-  /** So many spans could not be delivered. */
+  /** Reports spans that could not be delivered. */
   reportLost(spans: number, reason: string): void
-  /** A span could not be recorded. */
+  /** Reports a span that could not be recorded. */
   reportTrouble(error: unknown): void
-  /** The collector did not take the last spans within the limit. */
+  /** Reports that the collector did not take the last spans within the limit. */
   reportLate(limitMs: number): void
   /** Writes the losses that were held back. */
   flush(): void
@@ -109,7 +109,7 @@ export interface LossReport {
 const PERIOD_MS = 60_000
 
 /**
- * Losses within a minute after a line are counted and written with the next one.
+ * Counts losses within a minute after a line and writes them with the next one.
  * @param now milliseconds of a monotonic clock
  */
 export function reportLosses(log: Logger, now: () => number = () => performance.now()): LossReport {

@@ -15,10 +15,7 @@ export const withoutIndexes = (address: string) => address.replace(/\[("(\\.|[^"
 /** Removes the backticks that a model often writes around a name. */
 export const stripBackticks = (name: string) => name.trim().replace(/^`(.*)`$/, '$1')
 
-/**
- * @param before characters that must not stand directly before `form`
- * @param after characters that must not stand directly after it
- */
+/** Reports whether a text contains `form` without the given characters directly before and after it. */
 function containsWhole(text: string, form: string, before: RegExp, after: RegExp): boolean {
   for (let start = text.indexOf(form); start >= 0; start = text.indexOf(form, start + 1))
     if (!before.test(text[start - 1] ?? ' ') && !after.test(text[start + form.length] ?? ' ')) return true

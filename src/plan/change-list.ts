@@ -77,7 +77,7 @@ function describe(resource: ResourceChange, action: ListedAction, masker: Pick<M
   }
 }
 
-/** Returns null when the identifier must be masked, because the rest of it may reveal the masked part. */
+/** Returns an identifier; null when it is empty, too long or would need masking, as the rest may reveal that part. */
 function shownId(id: Json | undefined, masker: Pick<Masker, 'text'>): string | null {
   if (typeof id !== 'string' || id === '' || id.length > MAX_ID) return null
   return masker.text(id) === id ? id : null

@@ -114,10 +114,7 @@ function renderValue(value: Json): string {
 
 const MAX_LISTED = 20
 
-/**
- * Describes in one line what was written into the code to match the infrastructure.
- * @param file path of the block; empty when unknown
- */
+/** Describes in one line what was written into the code to match the infrastructure; `file` may be empty. */
 export function describeWritten(operation: DriftOperation, file: string): string {
   const place = file === '' ? '' : ` (${file})`
   if (operation.action === 'delete resource')
@@ -137,10 +134,7 @@ export function describeWritten(operation: DriftOperation, file: string): string
   return `${operation.address}: ${listed}, as the infrastructure has it${place}`
 }
 
-/**
- * Returns the part of an operation that a later reading no longer shows; null when all of it remains.
- * @param later the operation at the same address in the later reading
- */
+/** Returns the part of an operation that a later reading of its address lacks; null when all of it remains. */
 export function vanishedPart(operation: DriftOperation, later: DriftOperation | undefined): DriftOperation | null {
   if (later === undefined) return operation
   if (operation.action !== 'update resource' || later.action !== 'update resource') return null

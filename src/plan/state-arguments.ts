@@ -47,7 +47,7 @@ export function changesStateAlone(resource: ResourceChange): boolean {
   )
 }
 
-/** The library returns an empty list for an omitted block. */
+/** Reports whether a value is absent; the library returns an empty list for an omitted block. */
 const isAbsent = (value: Json | undefined) =>
   value === undefined || value === null || (Array.isArray(value) && value.length === 0)
 

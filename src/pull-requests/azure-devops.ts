@@ -14,7 +14,7 @@ const connectionSchema = v.object({ authenticatedUser: v.object({ id: name }) })
 const pullSchema = v.object({ status: v.optional(v.string()), lastMergeSourceCommit: v.object({ commitId: name }) })
 const completionSchema = v.object({ status: v.optional(v.string()), mergeStatus: v.optional(v.string()) })
 
-/** Pull requests of Azure DevOps Services, or of a server with the same paths. */
+/** Client for Azure DevOps Services, or a server with the same paths. */
 export const azureDevopsHost: HostFactory = (access, uri) => {
   const { git } = access
   const { organization, project, repository } = parseAzureRepository(git, uri)
@@ -46,7 +46,7 @@ export const azureDevopsHost: HostFactory = (access, uri) => {
         assertAt(number, lastMergeSourceCommit.commitId, commit)
         return lastMergeSourceCommit.commitId
       }
-      // A vote for code that was not reviewed would stay, so the branch is looked at before the vote as well.
+      // The branch is checked before the vote too, because a vote for unreviewed code would remain.
       if (commit !== undefined) await readOpen()
       const { id } = readAnswer(
         connectionSchema,
@@ -71,7 +71,7 @@ export const azureDevopsHost: HostFactory = (access, uri) => {
 }
 
 function isCompleted(number: number, pull: v.InferOutput<typeof completionSchema>): boolean {
-  // A server whose answer has no status has accepted the request, and there is nothing more to wait for.
+  // An answer without status means that the server has accepted the request.
   if (pull.status === 'completed' || pull.status === undefined) return true
   if (pull.status === 'abandoned') throw noOpenPullRequest(number, pull.status)
   if (['conflicts', 'rejectedByPolicy', 'failure'].includes(pull.mergeStatus ?? '')) throw cannotBeMerged(number)

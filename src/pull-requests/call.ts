@@ -13,11 +13,11 @@ const MAX_TEXT = 2_000
 export interface ProviderRequest
   extends Pick<OutboundRequest, 'url' | 'method' | 'headers' | 'body' | 'json' | 'redirect'> {
   signal: AbortSignal
-  /** Text of the 504 when there is no answer in time. */
+  /** Text of the 504 after a timeout. */
   late: string
 }
 
-/** Sends one request to a provider and answers a response with a status of 2xx. Errors: those of `PullRequestHost`. */
+/** Sends a request to a provider and returns a 2xx response. Errors: those of `PullRequestHost`. */
 export async function callProvider(
   access: HostAccess,
   { late, ...request }: ProviderRequest,
@@ -29,7 +29,7 @@ export async function callProvider(
   )
   if (response.status >= 400)
     throw new ProviderRefusal(response.status, removeSecrets(access.git, response.text()).slice(0, MAX_TEXT))
-  // Azure DevOps answers a token it does not know with a sign-in page: 203, or a redirect to it.
+  // Azure DevOps answers an unknown token with a sign-in page: 203, or a redirect to it.
   if (response.status >= 300 || response.status === 203)
     throw badGateway(
       `The git provider answered HTTP ${response.status} in place of a result; ` +
@@ -45,10 +45,7 @@ function transportFault(error: unknown, signal: AbortSignal, late: string): unkn
   return error.kind === 'body' ? unexpectedForm(error) : badGateway('The git provider is not reachable.', error)
 }
 
-/**
- * An error with the provider's own text and status. A status of 401, 403 or 407 becomes 502: a client would take it for
- * the end of its own login.
- */
+/** A provider's error text and status. 401, 403 and 407 become 502: clients would end their own login. */
 export class ProviderRefusal extends PlatformError {
   readonly providerStatus: number
   constructor(providerStatus: number, text: string) {
@@ -62,7 +59,7 @@ export class ProviderRefusal extends PlatformError {
   }
 }
 
-/** Removes the token from a provider's text, because some servers repeat the request in their error page. */
+/** Removes the token from a provider's text, because some error pages repeat the request. */
 function removeSecrets(git: GitConfig, text: string): string {
   const secrets = [
     git.token,
@@ -72,7 +69,7 @@ function removeSecrets(git: GitConfig, text: string): string {
   return secrets.filter((secret) => secret !== '').reduce((masked, secret) => masked.replaceAll(secret, '***'), text)
 }
 
-/** Parses a provider's answer and checks it against a schema. Errors: 502. */
+/** Parses and validates a provider's answer. Errors: 502. */
 export function readAnswer<Schema extends v.GenericSchema>(
   schema: Schema,
   response: OutboundResponse,
@@ -88,7 +85,7 @@ function parseBody(response: OutboundResponse): unknown {
   }
 }
 
-/** Checks an answer that is parsed already against a schema. Errors: 502. */
+/** Validates a parsed answer. Errors: 502. */
 export function checkAnswer<Schema extends v.GenericSchema>(schema: Schema, answer: unknown): v.InferOutput<Schema> {
   const read = v.safeParse(schema, answer)
   if (!read.success) throw unexpectedForm(new v.ValiError(read.issues))
@@ -98,7 +95,7 @@ export function checkAnswer<Schema extends v.GenericSchema>(schema: Schema, answ
 const unexpectedForm = (cause: unknown): PlatformError =>
   badGateway('The git provider answered in an unexpected form.', cause)
 
-/** Number of a pull request. The limit is that of the database column. */
+/** Number of a pull request, limited by the database column. */
 export const pullNumber = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(2_147_483_647))
-/** Address of a web page. Clients show it as a link, so an address like `javascript:…` must not pass. */
+/** Address of a web page; clients show it as a link, so `javascript:…` and the like must not pass. */
 export const pageUrl = v.pipe(v.string(), v.url(), v.regex(/^https?:\/\//i))

@@ -15,22 +15,21 @@ import type { CreatedPullRequest } from './pull-request-host.ts'
 import { maskRounds } from './shown-rounds.ts'
 import { writeText } from './write-text.ts'
 
-/** Clients give up after 50 seconds. */
+/** Limit of the whole call; clients give up after 50 seconds. */
 const TOTAL_MS = 45_000
-/** Kept for the call of the git host, which takes 20 seconds at most, whatever the steps before it took. */
+/** Time reserved for the git host, which takes 20 seconds at most. */
 const HOST_MS = 21_000
-/** Longest wait for the model; then code writes the text. */
+/** Longest wait for the model, after which code writes the text. */
 const TEXT_MS = 20_000
 
 /**
- * Opens a pull request from the session branch into the repository's default branch and records it with the
- * session's latest round. A model writes title and summary, or code when the model takes longer than 20 seconds. Code
- * adds the evidence behind the summary, for example the changes of the plan, from what is stored for the session. The
- * caller has checked that the session belongs to the user.
- * @param actor who asks for it, for the record
- * Errors: 404 for an unknown session and for one without rounds, 502 when the repository cannot be read, those of
- * the provider, those of the model (504 when its server says so, else 502), and 504 `PR creation timeout` after 45
- * seconds in all.
+ * Opens a pull request from the session branch to the default branch and records it with the latest round. A model
+ * writes title and summary, or code after 20 seconds; code adds evidence from stored documents. The caller has checked
+ * that the session belongs to the user.
+ * @param actor the user who requests it, for the audit record
+ * Errors: 404 for an unknown session and for one without rounds, 502 when the repository cannot be read, those of the
+ * provider, those of the model (504 when its server says so, else 502), and 504 `PR creation timeout` after 45 seconds
+ * in all.
  */
 export async function createPullRequest(
   context: Context,
@@ -41,7 +40,7 @@ export async function createPullRequest(
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(gatewayTimeout(CREATE_LATE)), TOTAL_MS)
   const work = openPullRequest(context, sessionUuid, AbortSignal.any([signal, limit.signal]), actor)
-  // Nobody waits any more for work that is too late.
+  // Late results have no receiver.
   work.catch((error: unknown) => {
     if (limit.signal.aborted)
       context.log.warn('a pull request was not opened in time', { session_id: sessionUuid, error })
@@ -82,16 +81,13 @@ async function openPullRequest(
   return created
 }
 
-/**
- * Opens the trace of the model call; undefined while tracing is off. It needs no masking of the session's own: the
- * texts for the model were masked when they were stored, and the trace masks values of the configuration itself.
- */
+/** Opens the trace of the model call, undefined while tracing is off; the model's texts are already masked. */
 async function openTrace({ tracing, sql }: Context, sessionUuid: string): Promise<RunTrace | undefined> {
   const session = tracing && (await findSession(sql, sessionUuid))
   return session ? (await tracing.session(session)).masked({ text: (text) => text }) : undefined
 }
 
-/** Replaces the status of a model's error by 502 or 504: a client would take its 401 for the end of its own login. */
+/** Replaces the status of a model's error by 502 or 504: clients would take a 401 for the end of their login. */
 function throwAsServiceFailure(error: unknown): never {
   if (!(error instanceof PlatformError)) throw error
   throw error.status === 504 ? gatewayTimeout(error.message, error) : badGateway(error.message, error)

@@ -9,17 +9,17 @@ import { parseGithubRepository } from './repository-path.ts'
 const MAX_DESCRIPTION = 65_536
 
 const createdSchema = v.object({ number: pullNumber, html_url: pageUrl, state: v.string() })
-/** `mergeable` is null while GitHub still tries the merge, and stays null once the pull request is closed. */
+/** `mergeable` is null while GitHub tries the merge, and for closed pull requests. */
 const pullSchema = v.object({
   mergeable: v.nullable(v.boolean()),
   state: v.optional(v.string()),
   merged: v.optional(v.boolean()),
   head: v.optional(v.object({ sha: v.optional(v.string()) })),
 })
-/** The HTTP status says that it is merged. The body may lack `merged`, but must not contradict. */
+/** The HTTP status confirms the merge; `merged` may be absent, but must not contradict. */
 const mergedSchema = v.object({ merged: v.optional(v.literal(true)) })
 
-/** Pull requests at GitHub or at an Enterprise server, over its REST interface. */
+/** Client for GitHub or an Enterprise server, over the REST interface. */
 export const githubHost: HostFactory = (access, uri) => {
   const repository = parseGithubRepository(access.git, uri)
   const octokit = createOctokit(access)
@@ -74,9 +74,8 @@ function createOctokit({ git }: HostAccess): Octokit {
 }
 
 /**
- * The `fetch` for Octokit. It hands Octokit a body that was read completely and within a limit, because Octokit has no
- * limit and takes a body that breaks off for a text. Redirects are followed, because GitHub redirects requests for a
- * renamed repository.
+ * Creates the `fetch` for Octokit, which has no limit and accepts truncated bodies: bodies are read completely and
+ * within a limit. Redirects are followed, because GitHub redirects renamed repositories.
  */
 function createOctokitFetch(access: HostAccess, signal: AbortSignal, late: string): Fetch {
   return async (input, init) => {
@@ -93,7 +92,7 @@ function createOctokitFetch(access: HostAccess, signal: AbortSignal, late: strin
   }
 }
 
-/** Throws the original error, which Octokit wraps into one of its own. */
+/** Throws the original error, which Octokit has wrapped. */
 function rethrowCause(error: unknown): never {
   throw error instanceof Error && error.cause !== undefined ? error.cause : error
 }

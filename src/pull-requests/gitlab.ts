@@ -9,10 +9,10 @@ const MAX_DESCRIPTION = 1_048_576
 
 const createdSchema = v.object({ iid: pullNumber, web_url: pageUrl, state: v.string() })
 const stateSchema = v.object({ state: v.string() })
-/** The HTTP status says that it is merged. The body may lack `state`, but must not contradict. */
+/** The HTTP status confirms the merge; `state` may be absent, but must not contradict. */
 const mergedSchema = v.object({ state: v.optional(v.literal('merged')) })
 
-/** Merge requests at gitlab.com or at a self-hosted server. */
+/** Client for gitlab.com or a self-hosted server. */
 export const gitlabHost: HostFactory = (access, uri) => {
   const { git } = access
   const { namespace, project } = parseGitlabProject(git, uri)
@@ -42,7 +42,7 @@ export const gitlabHost: HostFactory = (access, uri) => {
     merge: async (number, { commit, confirm, signal }) => {
       const call = (method: string, action = '', json?: object) =>
         callProvider(access, { url: `${requests}/${number}${action}`, method, headers, json, signal, late: MERGE_LATE })
-      // Approval and merge name the commit: GitLab answers 409 to either when the branch is at another one.
+      // Approval and merge name the commit; GitLab answers 409 when the branch is at another one.
       const named = commit === undefined ? undefined : { sha: commit }
       await call('POST', '/approve', named)
         .catch(ignoreRefusedApproval)
@@ -59,9 +59,8 @@ export const gitlabHost: HostFactory = (access, uri) => {
 }
 
 /**
- * Ignores a 401 to the approval. GitLab sends it when the same account has approved already and where authors may not
- * approve; as an error it would keep a merge that failed once from being tried again. When the approval is really
- * missing, GitLab refuses the merge.
+ * Ignores a 401 to the approval, which GitLab sends for repeated approvals and where authors may not approve; throwing
+ * it would prevent a retried merge. GitLab itself refuses a merge without a required approval.
  */
 function ignoreRefusedApproval(error: unknown): void {
   if (!refusedWith(error, 401)) throw error

@@ -13,9 +13,8 @@ const PROVIDERS: Record<GitProvider, HostFactory> = {
 }
 
 /**
- * Makes the client for the pull requests of a repository. The provider is the configured one, whatever the address of
- * the repository is. Sends no request. Errors: 502 when the configuration has no credentials, 400 for an address that
- * is not the provider's.
+ * Creates the configured provider's client for a repository; sends no request. Errors: 502 when the configuration has
+ * no credentials, 400 for an address that is not the provider's.
  */
 export function createPullRequestHost(
   { config, fetch }: Pick<Context, 'config' | 'fetch'>,

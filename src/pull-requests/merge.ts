@@ -10,18 +10,17 @@ import type { PullRequest } from '../sessions/session-detail.ts'
 import { MERGE_LATE } from './call.ts'
 import { createPullRequestHost } from './host-of.ts'
 
-/** Clients give up after 50 seconds. */
+/** Limit of the whole call; clients give up after 50 seconds. */
 const TOTAL_MS = 45_000
 
 /**
- * Merges the session's most recent pull request into its base branch, provided that its branch is where the last
- * completed round has left it. The status of the session does not change, not even when the merge fails. The caller
- * has checked that the session belongs to the user. The record of who did what gets an entry right before the git host
- * is asked to merge, so that nothing is merged without one, and another after it.
- * @param actor who asks for it, for the record; without it the platform does for the owner of the session
+ * Merges the session's latest pull request, provided that its branch is where the last completed round left it. The
+ * session's status stays, even when the merge fails. The caller has checked that the session belongs to the user. The
+ * audit record gets an entry before the git host is called, so that no merge lacks one, and another after it.
+ * @param actor the user who requests it, for the audit record; the platform acts for the owner without it
  * Errors: 404 for an unknown session and for one without pull requests, 409 for a locked session, one with a round in
- * flight, one whose last round failed, and one whose branch holds code that was not reviewed, 504
- * `Complete PR timeout` when the merge takes more than 45 seconds, and those of the provider.
+ * flight, one whose last round failed, and one whose branch holds code that was not reviewed, 504 `Complete PR timeout`
+ * when the merge takes more than 45 seconds, and those of the provider.
  */
 export async function mergePullRequest(
   context: Context,
@@ -41,7 +40,7 @@ export async function mergePullRequest(
   try {
     await host.merge(pullRequest.number, {
       commit,
-      // Waiting for the provider takes seconds, during which somebody may lock the session or begin a round.
+      // Waiting for the provider takes seconds, in which the session may be locked or begin a round.
       confirm: async () => {
         assertRoundEnded(await requireUnlockedSession(context.sql, sessionUuid))
         await recordAudit(context.sql, { ...entry, action: 'merge_begun' })
@@ -51,7 +50,7 @@ export async function mergePullRequest(
   } finally {
     clearTimeout(timer)
   }
-  // It is merged, whatever becomes of this entry.
+  // The merge is done even if this entry fails.
   await recordAudit(context.sql, { ...entry, action: 'merge_completed' }).catch((error: unknown) =>
     context.log.error('a merge could not be recorded', { session_id: sessionUuid, number: pullRequest.number, error }),
   )
@@ -71,7 +70,7 @@ async function requireUnlockedSession(sql: Db, uuid: string): Promise<SessionFac
   return session
 }
 
-/** Every attempt of a round is pushed before it is validated, so the branch may hold what nobody has looked at. */
+/** Attempts are pushed before they are validated, so the branch may hold code that was not reviewed. */
 function assertRoundEnded({ uuid, in_flight, current_status }: SessionFacts): void {
   if (in_flight)
     throw conflict(`A round of session ${uuid} is running; PR merge is not allowed until it has completed.`)
@@ -79,7 +78,7 @@ function assertRoundEnded({ uuid, in_flight, current_status }: SessionFacts): vo
     throw conflict(`The last round of session ${uuid} failed; PR merge is not allowed. Begin a new session.`)
 }
 
-/** The commit that may be merged; undefined when it is not known, because the session is older than this rule. */
+/** Returns the commit that may be merged; undefined for sessions older than this rule. */
 async function requireReviewedCommit(sql: Db, { id, uuid }: SessionFacts): Promise<string | undefined> {
   const commit = await readReviewedCommit(sql, id)
   if (commit === '') throw conflict(`No round of session ${uuid} has completed; PR merge is not allowed.`)

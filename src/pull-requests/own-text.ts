@@ -3,22 +3,20 @@ import { countsInWords } from '../plan/change-list.ts'
 import type { RoundRow } from './evidence/evidence.ts'
 import { cut, plainTitle } from './evidence/markdown.ts'
 
-/** Longest title of a pull request that code writes, in UTF-16 units. */
+/** Longest title that code writes, in UTF-16 units. */
 const MAX_TITLE = 72
 const MAX_REQUEST = 400
 const MAX_REQUESTS = 10
 
-/** What is known of a session when no model writes about it. */
+/** The facts from which code writes a text. */
 interface TextSource {
-  /** The first request, masked. */
   firstRequest: string
-  /** Masked, oldest first. */
   rounds: readonly RoundRow[]
   /** The conversation, masked. */
   history: readonly Turn[]
 }
 
-/** Requests may be blank where a whole root is meant. */
+/** Titles for blank requests, which mean the whole root. */
 const WITHOUT_WORDS: Record<Mode, string> = {
   generate: 'Changes of a session',
   drift: 'Bring the code in line with the infrastructure',
@@ -26,10 +24,7 @@ const WITHOUT_WORDS: Record<Mode, string> = {
   apply: 'Changes of a session',
 }
 
-/**
- * Title and summary of a pull request as code writes them, from the requests and from what the rounds stored. The
- * summary says that no model wrote it. Like the words of a model it is still to be escaped.
- */
+/** Writes title and summary from requests and stored results, and says that no model did; not escaped yet. */
 export function writeOwnText({ firstRequest, rounds, history }: TextSource): { title: string; summary: string } {
   const completed = rounds.filter(({ mode, status }) => mode !== 'apply' && status === 'completed')
   const changes = completed.findLast(({ result }) => result?.changes)?.result?.changes
@@ -45,7 +40,7 @@ export function writeOwnText({ firstRequest, rounds, history }: TextSource): { t
   return { title: writeTitle(asked, changes?.total), summary: parts.filter(Boolean).join('\n\n') }
 }
 
-/** What was built, from the results of the rounds; from the conversation where rounds of older releases have none. */
+/** Describes the results of rounds, or the conversation for rounds of older releases. */
 function tellWhatWasBuilt(completed: readonly RoundRow[], history: readonly Turn[]): string[] {
   const built = completed.flatMap(({ number, result }) =>
     result?.summary
@@ -58,7 +53,7 @@ function tellWhatWasBuilt(completed: readonly RoundRow[], history: readonly Turn
 
 const toItem = (request: string): string => `- ${cut(request.replaceAll(/\s+/g, ' ').trim(), MAX_REQUEST)}`
 
-/** The first request, cut to what the number of later ones and of changes leaves room for. */
+/** Cuts the first request to leave room for the numbers of later requests and changes. */
 function writeTitle([first = '', ...later]: readonly string[], changes: number | undefined): string {
   const counted = [
     later.length > 0 && `${later.length} more request${later.length === 1 ? '' : 's'}`,

@@ -6,38 +6,34 @@ export interface NewPullRequest {
   description: string
   /** Branch with the changes. */
   head: string
-  /** Branch that the changes go into. */
+  /** Branch to merge into. */
   base: string
 }
 
 export interface CreatedPullRequest {
-  /** The number that the provider shows to people. */
+  /** Number that the provider shows. */
   id: number
   /** Address of its page. */
   url: string
-  /** The provider's own word for its state. */
+  /** State in the provider's words. */
   status: string
 }
 
 export interface MergeOptions {
-  /**
-   * The commit that is to be merged, in hexadecimal digits. When the branch is at another one, nothing is merged.
-   * Absent when it is not known; then whatever is on the branch is merged.
-   */
+  /** Hexadecimal commit; the merge fails when the branch is at another one. Without it any commit is merged. */
   commit?: string | undefined
-  /** Is called right before the request that merges. When it throws, nothing is merged. */
+  /** Runs right before the merge request; throwing prevents the merge. */
   confirm(): Promise<void>
   signal: AbortSignal
 }
 
 /**
- * Pull requests of one repository at one provider. Errors: `PlatformError` with the provider's status and text; 502
- * when the provider refuses the credentials, cannot be reached or answers in an unexpected form; 504 `PR creation
- * timeout` or `Complete PR timeout` when a single request takes more than 20 seconds. An aborted call throws the
- * signal's reason.
+ * Client for pull requests of one repository. Errors: `PlatformError` with the provider's status and text; 502 when the
+ * provider refuses the credentials, cannot be reached or answers in an unexpected form; 504 `PR creation timeout` or
+ * `Complete PR timeout` when a single request takes more than 20 seconds; the signal's reason.
  */
 export interface PullRequestHost {
-  /** Longest description, in UTF-16 units. A longer one is cut. */
+  /** Longest description, in UTF-16 units; longer ones are cut. */
   readonly maxDescription: number
   create(request: NewPullRequest, signal: AbortSignal): Promise<CreatedPullRequest>
   /**
@@ -47,7 +43,7 @@ export interface PullRequestHost {
   merge(number: number, options: MergeOptions): Promise<void>
 }
 
-/** The parts of the platform that an adapter uses. */
+/** The platform's functions and settings for an adapter. */
 export interface HostAccess {
   git: GitConfig
   fetch: Fetch
@@ -55,5 +51,5 @@ export interface HostAccess {
   readinessSeconds: number
 }
 
-/** Makes the adapter for a repository address. Errors: 400 for an address that is not the provider's. */
+/** Creates the adapter for a repository address. Errors: 400 for an address that is not the provider's. */
 export type HostFactory = (access: HostAccess, uri: string) => PullRequestHost

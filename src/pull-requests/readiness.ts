@@ -5,8 +5,8 @@ import { ProviderRefusal } from './call.ts'
 const WAIT_MS = 1_000
 
 /**
- * Calls `ask` until its answer is not null, with a pause of one second after each null. Errors: 504 `Pull Request <n>
- * readiness polling exhausted.` after `seconds` waits; the signal's reason.
+ * Calls `ask` every second until its answer is not null. Errors: 504 `Pull Request <n> readiness polling exhausted.`
+ * after `seconds` waits; the signal's reason.
  */
 export async function pollUntilReady<Answer>(
   ask: () => Promise<Answer | null>,
@@ -24,26 +24,23 @@ export async function pollUntilReady<Answer>(
 
 export const cannotBeMerged = (number: number) => badRequest(`Pull Request ${number} cannot be merged.`)
 
-/** The error for a pull request that is closed or merged already. It is a 404, like for a session without any. */
+/** Returns the 404 for a closed or merged pull request, as for a session without any. */
 export const noOpenPullRequest = (number: number, state: string) =>
   notFound(`There are no pull requests to merge: Pull Request ${number} is ${state}.`)
 
-/** The error for a pull request whose branch is not at the commit that may be merged. */
+/** Returns the error for a branch that is not at the commit to merge. */
 export const branchMoved = (number: number, commit: string): PlatformError =>
   conflict(
     `Pull Request ${number} holds code that was not reviewed: its branch is not at commit ${commit.slice(0, 12)}, ` +
       'with which the last completed round ended. PR merge is not allowed; run another round first.',
   )
 
-/** Fails when a provider says that the branch is at another commit than the one that may be merged. */
+/** Throws when the provider reports a branch at another commit than the one to merge. */
 export function assertAt(number: number, current: string | undefined, commit: string | undefined): void {
   if (commit !== undefined && current !== undefined && current !== commit) throw branchMoved(number, commit)
 }
 
-/**
- * Passes an error of the request that merges on. Providers answer 409 when the branch is not at the commit that the
- * request names, and this becomes an error that says so.
- */
+/** Rethrows an error of a merge request; a 409 for a named commit means that the branch is at another one. */
 export function rethrowMoved(number: number, commit: string | undefined, error: unknown): never {
   if (commit !== undefined && error instanceof ProviderRefusal && error.providerStatus === 409)
     throw branchMoved(number, commit)

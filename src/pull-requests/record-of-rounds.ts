@@ -7,9 +7,8 @@ import { actionInWords } from './evidence/reviewed-changes.ts'
 const MAX_CHANGES = 60
 
 /**
- * What the completed rounds of a session did, for the model that describes it: request, summary, drift that went into
- * the code, and the changes of the plan. What the conversation says already is not repeated. Empty when there is
- * nothing to add.
+ * Describes for a model what completed rounds did: request, summary, drift written into the code, and planned changes.
+ * Facts of the conversation are not repeated; empty when there is nothing to add.
  * @param rounds masked, oldest first
  */
 export function recordOfRounds(rounds: readonly RoundRow[], history: readonly Turn[]): string {

@@ -1,10 +1,7 @@
 import type { GitConfig } from '../../config/types.ts'
 import { badRequest, type PlatformError } from '../base/errors.ts'
 
-/**
- * Reads owner and name of a repository from its address. Letter case is kept and percent escapes are decoded. Errors:
- * 400 `Malformed repository URL '…'` for any host but the configured one and for other paths.
- */
+/** Reads owner and name, decoding escapes. Errors: 400 `Malformed repository URL '…'`, also for other hosts. */
 export function parseGithubRepository(git: GitConfig, uri: string): { owner: string; repo: string } {
   const { segments, malformed } = splitUri(git, uri)
   const [owner, repo] = segments
@@ -12,7 +9,7 @@ export function parseGithubRepository(git: GitConfig, uri: string): { owner: str
   return { owner, repo }
 }
 
-/** Does the same for GitLab. The namespace is a single segment; subgroups are not supported. */
+/** Does the same for GitLab; subgroups are not supported. */
 export function parseGitlabProject(git: GitConfig, uri: string): { namespace: string; project: string } {
   const { segments, malformed } = splitUri(git, uri)
   const [namespace, project] = segments
@@ -20,7 +17,7 @@ export function parseGitlabProject(git: GitConfig, uri: string): { namespace: st
   return { namespace, project }
 }
 
-/** Does the same for Azure DevOps, whose addresses look like `host/organization/project/_git/repository`. */
+/** Does the same for Azure DevOps: `host/organization/project/_git/repository`. */
 export function parseAzureRepository(
   git: GitConfig,
   uri: string,
@@ -31,10 +28,7 @@ export function parseAzureRepository(
   return { organization, project, repository }
 }
 
-/**
- * Splits an address into its path segments. Scheme, user, query and fragment are removed, also from the text of the
- * error, because the user may be a token; so are `.git` and slashes at the end.
- */
+/** Splits an address into path segments; credentials, query, fragment and `.git` are removed, also in error texts. */
 function splitUri(git: GitConfig, uri: string): { segments: string[]; malformed: PlatformError } {
   const withoutCredentials = uri
     .trim()
@@ -58,5 +52,5 @@ function decodeSegment(segment: string): string {
   }
 }
 
-/** Reports whether a segment is a name. A dot segment or a slash in it would lead to another path of the provider. */
+/** Reports whether a segment is a name; dot segments and slashes would lead to another path. */
 const isName = (segment: string): boolean => !['', '.', '..'].includes(segment) && !/[/\\]/.test(segment)

@@ -5,17 +5,14 @@ import type { Context } from '../context.ts'
 import { type RoundResult, readRoundResult } from '../rounds/round-result.ts'
 import type { EvidenceRows, RoundRow } from './evidence/evidence.ts'
 
-/** Shorter values of the configuration are not masked, because they may be ordinary words. The same holds in rounds. */
+/** Shortest configured secret that is masked, as in rounds; shorter ones may be ordinary words. */
 const MIN_CONFIGURED_SECRET = 12
 
-/** Masks the secrets of the configuration. */
+/** Creates a masker for the secrets of the configuration. */
 export const createConfiguredMasker = (config: Context['config']): Masker =>
   createMasker(secretsOf(config).filter(({ length }) => length >= MIN_CONFIGURED_SECRET))
 
-/**
- * The rounds of a session in the form that may leave the platform: requests as the conversation keeps them, and no
- * secret of the configuration in what the rounds built.
- */
+/** Masks rounds for use outside the platform: requests as in the conversation, results without configured secrets. */
 export function maskRounds(config: Context['config'], { session, rounds }: EvidenceRows): RoundRow[] {
   const masker = createConfiguredMasker(config)
   return rounds.map((round) => ({
@@ -28,16 +25,13 @@ export function maskRounds(config: Context['config'], { session, rounds }: Evide
 const maskResult = (result: RoundResult, masker: Masker): RoundResult | null =>
   readRoundResult(masker.json(JSON.parse(JSON.stringify(result))))
 
-/**
- * The first request in the form that may leave the platform. When the conversation holds the same request with
- * sensitive values masked, this is the masked text; otherwise it is the text as the user typed it.
- */
+/** Masks the first request: the conversation's masked form if it is there, else the text as typed. */
 export function maskFirstRequest(firstQuery: string, history: readonly Turn[]): string {
   const maskedTurn = history.find(({ user }) => user.includes(MASK) && isMaskedFormOf(user, firstQuery))
   return maskedTurn?.user ?? firstQuery
 }
 
-/** Reports whether `text` becomes `masked` when some parts of it are replaced by the mask. */
+/** Reports whether masking parts of `text` gives `masked`. */
 function isMaskedFormOf(masked: string, text: string): boolean {
   const parts = masked.split(MASK)
   const tail = parts.pop() ?? ''

@@ -10,12 +10,12 @@ import { writeOwnText } from './own-text.ts'
 import { recordOfRounds } from './record-of-rounds.ts'
 import { maskFirstRequest } from './shown-rounds.ts'
 
-/** For a title of which nothing can be seen. */
+/** Replacement of an invisible title. */
 const UNTITLED = 'Platform changes'
 
 type TextContext = Pick<Context, 'config' | 'llm' | 'log'>
 
-/** What a text is written from. `rounds` are masked, oldest first. */
+/** The input of a text; `rounds` are masked, oldest first. */
 interface TextSource {
   uuid: string
   first_query: string
@@ -29,8 +29,7 @@ interface Text {
 }
 
 /**
- * Writes title and summary of a pull request: the small model, or code when the model does not answer within the
- * budget or answers nothing that can be used.
+ * Writes title and summary: by the small model, or by code when the model gives no usable answer within the budget.
  * @param budgetMs milliseconds for the model
  * Errors: those of the model client, and the signal's reason.
  */
@@ -61,17 +60,14 @@ export async function writeText(
 
 class OutOfBudget extends Error {}
 
-/** Null for an error that ends the call: the model cannot be reached, refuses the credentials, or is broken. */
+/** Returns the reason for writing by code; null for an error that ends the call, such as refused credentials. */
 function whyCodeWrites(error: unknown, budget: AbortSignal): string | null {
   if (error instanceof OutOfBudget || budget.aborted) return 'the model did not answer in time'
   const unusable = ['ToolExecutionsExceeded', 'UnhandledInferenceFinishReason']
   return error instanceof PlatformError && unusable.includes(error.code) ? 'the model wrote nothing usable' : null
 }
 
-/**
- * Lets the small model write title (one line of at most 256 characters that refers to nothing) and summary of a pull
- * request. The summary is the model's prose as it came.
- */
+/** Asks the small model for a title (one line, at most 256 characters, no references) and a summary, as it came. */
 export async function writePullRequestText(
   context: TextContext,
   session: Pick<TextSource, 'first_query' | 'history'> & Partial<Pick<TextSource, 'rounds'>>,
@@ -79,7 +75,7 @@ export async function writePullRequestText(
   trace?: RunTrace,
 ): Promise<Text> {
   const { config, llm, log } = context
-  // The history of a session is stored with sensitive values masked, so that nothing is left to hide.
+  // The stored history is already masked.
   const host = { config, llm, log, signal, trace, mask: (text: string) => text, tools: {} }
   const values = {
     firstRequest: maskFirstRequest(session.first_query, session.history),

@@ -4,12 +4,12 @@ import type { ApplyResult } from '../rounds/applies.ts'
 import { type ApplyOutput, type Effect, type EngineError, readApplyOutput } from './apply-output.ts'
 import type { ApplyReport } from './schemas.ts'
 
-/** The report's entry about one effect of one planned change. */
+/** The report's entry about one effect of a planned change. */
 export type Entry = ApplyReport['resource_changes'][number]
 
 type Status = ApplyReport['status']
 
-/** The effects that a planned change consists of, in the order in which the report lists them. */
+/** The effects of a planned change, in the order in which the report lists them. */
 const EFFECTS_OF: Record<PlannedChange['action'], readonly Effect[]> = {
   create: ['created'],
   update: ['updated'],
@@ -27,10 +27,7 @@ const doneText = ({ keeps_old }: PlannedChange, effect: Effect): string =>
 
 const PLANNED: Record<Effect, string> = { created: 'creation', updated: 'change in place', destroyed: 'destruction' }
 
-/**
- * Makes the report of an apply from facts alone: it compares what was planned with what the engine says it did.
- * @param planned changes of the plan that was applied
- */
+/** Creates an apply's report from facts alone: the planned changes and the engine's output. */
 export function applyFacts(result: ApplyResult, planned: readonly PlannedChange[]): ApplyReport {
   if (result.kind === 'unknown') return unknownOutcome(result.reason, planned)
   if (result.kind === 'refused')
@@ -80,7 +77,7 @@ function entriesOf(
   return effectsPlanned(change).map((effect, index, effects): Entry => {
     const isLast = index === effects.length - 1
     if (allDone || done.has(effect)) {
-      // An error may name a resource whose change was completed, for example when a check after it fails.
+      // An error may name a completed resource, for example when a later check fails.
       if (error === null || !isLast)
         return {
           ...identity,
@@ -116,8 +113,8 @@ function entriesOf(
 }
 
 /**
- * The effects that were completed for a planned change. With `create_before_destroy` the old object is destroyed after
- * the new one exists, and the engine then prints its address with ` (deposed object <key>)`.
+ * Returns the completed effects of a planned change. With `create_before_destroy` the old object is destroyed last, and
+ * the engine then prints its address with ` (deposed object <key>)`.
  */
 function effectsOf({ address, action }: PlannedChange, { done }: ApplyOutput): ReadonlySet<Effect> {
   const own = done.get(address) ?? new Set<Effect>()
@@ -138,10 +135,7 @@ function errorOf(change: PlannedChange, planned: readonly PlannedChange[], outpu
   )
 }
 
-/**
- * Reports whether an error that names only a block concerns a planned change. It does when the block has no other
- * planned change, or when the engine began this one.
- */
+/** Reports whether an error that names only a block is about a planned change: its only one, or one that was begun. */
 function isOfBlock(
   change: PlannedChange,
   block: string,
@@ -155,7 +149,7 @@ function isOfBlock(
 
 const isBlockOf = (address: string, block: string) => address === block || address.endsWith(`.${block}`)
 
-/** The errors that no entry shows; they are added to the summary. */
+/** Returns the errors that no entry shows, for the summary. */
 function unplacedErrors({ errors }: ApplyOutput, entries: readonly Entry[]): string[] {
   const placed = new Set(entries.map(({ error_message }) => error_message))
   return errors.filter(({ text }) => !placed.has(text)).map(({ text }) => text.replaceAll(/\s+/g, ' '))
@@ -231,14 +225,14 @@ function unknownOutcome(reason: string, planned: readonly PlannedChange[]): Appl
   }
 }
 
-/** The address without its type: `module.net.aws_vpc.main` becomes `module.net.main`. */
+/** Removes the type from an address: `module.net.aws_vpc.main` becomes `module.net.main`. */
 function nameOf({ address, type }: PlannedChange): string {
   const module = moduleOf(address)
   const local = address.slice(module.length)
   return local.startsWith(`${type}.`) ? module + local.slice(type.length + 1) : address
 }
 
-/** The address that a type and a name from `nameOf` stand for. */
+/** Returns the address of a type and a name from `nameOf`. */
 export function fullAddress(type: string, name: string): string {
   const module = moduleOf(name)
   return `${module}${type}.${name.slice(module.length)}`

@@ -6,20 +6,20 @@ export interface EngineError {
   address: string | null
   /** Type and name of the block that the error names, for example `aws_vpc.main`; null when it names none. */
   block: string | null
-  /** Text of the error without the frame that Terraform draws; at most 2,000 characters and an ellipsis. */
+  /** Error text without Terraform's frame; at most 2,000 characters and an ellipsis. */
   text: string
 }
 
-/** Facts from the output of an apply. OpenTofu and Terraform print the same lines. */
+/** Facts from the output of an apply, which OpenTofu and Terraform print alike. */
 export interface ApplyOutput {
-  /** Effects that were completed, by address. */
+  /** Completed effects, by address. */
   done: Map<string, Set<Effect>>
-  /** Effects that were begun, completed or not, by address. */
+  /** Begun effects, completed or not, by address. */
   begun: Map<string, Set<Effect>>
-  /** Counts in the closing line; null when there is none, as only an apply without errors prints it. */
+  /** Counts in the closing line; null when there is none, because the apply failed. */
   counts: { created: number; updated: number; destroyed: number } | null
   errors: EngineError[]
-  /** True if the engine refused the plan because the state is no longer the one that the plan was made from. */
+  /** True if the engine refused the plan because its state is outdated. */
   isStale: boolean
   /** True if the engine could not lock the state. */
   isLocked: boolean
@@ -27,7 +27,7 @@ export interface ApplyOutput {
 
 const DONE = /^(.+?): (Creation|Modifications|Destruction) complete after \S+/
 const BEGUN = /^(.+?): (Creating|Modifying|Destroying)\.\.\./
-/** OpenTofu also counts what was removed from the state alone. */
+/** The closing line; OpenTofu also counts what was only removed from the state. */
 const CLOSING =
   /^Apply complete! Resources: (?:\d+ imported, )?(\d+) added, (\d+) changed, (\d+) destroyed(?:, \d+ forgotten)?\./
 const EFFECTS: Record<string, Effect> = {
@@ -39,7 +39,7 @@ const EFFECTS: Record<string, Effect> = {
   Destroying: 'destroyed',
 }
 
-/** Reads line by line what the engine printed during an apply. */
+/** Reads the output of an apply line by line. */
 export function readApplyOutput(stdout: string, stderr: string): ApplyOutput {
   const done = new Map<string, Set<Effect>>()
   const begun = new Map<string, Set<Effect>>()
@@ -48,7 +48,7 @@ export function readApplyOutput(stdout: string, stderr: string): ApplyOutput {
     const closing = CLOSING.exec(line)
     if (closing) {
       counts = { created: Number(closing[1]), updated: Number(closing[2]), destroyed: Number(closing[3]) }
-      // The outputs follow. Anybody may have written their text, even lines that look like those of the engine.
+      // Outputs follow; their text is arbitrary and may imitate lines of the engine.
       break
     }
     addEffect(done, DONE.exec(line))

@@ -10,7 +10,7 @@ export interface StoredObject {
   file_size_bytes: number
 }
 
-/** The row of a kind of artifact: its table, the columns that only this kind has, and their values. */
+/** The row of a kind of artifact: table, specific columns and their values. */
 interface KindRow {
   table: string
   columns: Query
@@ -18,9 +18,9 @@ interface KindRow {
 }
 
 /**
- * Inserts the row of a stored object and the row that refers to it, or neither of them.
+ * Inserts the row of a stored object and the row that refers to it, or neither.
  * @returns the id of the latter
- * Errors: `LeaseLost` when another worker has the session by now.
+ * Errors: `LeaseLost` when another worker has claimed the session.
  */
 async function insertKind(sql: Sql, round: ClaimedRound, object: StoredObject, row: KindRow): Promise<number> {
   const rows = await sql<{ id: number }[]>`
@@ -42,10 +42,7 @@ export const insertPlan: Insert<{ targets: readonly string[] }> = (sql, round, p
   })
 }
 
-/**
- * Makes an object the document of a plan. A plan has one: when the object is the document already, and was written
- * again, its size is updated.
- */
+/** Sets the only document of a plan; when the same object was written again, its size is updated. */
 export async function setPlanDocument(
   sql: Sql,
   round: ClaimedRound,
@@ -83,7 +80,7 @@ export const insertComplianceCheck: Insert<{ passed: boolean }> = (sql, round, c
     values: sql`${check.passed}::boolean`,
   })
 
-/** Cuts a file name that is longer than its column of 254 characters. */
+/** Cuts a file name to the 254 characters of its column. */
 export const insertCodeChange: Insert<{ file_name: string }> = (sql, round, change) => {
   const fileName = [...storable(change.file_name)].slice(0, 254).join('')
   return insertKind(sql, round, change, {
@@ -93,7 +90,7 @@ export const insertCodeChange: Insert<{ file_name: string }> = (sql, round, chan
   })
 }
 
-/** `resource_ids` are those that a later import may choose from the preview. */
+/** Inserts a preview; a later import may choose from `resource_ids`. */
 export const insertPreview: Insert<{ counts: Record<string, number>; resource_ids: readonly string[] }> = (
   sql,
   round,
@@ -112,7 +109,7 @@ export const insertEngineOutput: Insert<{ step: string; exit_code: number | null
     values: sql`${output.step}::text, ${output.exit_code}::integer`,
   })
 
-/** Query that inserts the row of a stored object and returns its id; no row when the session is not held any more. */
+/** Returns the query that inserts a stored object's row and returns its id; no row when the lease is lost. */
 const insertedArtifact = (sql: Sql, round: ClaimedRound, object: StoredObject) => sql`
   INSERT INTO artifacts (uri, content_type, file_size_bytes)
   SELECT ${object.uri}, ${object.content_type}, ${object.file_size_bytes}::integer

@@ -15,16 +15,12 @@ import {
 } from './artifact-rows.ts'
 import type { ComplianceReport, ReportDocuments } from './schemas.ts'
 
-/**
- * What storing an artifact needs. There is one function for each kind of artifact; each uploads an object and inserts
- * its rows. Errors: `PlatformError` of the object store, `LeaseLost` when the round belongs to another worker by now.
- */
+/** Dependencies of the store functions, one for each kind. Errors: those of the object store, `LeaseLost`. */
 type Store = Pick<Context, 'storage' | 'sql' | 'log'>
 
 const JSON_TYPE = 'application/json'
 const TEXT_TYPE = 'text/plain'
 
-/** A plan whose text is stored. */
 export interface StoredPlan {
   /** Database key in `engine_plans`. */
   id: number
@@ -32,7 +28,7 @@ export interface StoredPlan {
   uri: string
 }
 
-/** Stores the text of a plan as the engine printed it, also that of a plan that failed. */
+/** Stores the text of a plan, also of a failed one, as the engine printed it. */
 export const storePlanText = (
   context: Store,
   round: ClaimedRound,
@@ -40,11 +36,7 @@ export const storePlanText = (
   signal?: AbortSignal,
 ): Promise<StoredPlan> => storePlanKind(context, round, 'plan', plan.text, plan.targets, signal)
 
-/**
- * Stores the document of a plan as JSON beside its text, under the same name. A document that is stored again takes the
- * place of the earlier one, so that its URL stays the same.
- * @param document JSON text
- */
+/** Stores a plan's document (JSON text) beside its text; storing it again keeps its URL. */
 export async function storePlanDocument(
   context: Store,
   round: ClaimedRound,
@@ -55,11 +47,11 @@ export async function storePlanDocument(
   const uri = plan.uri.replace(/\.txt$/, '.json')
   const options = { content_type: JSON_TYPE, metadata: { type: 'plan' }, signal }
   const size = await context.storage.put(uri, document, options)
-  // The object stays when its row cannot be written: it may be the one of an earlier writing.
+  // The object stays when its row cannot be written, because an earlier write may own it.
   await setPlanDocument(context.sql, round, plan.id, { uri, content_type: JSON_TYPE, file_size_bytes: size })
 }
 
-/** Stores the drift of a plan: its inverted operations as JSON text. */
+/** Stores a plan's drift: its inverted operations as JSON text. */
 export async function storeDrift(
   context: Store,
   round: ClaimedRound,
@@ -82,7 +74,6 @@ async function storePlanKind(
   return { id: await storeArtifact(context, object, insert, signal), uri: object.key }
 }
 
-/** Stores the settled report of a round as JSON. */
 export async function storeReport<Type extends ReportType>(
   context: Store,
   round: ClaimedRound,
@@ -106,10 +97,7 @@ export async function storeComplianceCheck(
   await storeArtifact(context, object, insert, signal)
 }
 
-/**
- * Stores the change of one file.
- * @param change `content` is the whole file when `new_file` is set, else a diff with the whole file as context
- */
+/** Stores the change of one file: the whole text of a `new_file`, else a diff with the whole file as context. */
 export async function storeCodeChange(
   context: Store,
   round: ClaimedRound,
@@ -126,7 +114,7 @@ export async function storeCodeChange(
   await storeArtifact(context, object, insert, signal)
 }
 
-/** Stores the listing of an import preview as JSON. A later import may choose from its unmanaged identifiers. */
+/** Stores the listing of an import preview as JSON; a later import may choose its unmanaged identifiers. */
 export async function storePreview(
   context: Store,
   round: ClaimedRound,
@@ -140,7 +128,7 @@ export async function storePreview(
   await storeArtifact(context, object, insert, signal)
 }
 
-/** Stores the output of an engine job. `text` is masked. `exit_code` is null for a job without a result. */
+/** Stores an engine job's masked output; `exit_code` is null for a job without a result. */
 export async function storeEngineOutput(
   context: Store,
   round: ClaimedRound,
@@ -167,10 +155,7 @@ const jsonObject = (round: ClaimedRound, name: string, document: unknown): Artif
   content_type: JSON_TYPE,
 })
 
-/**
- * Uploads the object first and inserts its rows second, so that no row refers to a missing object. When the insert
- * fails, it tries to delete the object, and throws the error of the insert.
- */
+/** Uploads the object before inserting its rows, so that no row lacks its object; tries to delete it on failure. */
 async function storeArtifact<Row>(
   context: Pick<Context, 'storage' | 'log'>,
   object: ArtifactObject,
@@ -191,14 +176,11 @@ async function storeArtifact<Row>(
   }
 }
 
-/** A name has a new token for each write, so that nothing is overwritten. */
+/** Returns an object key with a new token for each write, so that nothing is overwritten. */
 const keyOf = (round: ClaimedRound, name: string): string => `sessions/${round.session.uuid}/rounds/${round.id}/${name}`
 
-/** 8 random hex characters. */
+/** Returns 8 random hex characters. */
 const token = () => toHex(crypto.getRandomValues(new Uint8Array(4)))
 
-/**
- * A path as the last part of an object key: every run of other characters than letters, digits, `.`, `_` and `-`
- * becomes `_`. It has at most 100 characters and is never empty.
- */
+/** Returns a path as an object key segment of 1 to 100 characters; `_` replaces runs of invalid characters. */
 export const safeName = (path: string) => path.replaceAll(/[^A-Za-z0-9._-]+/g, '_').slice(0, 100) || 'file'

@@ -1,7 +1,7 @@
 import { cutMiddle } from '../base/text.ts'
 import type { RoundResult } from '../rounds/round-result.ts'
 
-/** Titles of the report entries that code makes of what the round knows besides its plan. */
+/** Titles of the report entries that code creates from facts beside the plan. */
 const TITLES = {
   assumptions: 'Assumptions',
   drift: 'Changes of others taken over',
@@ -10,11 +10,11 @@ const TITLES = {
 
 const MAX_CHARS = 4_000
 
-/** Reports whether an entry is one of these, so that the model's own entry of that title is dropped. */
+/** Reports whether code creates the entries of this title, which replace the model's. */
 export const isBackgroundTitle = (title: string): boolean =>
   Object.values(TITLES).some((known) => known.toLowerCase() === title.trim().toLowerCase())
 
-/** The entries, with one line `- …` for each item; a part without items has none. */
+/** Returns the entries, one line `- …` for each item; parts without items have none. */
 export function backgroundPoints(
   result: Pick<RoundResult, keyof typeof TITLES>,
 ): { title: string; description: string }[] {

@@ -2,10 +2,7 @@ import type { Severity } from '../base/vocabulary.ts'
 import type { CodeFindings } from '../rules/rule.ts'
 import type { ComplianceFindings, ComplianceReport } from './schemas.ts'
 
-/**
- * Adds the verdict to findings. Code computes it and no model decides it: one finding of severity `error` or `critical`
- * fails the check.
- */
+/** Adds the verdict: one finding of severity `error` or `critical` fails the check; the model has no say. */
 export function complianceVerdict(findings: ComplianceFindings): ComplianceReport {
   const passed = !findings.violations.some(
     (violation) => violation.severity === 'error' || violation.severity === 'critical',
@@ -13,10 +10,7 @@ export function complianceVerdict(findings: ComplianceFindings): ComplianceRepor
   return { passed, ...findings }
 }
 
-/**
- * Merges the findings of the rules with those of the model, the former first. The summary begins with what the rules
- * found; when they found nothing, the model's summary stands alone, unless it is blank.
- */
+/** Merges findings and summaries, the rules' first; the model's summary stands alone when the rules found nothing. */
 export function mergeFindings(code: CodeFindings, model: ComplianceFindings): ComplianceFindings {
   const modelSummary = model.summary.trim()
   return {
@@ -29,7 +23,7 @@ export function mergeFindings(code: CodeFindings, model: ComplianceFindings): Co
   }
 }
 
-/** The result that a round without a compliance check goes on with. It is not stored. */
+/** Returns the result of a round without a compliance check, which is not stored. */
 export const emptyCompliance = (): ComplianceReport => ({
   passed: true,
   violations: [],
@@ -40,10 +34,7 @@ export const emptyCompliance = (): ComplianceReport => ({
 const ORDER: readonly Severity[] = ['critical', 'error', 'warning', 'info']
 const MAX_NAMED = 5
 
-/**
- * Summarises what the rules found in one or two sentences, for example `Code checked 61 rules: 1 critical, 2 warnings.
- * Blocking: aws.network.open-all-ports.`
- */
+/** Summarises the findings: `Code checked 61 rules: 1 critical, 2 warnings. Blocking: aws.network.open-all-ports.` */
 function summariseRules({ checked_rules, findings }: CodeFindings): string {
   const checked = `Code checked ${checked_rules.length} ${checked_rules.length === 1 ? 'rule' : 'rules'}`
   if (findings.length === 0) return `${checked}: no findings.`

@@ -1,28 +1,25 @@
 import * as v from 'valibot'
 
-// The kinds of fields in documents that a model writes. They accept what is unambiguous, such as a number sent as text,
-// a list that is null or another letter case, and refuse the rest, so that the model can try again.
+// Field kinds of documents that a model writes. They accept unambiguous variants, such as a number as text, a null list
+// or another letter case, and refuse the rest, so that the model tries again.
 
-/** Text; absent and null become the empty string. */
+/** Accepts text; absent and null become the empty string. */
 export const text = () => v.optional(v.pipe(v.nullable(v.string()), v.transform(emptyWhenNull), v.string()), '')
 const emptyWhenNull = (value: string | null) => value ?? ''
 
-/** Text that has to be present, with at least one character that is not a blank. */
+/** Requires text with at least one character that is not a blank. */
 export const requiredText = () => v.pipe(v.string(), v.check(hasText, 'must not be blank'))
 const hasText = (value: string) => value.trim() !== ''
 
-/** Text or null; absent becomes null. */
+/** Accepts text or null; absent becomes null. */
 export const textOrNull = () => v.optional(v.nullable(v.string()), null)
 
-/**
- * A list; absent and null become the empty list. The items are validated a second time at the end of the pipe, because
- * the JSON schema describes the pipe's output. That is harmless: every field here leaves its own output unchanged.
- */
+/** Accepts a list; absent and null become empty. Validates items twice: the JSON schema describes the pipe's output. */
 export const list = <Item extends v.GenericSchema>(item: Item) =>
   v.optional(v.pipe(v.nullable(v.array(item)), v.transform(emptyListWhenNull<v.InferOutput<Item>>), v.array(item)), [])
 const emptyListWhenNull = <Item>(value: Item[] | null): Item[] => value ?? []
 
-/** One of the values, in any letter case and with blanks or hyphens in place of underscores. */
+/** Accepts one of the values, in any letter case, with blanks or hyphens for underscores. */
 export const choice = <const Values extends readonly string[]>(values: Values) =>
   v.pipe(v.string(), v.transform(canonical(values)), v.picklist(values))
 const canonical = (values: readonly string[]) => {
@@ -35,15 +32,15 @@ const canonical = (values: readonly string[]) => {
   return (value: string): string => byFolded.get(fold(value)) ?? value
 }
 
-/** A count: an integer that is not negative; absent and null become 0. */
+/** Accepts a non-negative integer; absent and null become 0. */
 export const count = () => v.optional(v.pipe(numeric(), v.integer(), v.minValue(0)), 0)
 
-/** An amount of money: a finite number; absent and null become 0. */
+/** Accepts a finite amount of money; absent and null become 0. */
 export const amount = () => v.optional(v.pipe(numeric(), v.finite()), 0)
 
 const numeric = () => v.pipe(v.union([v.number(), v.string(), v.null()]), v.transform(toNumber), v.number())
 
-/** Reads `"$1,234.50"` as 1234.5. Text with anything else in it stays text and is refused by the next step. */
+/** Reads `"$1,234.50"` as 1234.5; other text stays text, which the next step refuses. */
 function toNumber(value: number | string | null): number | string {
   if (value === null) return 0
   if (typeof value === 'number') return value
@@ -51,7 +48,7 @@ function toNumber(value: number | string | null): number | string {
   return /^[+-]?\d+(\.\d+)?$/.test(bare) ? Number(bare) : value
 }
 
-/** Currency code of three capital letters; absent, null and blank become `USD`. */
+/** Accepts a currency code of three capital letters; absent, null and blank become `USD`. */
 export const currency = () =>
   v.optional(
     v.pipe(

@@ -3,7 +3,7 @@ import { type ReportType, SEVERITIES } from '../base/vocabulary.ts'
 import { REPORT_ACTIONS } from '../plan/actions.ts'
 import { amount, choice, count, currency, list, requiredText, text, textOrNull } from './fields.ts'
 
-/** Report of a generate round as it is stored. Browser clients read its keys, like those below. */
+/** Stored report of a generate round; browser clients read its keys, and those of the reports below. */
 export const generateReport = v.object({
   summary: v.object({ create: count(), update: count(), delete: count(), recreate: count() }),
   detailed_changes: list(
@@ -117,7 +117,7 @@ export type GenerateReport = v.InferOutput<typeof generateReport>
 export type DriftReport = v.InferOutput<typeof driftReport>
 export type ApplyReport = v.InferOutput<typeof applyReport>
 export type ImportReport = v.InferOutput<typeof importReport>
-/** Findings of the auditing model. The verdict is not part of it, because code computes that. */
+/** Findings of the auditing model; the verdict is computed by code. */
 export type ComplianceFindings = v.InferOutput<typeof complianceFindings>
 export type ComplianceReport = ComplianceFindings & { passed: boolean }
 

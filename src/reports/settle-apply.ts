@@ -5,9 +5,9 @@ import { type ApplyReport, reportSchemas } from './schemas.ts'
 import { reportGenerationError } from './settle-generate.ts'
 
 /**
- * Settles the report that is stored: results, counts and status come from the facts, the prose comes from the model.
- * When the model's counts or status differ from the facts, the summary begins with that of the facts.
- * @param narration the report as the model wrote it; null when it wrote none
+ * Settles the stored report: results, counts and status come from facts, the prose from the model. When the model's
+ * counts or status differ, the summary begins with the facts.
+ * @param narration the model's report; null when it wrote none
  * Errors: `ReportGenerationError` `report 'apply' generation error.`
  */
 export function settleApplyReport(narration: ApplyReport | null, facts: ApplyReport, masker: Masker): ApplyReport {
@@ -36,10 +36,7 @@ function narrateFacts(narration: ApplyReport, facts: ApplyReport): ApplyReport {
   }
 }
 
-/**
- * The model's words about an entry; empty when it wrote none. A model names a resource by its address, by type and
- * name, or by its name alone.
- */
+/** Returns the model's words about an entry, found by address, type and name, or name; empty when there are none. */
 function narratedDetails(narration: ApplyReport, { resource_type, resource_name, action }: Entry): string {
   const names = [`${resource_type}.${resource_name}`, resource_name, fullAddress(resource_type, resource_name)]
   const match = narration.resource_changes.find(

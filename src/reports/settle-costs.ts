@@ -3,15 +3,14 @@ import type { GenerateReport } from './schemas.ts'
 type Costs = GenerateReport['estimated_costs']
 type Row = Costs['breakdown'][number]
 
-/** Amounts that differ by less are the same, because models round. */
+/** Smallest significant difference of amounts, because models round. */
 const SAME = 0.005
 const toCents = (value: number) => Math.round(value * 100) / 100
 
 /**
- * Settles the costs of a report: the total is the sum of the fixed amounts of its rows, whatever the model added up. An
- * amount in a row whose price depends on use, or that costs nothing, moves into the row's notes, so that the total is
- * also the sum of all rows. What was corrected, and amounts in another currency, are told in the introduction. A total
- * without any row is kept, since there is nothing to add up, and is called so.
+ * Settles the costs of a report. The total becomes the sum of the rows' fixed amounts; amounts of usage-priced or free
+ * rows move to their notes. The introduction states corrections and amounts in other currencies. A total without rows
+ * is kept and labelled so.
  */
 export function settleCosts(costs: Costs): Costs {
   const { currency, total_fixed_monthly_cost: told, breakdown } = costs
@@ -45,7 +44,7 @@ const SIGNS: Record<string, string> = { '€': 'EUR', '£': 'GBP', '¥': 'JPY' }
 const CODES = 'USD|EUR|GBP|JPY|CHF|CAD|AUD|INR|BRL|CNY|SEK|NOK|DKK|PLN'
 const AMOUNT = new RegExp(`([€£¥])\\s?\\d|\\d\\s?([€£¥])|\\b(${CODES})\\s?\\d|\\d\\s?(${CODES})\\b`, 'g')
 
-/** Currencies of amounts in the notes that are not the one of the report, each once. */
+/** Returns the distinct currencies of amounts in notes, except the report's own. */
 function foreignCurrencies(rows: readonly Row[], currency: string): string[] {
   const named = rows.flatMap(({ notes }) =>
     [...notes.matchAll(AMOUNT)].map(([, before, after, code, codeAfter]) => {

@@ -6,21 +6,21 @@ import { type BeyondTargets, describeBeyondTargets } from '../plan/targets/targe
 import { type DriftReport, reportSchemas } from './schemas.ts'
 import { reportGenerationError } from './settle-generate.ts'
 
-/** Facts of a drift round. All operations are masked. */
+/** Facts of a drift round; all operations are masked. */
 export interface DriftFacts {
-  /** Every address that differed at some time in the round, as it was when it was first read. */
+  /** Every address that differed during the round, as first read. */
   detected: readonly DriftOperation[]
-  /** Differences of the last reading that no exception rule covers. */
+  /** Last differences that no exception rule covers. */
   remaining: readonly DriftOperation[]
-  /** Differences of the last reading that an exception rule covers. */
+  /** Last differences that an exception rule covers. */
   excepted: readonly DriftOperation[]
   /** Remarks of the exception filter about the rules. */
   notes: readonly string[]
-  /** Reason why drift could not be read, at the beginning or at the end of the round; null when it could. */
+  /** Reason why drift could not be read at the beginning or end; null when it could. */
   failure: string | null
   /** Files that the round's commits changed. */
   changedFiles: readonly string[]
-  /** What a plan of the whole root shows outside the targets; null when the round has no targets or no changes. */
+  /** Whole-root changes outside the targets; null for a round without targets or changes. */
   beyond: BeyondTargets | null
 }
 
@@ -34,9 +34,9 @@ const UNREADABLE = 'The drift could not be read.'
 const MAX_TEXT = 4_000
 
 /**
- * Settles the report that is stored: status, addresses and differences come from the plans and commits of the round,
- * the prose comes from the model. Entries about other addresses are left out, missing ones are added.
- * @param narration the report as the model wrote it
+ * Settles the stored report: status, addresses and differences come from plans and commits, the prose from the model.
+ * Entries about other addresses are removed, missing ones added.
+ * @param narration the model's report
  * Errors: `ReportGenerationError` `report 'drift' generation error.`
  */
 export function settleDriftReport(narration: DriftReport, facts: DriftFacts, masker: Masker): DriftReport {
@@ -57,10 +57,7 @@ export function settleDriftReport(narration: DriftReport, facts: DriftFacts, mas
   return parsed.output
 }
 
-/**
- * Returns what no longer differs. Without a commit of the round nothing counts, since then it did not remediate
- * anything.
- */
+/** Returns what no longer differs; nothing without a commit of the round, which then remediated nothing. */
 function remediatedOperations({ detected, remaining, excepted, changedFiles }: DriftFacts): DriftOperation[] {
   if (changedFiles.length === 0) return []
   const left = new Set([...remaining, ...excepted].map(({ address }) => address))
@@ -113,7 +110,7 @@ function whitelistedEntry(narration: DriftReport, operation: DriftOperation, not
   }
 }
 
-/** Begins with the counts. The model's summary follows when it describes the same status. */
+/** Starts the summary with the counts; the model's summary follows if it states the same status. */
 function summaryOf(
   narration: DriftReport,
   facts: DriftFacts,
@@ -142,10 +139,7 @@ const shorten = (text: string) => (text.length > MAX_TEXT ? `${[...text].slice(0
 
 type Change = DriftReport['remediated_resources'][number]['changes'][number]
 
-/**
- * The model's entries about an address, with or without backticks; those about the exact address win over those without
- * its indexes.
- */
+/** Returns the model's entries about an address, with or without backticks, preferably with its indexes. */
 function entriesAbout<Entry extends { resource_address: string }>(entries: readonly Entry[], address: string): Entry[] {
   const entriesFor = (form: string) => entries.filter((entry) => stripBackticks(entry.resource_address) === form)
   const exact = entriesFor(address)
@@ -163,8 +157,8 @@ const describeChange = ({ attribute, text }: DriftFact): Change => ({
 const DIFFERS = 'Code and infrastructure differ here. This was a preview, so nothing was changed.'
 
 /**
- * Settles the report of a drift preview. Its lists are those of a drift round in which nothing was remediated; its
- * status says whether drift could be read, since a preview that finds drift has done what it was asked for.
+ * Settles the report of a drift preview, like a drift round that remediated nothing. The status states whether drift
+ * could be read: a preview that finds drift has succeeded.
  * @param seen all operations are masked
  * Errors: `ReportGenerationError` `report 'drift' generation error.`
  */

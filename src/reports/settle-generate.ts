@@ -18,21 +18,21 @@ type Entry = GenerateReport['detailed_changes'][number]
 type Banner = GenerateReport['potential_impact']['banner']
 type Point = GenerateReport['potential_impact']['bullet_points'][number]
 
-/** What the report says besides the model's prose and the plan. */
+/** Facts for the report beside the model's prose and the plan. */
 export interface KnownBesides {
-  /** Null for a plan of the whole root, since nothing can lie outside of that. */
+  /** Changes outside the targets; null for a plan of the whole root. */
   beyond?: BeyondTargets | null
-  /** Results of the statements made from the request; without any the report does not mention the check. */
+  /** Results of the request's statements; without any the report omits the check. */
   checked?: readonly StatementResult[]
-  /** What the round built: its assumptions, the changes of others in it, and remarks. */
+  /** Results of the round: assumptions, other people's changes in it, and remarks. */
   result?: RoundResult
 }
 
 /**
- * Settles the report that is stored. From code come the counts, the list of changes, the lowest impact level, the total
- * of the costs, the changes outside the targets, the check against the request and what the round knows besides; the
- * prose comes from the model. Entries about what the plan does not change are left out, missing ones are added.
- * @param narration the report as the model wrote it
+ * Settles the stored report. Code provides counts, changes, the lowest impact level, the total of the costs, changes
+ * outside the targets, the check against the request and facts of the round; the model provides the prose. Entries
+ * about unchanged resources are removed, missing ones added.
+ * @param narration the model's report
  * Errors: `ReportGenerationError` `report 'generate' generation error.`
  */
 export function settleGenerateReport(
@@ -81,10 +81,7 @@ function settleChanges(narrated: readonly Entry[], changes: readonly PlannedChan
   })
 }
 
-/**
- * Finds the model's entry about an address. A model names a resource by its full address, without indexes, by type and
- * name, or by its name alone.
- */
+/** Finds the model's entry by full address, address without indexes, type and name, or name. */
 function findEntry(narrated: readonly Entry[], address: string): Entry | undefined {
   const resource = withoutIndexes(address)
   const local = resource.replace(/^(module\.[^.]+\.)+/, '')
@@ -96,7 +93,7 @@ function findEntry(narrated: readonly Entry[], address: string): Entry | undefin
   return undefined
 }
 
-/** Replaces what the model says about that which code knows: the check, the changes outside the targets, the rest. */
+/** Replaces the model's entries about facts that code provides. */
 function settlePoints(
   narrated: readonly Point[],
   { beyond = null, checked = [], result = emptyResult() }: KnownBesides,

@@ -8,11 +8,11 @@ import { reportGenerationError } from './settle-generate.ts'
 /** Facts of an import round. */
 export interface ImportFacts {
   imported: readonly Pair[]
-  /** Selected, but not imported. The address is empty when none was proposed. */
+  /** Selected, but not imported; the address is empty when none was proposed. */
   failed: readonly Failure[]
   excluded: readonly Excluded[]
   state_alignment: string
-  /** Recommendations of code; they are listed before those of the model. */
+  /** Code's recommendations, listed before those of the model. */
   recommendations: readonly string[]
   /** Reason why nothing was selected; null when something was. */
   nothing: string | null
@@ -21,9 +21,9 @@ export interface ImportFacts {
 type Entry = ImportReport['imported_resources'][number]
 
 /**
- * Settles the report that is stored: counts, status, results, exclusions and alignment come from the facts, the prose
- * comes from the model. What the model says about other identifiers is left out.
- * @param narration the report as the model wrote it
+ * Settles the stored report: counts, status, results, exclusions and alignment come from facts, the prose from the
+ * model. The model's words about other identifiers are removed.
+ * @param narration the model's report
  * Errors: `ReportGenerationError` `report 'import' generation error.`
  */
 export function settleImportReport(narration: ImportReport, facts: ImportFacts, masker: Masker): ImportReport {
@@ -45,7 +45,7 @@ export function settleImportReport(narration: ImportReport, facts: ImportFacts, 
   return parsed.output
 }
 
-/** When nothing was to be imported, the round succeeded. */
+/** Returns the status; a round without anything to import succeeded. */
 function statusOf({ imported, failed }: ImportFacts): ImportReport['status'] {
   if (failed.length === 0) return 'Succeeded'
   return imported.length === 0 ? 'Failed' : 'Partial'

@@ -7,10 +7,9 @@ import { type GitContext, type HostResolver, isConfiguredHost } from './remote.t
 const RESOLVE_TIMEOUT_MS = 5_000
 
 /**
- * Looks up the addresses of a repository host and checks that they may be contacted. Hosts in `git.allow_private_hosts`
- * and the configured self-hosted server may have any address, all others only public ones. The caller must connect to
- * these addresses alone: whoever controls the name can make the next look-up answer differently. Errors: plain ones,
- * when one address of the host is not public or when the look-up fails or takes more than 5 s.
+ * Looks up a repository host and checks that its addresses may be contacted: any for hosts in `git.allow_private_hosts`
+ * and the configured server, else only public ones. The caller must connect only to these addresses, because the next
+ * look-up may differ. Errors: plain ones, when one address is not public or the look-up fails or takes more than 5 s.
  */
 export async function resolveAllowedAddresses(
   git: GitConfig,
@@ -44,10 +43,7 @@ async function resolveInTime(resolver: HostResolver, host: string, signal?: Abor
   }
 }
 
-/**
- * Reports whether an IP address, given as text, can be reached by everybody on the internet. An IPv6 address that holds
- * an IPv4 address (mapped, NAT64, 6to4) is judged by the latter. A text that is no address is not public.
- */
+/** Reports whether an IP address is public. Embedded IPv4 addresses (mapped, NAT64, 6to4) decide for IPv6. */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.IPv4.isValidFourPartDecimal(text) && !ipaddr.IPv6.isValid(text)) return false
   const address = ipaddr.parse(text)
@@ -57,7 +53,7 @@ export function isPublicAddress(text: string): boolean {
   return address.range() === 'unicast' && !isCompatible(address.toByteArray())
 }
 
-/** IPv6 prefixes behind which an IPv4 address stands, and the byte where it begins (RFC 4291, 6052, 8215, 3056). */
+/** IPv6 prefixes with an embedded IPv4 address, and the byte where it begins (RFC 4291, 6052, 8215, 3056). */
 const EMBEDDINGS: readonly { prefix: number[]; at: number }[] = [
   { prefix: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff], at: 12 },
   { prefix: [0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0], at: 12 },
@@ -71,15 +67,12 @@ function embeddedIpv4(bytes: number[]): string | null {
   return null
 }
 
-/**
- * Reports whether the address has the form `::a.b.c.d`. RFC 4291 has withdrawn it, so no host on the internet has one.
- */
+/** Reports whether the address has the form `::a.b.c.d`, withdrawn by RFC 4291 and unused on the internet. */
 const isCompatible = (bytes: number[]): boolean => bytes.slice(0, 12).every((byte) => byte === 0)
 
 /**
- * Makes the `fetch` for one exchange with a repository host. The addresses of the host are looked up and checked here,
- * and connections go to these addresses alone. Otherwise a host could have a public address while it is checked and a
- * private one a moment later. A context without `pinnedFetch` has only the host's certificate against that. Errors:
+ * Creates the `fetch` for one exchange with a repository host, limited to the addresses that were checked; a host could
+ * otherwise turn private after the check. Without `pinnedFetch` only the host's certificate prevents that. Errors:
  * those of `resolveAllowedAddresses`.
  */
 export async function createCheckedFetch(context: GitContext, url: URL, signal?: AbortSignal): Promise<Fetch> {

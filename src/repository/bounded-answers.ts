@@ -1,20 +1,14 @@
 import type { Slices } from '../base/slices.ts'
 import { notGit, readPackets } from './packets.ts'
 
-/**
- * What isomorphic-git gets to see of an answer. It reads all lines in one piece, and looks for references with a
- * pattern whose time grows with the square of a line, so both are bounded. HEAD stands in the first line.
- */
+/** Line limit for isomorphic-git, which searches references in quadratic time; HEAD is in the first line. */
 const MAX_LINES = 64
 const MAX_LINE_BYTES = 4_096
 const FLUSH = Uint8Array.of(0x30, 0x30, 0x30, 0x30)
-/** Packets between two looks at the clock. */
+/** Packets between two checks of the clock. */
 const BATCH = 1_024
 
-/**
- * The first lines of a list of references or capabilities, with an end of their own. Errors: plain ones for an answer
- * that is no git, or has a line of more than 4 KiB among the first 64.
- */
+/** Returns the first lines of a list of references, terminated. Errors: plain ones for no git, or lines over 4 KiB. */
 export function takeFirstLines(answer: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   let [lines, length] = [0, 0]
   for (const { kind, start, end } of readPackets(answer)) {
@@ -32,9 +26,9 @@ function checkLine(start: number, end: number): void {
 const [PACK_BAND, PROGRESS_BAND, ERROR_BAND] = [1, 2, 3]
 
 /**
- * Parts the pack of an answer from the lines before it, about shallow commits and what both sides have. The pack is put
- * together at the beginning of the answer's own bytes, so that no second copy is held. Errors: plain ones for an answer
- * that is no git and for a server that refuses; the reason of the slices' signal.
+ * Separates the pack of an answer from the lines before it. The pack is assembled in the answer's own bytes, to avoid a
+ * second copy. Errors: plain ones for an answer that is not git's and for a server that refuses; the reason of the
+ * slices' signal.
  */
 export async function partAnswer(answer: Uint8Array<ArrayBuffer>, slices: Slices) {
   const lines: Uint8Array<ArrayBuffer>[] = []

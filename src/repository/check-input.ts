@@ -1,4 +1,4 @@
-/** Result of a check of the text alone. `text` is the message for the caller and never repeats the input. */
+/** Result of checking the text alone; `text` is the caller's message and never repeats the input. */
 export type UriCheck = { ok: true; uri: string } | { ok: false; text: string }
 
 const NOT_HTTPS = 'repo_uri must be an https:// URL with a host.'
@@ -7,9 +7,9 @@ const HOLDS_SECRET =
   'user@host prefix is fine).'
 
 /**
- * Checks the text of a repository address, without contacting the host. The raw text is looked at before it is parsed,
- * because the URL parser repairs much of what must be refused (`https:host`, blanks, backslashes, an empty password).
- * The answer is the address as the user gave it, without blanks at its ends.
+ * Checks the text of a repository address without contacting the host, and returns it trimmed. The raw text is checked
+ * before parsing, because the URL parser repairs input that must be refused (`https:host`, blanks, backslashes, an
+ * empty password).
  */
 export function checkRepositoryUri(value: string): UriCheck {
   const uri = value.trim()
@@ -23,9 +23,7 @@ export function checkRepositoryUri(value: string): UriCheck {
   return { ok: true, uri }
 }
 
-/**
- * Reports whether a text holds blanks, control characters or backslashes, which the URL parser would drop or rewrite.
- */
+/** Reports whether a text has blanks, control characters or backslashes, which the URL parser would change. */
 function hasForbiddenCharacter(text: string): boolean {
   for (const character of text) {
     const code = character.codePointAt(0) ?? 0
@@ -34,16 +32,13 @@ function hasForbiddenCharacter(text: string): boolean {
   return false
 }
 
-/** Result of the check of `iac_path`. A null path stands for the root of the repository. */
+/** Result of checking `iac_path`; a null path means the root of the repository. */
 export type PathCheck = { ok: true; path: string | null } | { ok: false; text: string }
 
 const NOT_RELATIVE = "iac_path must be a repo-relative path (not absolute) and must not contain '..' segments"
 const FORBIDDEN_CHARACTER = 'iac_path must not contain backslashes or control characters'
 
-/**
- * Checks the text of the path of the engine root inside a repository. Whether the directory exists can be checked only
- * after the clone.
- */
+/** Checks the text of an engine root's path; only a clone can show if the directory exists. */
 export function checkIacPath(value: string | null | undefined): PathCheck {
   if (value === null || value === undefined || value === '') return { ok: true, path: null }
   if (Array.from(value).some(isForbidden)) return { ok: false, text: FORBIDDEN_CHARACTER }

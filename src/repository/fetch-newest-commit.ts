@@ -8,16 +8,15 @@ import { type PackObjects, readPack } from './pack/read-pack.ts'
 import { type GitContext, remoteUrl } from './remote.ts'
 
 const MAX_PACK_BYTES = 48 * 1024 * 1024
-/** All files of the repository together: the pack, and little for configuration and references. */
+/** Limit of all repository files: the pack, and little for configuration and references. */
 const MAX_REPOSITORY_BYTES = MAX_PACK_BYTES + 1024 * 1024
 const GITDIR = '/repository'
-/** Where the pack waits to be read. The library looks for packs in another directory. */
+/** Location of the unread pack, outside the directory where the library looks for packs. */
 const INCOMING_PACK = `${GITDIR}/incoming.pack`
 
 /**
- * Fetches the newest commit of the default branch without its history, and without the contents of files if the
- * server can leave them out. The library speaks with the server and keeps the repository; the pack is read here, where
- * sizes are compared with limits first and other requests get their turn.
+ * Fetches the newest commit of the default branch without history, and without file contents if the server supports it.
+ * The library handles the protocol; the pack is read here, with limits and pauses for other requests.
  * @returns the hash of the commit, and the objects for `listFiles`
  * Errors: `Errors.HttpError` of the library; plain ones when the server refuses or its answer cannot be read.
  */

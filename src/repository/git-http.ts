@@ -5,25 +5,25 @@ import { partAnswer, takeFirstLines } from './bounded-answers.ts'
 import { packetLine, readPackets } from './packets.ts'
 
 export interface GitHttpOptions {
-  /** For each request, from the connection to the end of the answer. */
+  /** Limit of each request, from connection to the end of the answer. */
   timeoutMs: number
   /** Largest answer body. */
   maxBytes: number
   signal?: AbortSignal
   /**
-   * Gets the pack of a fetch, which the library then does not see: it would inflate the objects before it looks at
-   * their sizes, and could not be interrupted. The contents of files are left out if the server can do that.
+   * Receiver of a fetched pack, which the library then skips: it would inflate objects before checking sizes, and could
+   * not be interrupted. File contents are left out if the server supports it.
    */
   withPack?: { take: (pack: Uint8Array) => Promise<void>; slices: Slices }
 }
 
-/** What errors of the library quote of an answer is not used, so it gets little of it. */
+/** Limit of error bodies, which library errors quote without any use here. */
 const MAX_ERROR_BYTES = 1_024
 
 /**
- * The HTTP client for isomorphic-git, on top of the injected fetch. Redirects are not followed but answered to the
- * caller as they are, so that no request, with its credentials, goes to another host. What the library gets to see of
- * an answer is bounded. Errors: `OutboundError`; plain ones for an answer that is no git.
+ * Creates the HTTP client for isomorphic-git on top of the injected fetch. Redirects are returned, not followed, so
+ * that credentials stay with the host; answers are bounded. Errors: `OutboundError`; plain ones for an answer that is
+ * not git's.
  */
 export function createGitHttp(fetch: Fetch, options: GitHttpOptions): HttpClient {
   let canFilter = false
@@ -72,9 +72,7 @@ async function* toAsyncIterable(bytes: Uint8Array): AsyncIterableIterator<Uint8A
   yield bytes
 }
 
-/**
- * Reports whether the server can filter objects. Its capabilities stand behind the first reference, after a NUL byte.
- */
+/** Reports whether the server can filter objects; its capabilities follow the first reference and a NUL byte. */
 function advertisesFilter(advertisement: Uint8Array): boolean {
   const start = advertisement.indexOf(0)
   if (start < 0) return false
@@ -83,9 +81,8 @@ function advertisesFilter(advertisement: Uint8Array): boolean {
 }
 
 /**
- * Turns a fetch request into one without the contents of files, which isomorphic-git cannot ask for itself. In protocol
- * version 1 the capability `filter` belongs to the first `want` line, and the filter itself stands before the flush
- * packet that ends the wants.
+ * Adds to a fetch request the filter of file contents, which isomorphic-git does not support. In protocol version 1 the
+ * capability `filter` belongs to the first `want` line, the filter before the flush packet after the wants.
  */
 function addBlobFilter(request: Uint8Array): Uint8Array<ArrayBuffer> {
   const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes)

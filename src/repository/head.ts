@@ -6,16 +6,13 @@ import { type GitContext, isConfiguredHost, loggableUri, remoteUrl } from './rem
 
 const MAX_BYTES = 32 * 1024 * 1024
 
-/** The commit and branch that a remote's HEAD points at. `branch` is null when the server does not name it. */
+/** Commit and branch of a remote's HEAD; `branch` is null when the server does not name it. */
 interface RemoteHead {
   commit: string
   branch: string | null
 }
 
-/**
- * Asks a remote for its HEAD over HTTPS. Only the configured host gets the platform's credentials. Answers null for a
- * repository without commits. Errors: plain ones, which are for the log only.
- */
+/** Reads a remote's HEAD, null without commits; only the configured host gets credentials. Errors: for the log only. */
 async function readRemoteHead(
   context: GitContext,
   uri: string,
@@ -43,7 +40,7 @@ async function listRefs(
   })
 }
 
-/** Options that make isomorphic-git answer a 401 with the platform's credentials; none for any other host. */
+/** Returns options with which isomorphic-git answers a 401 with credentials; none for other hosts. */
 export function credentials(context: GitContext, url: URL) {
   const { git } = context.config
   if (!isConfiguredHost(git, url) || !git.user || !git.token) return {}
@@ -54,13 +51,13 @@ const LIST_TIMEOUT_MS = 20_000
 
 /**
  * Throws when a repository cannot be read, is empty or has an address that is not public. Errors: 400, with the same
- * text for all of these, so that callers cannot explore a private network with it. The reason is in the log only.
+ * text for all of these, so that callers cannot explore a private network. Only the log has the reason.
  */
 export async function assertReachable(context: GitContext, uri: string, signal?: AbortSignal): Promise<void> {
   await readReachableHead(context, uri, signal)
 }
 
-/** Does the same as `assertReachable` and answers what HEAD points at. */
+/** Does the same as `assertReachable` and returns HEAD. */
 export async function readReachableHead(context: GitContext, uri: string, signal?: AbortSignal): Promise<RemoteHead> {
   const head = await readRemoteHead(context, uri, { timeoutMs: LIST_TIMEOUT_MS, signal }).catch((error: unknown) =>
     refuseRepository(context, uri, error),
@@ -73,10 +70,7 @@ function refuseRepository(context: GitContext, uri: string, error: unknown): nev
   throw error instanceof PlatformError ? error : repositoryUnreachable(error)
 }
 
-/**
- * Reads the name of the branch that a remote's HEAD points at. Errors: 502 when the remote cannot be read, 500 when it
- * names no branch.
- */
+/** Reads the branch of a remote's HEAD. Errors: 502 when it cannot be read, 500 when it names no branch. */
 export async function readDefaultBranch(context: GitContext, uri: string, signal?: AbortSignal): Promise<string> {
   const head = await readRemoteHead(context, uri, { timeoutMs: LIST_TIMEOUT_MS, signal }).catch((error: unknown) => {
     context.log.warn('default branch is not known', { repository: loggableUri(uri), reason: error })
@@ -86,10 +80,7 @@ export async function readDefaultBranch(context: GitContext, uri: string, signal
   return head.branch
 }
 
-/**
- * Reads the commit that a branch of a remote is at; null when the remote has no such branch. Errors: plain ones, which
- * are for the log only.
- */
+/** Reads the commit of a remote's branch; null when there is no such branch. Errors: plain, for the log only. */
 export async function readBranchHead(
   context: GitContext,
   uri: string,

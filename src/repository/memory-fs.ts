@@ -1,20 +1,19 @@
 import LightningFS from '@isomorphic-git/lightning-fs'
 
-/** A file or directory of the in-memory file system. */
 type Entry = Uint8Array | 'directory'
 
 /**
- * Makes a file system in memory, of limited size, for one request. It is the library lightning-fs with a backend of
- * ours, because the library's own backend needs the IndexedDB of a browser and leaves a timer running.
+ * Creates a file system of limited size in memory: lightning-fs with a backend of its own, because the library's needs
+ * a browser's IndexedDB and leaves a timer running.
  * @param maxBytes sum of all file contents
  */
 export function createMemoryFs(maxBytes: number): LightningFS {
-  // The published types do not know the `backend` option that the constructor documents.
+  // The published types lack the documented `backend` option.
   const options: LightningFS.Options & { backend: object } = { backend: createMemoryBackend(maxBytes), defer: true }
   return new LightningFS('repository', options)
 }
 
-/** The operations that isomorphic-git needs for a bare repository. */
+/** Creates the operations that isomorphic-git needs for a bare repository. */
 function createMemoryBackend(maxBytes: number) {
   const entries = new Map<string, Entry>([['/', 'directory']])
   let size = 0
@@ -62,13 +61,13 @@ function createMemoryBackend(maxBytes: number) {
     lstat: stat,
     readlink: async (path: string) => throwErrno('EINVAL', path),
     symlink: async (_target: string, path: string) => throwErrno('ENOSYS', path),
-    // The library calls this after each change. There is nothing to save.
+    // The library calls this after each change; there is nothing to save.
     saveSuperblock: () => {},
   }
   return backend
 }
 
-/** Throws an error with the `code` of a real file system, which is all that isomorphic-git looks at. */
+/** Throws an error with the `code` of a file system, which is all that isomorphic-git reads. */
 function throwErrno(code: string, path: string): never {
   throw Object.assign(new Error(`${code}: ${path}`), { code })
 }

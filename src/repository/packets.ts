@@ -1,14 +1,14 @@
-/** A packet of git's protocol: where its content stands. Control packets have no content. */
+/** The position of a packet's content in git's protocol; control packets have none. */
 export interface Packet {
   kind: 'data' | 'control'
   start: number
   end: number
 }
 
-/** A line as a packet: its length in four hexadecimal digits, the line, and a line feed. The line is ASCII. */
+/** Formats an ASCII line as a packet: length in four hexadecimal digits, line, line feed. */
 export const packetLine = (line: string): string => `${(line.length + 5).toString(16).padStart(4, '0')}${line}\n`
 
-/** The packets of an answer, one after the other. Errors: a plain one for an answer that is no git, or cut. */
+/** Yields the packets of an answer. Errors: a plain one for an answer that is cut or not git's. */
 export function* readPackets(bytes: Uint8Array): Generator<Packet> {
   for (let offset = 0; offset < bytes.length; ) {
     const length = readLength(bytes, offset)

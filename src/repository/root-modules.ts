@@ -7,15 +7,15 @@ import { readReachableHead } from './head.ts'
 import { listFiles } from './pack/list-files.ts'
 import { type GitContext, loggableUri } from './remote.ts'
 
-/** Clients give up after 50 s, and may have waited up to 10 s for their turn before. */
+/** Limit of the whole call: clients give up after 50 s, up to 10 s of which is queueing. */
 const TOTAL_MS = 35_000
 
 /**
  * Finds the engine root modules on the default branch of a repository.
- * @param signal ends the work when its caller has gone away
+ * @param signal aborts when the caller has disconnected
  * @returns sorted POSIX paths, the repository root as `.`
- * Errors: 400 with a fixed text when the remote cannot be read or refuses the clone, 502 with the same text when
- * clone or scan fails for another reason or takes longer than 35 s.
+ * Errors: 400 with a fixed text when the remote cannot be read or refuses the clone, 502 with the same text when clone
+ * or scan fails for another reason or takes longer than 35 s.
  */
 export async function findRootModules(context: GitContext, uri: string, signal?: AbortSignal): Promise<string[]> {
   const timeout = AbortSignal.timeout(TOTAL_MS)
@@ -45,25 +45,24 @@ function cloneFailed(context: GitContext, uri: string, error: unknown) {
   return refused ? repositoryUnreachable(error) : badGateway(REPOSITORY_UNREACHABLE, error)
 }
 
-/** OpenTofu reads `.tofu` files as well. */
+/** Code files; OpenTofu also reads `.tofu` files. */
 const CODE = /\.(?:tf|tofu)$/
 const MARKER = /^(?:main|providers?|backend|terraform|versions)\.(?:tf|tofu)$/
 const NEVER_ROOTS = new Set(['modules', 'examples', 'example', '.terraform'])
 const VARIABLE_SUFFIXES = ['.tfvars', '.tfvars.json']
-/** The files that decide what is a root module. */
+/** Endings of the files that identify a root module. */
 const ENGINE_SUFFIXES = ['.tf', '.tofu', ...VARIABLE_SUFFIXES]
 
-/** What the answer may name, in directories and in characters of their paths together. */
+/** Limits of the answer: directories, and characters of their paths together. */
 const MAX_DIRECTORIES = 20_000
 const MAX_CHARACTERS = 2 * 1024 * 1024
 
 /**
- * Selects the directories that hold engine root modules, by the names of files alone. A directory with code is
- * a root module when it has a marker file like `main.tf`, or when neither a directory above it is a root module nor
- * one below it has code.
+ * Selects the directories with root modules by file names. A directory with code is a root when it has a marker file
+ * like `main.tf`, or when no directory above it is a root and none below it has code.
  * @param files POSIX paths relative to the repository root
  * @returns sorted by code point, the repository root as `.`
- * Errors: a plain one when more directories than can be answered have code; the reason of the slices' signal.
+ * Errors: a plain one when too many directories have code; the reason of the slices' signal.
  */
 export async function selectRootModules(files: readonly string[], slices = createSlices()): Promise<string[]> {
   const found = await findDirectories(files, slices)
@@ -79,7 +78,7 @@ export async function selectRootModules(files: readonly string[], slices = creat
   return await sortByCodePoint(roots, slices)
 }
 
-/** The directories that have code and may be roots, and the directories that have a marker. */
+/** Returns the directories with code, which are candidates, and the directories with a marker. */
 async function findDirectories(files: readonly string[], slices: Slices) {
   const [engine, candidates, marked] = [new Set<string>(), new Set<string>(), new Set<string>()]
   for (const [index, file] of files.entries()) {
@@ -99,10 +98,7 @@ async function findDirectories(files: readonly string[], slices: Slices) {
 const isMarker = (name: string): boolean =>
   MARKER.test(name) || VARIABLE_SUFFIXES.some((suffix) => name.endsWith(suffix))
 
-/**
- * Which directories have a candidate below them, and which candidates have a marked one above them. Each directory is
- * looked at once, however many candidates are below it. The repository root is above no other directory here.
- */
+/** Returns directories above candidates and candidates below a marked directory, except for the repository root. */
 async function findAbove(candidates: readonly string[], marked: ReadonlySet<string>, slices: Slices) {
   const parents = new Set<string>()
   const insideRoot = new Map<string, boolean>()
@@ -124,7 +120,7 @@ function parentOf(directory: string): string | null {
   return slash < 0 ? null : directory.slice(0, slash)
 }
 
-/** Sorts by code point. The default order compares UTF-16 units, which sorts characters above U+FFFF differently. */
+/** Sorts by code point; the default order of UTF-16 units differs above U+FFFF. */
 async function sortByCodePoint(texts: readonly string[], slices: Slices): Promise<string[]> {
   const keyed: { text: string; key: string }[] = []
   for (const text of texts) {
@@ -134,7 +130,7 @@ async function sortByCodePoint(texts: readonly string[], slices: Slices): Promis
   return keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).map(({ text }) => text)
 }
 
-/** Moves the units of surrogate pairs behind all others, and the others down into their place. */
+/** Moves surrogates after all other units, and the others into their place. */
 function shiftUnit(unit: string): string {
   const code = unit.charCodeAt(0)
   return String.fromCharCode(code < 0xe000 ? code + 0x2000 : code - 0x800)

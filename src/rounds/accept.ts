@@ -11,7 +11,7 @@ import { openRound, openSession } from './transitions.ts'
 
 export interface FirstRound {
   user_id: number
-  /** The caller has checked and normalised it. */
+  /** Checked and normalised by the caller. */
   repo_uri: string
   scope_id: string
   provider: Cloud
@@ -19,16 +19,15 @@ export interface FirstRound {
   query: string
   mode: Operation
   is_partial: boolean
-  /** Who asks for it, for the record; absent, the platform does for the user. */
+  /** The actor of the audit entry; default: the platform on behalf of the user. */
   actor?: Actor
-  /** Absent means false. */
+  /** Default false. */
   preview?: boolean
 }
 
 /**
- * Creates a session with its first round and the status `started`, and queues the round for the workers. One
- * transaction writes all of it, with the entry in the record of who did what, so that no session is left without a
- * round or without its message in the queue.
+ * Creates a session with its first round and the status `started`, and queues the round. One transaction writes all of
+ * it with the audit entry, so that no session is left without a round or a queue message.
  * @returns the session's uuid
  */
 export async function acceptFirstRound(
@@ -69,15 +68,14 @@ export async function acceptFirstRound(
 
 export interface NextRound extends RoundRequest {
   session_uuid: string
-  /** Who asks for it, for the record; absent, the platform does for the owner of the session. */
+  /** The actor of the audit entry; default: the platform on behalf of the session's owner. */
   actor?: Actor
 }
 
 /**
- * Opens the next round of an existing session that has no round in flight and did not fail: one transaction
- * writes the round and the status `started`, and queues the round for the workers. For any other session
- * nothing changes, and the log says why.
- * Errors: 409 for an apply on a locked session, whatever else is the state of that session; `NotPreviewed`.
+ * Opens the next round of an existing session that has no running round and did not fail: one transaction writes the
+ * round and the status `started`, and queues the round. For any other session nothing changes, and the reason is
+ * logged. Throws 409 for an apply on a locked session, regardless of its state; `NotPreviewed`.
  */
 export async function acceptRound(
   context: Pick<Context, 'sql' | 'queue' | 'cache' | 'log'>,
@@ -108,7 +106,7 @@ const auditNextRound = (tx: Transaction, { mode, is_partial, actor }: NextRound)
     tx`FROM session JOIN workspaces w ON w.session_id = session.id`,
   )
 
-/** Says why a round was not opened: as an error for a locked session, in the log otherwise. */
+/** Reports why a round was not opened: throws for a locked session, otherwise logs. */
 async function refuseRound(
   context: Pick<Context, 'sql' | 'log'>,
   { session_uuid: uuid, mode }: NextRound,
@@ -122,7 +120,7 @@ async function refuseRound(
   context.log.info(`runner not started: ${text} (session ${uuid})`, { session_id: uuid })
 }
 
-/** For example `Platform/2026-03-01_142530-9f3a`, in UTC. The four hexadecimal digits are random. */
+/** Returns for example `Platform/2026-03-01_142530-9f3a`, in UTC. The four hexadecimal digits are random. */
 function branchName(now: Date): string {
   const [day = '', time = ''] = now.toISOString().split('T')
   return `Platform/${day}_${time.slice(0, 8).replaceAll(':', '')}-${crypto.randomUUID().slice(0, 4)}`

@@ -4,29 +4,29 @@ import { storable } from '../data/db/values.ts'
 import { assertHeld, type ClaimedRound, heldSessionQuery } from './round.ts'
 import { assertNotCancelled } from './transitions.ts'
 
-/** The result of an apply. Sensitive values are masked in all texts. */
+/** The result of an apply, with sensitive values masked. */
 export type ApplyResult =
   /** The engine ran to its end, successfully or not. */
   | { kind: 'ran'; exit_code: number; stdout: string; stderr: string }
   /**
-   * No job was submitted, so nothing changed. `reason` and `advice` are sentences; `cause`
-   * is there when the plan no longer fits.
+   * No job was submitted, so nothing changed. `reason` and `advice` are sentences; `cause` is set when the plan no
+   * longer matches.
    */
   | { kind: 'refused'; reason: string; advice: string; cause?: 'engine_changed' | 'state_moved' }
-  /** The round's job was submitted, or may have been, and nobody knows how it ended. */
+  /** The round's job was submitted, or may have been, and its outcome is unknown. */
   | { kind: 'unknown'; reason: string }
 
-/** The progress of earlier attempts of an apply round. */
+/** The progress of earlier runs of an apply round. */
 export interface ApplyProgress {
   /** Seconds since the round began to wait for another apply of its project; null when it does not wait. */
   waited_s: number | null
-  /** True when an attempt was about to submit the round's job. A second job must not be submitted then. */
+  /** True if an earlier run was about to submit the round's job. A second job must not be submitted then. */
   intended: boolean
   job_id: string | null
   result: ApplyResult | null
 }
 
-/** Reads the progress of earlier attempts of an apply round; the first attempt finds nothing done. */
+/** Reads the progress of earlier runs of an apply round; the first run finds nothing done. */
 export async function readApplyProgress(sql: Sql, roundId: number): Promise<ApplyProgress> {
   const [row] = await sql<ApplyProgress[]>`
     SELECT extract(epoch FROM clock_timestamp() - waiting_since)::float8 AS waited_s,
@@ -36,11 +36,11 @@ export async function readApplyProgress(sql: Sql, roundId: number): Promise<Appl
 }
 
 /**
- * Records that the job of this round is about to be submitted. The same statement makes sure that the session is
- * not locked, that the plan is still the saved one and that the round holds its project.
+ * Records that the job of this round is about to be submitted. The same statement checks that the session is unlocked,
+ * that the plan is still the saved one and that the round holds its project.
  * @returns false for a locked session
- * Errors: `LeaseLost`; `RoundCancelled`; 500 when the plan or the project
- * is no longer as checked, or when an earlier attempt has recorded the same already.
+ * Throws `LeaseLost`; `RoundCancelled`; 500 when the plan or the project has changed since the check, or when an
+ * earlier run has already recorded this.
  */
 export async function recordIntent(
   sql: Sql,
@@ -77,9 +77,9 @@ const insertIntent = (tx: Transaction, round: ClaimedRound, plan: { plan_sha256:
     SELECT is_blocked, EXISTS (SELECT 1 FROM recorded) AS recorded FROM session`
 
 /**
- * Records the id of an apply round's job, so that a later attempt waits for this job instead of submitting another.
- * The write does not carry the run's fence: only the attempt that recorded the intent can know the id, and the next
- * attempt needs it also from a worker that has lost the round in the meantime.
+ * Records the id of an apply round's job, so that a later run waits for this job instead of submitting another. The
+ * write does not check the run's fence: only the run that recorded the intent knows the id, and the next run needs it
+ * even from a worker that has lost the round.
  */
 export async function recordApplyJob(sql: Sql, roundId: number, jobId: string): Promise<void> {
   await sql`
@@ -87,10 +87,7 @@ export async function recordApplyJob(sql: Sql, roundId: number, jobId: string): 
     WHERE round_id = ${roundId} AND intended_at IS NOT NULL AND job_id IS NULL`
 }
 
-/**
- * Records the result of an apply, so that a later attempt of the round reports the same result.
- * Errors: `LeaseLost`.
- */
+/** Records the result of an apply, so that a later run of the round reports the same. Throws `LeaseLost`. */
 export async function recordApplyResult(
   sql: Sql,
   round: ClaimedRound,

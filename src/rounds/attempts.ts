@@ -4,8 +4,8 @@ import { storable } from '../data/db/values.ts'
 import { assertHeld, type ClaimedRound, heldSessionQuery } from './round.ts'
 
 /**
- * The steps of an attempt, in their order. `import` brings resources into the state, which only import loops do, and
- * `check` compares a plan with what was asked for.
+ * The steps of an attempt, in order. `import` brings resources into the state, in import loops only, and `check`
+ * compares a plan with the request.
  */
 export const ATTEMPT_STEPS = ['generate', 'init', 'validate', 'plan', 'show', 'import', 'check'] as const
 export type AttemptStepName = (typeof ATTEMPT_STEPS)[number]
@@ -14,9 +14,9 @@ export const STEP_OUTCOMES = ['ok', 'failed', 'skipped'] as const
 export type StepOutcome = (typeof STEP_OUTCOMES)[number]
 
 /**
- * The outcome of an attempt. `accepted`: the round went on with its code. `refused`: the engine or a check did not accept
- * its code. `failed`: it could not be carried to its end, for example because a model did not answer. `cancelled`: somebody
- * ended the round. `interrupted`: its worker stopped or died.
+ * The outcome of an attempt. `accepted`: the round continued with its code. `refused`: the engine or a check rejected
+ * its code. `failed`: it could not be completed, for example because a model did not answer. `cancelled`: a user
+ * cancelled the round. `interrupted`: its worker stopped or died.
  */
 export const ATTEMPT_OUTCOMES = ['accepted', 'refused', 'failed', 'cancelled', 'interrupted'] as const
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number]
@@ -24,28 +24,28 @@ export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number]
 /** One step with all of its runs in an attempt. */
 export interface AttemptStep {
   name: AttemptStepName
-  /** Of its last run; `skipped` when it was not needed or not reached. */
+  /** Outcome of the last run; `skipped` if it was not needed or not reached. */
   outcome: StepOutcome
-  /** Wall clock, over all runs. */
+  /** Wall-clock time of all runs. */
   seconds: number
   runs: number
 }
 
-/** A finding of the engine or of a check. All texts are masked and shortened. */
+/** A finding of the engine or of a check, with masked and shortened texts. */
 export interface AttemptDiagnostic {
   severity: 'error' | 'warning'
-  /** The step that found it; null when no step did, for example when a model did not answer. */
+  /** The step that found it; null for none, for example when a model did not answer. */
   step: AttemptStepName | null
   summary: string
-  /** May have several lines; empty when there is none. */
+  /** May have several lines or be empty. */
   detail: string
-  /** From the engine root; null when no file is concerned. */
+  /** Relative to the engine root; null when no file is concerned. */
   file: string | null
   line: number | null
-  /** Lines of code with their numbers; empty when none are quoted. */
+  /** Lines of code with their numbers; may be empty. */
   snippet: string
   address: string | null
-  /** Id of the rule that found it; null when no rule did. */
+  /** Id of the rule that found it; null for none. */
   rule: string | null
 }
 
@@ -54,56 +54,56 @@ export interface AttemptSpending {
   input_tokens: number
   cached_tokens: number
   output_tokens: number
-  /** US dollars; null when the price of a model is not known. */
+  /** US dollars; null when the price of a model is unknown. */
   cost_usd: number | null
 }
 
-/** The record of the end of an attempt. */
+/** The record of an attempt's end. */
 export interface AttemptEnd extends AttemptSpending {
   outcome: AttemptOutcome
   commit: string | null
   steps: AttemptStep[]
-  /** The first ones, of `diagnostics_total`. */
+  /** The first of `diagnostics_total` findings. */
   diagnostics: AttemptDiagnostic[]
   diagnostics_total: number
 }
 
-/** The record of the begin of an attempt. */
+/** The record of an attempt's beginning. */
 export interface AttemptBegin {
-  /** The loop that it belongs to. */
+  /** The loop that the attempt belongs to. */
   task: Operation
-  /** Why it began, masked; null for the first one of a round. */
+  /** The reason for the attempt, masked; null for the first one of a round. */
   reason: string | null
 }
 
-/** One attempt of a generation loop, as it is published. */
+/** One attempt of a generation loop, as the API returns it. */
 export interface AttemptDetail {
   /** Counted from 1 over all loops and restarts of the round. */
   number: number
-  /** Number of restarts of the round by then; 0 in its first run. */
+  /** Number of restarts of the round so far; 0 in its first run. */
   restart: number
   task: Operation
   started_at: string
-  /** Null while it runs. Of an attempt whose worker died: when the round was started again. */
+  /** Null while the attempt runs. If its worker died, the time at which the round restarted. */
   ended_at: string | null
-  /** Null while it runs. */
+  /** Null while the attempt runs. */
   outcome: AttemptOutcome | null
-  /** Empty until it has ended, and for good when its worker died. */
+  /** Empty until the end of the attempt, and permanently if its worker died. */
   steps: AttemptStep[]
   diagnostics: AttemptDiagnostic[]
   diagnostics_total: number
-  /** Null when it changed nothing. */
+  /** Null if nothing changed. */
   commit: string | null
-  /** These four are null until it has ended, and for good when its worker died. */
+  /** Null, like the next three fields, until the end of the attempt, and permanently if its worker died. */
   input_tokens: number | null
   cached_tokens: number | null
   output_tokens: number | null
   cost_usd: number | null
-  /** Why the next attempt began; null when there is none. */
+  /** The reason for the next attempt; null when there is none. */
   next_reason: string | null
 }
 
-/** Records that an attempt of a round begins, and answers its number. Errors: `LeaseLost`. */
+/** Records the beginning of an attempt and returns its number. Throws `LeaseLost`. */
 export async function recordAttemptBegin(sql: Db, round: ClaimedRound, begin: AttemptBegin): Promise<number> {
   const rows = await sql<{ number: number }[]>`
     WITH session AS (${heldSessionQuery(sql, round)})
@@ -115,7 +115,7 @@ export async function recordAttemptBegin(sql: Db, round: ClaimedRound, begin: At
   return rows[0]?.number ?? 0
 }
 
-/** Records the end of an attempt. Errors: `LeaseLost`. */
+/** Records the end of an attempt. Throws `LeaseLost`. */
 export async function recordAttemptEnd(sql: Db, round: ClaimedRound, number: number, end: AttemptEnd): Promise<void> {
   const rows = await sql`
     WITH session AS (${heldSessionQuery(sql, round)})
@@ -128,10 +128,7 @@ export async function recordAttemptEnd(sql: Db, round: ClaimedRound, number: num
   assertHeld(rows)
 }
 
-/**
- * Replaces the findings of an attempt that has ended, after a later review of its plan found more.
- * Errors: `LeaseLost`.
- */
+/** Replaces the findings of an ended attempt after a later review of its plan found more. Throws `LeaseLost`. */
 export async function recordFindings(
   sql: Db,
   round: ClaimedRound,
@@ -146,7 +143,7 @@ export async function recordFindings(
   assertHeld(rows)
 }
 
-/** Marks what an earlier run of the round has left without an end; the claim of the round calls it. */
+/** Marks the unfinished attempts of an earlier run as interrupted, when the round is claimed. */
 export async function interruptAttempts(db: Db, roundId: number): Promise<void> {
   await db`
     UPDATE round_attempts SET ended_at = clock_timestamp(), outcome = 'interrupted'
@@ -156,12 +153,12 @@ export async function interruptAttempts(db: Db, roundId: number): Promise<void> 
 const toJson = (value: unknown): string =>
   JSON.stringify(value, (_, part) => (typeof part === 'string' ? storable(part) : part))
 
-/** An attempt as it is stored: why it began stands with itself. */
+/** An attempt as it is stored, with its own reason. */
 export type AttemptRow = Omit<AttemptDetail, 'next_reason'> & { round_id: number; reason: string | null }
 
 /**
- * Reads the attempts of all rounds of a session, in their order. One that has no end although its round has ended,
- * since its end could not be written, counts as interrupted.
+ * Reads the attempts of all rounds of a session, in order. An attempt without an end in an ended round counts as
+ * interrupted, because its end could not be written.
  */
 export const readAttempts = (db: Db, sessionId: number) => db<AttemptRow[]>`
   SELECT a.round_id, a.number, a.restart, a.task, a.reason, a.started_at,
@@ -172,7 +169,7 @@ export const readAttempts = (db: Db, sessionId: number) => db<AttemptRow[]>`
   FROM round_attempts a JOIN rounds r ON r.id = a.round_id
   WHERE r.session_id = ${sessionId} ORDER BY a.round_id, a.number`
 
-/** The attempts of one round as they are published: each one says why the next one began. */
+/** Converts the attempts of one round to the API's form, in which each has the reason for the next one. */
 export const toAttempts = (rows: readonly AttemptRow[]): AttemptDetail[] =>
   rows.map(({ round_id: _, reason: _reason, ...attempt }, index) => ({
     ...attempt,

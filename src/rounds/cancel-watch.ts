@@ -3,17 +3,17 @@ import type { Sql } from '../data/db/types.ts'
 import { CANCEL_CHANNEL } from './cancel.ts'
 import { readCancelledBy } from './transitions.ts'
 
-/** Receives cancellations of rounds over the one LISTEN connection of the process. */
+/** Receives cancellations of rounds over the LISTEN connection of the process. */
 export interface CancelWatch {
   /**
-   * Calls back with who cancelled the round, at each notification, until the returned function is called. A
-   * notification can get lost; therefore each extension of the lease reads the same.
+   * Calls `onCancel` at each notification until the returned function is called. Notifications can be lost, so each
+   * extension of the lease reads cancellations too.
    */
   watch(roundId: number, onCancel: (by: string) => void): () => void
   close(): Promise<void>
 }
 
-/** Subscribes this process. Errors: the database cannot be reached. */
+/** Subscribes this process. Throws when the database cannot be reached. */
 export async function startCancelWatch(sql: Sql, log: Logger): Promise<CancelWatch> {
   const watched = new Map<number, Set<(by: string) => void>>()
   const look = async (roundId: number) => {

@@ -7,17 +7,17 @@ import type { HeldRound } from './round.ts'
 import { sessionAggregateKey } from './session-facts.ts'
 import { requestCancel, withdrawRound } from './transitions.ts'
 
-/** Channel of PostgreSQL's NOTIFY that tells workers of cancellations. The payload is the id of the round. */
+/** The NOTIFY channel of cancellations. The payload is the id of the round. */
 export const CANCEL_CHANNEL = 'platform_cancel'
 
 /**
  * Cancels the unfinished round of a session, and notifies the worker that runs it. A round that no worker runs and that
- * has submitted nothing to the iac service ends at once; a message of the queue that comes later finds it finished. The
- * first cancellation of a round stays: a further one changes nothing and is no error.
+ * has submitted nothing to the iac service ends at once; a later queue message finds it finished. Only the first
+ * cancellation of a round counts: further ones change nothing and are no error.
  * @param request.by the e-mail or the name of the caller
- * @param request.actor the caller, for the record, where a first cancellation is entered
+ * @param request.actor the caller, for the audit entry of a first cancellation
  * @returns `ended` when the round has ended, `requested` when a worker will end it
- * Errors: 404 unknown session; 409 when no round runs, or when the round has begun to save its plan.
+ * Throws 404 for an unknown session; 409 when no round runs, or when the round has begun to save its plan.
  */
 export async function cancelRound(
   context: Pick<Context, 'sql' | 'cache' | 'queue'>,
@@ -44,7 +44,7 @@ export async function cancelRound(
   return outcome
 }
 
-/** Claims and ends of a round lock the session as well, so that of these and a cancellation one comes after the other. */
+/** Locks the session, as claims and ends of a round do, so that these and cancellations are serialized. */
 async function lockSession(tx: Transaction, uuid: string): Promise<HeldRound['session']> {
   const [session] = await tx<HeldRound['session'][]>`
     SELECT s.id, s.uuid, s.user_id,

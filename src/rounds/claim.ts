@@ -6,16 +6,15 @@ import { readFacts, type SessionFacts } from './session-facts.ts'
 import { appendStatus, takeRound } from './transitions.ts'
 
 export interface Claim extends ClaimedRound {
-  /** Number of earlier attempts that ended without a release of the round, for example because their worker died. */
+  /** Number of earlier runs that ended without releasing the round, for example because their worker died. */
   interruptions: number
-  /** Who cancelled the round before it was claimed; null when nobody did. */
+  /** The user who cancelled the round before the claim; null for none. */
   cancelled_by: string | null
 }
 
 /**
- * Claims a round for this worker: raises the session's fence, counts the attempt and deletes what an earlier
- * attempt recorded. Answers null when the round is finished or when another worker's lease is still valid, so that
- * a queue message that is delivered twice does no harm.
+ * Claims a round for this worker: raises the session's fence, counts the run and deletes the records of an earlier run.
+ * Returns null when the round is finished or another worker's lease is valid, so that a queue message may arrive twice.
  */
 export async function claimRound(sql: Sql, roundId: number): Promise<Claim | null> {
   return sql.begin(async (tx) => {
@@ -32,7 +31,7 @@ export async function claimRound(sql: Sql, roundId: number): Promise<Claim | nul
       base_commit: last_commit,
       abandoned_commits: await readAbandonedCommits(tx, session_id),
     }
-    // A cancelled round does not start again, and keeps what it wrote; an apply is reported anew.
+    // A cancelled round does not restart, and keeps its records; an apply is reported again.
     const isEnding = claim.cancelled_by !== null && claim.mode !== 'apply'
     if (claim.attempt > 1 && !isEnding) await discardEarlierAttempt(tx, claim, was_parked)
     return claim
@@ -59,10 +58,9 @@ async function readHistory(tx: Transaction, sessionId: number): Promise<Turn[]> 
 }
 
 /**
- * Deletes the artifact rows that an earlier attempt wrote. The stored objects stay, although nothing refers to them
- * any more. The record of its generation loops stays, in which a last entry without an end is marked as interrupted.
- * Unless the round was parked, which is no interruption, or somebody has cancelled it, a status tells the user that it
- * starts again.
+ * Deletes the artifact rows of an earlier run. The stored objects remain, unreferenced. The record of its generation
+ * loops remains too, with an unfinished last entry marked as interrupted. A status tells the user about the restart,
+ * unless the round was parked, which is no interruption, or cancelled.
  */
 async function discardEarlierAttempt(tx: Transaction, claim: Claim, wasParked: boolean): Promise<void> {
   for (const table of ['engine_plans', 'reports', 'compliance_checks', 'code_changes', 'previews', 'engine_outputs'])

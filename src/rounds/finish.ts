@@ -11,7 +11,7 @@ import type { RoundResult } from './round-result.ts'
 import { sessionAggregateKey } from './session-facts.ts'
 import { endRound, readCancelledBy, releaseProject, restoreLock } from './transitions.ts'
 
-/** The message of the status with which a cancelled round ends. */
+/** Returns the final status message of a cancelled round. */
 export const cancelledMessage = (by: string): string => `Cancelled by ${by}.`
 
 export interface RoundEnd {
@@ -19,25 +19,25 @@ export interface RoundEnd {
   message: string
   /** The whole conversation, which replaces the stored one. Null keeps the stored one. */
   history: readonly Turn[] | null
-  /** Head of the session branch. Null keeps the head of the round before. */
+  /** Head of the session branch. Null keeps the head of the previous round. */
   commit: string | null
   /** Figures of the run's meter, as plain JSON. Null stores nothing. */
   usage: object | null
-  /** Absent or without any words, nothing is stored. */
+  /** Nothing is stored if it is absent or has no texts. */
   result?: RoundResult
-  /** Set by an apply that was cancelled before it submitted anything: the plan stays for another apply. */
+  /** True for an apply that was cancelled before it submitted anything: the plan stays for another apply. */
   keeps_plan?: boolean
 }
 
 /**
- * Ends a round. The terminal status, the history and `in_flight = false` become visible in one transaction, so that
- * a client that sees the status and sends the next request at once is accepted. After an apply round, successful or
- * not, the session has no current saved plan, and the next apply of its project may begin. Only a round that
- * completed makes its commit the reviewed one: a declined request may find a commit that somebody else has pushed.
- * A preview leaves both commits as they are, since it has reviewed nothing. The end of an apply is entered in the
- * record of who did what. A round that somebody has cancelled by now ends cancelled, whatever `end` says.
+ * Ends a round. The terminal status, the history and `in_flight = false` become visible in one transaction, so that a
+ * client that sees the status can send the next request at once. After an apply round, successful or not, the session
+ * has no current saved plan, and the next apply of its project may begin. Only a completed round makes its commit the
+ * reviewed one: a declined request may find a commit that someone else pushed. A preview leaves both commits unchanged,
+ * since it reviews nothing. The end of an apply is added to the audit record. A round that has been cancelled meanwhile
+ * ends cancelled, whatever `end` says.
  * @returns the end as it was written
- * Errors: `LeaseLost`.
+ * Throws `LeaseLost`.
  */
 export async function finishRound(
   context: Pick<Context, 'sql' | 'cache' | 'queue'>,
@@ -45,7 +45,7 @@ export async function finishRound(
   end: RoundEnd,
 ): Promise<RoundEnd> {
   const written = await context.sql.begin(async (tx) => {
-    // A cancellation waits for this lock: when it comes afterwards, it finds no round that runs.
+    // A cancellation waits for this lock: afterwards it finds no running round.
     await tx`SELECT id FROM sessions WHERE id = ${round.session.id} FOR UPDATE`
     const by = await readCancelledBy(tx, round.id)
     const own = round.preview ? { ...end, commit: null } : end
@@ -61,10 +61,10 @@ export async function finishRound(
 const PAUSES_MS = [250, 1_000, 2_000]
 
 /**
- * Ends a round like `finishRound`. When the database cannot be reached, the write is tried four times within 3.25 s, so
- * that a short outage does not lose the result of the round.
+ * Ends a round like `finishRound`. If the database cannot be reached, the write is tried four times within 3.25 s, so
+ * that a short outage does not lose the result.
  * @param lost fires when the lease is lost
- * Errors: `LeaseLost`, also when the lease is lost during a pause; the last error of the database.
+ * Throws `LeaseLost`, also when the lease is lost during a pause; the last error of the database.
  */
 export async function finishDespiteOutages(
   context: Pick<Context, 'sql' | 'cache' | 'queue' | 'log'>,
@@ -94,8 +94,8 @@ const asCancelled = (end: RoundEnd, by: string): RoundEnd => ({
 })
 
 /**
- * Writes all that the end of a round changes, inside the caller's transaction, which has locked the session.
- * Errors: `LeaseLost`.
+ * Writes everything that the end of a round changes, in the caller's transaction, which has locked the session. Throws
+ * `LeaseLost`.
  */
 export async function writeEnd(
   queue: Context['queue'],
@@ -119,7 +119,7 @@ export async function writeEnd(
   await releaseProject(queue, tx, round)
 }
 
-/** The result as JSON text; null when it says nothing. */
+/** Returns the result as JSON text; null when it is empty. */
 function writeResult(result?: RoundResult): string | null {
   if (!result || Object.values(result).every(isEmpty)) return null
   return JSON.stringify(result, (_, value) => (typeof value === 'string' ? storable(value) : value))

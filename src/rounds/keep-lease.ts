@@ -13,9 +13,9 @@ export interface Lease {
 }
 
 /**
- * Extends the lease of a round every 1.5 s while the round runs. The lease counts as lost when it could not be
- * extended for 6 s, because from then on another worker may claim the round.
- * @param onCancel called with who cancelled the round, at each extension that finds it cancelled
+ * Extends the lease of a round every 1.5 s while the round runs. The lease counts as lost when it could not be extended
+ * for 6 s, because from then on another worker may claim the round.
+ * @param onCancel called with the cancelling user at each extension that finds the round cancelled
  */
 export function keepLease(sql: Sql, round: ClaimedRound, log: Logger, onCancel: (by: string) => void): Lease {
   const lost = new AbortController()

@@ -1,12 +1,9 @@
 import { PlatformError } from '../base/errors.ts'
 import type { Transaction } from '../data/db/types.ts'
 
-/**
- * Resources were chosen that the latest import preview of the session does not list, or there is no preview to choose
- * them from.
- */
+/** The request chooses resources that the session's latest import preview does not list, or there is no preview. */
 export class NotPreviewed extends PlatformError {
-  /** Positions in the request of the identifiers that are not listed; null when the session has no preview. */
+  /** Positions in the request of the unlisted identifiers; null when the session has no preview. */
   readonly positions: readonly number[] | null
   constructor(message: string, positions: readonly number[] | null) {
     super('NotPreviewed', 422, message)
@@ -16,19 +13,18 @@ export class NotPreviewed extends PlatformError {
 
 export const PREVIEW_FIRST = 'resource_ids are chosen from an import preview of the session; preview the import first.'
 
-/** Longest identifier that is named in full. */
+/** Longest identifier that is quoted in full. */
 const MAX_NAMED = 300
 
-/** @param id null for one that must not be repeated */
+/** @param id null for one that must not be quoted */
 export function notListed(id: string | null): string {
   const short = id !== null && id.length > MAX_NAMED ? `${[...id].slice(0, MAX_NAMED).join('')}…` : id
   return `the latest import preview does not list ${short === null ? 'this one' : `'${short}'`} as a resource to import.`
 }
 
 /**
- * Makes sure that identifiers stand among those which the latest import preview of a session offers. The session's row
- * is locked, so that no other request begins a round between this look and the round that is about to be opened.
- * Errors: `NotPreviewed`.
+ * Requires that the session's latest import preview lists these identifiers. The session's row is locked, so that no
+ * other request begins a round between this check and the opening of the round. Throws `NotPreviewed`.
  */
 export async function assertPreviewed(tx: Transaction, sessionUuid: string, ids: readonly string[]): Promise<void> {
   await tx`SELECT id FROM sessions WHERE uuid = ${sessionUuid} FOR UPDATE`

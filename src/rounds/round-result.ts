@@ -3,21 +3,21 @@ import { PLAN_ACTIONS } from '../plan/actions.ts'
 import type { ChangeList, ListedAction } from '../plan/change-list.ts'
 
 /**
- * The result of a round, in words that are masked already. Modes and their steps fill it in while the round runs, and it
- * is stored with the round, for the pull request and for later rounds.
+ * The result of a round, with masked texts. Modes and their steps fill it in while the round runs. It is stored with
+ * the round, for the pull request and for later rounds.
  */
 export interface RoundResult {
-  /** Summary of the generator, composed over all attempts; empty when nothing was built. */
+  /** The generator's summary of all attempts; empty when nothing was built. */
   summary: string
-  /** Assumptions of the generator, where the request left something open. */
+  /** Assumptions of the generator where the request was ambiguous. */
   assumptions: string[]
   /** Corrections of later attempts, one remark each. */
   repairs: string[]
-  /** Changes that others made to the infrastructure and that the round wrote into the code before the review. */
+  /** Changes made outside of the code that the round wrote into the code before the review. */
   drift: string[]
-  /** Remarks of code for people who review, for example targets that were dropped and files that no plan covers. */
+  /** Computed remarks for reviewers, for example dropped targets and files that no plan covers. */
   notes: string[]
-  /** Changes of the reviewed plan, by code; absent when the round reviewed none. */
+  /** Computed changes of the reviewed plan; absent when the round reviewed none. */
   changes?: ChangeList
 }
 
@@ -63,8 +63,8 @@ const storedResult = v.object({
 })
 
 /**
- * Reads the result that is stored with a round. Parts that are missing or have another form count as empty, because
- * rounds of other releases stored them; null when there is no result at all.
+ * Reads the stored result of a round. Missing and malformed parts count as empty, because rounds of other releases
+ * stored them; null when there is no result at all.
  */
 export function readRoundResult(stored: unknown): RoundResult | null {
   const read = v.safeParse(storedResult, stored)

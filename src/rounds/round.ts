@@ -7,13 +7,13 @@ export interface RoundRequest {
   mode: Mode
   query: string
   is_partial: boolean
-  /** True for a drift or import round that changes neither code nor state. Absent means false. */
+  /** True for a drift or import round that changes neither code nor state. Default false. */
   preview?: boolean
   /** Resources to import, chosen from an import preview of the session. Null or absent: the round selects them. */
   resource_ids?: readonly string[] | null
 }
 
-/** The round that a write belongs to, with the fence of the worker that writes. */
+/** The round of a write, with the fence of the writing worker. */
 export interface HeldRound {
   id: number
   number: number
@@ -24,8 +24,8 @@ export interface HeldRound {
 }
 
 /**
- * A round that this worker has claimed. Each claim raises the session's `fence` by one and every write of a run
- * compares it, so that a worker that has lost the round to another one cannot write any more.
+ * A round that this worker has claimed. Each claim raises the session's `fence` by one and every write of a run checks
+ * it, so that a worker that has lost the round cannot write any more.
  */
 export interface ClaimedRound extends RoundRequest {
   id: number
@@ -37,21 +37,21 @@ export interface ClaimedRound extends RoundRequest {
   history: Turn[]
   /** Commit of the session branch when the last finished round ended; null before the first. */
   base_commit: string | null
-  /** Heads that cancelled rounds of the session left on its branch, which nobody has reviewed. */
+  /** Unreviewed heads that cancelled rounds of the session left on its branch. */
   abandoned_commits?: readonly string[]
-  /** Engine jobs submitted by an earlier attempt of this round, by the key the run gave them. */
+  /** Engine jobs submitted by an earlier run of this round, by the run's key for them. */
   jobs: Record<string, string>
 }
 
 /**
- * Query for the session of a run, used in the `FROM` of a write that only the current holder may do. It yields no row
- * when another worker has claimed the round since, because a claim raises the fence. The row lock makes a claim wait
- * for the write, so that the new holder sees what was written.
+ * Returns the `FROM` query of a write that only the current holder of the round may do. It yields no row when another
+ * worker has claimed the round since, because a claim raises the fence. The row lock makes a claim wait for the write,
+ * so that the new holder sees it.
  */
 export const heldSessionQuery = (sql: Db, round: HeldRound) => sql`
   SELECT id, uuid FROM sessions WHERE id = ${round.session.id} AND fence = ${round.fence} AND in_flight FOR SHARE`
 
-/** Throws `LeaseLost` when a write of a run has touched no row. */
+/** Throws `LeaseLost` when a write of a run has affected no row. */
 export function assertHeld(rows: { readonly length: number }): void {
   if (rows.length === 0) throw new LeaseLost()
 }

@@ -1,10 +1,7 @@
 import type { Sql } from '../data/db/types.ts'
 import { assertHeld, type ClaimedRound, heldSessionQuery } from './round.ts'
 
-/**
- * Records the id of an engine job under the key that the run gave it, so that a later attempt finds the job again.
- * Errors: `LeaseLost`.
- */
+/** Records the id of an engine job under the run's key, so that a later run finds the job. Throws `LeaseLost`. */
 export async function recordJob(sql: Sql, round: ClaimedRound, key: string, jobId: string): Promise<void> {
   const rows = await sql`
     WITH session AS (${heldSessionQuery(sql, round)})
@@ -14,9 +11,8 @@ export async function recordJob(sql: Sql, round: ClaimedRound, key: string, jobI
 }
 
 /**
- * Records a commit that the round has pushed to the session branch. When the round is cancelled, the next one does not
- * build on it.
- * Errors: `LeaseLost`.
+ * Records a commit that the round has pushed to the session branch. If the round is cancelled, the next one does not
+ * build on it. Throws `LeaseLost`.
  */
 export async function recordPush(sql: Sql, round: ClaimedRound, commit: string): Promise<void> {
   const rows = await sql`
@@ -25,7 +21,7 @@ export async function recordPush(sql: Sql, round: ClaimedRound, commit: string):
   assertHeld(rows)
 }
 
-/** A cloud identifier that was selected for import. `address` is set just before the engine is asked to import it. */
+/** A cloud identifier that was selected for import. `address` is set just before the engine imports it. */
 export interface RoundImport {
   position: number
   resource_id: string
@@ -33,13 +29,13 @@ export interface RoundImport {
   imported: boolean
 }
 
-/** Reads what earlier attempts of the round recorded, in the order of the selection. */
+/** Reads the records of earlier runs of the round, in the order of the selection. */
 export async function readImports(sql: Sql, round: ClaimedRound): Promise<RoundImport[]> {
   return await sql<RoundImport[]>`
     SELECT position, resource_id, address, imported FROM round_imports WHERE round_id = ${round.id} ORDER BY position`
 }
 
-/** Records which identifiers the round is going to import, in place of an earlier selection. Errors: `LeaseLost`. */
+/** Records the identifiers to import, replacing an earlier selection. Throws `LeaseLost`. */
 export async function recordSelection(sql: Sql, round: ClaimedRound, ids: readonly string[]): Promise<void> {
   await sql.begin(async (tx) => {
     assertHeld(await tx`${heldSessionQuery(tx, round)}`)
@@ -51,10 +47,9 @@ export async function recordSelection(sql: Sql, round: ClaimedRound, ids: readon
 }
 
 /**
- * Records an import before the engine is asked for it. From then on the state may hold a resource that only the
- * code of this round describes: an interrupted round therefore begins again at `commit` and not at the commit with
- * which the last round ended.
- * Errors: `LeaseLost`.
+ * Records an import before the engine starts it. From then on the state may hold a resource that only the code of this
+ * round describes, so an interrupted round restarts at `commit` and not at the last round's final commit. Throws
+ * `LeaseLost`.
  */
 export async function recordImport(
   sql: Sql,
@@ -71,7 +66,7 @@ export async function recordImport(
   assertHeld(rows)
 }
 
-/** Records that the engine has imported an identifier. Errors: `LeaseLost`. */
+/** Records that the engine has imported an identifier. Throws `LeaseLost`. */
 export async function markImported(sql: Sql, round: ClaimedRound, position: number): Promise<void> {
   const rows = await sql`
     WITH session AS (${heldSessionQuery(sql, round)})

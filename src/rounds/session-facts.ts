@@ -1,7 +1,7 @@
 import type { Cloud, Operation, Status } from '../base/vocabulary.ts'
 import type { Db, Query } from '../data/db/types.ts'
 
-/** The facts of a session that a run needs. Only `is_blocked` may change while the run lasts. */
+/** The facts of a session that a run needs. Only `is_blocked` may change during the run. */
 export interface SessionFacts {
   id: number
   uuid: string
@@ -20,19 +20,19 @@ export interface SessionFacts {
 
 type FactsRow = Omit<SessionFacts, 'workspace'> & { uri: string; branch: string; root_path: string | null }
 
-/** The columns of a session that its summary, its detail and its facts share. */
+/** Returns the columns that a session's summary, detail and facts share. */
 export const factColumns = (sql: Db): Query => sql`
   s.uuid, coalesce(nullif(u.email, ''), 'user-' || u.id) AS username, s.operation, p.provider, h.first_query,
   w.uri, w.branch, w.root_path, s.last_status AS current_status, s.in_flight, s.is_blocked`
 
-/** The tables of these columns, each with one row for the session `s`. */
+/** Returns the joins of these columns, each with one row for the session `s`. */
 export const factJoins = (sql: Db): Query => sql`
   JOIN users u ON u.id = s.user_id
   JOIN workspaces w ON w.session_id = s.id
   JOIN engine_providers p ON p.session_id = s.id
   JOIN histories h ON h.session_id = s.id`
 
-/** Reads the facts of the session `s` that the condition names; null when there is none. */
+/** Reads the facts of the session `s` that the condition selects; null when there is none. */
 export async function readFacts(sql: Db, condition: Query): Promise<SessionFacts | null> {
   const [row] = await sql<FactsRow[]>`
     SELECT s.id, s.user_id, p.scope_id, ${factColumns(sql)} FROM sessions s ${factJoins(sql)} WHERE ${condition}`
@@ -41,5 +41,5 @@ export async function readFacts(sql: Db, condition: Query): Promise<SessionFacts
   return { ...facts, workspace: { uri, branch, root_path } }
 }
 
-/** Key of the cached detail of a finished session. */
+/** Returns the cache key of a finished session's detail. */
 export const sessionAggregateKey = (uuid: string): string => `platform:session:${uuid.toLowerCase()}:aggregate`

@@ -1,4 +1,4 @@
-/** The states of a round, with their meaning for `docs/rounds.md`. They follow from its columns. */
+/** The states of a round, with their descriptions for `docs/rounds.md`. They are derived from its columns. */
 export const ROUND_STATES = {
   none: 'The session does not exist yet.',
   queued: 'No worker holds the round: it was just accepted, or a worker that stopped has released it.',
@@ -14,22 +14,22 @@ export const ROUND_STATES = {
 } as const
 export type RoundState = keyof typeof ROUND_STATES
 
-/** Describes a change of status or lock, for the page and for the test that tries it in every state. */
+/** A change of status or lock, described for the page and for the test that tries it in every state. */
 export interface TransitionRow {
-  /** The state after it, or the possible ones, for each state in which it happens. In any other it changes nothing. */
+  /** The resulting state or states for each state in which it applies. In any other it changes nothing. */
   moves: Partial<Record<RoundState, RoundState | readonly RoundState[]>>
   /**
    * Its use of the session's fence, which rises by one whenever another worker may claim the round: `checked` refuses a
-   * worker whose claim is not the last one, `raised` refuses the earlier worker from now on.
+   * worker whose claim is not the last one, `raised` refuses the previous worker from now on.
    */
   fence?: 'checked' | 'raised' | 'checked, raised'
   /** The status that it writes. */
   status?: string
   /** Its effect on the lock of the session or of the project. */
   lock?: string
-  /** The condition of its SQL beside the state and the fence. */
+  /** The condition of its SQL in addition to the state and the fence. */
   guard?: string
-  /** Who calls it, and when. */
+  /** Its caller and the occasion. */
   caller: string
 }
 

@@ -11,16 +11,16 @@ import { sessionAggregateKey } from './session-facts.ts'
 import { transition } from './state-machine.ts'
 
 /*
- * Every change of a status, of a lock and of who holds a round. No other file writes these columns; a test sees to it.
- * `docs/rounds.md` has the table of the transitions, made from the rows below.
+ * All changes of statuses, locks and claims of rounds. No other file writes these columns, which a test checks.
+ * `docs/rounds.md` has the table of transitions, generated from the rows below.
  *
  * Every transaction locks the session before the round, so that no two of these can deadlock.
  */
 
-/** Seconds for which a claim stays valid when its worker does not extend it. Then another worker may claim the round. */
+/** Seconds for which a claim is valid without extension. Then another worker may claim the round. */
 export const LEASE_SECONDS = 6
 
-/** Channel of PostgreSQL's NOTIFY. The payload is the uuid of the session whose status changed. */
+/** The NOTIFY channel of statuses. The payload is the uuid of the session whose status changed. */
 export const STATUS_CHANNEL = 'platform_status'
 
 /** The states in which a worker holds a round, until another one claims it. */
@@ -36,7 +36,7 @@ export interface NewSession {
   preview: boolean
 }
 
-/** Creates a session with its first round. `besides`: further parts of the statement, which may name `session`. */
+/** Creates a session with its first round. `besides`: further parts of the statement, which may reference `session`. */
 export const openSession = transition(
   { moves: { none: 'queued' }, status: 'started', caller: 'core, for a request without a session' },
   async (tx: Transaction, input: NewSession, besides: Query): Promise<{ uuid: string; round_id: number }> => {
@@ -59,8 +59,8 @@ export const openSession = transition(
 )
 
 /**
- * Opens the next round and answers its id, or null when the session accepts none. Of several requests at the same
- * moment exactly one opens a round. `besides`: a further part of the statement, which may name `session`.
+ * Opens the next round and returns its id, or null when the session accepts none. Of several simultaneous requests
+ * exactly one opens a round. `besides`: a further part of the statement, which may reference `session`.
  */
 export const openRound = transition(
   {
@@ -99,12 +99,12 @@ export interface TakenRound extends Pick<ClaimedRound, 'fence' | 'number' | 'mod
   resource_ids: string[] | null
   attempts: number
   handed_back: number
-  /** True when the round waited for another apply until now. */
+  /** True if the round waited for another apply until now. */
   was_parked: boolean
   cancelled_by: string | null
 }
 
-/** Gives a round to a worker; null when the round is finished or another worker's lease is valid. */
+/** Claims a round for a worker; null when the round is finished or another worker's lease is valid. */
 export const takeRound = transition(
   {
     moves: { queued: 'running', interrupted: 'running', stopping: 'cancelling' },
@@ -133,8 +133,8 @@ export const takeRound = transition(
 
 /**
  * Extends the lease of a round to `LEASE_SECONDS` from now.
- * @returns who has cancelled the round, null when nobody has
- * Errors: `LeaseLost`.
+ * @returns the user who has cancelled the round, or null
+ * Throws `LeaseLost`.
  */
 export const extendLease = transition(
   { moves: { ...stay, interrupted: 'running' }, fence: 'checked', caller: 'worker, every 1.5 s while the round runs' },
@@ -149,7 +149,7 @@ export const extendLease = transition(
   },
 )
 
-/** Writes a status of a run, and notifies all processes that listen for changes of its session. Errors: `LeaseLost`. */
+/** Writes a status of a run, and notifies all processes that listen for changes of its session. Throws `LeaseLost`. */
 export const appendStatus = transition(
   { moves: stay, fence: 'checked', status: 'that of the step', caller: 'worker, at each step of a round' },
   async (
@@ -173,7 +173,7 @@ export const appendStatus = transition(
   },
 )
 
-/** Raises the fence of a session on behalf of the worker that holds its round. Errors: `LeaseLost`. */
+/** Raises the fence of a session on behalf of the worker that holds its round. Throws `LeaseLost`. */
 async function giveUpFence(tx: Transaction, round: ClaimedRound): Promise<void> {
   assertHeld(
     await tx`
@@ -183,9 +183,8 @@ async function giveUpFence(tx: Transaction, round: ClaimedRound): Promise<void> 
 }
 
 /**
- * Releases the round of a worker that stops. It does not count as an interruption, and the round is queued for the
- * other workers at once.
- * Errors: `LeaseLost`.
+ * Releases the round of a stopping worker. It does not count as an interruption, and the round is queued again at once.
+ * Throws `LeaseLost`.
  */
 export const releaseRound = transition(
   {
@@ -204,8 +203,8 @@ export const releaseRound = transition(
 
 /**
  * Makes this round the only one that may change a project, unless another unfinished round already is.
- * @returns null when this round holds the project now, else the uuid of the session whose round holds it
- * Errors: `LeaseLost`.
+ * @returns null when this round now holds the project, else the uuid of the session whose round holds it
+ * Throws `LeaseLost`.
  */
 export const takeProject = transition(
   {
@@ -216,7 +215,7 @@ export const takeProject = transition(
     caller: 'worker, before it applies',
   },
   async (sql: Sql, round: ClaimedRound, projectId: string): Promise<string | null> => {
-    // When the holder ends between the two statements, the second one finds nobody and the project is tried again.
+    // If the holder ends between the two statements, the second one finds none and the first is retried.
     for (;;) {
       const rows = await sql<{ taken: boolean }[]>`
         WITH session AS (${heldSessionQuery(sql, round)}),
@@ -242,10 +241,9 @@ export const takeProject = transition(
 )
 
 /**
- * Releases a round until the apply that holds its project ends, so that a waiting round does not keep a worker busy.
- * A worker claims it again at that end, at the latest `limitS` seconds after it began to wait. Answers false, and
- * changes nothing, when the project has become free in the meantime.
- * Errors: `LeaseLost`; `RoundCancelled`.
+ * Parks a round until the apply that holds its project ends, so that it does not occupy a worker while it waits. A
+ * worker claims it again at that end, at the latest `limitS` seconds after it began to wait. Returns false, and changes
+ * nothing, if the project has become free meanwhile. Throws `LeaseLost`; `RoundCancelled`.
  */
 export const parkRound = transition(
   {
@@ -260,8 +258,8 @@ export const parkRound = transition(
     wait: { project_id: string; limitS: number },
   ): Promise<boolean> =>
     await sql.begin(async (tx) => {
-      // Whoever ends the holder deletes this row. The lock makes that deletion wait until this round is parked;
-      // when the deletion came first, no row is found.
+      // The end of the holder deletes this row. The lock makes that deletion wait until this round is parked; if the
+      // deletion came first, no row is found.
       const [holder] = await tx`
         SELECT p.round_id FROM project_applies p JOIN rounds r ON r.id = p.round_id
         WHERE p.project_id = ${wait.project_id} AND p.round_id <> ${round.id} AND r.finished_at IS NULL
@@ -287,7 +285,7 @@ export const parkRound = transition(
 
 /**
  * Releases the project that a round holds, and queues the rounds that wait for it. The first of them to run takes the
- * project and the others go on waiting. The caller runs this inside the transaction that ends the round.
+ * project and the others wait again. Runs in the transaction that ends the round.
  */
 export const releaseProject = transition(
   {
@@ -298,8 +296,8 @@ export const releaseProject = transition(
   async (queue: Pick<Context['queue'], 'enqueue'>, tx: Transaction, holder: Pick<HeldRound, 'id'>): Promise<void> => {
     const held = await tx<{ project_id: string }[]>`
       DELETE FROM project_applies WHERE round_id = ${holder.id} RETURNING project_id`
-    // This has to be a second statement: only after the deletion has waited for the lock of `parkRound` does a new
-    // statement see the round that was parked at that moment.
+    // This has to be a second statement: only a statement after the deletion, which waits for the lock of `parkRound`,
+    // sees the round that was parked at that moment.
     for (const { project_id } of held) {
       const rounds = await tx<{ id: number }[]>`
         UPDATE rounds SET lease_until = NULL FROM applies
@@ -313,10 +311,10 @@ export const releaseProject = transition(
 
 /**
  * Saves the plan of a round in place of the session's earlier one. After that the round cannot be cancelled, because a
- * cancelled round must leave the earlier plan as it was. `plan` is null when the plan cannot be saved: the session then
+ * cancelled round must leave the earlier plan unchanged. `plan` is null when the plan cannot be saved: the session then
  * has no current plan.
  * @returns the object key of the earlier plan's archive, null when there was none
- * Errors: `RoundCancelled`; `LeaseLost`.
+ * Throws `RoundCancelled`; `LeaseLost`.
  */
 export const recordSavedPlan = transition(
   {
@@ -334,15 +332,15 @@ export const recordSavedPlan = transition(
 )
 
 export interface CancelledRound extends Pick<HeldRound, 'id' | 'number' | 'mode' | 'preview'> {
-  /** True when nobody had cancelled the round before. */
+  /** True for the first cancellation of the round. */
   is_first: boolean
   cancelled_by: string
 }
 
 /**
- * Records who cancels the unfinished round of a session, which the caller has locked. The first to do so stays: a
- * further call changes nothing and is no error.
- * Errors: 409 when no round runs, or when the round has begun to save its plan.
+ * Records the user who cancels the unfinished round of a session, which the caller has locked. Only the first
+ * cancellation counts: a further call changes nothing and is no error. Throws 409 when no round runs, or when the round
+ * has begun to save its plan.
  */
 export const requestCancel = transition(
   {
@@ -380,7 +378,7 @@ export const requestCancel = transition(
 )
 
 /**
- * Takes a cancelled round from whichever worker held it last, so that the caller can end it.
+ * Withdraws a cancelled round from its last worker, so that the caller can end it.
  * @returns the fence to end it with; null when a worker holds the round, or has to stop what it left running
  */
 export const withdrawRound = transition(
@@ -405,17 +403,16 @@ export const withdrawRound = transition(
 export interface WrittenEnd {
   status: TerminalStatus
   message: string
-  /** Head of the session branch. Null keeps the head of the round before. */
+  /** Head of the session branch. Null keeps the head of the previous round. */
   commit: string | null
-  /** Texts of JSON; null stores nothing. */
+  /** JSON text; null stores nothing. */
   usage: string | null
   result: string | null
 }
 
 /**
- * Finishes a round inside the caller's transaction, which has locked the session. A commit is the reviewed one only
- * when the round completed: a declined request may find a commit that somebody else has pushed.
- * Errors: `LeaseLost`.
+ * Finishes a round in the caller's transaction, which has locked the session. A commit becomes the reviewed one only if
+ * the round completed: a declined request may find a commit that someone else pushed. Throws `LeaseLost`.
  */
 export const endRound = transition(
   {
@@ -444,7 +441,7 @@ export const endRound = transition(
   },
 )
 
-/** Reads who has cancelled a round; null when nobody has. */
+/** Reads the user who has cancelled a round; null for none. */
 export async function readCancelledBy(db: Db, roundId: number): Promise<string | null> {
   const [row] = await db<{ cancelled_by: string | null }[]>`
     SELECT cancelled_by FROM rounds WHERE id = ${roundId} AND cancel_requested_at IS NOT NULL`
@@ -452,9 +449,8 @@ export async function readCancelledBy(db: Db, roundId: number): Promise<string |
 }
 
 /**
- * Throws when somebody has cancelled the round. The caller's transaction has locked the session, for which each
- * cancellation waits: whatever the transaction writes after this is written before any of them.
- * Errors: `RoundCancelled`.
+ * Throws `RoundCancelled` when the round has been cancelled. The caller's transaction has locked the session, for which
+ * each cancellation waits, so its later writes precede any cancellation.
  */
 export async function assertNotCancelled(tx: Transaction, roundId: number): Promise<void> {
   const by = await readCancelledBy(tx, roundId)
@@ -462,9 +458,8 @@ export async function assertNotCancelled(tx: Transaction, roundId: number): Prom
 }
 
 /**
- * Writes the decision of a review about the lock of its session, and keeps what the lock was before, for a round that
- * is cancelled.
- * Errors: `LeaseLost`; 500 `SetLockError` when the database does not take the write.
+ * Writes a review's decision about the lock of its session, and keeps the earlier lock in case the round is cancelled.
+ * Throws `LeaseLost`; 500 `SetLockError` when the database refuses the write.
  */
 export const recordLockDecision = transition(
   {
@@ -485,7 +480,7 @@ export const recordLockDecision = transition(
   },
 )
 
-/** Gives the session the lock that it had before a cancelled round decided on it. */
+/** Restores the lock that the session had before a cancelled round decided on it. */
 export const restoreLock = transition(
   {
     moves: { ended: 'ended' },
@@ -512,9 +507,9 @@ export const restoreLock = transition(
 )
 
 /**
- * Locks or unlocks a session on an operator's request. Answers null when there is no such session. A round that is
- * cancelled afterwards leaves the lock as the operator has set it.
- * @param actor who asks for it, for the record; without it the platform does
+ * Locks or unlocks a session at an operator's request. Returns null when there is no such session. Cancelling the round
+ * afterwards does not revert the operator's choice.
+ * @param actor the actor of the audit entry; default: the platform
  */
 export const setLock = transition(
   {
@@ -539,9 +534,8 @@ export const setLock = transition(
 )
 
 /**
- * Sets the lock of the session that `where` names. When that changes it, the same statement adds the entry to the
- * record of who did what.
- * @param session.besides another write of the same statement, which sees the lock as it was in `before`
+ * Sets the lock of the session that `where` selects. If that changes it, the same statement adds the audit entry.
+ * @param session.besides another write of the same statement, which sees the previous lock in `before`
  */
 const writeLock = (
   sql: Sql,

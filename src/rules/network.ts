@@ -14,10 +14,7 @@ interface OpeningRule {
   describe(opening: Opening): string | null
 }
 
-/**
- * Creates the rules about access from the internet for one cloud.
- * @param openings finds the public openings of a resource
- */
+/** Creates the rules about access from the internet for one cloud from a function that finds public openings. */
 export function networkRules(
   cloud: Cloud,
   types: readonly string[],

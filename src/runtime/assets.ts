@@ -7,18 +7,18 @@ interface AssetSource {
 }
 
 const SCRIPT = 'text/javascript; charset=utf-8'
-/** The files of the two viewers that the documentation pages use. No other file can be read. */
+/** The files of the two documentation viewers. No other file can be read. */
 const SOURCES: Record<string, AssetSource> = {
   'swagger-ui.css': { file: 'swagger-ui-dist/swagger-ui.css', content_type: 'text/css; charset=utf-8' },
   'swagger-ui-bundle.js': { file: 'swagger-ui-dist/swagger-ui-bundle.js', content_type: SCRIPT },
   'favicon-32x32.png': { file: 'swagger-ui-dist/favicon-32x32.png', content_type: 'image/png' },
   'redoc.standalone.js': { file: 'redoc/bundles/redoc.standalone.js', content_type: SCRIPT },
 }
-/** A logo, which is the only thing that a viewer would load from another host. It is replaced by an empty image. */
+/** A logo, the only file that a viewer would load from another host. It is replaced by an empty image. */
 const FOREIGN_IMAGE = 'https://cdn.redoc.ly/redoc/logo-mini.svg'
 const EMPTY_IMAGE = 'data:image/gif;base64,R0lGODlhAQABAAAAACw='
 
-/** Returns a reader of the viewers' files, which reads each of them once; null for an unknown name. */
+/** Returns a reader of the viewers' files that reads each of them once; null for an unknown name. */
 export function createAssetReader(): (
   name: string,
 ) => Promise<{ body: Uint8Array<ArrayBuffer>; content_type: string } | null> {

@@ -21,8 +21,8 @@ type Variables = Record<string, string | undefined>
 /**
  * Reads an address from two environment variables.
  * @param names the variables of port and host
- * @param defaults the values of variables that are not set
- * Errors: `ConfigError` when the port is no port number.
+ * @param defaults the values of unset variables
+ * Throws `ConfigError` when the port is no port number.
  */
 export function readAddress(
   env: Variables,
@@ -37,8 +37,8 @@ export function readAddress(
 }
 
 /**
- * Reads where `GET /metrics` is offered; null when `PLATFORM_METRICS_PORT` is not set. The metrics need no credentials,
- * so only this machine can reach them unless `PLATFORM_METRICS_HOST` names another address. Errors: `ConfigError`.
+ * Reads the address of `GET /metrics`; null when `PLATFORM_METRICS_PORT` is not set. The metrics need no credentials,
+ * so only this machine can reach them unless `PLATFORM_METRICS_HOST` names another address. Throws `ConfigError`.
  */
 export function readMetricsAddress(env: Variables): ListenAddress | null {
   const port = env.PLATFORM_METRICS_PORT?.trim() ?? ''
@@ -47,16 +47,16 @@ export function readMetricsAddress(env: Variables): ListenAddress | null {
   return readAddress(env, names, { port, host: '127.0.0.1' })
 }
 
-/** Serves the metrics of a process. Errors: the port cannot be opened. */
+/** Serves the metrics of a process. Throws when the port cannot be opened. */
 export const serveMetrics = (registry: Registry, address: ListenAddress): Promise<Running> =>
   serve(metricsHandler(registry), address)
 
-/** The parts of a process after the common part of its boot. */
+/** The common parts of a booted process. */
 export interface BootedProcess {
   context: Awaited<ReturnType<typeof buildContext>>['context']
   log: Logger
   /**
-   * The phases of its end, in order. A process puts what it opens before what that depends on: its server before the
+   * The shutdown phases, in order. A process adds what it opens before its dependencies: its server before the
    * connections, for example.
    */
   phases: StopPhase[]
@@ -65,8 +65,8 @@ export interface BootedProcess {
 }
 
 /**
- * Boots a core or a worker: its log, stop signals, all clients and the metrics. Then `open` starts what the process is
- * for. An error on the way is logged, and the process ends with exit code 1.
+ * Boots a core or a worker: its log, stop signals, all clients and the metrics. Then `open` starts the process's own
+ * work. An error is logged, and the process ends with exit code 1.
  */
 export async function bootProcess(
   role: 'core' | 'worker',

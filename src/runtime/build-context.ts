@@ -23,14 +23,14 @@ import { countEngineTime, countTokens, createLazyLlmClient } from './wrapped-cli
 
 export interface BuiltContext {
   context: Context & { metrics: PlatformMetrics }
-  /** Closes queue, cache and database, in this order. Tracing and other clients are not closed by it. */
+  /** Closes queue, cache and database, in this order. Does not close tracing and other clients. */
   close(): Promise<void>
 }
 
 /**
- * Connects everything that a core or worker process needs, in the order of the boot sequence.
- * Errors: `Failed to initialize database: <reason>`, the same with `redis`, `object storage` and `queue`, and those
- * of `openPrompts`. What was open by then is closed.
+ * Connects all clients of a core or worker process, in boot order. Throws `Failed to initialize database: <reason>`,
+ * the same with `redis`, `object storage` and `queue`, and the errors of `openPrompts`. On an error, open clients are
+ * closed.
  */
 export async function buildContext(
   loaded: Config,
@@ -73,7 +73,7 @@ export async function buildContext(
       queue,
       ...stores,
       prompts,
-      // The core calls a model for the texts of pull requests only, so it loads the library when it needs it.
+      // The core calls a model only for the texts of pull requests, so it loads the library on demand.
       llm: role === 'core' ? createLazyLlmClient(loadLlm) : await loadLlm(),
       iac: countEngineTime(createIacClient(config.services.iac, { fetch, log }), metrics),
       resolver: resolveHost,
@@ -91,7 +91,7 @@ export async function buildContext(
 
 type Closer = () => Promise<void>
 
-/** Connects the cache and checks that it answers. Its closer is added before that, in case it does not. */
+/** Connects the cache and checks that it answers. Its closer is registered before, in case the check fails. */
 async function openCache(options: {
   config: Config
   log: Logger
@@ -106,7 +106,7 @@ async function openCache(options: {
   return cache
 }
 
-/** The bucket of artifacts and, when the platform manages engine state, the bucket of states and its keys. */
+/** Creates the bucket of artifacts and, when the platform manages engine state, the bucket of states and its keys. */
 function createStores(config: Config, log: Logger): Pick<Context, 'storage' | 'stateStore' | 'stateKeys'> {
   const { read_timeout, connect_timeout, engine_state_bucket } = config.storage
   const deps = {
@@ -125,7 +125,7 @@ function createStores(config: Config, log: Logger): Pick<Context, 'storage' | 's
   }
 }
 
-/** The authority of `git.ca_file`. It is trusted for the hosts that the operator named, and for no others. */
+/** Reads the authority of `git.ca_file`, which is trusted only for the hosts that the operator named. */
 async function readOwnAuthority(git: GitConfig, log: Logger): Promise<Parameters<typeof createPinnedFetch>[0]> {
   if (git.ca_file === '') return undefined
   const caPem = await readTextFile(git.ca_file).catch(() => null)
@@ -134,7 +134,7 @@ async function readOwnAuthority(git: GitConfig, log: Logger): Promise<Parameters
 }
 
 async function openDatabase(config: Config, log: Logger, role: 'core' | 'worker'): Promise<Sql> {
-  // A run needs a connection now and then, and the renewal of its lease must not wait for one. With the default
+  // A run occasionally needs a connection, and the renewal of its lease must not wait for one. With the default
   // concurrency of 4 the pool of a worker has 12 connections.
   const max = role === 'worker' ? Math.max(10, config.worker.concurrency * 2 + 4) : 10
   const sql = connect(config.database.url, {
@@ -158,7 +158,7 @@ async function initialize<T>(name: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The text of an error. When every address of a host failed, Node gives an error whose parts alone have a text. */
+/** Returns the text of an error. If all addresses of a host failed, only the parts of Node's error have a text. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return reasonOf(error.errors[0])
   if (!(error instanceof Error)) return 'unknown error'

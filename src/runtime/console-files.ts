@@ -15,8 +15,8 @@ const ENCODINGS = { br: '.br', gzip: '.gz' } as const
 const DIST = fileURLToPath(new URL('../../console/dist', import.meta.url))
 
 /**
- * Reads the built console into memory, once, at the start of the core. Null when it was not built.
- * Errors: a file cannot be read.
+ * Reads the built console into memory at the start of the core; null when it was not built. Throws when a file cannot
+ * be read.
  */
 export async function readConsoleFiles(folder = DIST): Promise<ConsoleFiles | null> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((error) => {
@@ -42,9 +42,9 @@ const read = async (path: string): Promise<Uint8Array<ArrayBuffer>> => new Uint8
 const DAY_MS = 24 * 60 * 60_000
 
 /**
- * Stores the files of this build for the cores of later ones, now and once a day as long as this core runs. A failure
- * is logged, and made up for by the next time.
- * @returns ends it, after what is being stored
+ * Stores the files of this build for the cores of later ones, now and once a day while this core runs. A failure is
+ * logged and retried the next time.
+ * @returns a function that stops it after the running write
  */
 export function keepStoring(sql: Sql, log: Logger, files: ConsoleFiles): () => Promise<void> {
   const store = () =>

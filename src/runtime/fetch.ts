@@ -15,10 +15,10 @@ interface PoolLimits {
 }
 
 /**
- * A `fetch` without the limits of Node, which gives up after 300 s without a header or without a part of the body: a
- * long model call takes longer. Every caller sets its own timeout. On other runtimes this is their plain `fetch`.
- * @param limitMs longest wait for the first header and between parts of a body, on Node only; 0 means no limit
- * @param connectMs longest wait for a connection, on Node only; default that of Node
+ * Creates a `fetch` without Node's limits of 300 s for the headers and between parts of the body, which long model
+ * calls exceed. Every caller sets its own timeout. On other runtimes it is their plain `fetch`.
+ * @param limitMs longest wait for the headers and between parts of the body, on Node only; 0 means no limit
+ * @param connectMs longest wait for a connection, on Node only; default: Node's own
  */
 export function createFetch(limitMs = 0, connectMs?: number): Fetch {
   let pool: Promise<object | null> | undefined
@@ -33,10 +33,12 @@ export function createFetch(limitMs = 0, connectMs?: number): Fetch {
   }
 }
 
-/** Makes a connection pool; null on other runtimes. Node does not export its class, so it is taken from an instance. */
+/**
+ * Creates a connection pool; null on other runtimes. Node does not export its class, so it is taken from an instance.
+ */
 async function createPool(limits: PoolLimits): Promise<object | null> {
   if (!globalThis.process?.versions?.undici) return null
-  // Node creates its instance at the first use of `fetch`.
+  // Node creates its instance on the first use of `fetch`.
   await globalThis.fetch('data:,')
   const kept: unknown = Reflect.get(globalThis, Symbol.for('undici.globalDispatcher.1'))
   if (typeof kept !== 'object' || kept === null) return null
@@ -45,15 +47,14 @@ async function createPool(limits: PoolLimits): Promise<object | null> {
 
 const isPool = (value: unknown): value is Pool => typeof value === 'function' && value.name === 'Agent'
 
-/** Milliseconds that a socket stays open without a request. A conversation with git consists of several. */
+/** Milliseconds for which an idle socket stays open. A git operation consists of several requests. */
 const IDLE_MS = 4_000
 
 /**
- * A `fetch` for git, which reaches one https origin at the given addresses only. The addresses were checked before, and
- * a name server that answers another one later cannot change them. Certificates are checked for the host name.
- * Redirects are answered and not followed. It works on Node, Deno and Bun.
- * Errors of the fetch: another origin, and those of the connection, as rejections.
- * @param extraAuthority authorities as PEM text that count besides the usual ones, for URLs that `trusted` accepts
+ * Creates a `fetch` for git that reaches a single https origin, at the given addresses only. The addresses were checked
+ * before, and later DNS answers cannot change them. Certificates are checked for the host name. Redirects are returned
+ * and not followed. Works on Node, Deno and Bun. Rejects another origin, and with errors of the connection.
+ * @param extraAuthority additional authorities as PEM text, for URLs that `trusted` accepts
  */
 export function createPinnedFetch(extraAuthority?: { caPem: string; trusted: (url: URL) => boolean }): PinnedFetch {
   return (target, addresses) => {
@@ -81,7 +82,7 @@ export function createPinnedFetch(extraAuthority?: { caPem: string; trusted: (ur
   }
 }
 
-/** A name look-up that knows one host with its addresses and fails for every other one. */
+/** Creates a DNS lookup that knows a single host with its addresses and fails for others. */
 function createPinnedLookup(hostname: string, addresses: readonly string[]): LookupFunction {
   const entries = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
   return (name, { all }, callback) => {
@@ -95,12 +96,12 @@ function createPinnedLookup(hostname: string, addresses: readonly string[]): Loo
 }
 
 /**
- * The authorities that count by default. The option `ca` replaces them, so they have to be in it as well. A runtime
- * that cannot list its own gives those that are built into it.
+ * Returns the default authorities. The option `ca` replaces them, so it has to include them. A runtime that cannot list
+ * them returns its built-in ones.
  */
 const defaultAuthorities = (): readonly string[] => tls.getCACertificates?.('default') ?? tls.rootCertificates
 
-/** Looks up all addresses of a host, of either family, as the operating system does, which reads `/etc/hosts` too. */
+/** Looks up all addresses of a host, IPv4 and IPv6, as the operating system does, including `/etc/hosts`. */
 export const resolveHost: HostResolver = async (host) => {
   const addresses = await lookup(host, { all: true, verbatim: true })
   return addresses.map(({ address }) => address)

@@ -2,8 +2,8 @@ import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * Reads the UTF-8 text of a regular file; null when there is nothing at the path, or something that is no file.
- * Errors: the file exists but cannot be read.
+ * Reads the UTF-8 text of a regular file; null for a missing path and for anything that is no file. Throws when the
+ * file cannot be read.
  */
 export async function readTextFile(path: string): Promise<string | null> {
   try {
@@ -19,9 +19,8 @@ const WAIT_MS = 10
 const MAX_LINES = 200
 
 /**
- * Returns a writer of log lines to standard output. Each write is a call to the system that blocks the
- * process, so the lines of ten milliseconds, at most 200, are written together. The rest is written when the process
- * exits.
+ * Returns a writer of log lines to standard output. Each write is a blocking system call, so the lines of ten
+ * milliseconds, at most 200, are written together. The rest is written when the process exits.
  */
 export function createLineWriter(): (line: string) => void {
   let lines: string[] = []
@@ -42,8 +41,8 @@ export function createLineWriter(): (line: string) => void {
 }
 
 /**
- * Returns a function that stores a text under a name in a folder. Only the owner can read it, and the file is complete
- * as soon as it exists, because it is renamed after it was written.
+ * Returns a function that stores a text under a name in a folder. Only the owner can read it. It is renamed after it
+ * was written, so that it never appears incomplete.
  */
 export const createRecordingWriter =
   (folder: string) =>

@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http'
 import { type RequestOptions, request } from 'node:https'
 import { Readable } from 'node:stream'
 
-/** The statuses of answers that have no body. */
+/** Statuses of responses without a body. */
 const BODILESS = [204, 205, 304]
 
 /**
- * Sends one request over https with options that `fetch` does not have: an agent, a name look-up and authorities.
- * Redirects are answered and not followed. Errors: those of the connection, and the reason of the signal.
+ * Sends one request over https with options that `fetch` lacks: an agent, a DNS lookup and authorities. Redirects are
+ * returned and not followed. Throws the errors of the connection, and the reason of the signal.
  */
 export function exchange(
   url: URL,

@@ -1,7 +1,7 @@
 import type { Logger } from '../base/log.ts'
 import { endsWithin } from '../base/time.ts'
 
-/** One part of the end of a process, with the milliseconds that it may take. */
+/** One part of the shutdown, with its time limit in milliseconds. */
 export interface StopPhase {
   name: string
   limitMs: number
@@ -9,9 +9,9 @@ export interface StopPhase {
 }
 
 /**
- * Ends the phases one after the other at SIGTERM or SIGINT, each within its limit, and exits with code 0. A further
- * signal exits at once. The list of phases is read when the signal comes, so that a process can call this before it
- * boots and add to the list what it opens.
+ * Runs the phases one after the other at SIGTERM or SIGINT, each within its limit, and exits with code 0. A further
+ * signal exits at once. The list is read when the signal comes, so that a process can call this before it boots and
+ * extend the list later.
  */
 export function stopOnSignal(log: Logger, phases: readonly StopPhase[]): void {
   onStopSignal((signal) => {
@@ -20,7 +20,7 @@ export function stopOnSignal(log: Logger, phases: readonly StopPhase[]): void {
   })
 }
 
-/** Writes an unhandled error to the log, which masks secrets, and ends the process with exit code 1. */
+/** Logs an unhandled error, with secrets masked, and ends the process with exit code 1. */
 export function exitOnFault(log: Logger): void {
   const fail = (error: unknown) => {
     log.error('unexpected fault, the process ends', { error })
@@ -42,14 +42,14 @@ async function endAll(log: Logger, phases: readonly StopPhase[]): Promise<void> 
   log.info('stopped')
 }
 
-/** A signal that comes again within this time is the same one: npm passes on what its terminal sent to both. */
+/** A signal repeated within this time is the same one: npm forwards the signal that the terminal has sent to both. */
 const SAME_SIGNAL_MS = 1_000
 
 /**
- * Calls `stop` at the first signal, for an orderly end. A further signal ends the process at once, because somebody
- * sent it on purpose.
+ * Calls `stop` at the first signal, for an orderly shutdown. A further signal ends the process at once, because it was
+ * sent on purpose.
  * @param options.signals default SIGINT and SIGTERM
- * @param options.exitCode the exit code of the end at once; default 1
+ * @param options.exitCode the exit code of the immediate end; default 1
  */
 export function onStopSignal(
   stop: (signal: NodeJS.Signals) => void,

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** A process. `started` tells it from a later one that was given the same id. */
+/** A process. `started` distinguishes it from a later one with the same id. */
 export interface ProcessIdentity {
   pid: number
-  /** Empty where there is no /proc. */
+  /** Empty without /proc. */
   started: string
 }
 
@@ -19,7 +19,7 @@ interface ProcessStat {
 function readStat(pid: number | string): ProcessStat | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The program's name in parentheses may hold spaces, so the fields are counted from behind it.
+    // The program's name in parentheses may contain spaces, so the fields are counted from its end.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
     return { state: fields[0] ?? '', parent: Number(fields[1]), group: Number(fields[2]), started: fields[19] ?? '' }
   } catch {
@@ -37,13 +37,13 @@ const readBootId = (): string => {
 
 const HAS_PROC = readStat(process.pid) !== null
 
-/** The identity of a process of this machine. */
+/** Returns the identity of a process of this machine. */
 export function identify(pid: number): ProcessIdentity {
   const stat = readStat(pid)
   return { pid, started: stat ? `${readBootId()}/${stat.started}` : '' }
 }
 
-/** True while exactly this process lives. A zombie, which has ended and waits for its parent, does not. */
+/** True while exactly this process is alive. False for a zombie, which has ended and waits for its parent. */
 export function isAlive(identity: ProcessIdentity): boolean {
   if (!HAS_PROC) return trySignal(identity.pid, 0)
   const stat = readStat(identity.pid)
@@ -51,8 +51,8 @@ export function isAlive(identity: ProcessIdentity): boolean {
 }
 
 /**
- * True while a process of the group that `leader` led lives. The kernel gives the number of a group to no new process
- * as long as the group has a member, so members without their leader still belong to the old group.
+ * True while a process of the group that `leader` led is alive. The kernel does not reuse the number of a group while
+ * it has members, so members without their leader still belong to the old group.
  */
 export function isGroupAlive(leader: ProcessIdentity): boolean {
   if (!HAS_PROC) return trySignal(-leader.pid, 0)
@@ -67,7 +67,7 @@ export function isGroupAlive(leader: ProcessIdentity): boolean {
   })
 }
 
-/** The processes that this one has started and that live. Empty where there is no /proc. */
+/** Returns the live child processes of this one; empty without /proc. */
 export function childrenOf(pid: number): number[] {
   if (!HAS_PROC) return []
   return readdirSync('/proc')

@@ -17,7 +17,7 @@ import type { HostResolver } from '../repository/remote.ts'
 export interface PromptDeps {
   fetch: Fetch
   log: Logger
-  /** Keeps other cores from writing prompts while the work is done. By default no other core is expected. */
+  /** Prevents other cores from writing prompts during the work. By default no other core is expected. */
   alone?: <T>(work: () => Promise<T>) => Promise<T>
   /** Waits between two attempts to reach the registry; tests replace it. */
   pause?: (ms: number) => Promise<void>
@@ -25,8 +25,8 @@ export interface PromptDeps {
 
 /**
  * Opens the prompts of this process: those of the registry, into which a core first writes the shipped ones, or without
- * a registry the shipped texts.
- * Errors: `Failed to seed prompts into <registry>: <reason>`; `SeedError` for unusable shipped files.
+ * a registry the shipped texts. Throws `Failed to seed prompts into <registry>: <reason>`; `SeedError` for unusable
+ * shipped files.
  */
 export async function openPrompts(config: Config, role: 'core' | 'worker', deps: PromptDeps): Promise<PromptSource> {
   const { collector_url: url, api_key } = config.telemetry
@@ -45,7 +45,7 @@ async function seedRegistry(
   try {
     const shipped = await readSeedPrompts()
     await waitForRegistry(registry, name, pause)
-    // Of two cores that boot together on an empty registry, the second one finds what the first one wrote.
+    // Of two cores that boot together on an empty registry, the second one finds the first one's prompts.
     const counts = await alone(() => seedPrompts(registry, shipped, tag))
     log.info('prompts seeded', { registry: name, ...counts })
   } catch (cause) {
@@ -59,8 +59,8 @@ async function seedRegistry(
 const SEED_FOLDER = fileURLToPath(new URL('../prompts/seed/', import.meta.url))
 
 /**
- * Reads all `*.yaml` files below a folder, in the order of their paths. Answers the prompts by their qualified name.
- * Errors: `SeedError`, which names every unusable file.
+ * Reads all `*.yaml` files below a folder, sorted by path. Returns the prompts by their qualified name. Throws
+ * `SeedError`, which names every unusable file.
  */
 export async function readSeedPrompts(folder: string = SEED_FOLDER): Promise<Map<string, SeedPrompt>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
@@ -74,9 +74,9 @@ export async function readSeedPrompts(folder: string = SEED_FOLDER): Promise<Map
 }
 
 /**
- * The configuration without a collector when its address is the default one and that host does not exist. The default
- * names the collector of the compose deployment, so elsewhere none was configured: the built-in prompts are used and
- * no spans are sent. An address that was configured must answer.
+ * Returns the configuration without the collector if its address is the default one and that host does not exist. The
+ * default names the collector of the compose deployment, so elsewhere none was configured: the built-in prompts are
+ * used and no spans are sent. A configured address must answer.
  */
 export async function withoutMissingCollector(config: Config, resolve: HostResolver, log: Logger): Promise<Config> {
   const { collector_url } = config.telemetry

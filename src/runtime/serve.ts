@@ -1,14 +1,14 @@
 import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
 
-/** @param peer address of the other end of the connection, in the form of the runtime; null when it is not known */
+/** @param peer remote address of the connection, in the form of the runtime; null when unknown */
 type Handler = (request: Request, peer: string | null) => Response | Promise<Response>
 
 export interface Running {
-  /** `http://<host>:<port>` with the port that was opened, also when port 0 was asked for. */
+  /** `http://<host>:<port>` with the actual port, also when port 0 was requested. */
   url: string
   /**
-   * Takes no further connections and waits for those that are open; cuts them after `limitMs`.
+   * Stops accepting connections and waits for the open ones; closes them after `limitMs`.
    * @param after the limit counts from the end of this work, which open requests may wait for
    */
   close(limitMs: number, after?: Promise<unknown>): Promise<void>
@@ -41,7 +41,7 @@ interface OtherRuntimes {
   }
 }
 
-/** Opens a port on the present runtime: Node, Deno or Bun. Errors: the port cannot be opened. */
+/** Opens a port on the current runtime: Node, Deno or Bun. Throws when the port cannot be opened. */
 export async function serve(handler: Handler, options: { port: number; hostname: string }): Promise<Running> {
   const { Deno, Bun } = globalThis as OtherRuntimes
   if (Deno) return serveOnDeno(Deno, handler, options)
@@ -50,8 +50,8 @@ export async function serve(handler: Handler, options: { port: number; hostname:
 }
 
 /**
- * The most bytes that the headers of a request may have on Node. By default it answers a token of more than about
- * 16 KiB with an empty 431. Up to this limit the token reaches the core, which answers 401 as for any invalid one.
+ * Maximum bytes of the request headers on Node. By default Node answers a token of more than about 16 KiB with an empty
+ * 431. Up to this limit the token reaches the core, which answers 401 as for any invalid one.
  */
 const MAX_HEADER_BYTES = 64 * 1024
 
@@ -97,7 +97,7 @@ function serveOnDeno(
   }
 }
 
-/** Bun closes a connection after ten seconds of silence by default, which `idleTimeout: 0` turns off. */
+/** Serves on Bun, where `idleTimeout: 0` turns off the default of closing connections after ten silent seconds. */
 function serveOnBun(
   bun: NonNullable<OtherRuntimes['Bun']>,
   handler: Handler,
@@ -114,7 +114,7 @@ function serveOnBun(
   }
 }
 
-/** Waits for `closed`, but no longer than the limit, which counts from the end of `after`; calls `cut` then. */
+/** Waits for `closed` within the limit, which counts from the end of `after`; then calls `cut`. */
 async function cutLate(
   closed: Promise<void>,
   { limitMs, after, cut }: { limitMs: number; after: Promise<unknown> | undefined; cut: () => void },

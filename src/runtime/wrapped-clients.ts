@@ -2,7 +2,7 @@ import type { LlmClient } from '../llm/inference.ts'
 import type { PlatformMetrics } from '../observe/metrics.ts'
 import type { IacClient } from '../services/iac/contract.ts'
 
-/** A client that is loaded by its first call, for a process that rarely calls a model: the library is large. */
+/** Creates a client that is loaded on its first call, for a process that rarely calls a model: the library is large. */
 export function createLazyLlmClient(load: () => Promise<LlmClient>): LlmClient {
   let loading: Promise<LlmClient> | null = null
   const client = () => {
@@ -15,7 +15,7 @@ export function createLazyLlmClient(load: () => Promise<LlmClient>): LlmClient {
   }
 }
 
-/** The same client, which counts the tokens of each answer and each search. */
+/** Wraps a client to count the tokens of each answer and search. */
 export const countTokens = (llm: LlmClient, metrics: PlatformMetrics): LlmClient => ({
   ...llm,
   complete: async (request) => {
@@ -33,7 +33,7 @@ export const countTokens = (llm: LlmClient, metrics: PlatformMetrics): LlmClient
     }),
 })
 
-/** The same client, which counts the time of each kind of job, also of jobs that fail. */
+/** Wraps a client to measure the time of each kind of job, including failed jobs. */
 export const countEngineTime = (iac: IacClient, metrics: PlatformMetrics): IacClient => ({
   ...iac,
   run: async (kind, body, options) => {

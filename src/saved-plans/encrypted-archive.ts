@@ -1,27 +1,27 @@
 import type { Context } from '../context.ts'
 
-/** The saved plan that an archive belongs to. */
+/** The saved plan of an archive. */
 export interface ArchiveOwner {
   session_uuid: string
   round_id: number
   plan_sha256: string
 }
 
-/** Largest archive. It is limited because it is in memory twice at the same time: in clear and encrypted. */
+/** Largest archive. It is limited because it is in memory twice: in clear and encrypted. */
 export const MAX_ARCHIVE_BYTES = 128 * 1024 * 1024
-/** An encrypted object also holds the mark, the salt and one tag of 16 bytes for each mebibyte. */
+/** An encrypted object also holds the mark, the salt and one tag of 16 bytes per mebibyte. */
 const MAX_OBJECT_BYTES = MAX_ARCHIVE_BYTES + 1024 * 1024
 
 type Store = Pick<Context, 'storage' | 'config'>
 
-/** The text that encryption binds an archive to; see `about` at `encrypt`. */
+/** Returns the text that encryption binds an archive to; see `about` at `encrypt`. */
 const describeOwner = ({ session_uuid, round_id, plan_sha256 }: ArchiveOwner) =>
   `${session_uuid}\n${round_id}\n${plan_sha256}`
 
 /**
  * Encrypts a packed directory and uploads it.
  * @returns the object key
- * Errors: those of the object store.
+ * Throws the errors of the object store.
  */
 export async function storeArchive(
   { storage, config }: Store,
@@ -37,8 +37,7 @@ export async function storeArchive(
 
 /**
  * Downloads and decrypts an archive. Returns null when it belongs to another plan, is damaged or was encrypted with
- * another key.
- * Errors: those of the object store.
+ * another key. Throws the errors of the object store.
  */
 export async function fetchArchive(
   { storage, config }: Store,
@@ -50,12 +49,12 @@ export async function fetchArchive(
   return await decrypt(config.worker.pin_key, describeOwner(owner), encrypted)
 }
 
-/** Most archives that one call deletes. */
+/** Maximum archives that one call deletes. */
 const MAX_DELETIONS = 100
 
 /**
- * Deletes the archives of sessions that failed: such a session takes no further round, so nobody will apply them.
- * An archive that cannot be deleted is logged, and the next call tries it again.
+ * Deletes the archives of failed sessions, which accept no further round, so that their plans cannot be applied. A
+ * failed deletion is logged, and the next call retries it.
  * @returns the number of deleted archives
  */
 export async function deleteArchivesOfFailedSessions(
@@ -80,10 +79,10 @@ export async function deleteArchivesOfFailedSessions(
   return deleted
 }
 
-// Format of an encrypted object: the mark `PLN1`, a random salt of 32 bytes, then frames of one mebibyte. Each frame
-// is encrypted with AES-256-GCM under a key that is derived from the operator's key and the salt, for this object
-// alone. The nonce of a frame holds its number and whether it is the last one, so that decryption fails when a frame
-// was changed, left out, repeated, moved or taken from another object.
+// Format of an encrypted object: the mark `PLN1`, a random salt of 32 bytes, then frames of one mebibyte. Each frame is
+// encrypted with AES-256-GCM under a key that is derived from the operator's key and the salt, for this object alone.
+// The nonce of a frame holds its number and whether it is the last one, so that decryption fails when a frame was
+// changed, left out, repeated, moved or taken from another object.
 const MARK = new TextEncoder().encode('PLN1')
 const SALT_BYTES = 32
 const FRAME_BYTES = 1024 * 1024
@@ -95,7 +94,7 @@ type Bytes = Uint8Array<ArrayBuffer>
 /**
  * Encrypts bytes in the format above.
  * @param secret the operator's key, as text
- * @param about names what the object belongs to; decryption succeeds only with the same text
+ * @param about identifies the object's owner; decryption succeeds only with the same text
  */
 export async function encrypt(secret: string, about: string, plain: Bytes): Promise<Bytes> {
   const salt = crypto.getRandomValues(new Uint8Array(SALT_BYTES))
@@ -114,8 +113,8 @@ export async function encrypt(secret: string, about: string, plain: Bytes): Prom
 }
 
 /**
- * Decrypts an object. Returns null when it was encrypted with another key or another `about`, or when any part of it
- * is missing or changed.
+ * Decrypts an object. Returns null when it was encrypted with another key or another `about`, or when any part of it is
+ * missing or changed.
  */
 export async function decrypt(secret: string, about: string, encrypted: Bytes): Promise<Bytes | null> {
   const body = encrypted.length - HEAD_BYTES

@@ -6,13 +6,13 @@ export const CHECK_NAMES = ['commit', 'engine', 'state', 'reviewed', 'lock', 'co
 export const CHECK_OUTCOMES = ['holds', 'broken', 'unknown'] as const
 
 /**
- * Why a plan ended: an apply submitted it to the engine (`used`), an apply found that the state or the engine has
- * changed, an apply ended before that for any other reason (`discarded`), or a later round saved its own plan, or made
- * one that cannot be saved (`superseded`).
+ * The reason for the end of a plan. `used`: an apply submitted it to the engine. `state_moved`, `engine_changed`: an
+ * apply found the state or the engine changed. `discarded`: an apply ended earlier for any other reason. `superseded`:
+ * a later round saved its own plan, or made one that cannot be saved.
  */
 type PlanEnd = 'used' | 'discarded' | 'superseded' | 'state_moved' | 'engine_changed'
 
-/** Why a saved plan is not valid: it ended, or it cannot be applied as things are. */
+/** Reasons for a saved plan to be invalid: it ended, or it currently cannot be applied. */
 export const INVALID_REASONS = [
   'used',
   'discarded',
@@ -28,30 +28,30 @@ export const INVALID_REASONS = [
 export interface PlanCheck {
   name: (typeof CHECK_NAMES)[number]
   outcome: (typeof CHECK_OUTCOMES)[number]
-  /** A sentence for people. */
+  /** A sentence for users. */
   explanation: string
 }
 
-/** The plan that a session saved last, with the answer to whether it can still be applied. */
+/** The session's last saved plan, with the reason why it cannot be applied, if any. */
 export interface SavedPlanStatus extends Pick<SavedPlan, 'plan_sha256' | 'commit' | 'engine' | 'state' | 'targets'> {
   saved_at: string
-  /** Number of the round that saved it. */
+  /** Number of the round that saved the plan. */
   round: number
   valid: boolean
-  /** Reason why it is not valid; null when it is. */
+  /** Reason for the plan to be invalid; null when it is valid. */
   reason: (typeof INVALID_REASONS)[number] | null
   explanation: string | null
   /** True if an encrypted copy of the plan's directory is stored. */
   has_copy: boolean
-  /** When it was last compared with the present state; null when it never was. */
+  /** Time of the last comparison with the present state; null for none. */
   verified_at: string | null
-  /** Results of that comparison; empty when there was none. */
+  /** Results of that comparison; empty for none. */
   checks: PlanCheck[]
 }
 
-/** The plan that a session saved last, with what only a verification needs. */
+/** The session's last saved plan, with the additional facts that a verification needs. */
 export interface NewestPlan extends Pick<SavedPlan, 'round_id' | 'project_id'> {
-  /** False when an apply would find no plan. */
+  /** False if an apply would find no plan. */
   current: boolean
   reviewed: boolean
   status: SavedPlanStatus
@@ -67,7 +67,7 @@ interface Row extends Omit<NewestPlan, 'status'>, StoredStatus {
   last_commit: string | null
 }
 
-/** Reads the plan that a session saved last from the database; null when it never saved one. */
+/** Reads the session's last saved plan; null when there is none. */
 export async function readNewestPlan(sql: Db, uuid: string): Promise<NewestPlan | null> {
   const [row] = await sql<Row[]>`
     SELECT p.round_id, r.number AS round, p.plan_sha256, p.commit, p.targets, p.engine, p.state, p.project_id,
@@ -107,7 +107,7 @@ function toStatus(row: Row): SavedPlanStatus {
 
 type Fault = { reason: NonNullable<SavedPlanStatus['reason']>; explanation: string }
 
-/** Finds the first reason why the plan cannot be applied: what is final comes before what may change again. */
+/** Finds the first reason why the plan cannot be applied; final reasons come before temporary ones. */
 function findFault(row: Row): Fault | null {
   if (!row.current) return describeEnd(row)
   if (row.last_status === 'failed' && !row.in_flight)
@@ -122,7 +122,7 @@ function findFault(row: Row): Fault | null {
   return findVerifiedFault(row.checks)
 }
 
-/** Says that the branch of the session is not at the commit of the plan. */
+/** Returns the sentence that the session branch is not at the plan's commit. */
 export const describeNewerCommit = (planned: string, now: string): string =>
   `The session branch is at commit ${now.slice(0, 12)}, and the plan was made from ${planned.slice(0, 12)}.`
 

@@ -13,23 +13,22 @@ export interface SavedPlan {
   round_id: number
   /** SHA-256 of the plan file, in lower-case hexadecimal digits. */
   plan_sha256: string
-  /** SHA-256 of the files beside the plan file that an apply may read, in lower-case hexadecimal digits. */
+  /** SHA-256 of the other files that an apply may read, in lower-case hexadecimal digits. */
   workspace_sha256: string
   /** Head of the session branch. */
   commit: string
   targets: string[]
-  /** What the plan does. */
   changes: PlannedChange[]
   /** Null when the iac sidecar does not name its engine. */
   engine: EngineInfo | null
-  /** Version of the state that the plan was made from; null when the plan file does not hold it. */
+  /** Version of the state that the plan was made from; null when the plan file does not contain it. */
   state: StateVersion | null
   project_id: string
   /** Key of the object with the encrypted directory; null when only the worker's disk has the directory. */
   archive_key: string | null
 }
 
-/** A plan before it is saved, when the round is known from elsewhere. */
+/** A plan before it is saved, without the round. */
 export type NewSavedPlan = Omit<SavedPlan, 'round_id'>
 
 /** The round that saves or ends a plan. */
@@ -41,7 +40,7 @@ export interface PlanRound {
 
 /**
  * Replaces the current plan of a session in the caller's transaction, which holds the session for the round. A round
- * that saves a second time replaces what it saved before.
+ * that saves a second time replaces its own plan.
  * @param plan null when the new plan of the round cannot be saved: the session then has no current plan
  * @returns the object key of the earlier plan's archive, null when there was none
  */
@@ -72,7 +71,7 @@ const toJson = (value: object | null): string | null => (value === null ? null :
 
 /**
  * Finds the current plan of a session; null when there is none. `reviewed` is true once the round that saved it has
- * completed: when a round was interrupted after it had saved its plan, nobody has reviewed that plan.
+ * completed: the plan of an interrupted round was never reviewed.
  */
 export async function findSavedPlan(
   sql: Db,
@@ -89,7 +88,7 @@ export async function findSavedPlan(
 
 /**
  * Ends the current plan of a session in the caller's transaction, which has locked the session, and records the round
- * and the reason (`PlanEnd`). What only an apply needs is cleared.
+ * and the reason (`PlanEnd`). Clears everything that only an apply needs.
  */
 export async function endSavedPlan(tx: Transaction, round: PlanRound): Promise<void> {
   const reason =

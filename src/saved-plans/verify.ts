@@ -12,7 +12,7 @@ import {
   type SavedPlanStatus,
 } from './plan-status.ts'
 
-/** Longest time for one question to the outside. They are asked side by side. */
+/** Time limit of each outside request. They run concurrently. */
 const LIMIT_MS = 8_000
 
 type Needs = Pick<
@@ -35,10 +35,10 @@ export interface Verification {
 }
 
 /**
- * Compares the current saved plan of a session with what it would be applied to: the session branch, the engine, the
- * managed state, the locks. Nothing is planned, applied or locked, and a running round is not touched. What cannot be
- * read is `unknown`, not an error. The result is stored with the plan, for the detail of the session.
- * Errors: 409 when there is no current plan, or when it ended in the meantime.
+ * Compares the current saved plan of a session with the session branch, the engine, the managed state and the locks.
+ * Plans, applies and locks nothing, and does not affect a running round. Unreadable facts are `unknown`, not an error.
+ * The result is stored with the plan, for the detail of the session. Throws 409 when there is no current plan, or when
+ * it ended meanwhile.
  */
 export async function verifySavedPlan(context: Needs, session: Session): Promise<Verification> {
   const newest = await readNewestPlan(context.sql, session.uuid)
@@ -72,8 +72,8 @@ const broken = (explanation: string): Finding => ({ outcome: 'broken', explanati
 const unknown = (explanation: string): Finding => ({ outcome: 'unknown', explanation })
 
 /**
- * Asks an outside service in limited time. A failure is `unknown` with the text of `failed`; its own text goes to the
- * log only, because it may name what the caller must not see.
+ * Calls an outside service within the time limit. A failure is `unknown` with the text of `failed`; its own text is
+ * only logged, because it may name things that the caller must not see.
  */
 async function ask(
   { log }: Needs,
@@ -145,7 +145,7 @@ function checkReviewed({ reviewed, status: { round } }: NewestPlan): PlanCheck {
   return { name: 'reviewed', ...finding }
 }
 
-/** The lock of the session refuses an apply; an apply waits for a moment for the lock of the state. */
+/** Checks the locks. That of the session refuses an apply; for that of the state, an apply waits a moment. */
 async function checkLock(context: Needs, session: Session, { project_id }: NewestPlan): Promise<PlanCheck> {
   if (session.is_blocked) return { name: 'lock', ...broken('The session is locked, so that it takes no apply.') }
   return await ask(
@@ -171,8 +171,8 @@ function checkCopy({ status: { has_copy } }: NewestPlan): PlanCheck {
 const toSentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 /**
- * Says in a sentence that the engine is not the one that made a plan, because another one may read the plan
- * differently; null when it is the same.
+ * Returns a sentence if the engine is not the one that made the plan, because another one may read it differently;
+ * otherwise null.
  * @param now null when the iac service does not name its engine
  */
 export function describeOtherEngine(planned: EngineInfo, now: EngineInfo | null): string | null {
@@ -181,7 +181,7 @@ export function describeOtherEngine(planned: EngineInfo, now: EngineInfo | null)
   return `the plan was made by ${planned.name} ${planned.version}, and the iac service runs ${current} now.`
 }
 
-/** Says in a sentence that the state is not the one that a plan was made from; null when it is the same. */
+/** Returns a sentence if the state is not the one that the plan was made from; otherwise null. */
 export function describeMovedState(planned: StateVersion, now: StateVersion): string | null {
   if (!hasMoved(planned, now)) return null
   return `the state moved after the plan was made (serial ${planned.serial} then, ${now.serial} now).`

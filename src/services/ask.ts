@@ -6,20 +6,20 @@ import { type Fetch, OutboundError, type OutboundResponse, send } from '../base/
 const MAX_BYTES = 1024 * 1024
 
 export interface Question<Schema extends v.GenericSchema> {
-  /** The service's name as it appears in error texts. */
+  /** The service's name in error texts. */
   name: string
   service: Pick<ServiceConfig, 'endpoint' | 'token'>
   path: string
   json: unknown
-  /** Limit of the whole call. */
+  /** Time limit of the whole call. */
   timeoutMs: number
   answer: Schema
 }
 
 /**
- * Posts one request to a sidecar and answers its body, checked against the schema of the contract.
- * Errors: 504 `<name> service timed out: …`; 502 `<name> service unreachable: …` and, for any status
- * but 200 and any body that breaks the contract, `<name> service returned an unexpected response: …`.
+ * Posts one request to a sidecar and returns its body, checked against the schema of the sidecar's contract. Throws 504
+ * `<name> service timed out: …`; 502 `<name> service unreachable: …` and, for any status but 200 and any body that
+ * breaks the contract, `<name> service returned an unexpected response: …`.
  */
 export async function ask<Schema extends v.GenericSchema>(
   fetcher: Fetch,
@@ -51,7 +51,9 @@ function parseBody(name: string, response: OutboundResponse): unknown {
   }
 }
 
-/** Schema of a text in a contract: well-formed Unicode without NUL, with `min` to `max` characters. */
+/**
+ * Makes the schema of a text in a sidecar's contract: well-formed Unicode without NUL, with `min` to `max` characters.
+ */
 export const contractText = (min: number, max: number) =>
   v.pipe(
     v.string(),
@@ -63,8 +65,8 @@ export const contractText = (min: number, max: number) =>
   )
 
 /**
- * The platform's error for a call that got no usable answer: 504 after a timeout, else 502.
- * The error of a cancelled call is rethrown as it is, for the caller that cancelled it.
+ * Makes the error of a call without a usable response: 504 after a timeout, else 502. The error of a cancelled call is
+ * rethrown unchanged for its caller.
  */
 export function transportFault(service: string, error: unknown): PlatformError {
   if (!(error instanceof OutboundError) || error.kind === 'aborted') throw error
@@ -73,6 +75,9 @@ export function transportFault(service: string, error: unknown): PlatformError {
   return unexpectedAnswer(service, error.message, error)
 }
 
-/** The text never repeats what the sidecar answered, because that may hold paths and addresses of its machine. */
+/**
+ * Makes the error for an unexpected response. It never quotes the response, which may contain paths and addresses of
+ * the sidecar's machine.
+ */
 export const unexpectedAnswer = (service: string, what: string, cause?: unknown): PlatformError =>
   badGateway(`${service} service returned an unexpected response: ${what}`, cause)

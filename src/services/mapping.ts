@@ -5,9 +5,8 @@ import { CLOUDS, type Cloud } from '../base/vocabulary.ts'
 import { ask, contractText, unexpectedAnswer } from './ask.ts'
 
 /**
- * Finds the repository, cloud and scope of an identifier. While the mapping sidecar is disabled, the identifier is
- * taken for the address of the repository.
- * Errors: those of the sidecar's client.
+ * Finds the repository, cloud and scope of an identifier. While the mapping sidecar is disabled, the identifier is used
+ * as the address of the repository. Throws the errors of the sidecar's client.
  */
 export async function resolveRepository(
   context: { config: Pick<Config, 'services'>; fetch: Fetch },
@@ -28,7 +27,7 @@ interface MappingQuestion {
   engine_provider?: Cloud
 }
 
-/** The catalogue need not know provider and scope: null means unknown. */
+/** The catalogue may not know provider and scope; null means unknown. */
 const MappingSchema = v.strictObject({
   repo_url: contractText(1, 2048),
   identifier: contractText(1, 1024),
@@ -38,9 +37,8 @@ const MappingSchema = v.strictObject({
 type Mapping = v.InferOutput<typeof MappingSchema>
 
 /**
- * Asks the mapping sidecar.
- * Errors: 502 and 504, with texts that begin with `mapping service`; also for an identifier that is not in its
- * catalogue.
+ * Asks the mapping sidecar. Throws 502 and 504, with texts that begin with `mapping service`; also for an identifier
+ * that is not in its catalogue.
  */
 export async function askMapping(service: ServiceConfig, fetcher: Fetch, question: MappingQuestion): Promise<Mapping> {
   const mapping = await ask(fetcher, {

@@ -6,9 +6,9 @@ import { contractText } from './ask.ts'
 
 export const SEVERITIES = ['info', 'warning', 'error', 'critical'] as const
 
-/** Body of `POST /v1/notify`. Optional fields that are empty are left out of the JSON. */
+/** Body of `POST /v1/notify`. Empty optional fields are omitted from the JSON. */
 export interface Notification {
-  /** Words in lower case with dots between, 1 to 128 characters, for example `iac.apply.failure`. */
+  /** Lower-case words separated by dots, 1 to 128 characters, for example `iac.apply.failure`. */
   kind: string
   severity: (typeof SEVERITIES)[number]
   /** One line of 1-256 characters. */
@@ -26,7 +26,7 @@ const notDelivered = (cause: unknown) => badGateway('Notification was not delive
 /**
  * Sends one notification to the sidecar.
  * @returns the delivery id
- * Errors: `PlatformError` 502 `Notification was not delivered.` for every fault; its `cause` says what went wrong.
+ * Throws `PlatformError` 502 `Notification was not delivered.` for every fault; its `cause` has the details.
  */
 export async function deliverNotification(
   service: ServiceConfig,

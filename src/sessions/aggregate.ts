@@ -19,14 +19,17 @@ type AggregateContext = Pick<Context, 'sql' | 'cache' | 'storage'>
 
 const DAY_S = 24 * 60 * 60
 
-/** Seconds: one day plus a random part of up to 2.4 hours, so that entries written together do not expire together. */
+/**
+ * Returns a lifetime in seconds: one day plus a random part of up to 2.4 hours, so that entries written together do not
+ * expire together.
+ */
 export const sessionAggregateTtl = (random = Math.random()): number => Math.floor(DAY_S * (1 + 0.1 * random))
 
 /**
- * Reads a session with its rounds and all that belongs to them; answers null when there is no such session.
- * The number of queries does not grow with the number of rounds. The detail of a session whose last round has
- * ended is kept in the cache; a request that includes the history always reads the database. The status of the saved
- * plan is always read anew, because it also changes without a change of the session.
+ * Reads a session with its rounds and all their parts; null when there is no such session. The number of queries does
+ * not grow with the number of rounds. The detail of a session whose last round has ended is cached; a request that
+ * includes the history always reads the database. The status of the saved plan is always read, because it also changes
+ * without a change of the session.
  */
 export async function loadAggregate(
   context: AggregateContext,
@@ -48,9 +51,9 @@ export async function loadAggregate(
 }
 
 /**
- * Half of the time for which the presigned URLs of an entry still work, in seconds; infinite while nothing cuts it
- * short. Temporary credentials end it early: with 60 minutes left an entry is cached for 30, so that whoever reads
- * it at the last moment can still use the URLs for another 30.
+ * Returns half of the remaining lifetime of an entry's presigned URLs, in seconds; infinite unless temporary
+ * credentials shorten it. With 60 minutes left an entry is cached for 30, so that its last reader can still use the
+ * URLs for another 30.
  */
 async function halfUrlLifetimeS({ storage }: AggregateContext): Promise<number> {
   const lapse = await storage.urlsLapse()
@@ -61,9 +64,9 @@ const isFinished = (session: SessionAggregate): boolean =>
   !session.in_flight && TERMINAL_STATUSES.some((status) => status === session.current_status)
 
 /**
- * Reports whether a cached entry is still the state of the database. Every change of a session also changes its
- * `updated_at`. The comparison is needed because a change is committed a moment before its entry is removed, and
- * because the removal fails while the cache cannot be reached.
+ * True if a cached entry matches the database. Every change of a session also changes its `updated_at`. The comparison
+ * is needed because a change is committed just before its entry is removed, and because the removal fails while the
+ * cache cannot be reached.
  */
 async function isCurrent(context: AggregateContext, cached: SessionAggregate): Promise<boolean> {
   const [row] = await context.sql<{ updated_at: string }[]>`SELECT updated_at FROM sessions WHERE uuid = ${cached.uuid}`
@@ -74,8 +77,8 @@ async function isCurrent(context: AggregateContext, cached: SessionAggregate): P
 const PARTS: readonly (keyof RoundDetail)[] = ['attempts', 'outputs', 'previews']
 
 /**
- * Parses an entry that this module has written; null for anything else, such as the entry of an older release, whose
- * rounds had fewer parts. It counts as a miss then.
+ * Parses a cached entry; null for anything else, such as the entry of an older release, whose rounds had fewer parts.
+ * It then counts as a miss.
  */
 function parseEntry(text: string | null): SessionAggregate | null {
   if (text === null) return null
@@ -93,7 +96,7 @@ type Head = SummaryRow & { id: number; scope_id: string; payload: Turn[] }
 type RoundRow = { round_id: number }
 type ArtifactRow = RoundRow & Omit<ArtifactEntry, 'url'> & { uri: string }
 
-/** Reads the whole session from one snapshot of the database: nine queries, however many rounds it has. */
+/** Reads the whole session from one snapshot of the database: nine queries, regardless of the number of rounds. */
 async function readAggregate(
   context: Pick<Context, 'sql' | 'storage'>,
   uuid: string,
@@ -174,7 +177,7 @@ async function readRounds(tx: Transaction, sessionId: number) {
 
 type Own<Detail, Keys extends keyof Detail> = Pick<Detail, Keys> & { usage: Partial<RoundUsage> | null }
 
-/** Waits for all parts at the same time, by their names. */
+/** Awaits all named parts concurrently. */
 async function awaitAll<Parts extends Record<string, PromiseLike<unknown>>>(
   parts: Parts,
 ): Promise<{ [Name in keyof Parts]: Awaited<Parts[Name]> }> {
@@ -202,7 +205,7 @@ async function readPlans(tx: Transaction, sessionId: number) {
     WHERE t.round_id IN (SELECT id FROM rounds WHERE session_id = ${sessionId}) ORDER BY t.created_at, t.id`
 }
 
-/** The figures that are published. The worker stores more than these, for example the figures of each step. */
+/** Selects the published figures. The worker stores more, for example those of each step. */
 const toUsage = (stored: Partial<RoundUsage>): RoundUsage => ({
   engine_s: stored.engine_s ?? 0,
   model_s: stored.model_s ?? 0,
@@ -213,12 +216,12 @@ const toUsage = (stored: Partial<RoundUsage>): RoundUsage => ({
   validation_attempts: stored.validation_attempts ?? 0,
 })
 
-/** Replaces the stored address of each artifact, which is internal, by a URL that is signed for the public host. */
+/** Replaces the stored internal address of each artifact by a URL that is signed for the public host. */
 function presignRows<Row extends ArtifactRow>(context: Pick<Context, 'storage'>, rows: readonly Row[]) {
   return Promise.all(rows.map(async ({ uri, ...row }) => ({ ...row, url: await context.storage.presign(uri) })))
 }
 
-/** Does the same with the address of a plan's document. */
+/** Replaces the address of a plan's document in the same way. */
 function presignDocuments<Row extends { document_uri: string | null }>(
   { storage }: Pick<Context, 'storage'>,
   rows: readonly Row[],

@@ -7,7 +7,7 @@ import { readFacts, type SessionFacts } from '../rounds/session-facts.ts'
 export const findSession = async (sql: Db, uuid: string): Promise<SessionFacts | null> =>
   isUuid(uuid) ? await readFacts(sql, sql`s.uuid = ${uuid}`) : null
 
-/** The facts that decide whether the files of a session on a worker's disk are still needed. */
+/** The facts that decide whether a worker's disk still needs the files of a session. */
 export interface Standing {
   uuid: string
   in_flight: boolean
@@ -36,8 +36,8 @@ export async function countSessionTokens(sql: Sql, sessionId: number): Promise<n
 }
 
 /**
- * Reads the commit of the session branch with which the last completed round ended, by the primary key of the session.
- * Answers an empty text when no round has completed, and null when the commit is not known.
+ * Reads the last completed round's commit of the session branch, by the primary key of the session. Empty when no round
+ * has completed, null when the commit is unknown.
  */
 export async function readReviewedCommit(sql: Db, sessionId: number): Promise<string | null> {
   const [row] = await sql<{ reviewed_commit: string | null }[]>`

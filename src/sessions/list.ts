@@ -8,19 +8,19 @@ import type { SessionSummary } from './session-detail.ts'
 export type { SummaryRow }
 
 export interface SessionFilter extends SessionSelection {
-  /** The first page is 1. */
+  /** Starts at 1. */
   page: number
   page_size: number
-  /** By default `created`. */
+  /** Default `created`. */
   sort?: Sort
-  /** True for entries with `cost_usd`. By default false. */
+  /** True for entries with `cost_usd`. Default false. */
   include_cost?: boolean
 }
 
 /**
- * Lists sessions, newest first or the last active first. A page beyond the end is empty; `total` is the number of all
- * sessions that match the filter. They are counted before the page is read, because the count decides how the page is
- * read; the query planner would have to guess.
+ * Lists sessions, newest or last active first. A page beyond the end is empty; `total` is the number of all sessions
+ * that match the filter. They are counted first, because the count decides how the page is read; the query planner
+ * would have to guess.
  */
 export async function listSessions(
   sql: Sql,

@@ -6,10 +6,10 @@ import { sessionAggregateKey } from '../rounds/session-facts.ts'
 import type { PullRequest } from './session-detail.ts'
 
 /**
- * Records a pull request with the session's latest round. A pull request that the session has already is not
- * recorded again. Either way the record of who did what gets an entry.
- * @param actor who opened it, for the record; without it the platform did for the owner of the session
- * Errors: 404 unknown session.
+ * Records a pull request with the session's latest round, unless the session already has it. The audit entry is added
+ * in either case.
+ * @param actor the actor of the audit entry; default: the platform on behalf of the session's owner
+ * Throws 404 for an unknown session.
  */
 export async function recordPullRequest(
   context: Pick<Context, 'sql' | 'cache'>,
@@ -19,8 +19,8 @@ export async function recordPullRequest(
 ): Promise<void> {
   const { provider, number, url } = pullRequest
   await context.sql.begin(async (tx) => {
-    // The update locks the row, so that two calls at once run one after the other; the new `updated_at` makes the
-    // cached detail of the session out of date.
+    // The update locks the row, so that concurrent calls are serialized; the new `updated_at` invalidates the cached
+    // detail of the session.
     const [session] = await tx<{ id: number; user_id: number }[]>`
       UPDATE sessions SET updated_at = DEFAULT WHERE uuid = ${sessionUuid} RETURNING id, user_id`
     if (!session) throw sessionNotFound(sessionUuid)
@@ -43,7 +43,7 @@ export async function recordPullRequest(
   await context.cache.delete(sessionAggregateKey(sessionUuid))
 }
 
-/** Reads the pull request that was recorded last; null when the session has none. */
+/** Reads the last recorded pull request; null when the session has none. */
 export async function findLatestPullRequest(sql: Db, sessionUuid: string): Promise<PullRequest | null> {
   const [row] = await sql<PullRequest[]>`
     SELECT p.provider, p.number, p.url FROM pull_requests p

@@ -10,13 +10,13 @@ export interface SessionSummary extends Omit<SessionFacts, 'id' | 'user_id' | 's
   created_at: string
   updated_at: string
   /**
-   * US dollars of the finished rounds, only where a list was asked for it. Null when none has finished, or when the
-   * cost of one is not known.
+   * US dollars of the finished rounds, only if the list was requested with it. Null when none has finished, or when a
+   * cost is unknown.
    */
   cost_usd?: number | null
 }
 
-/** `url` is presigned whenever the entry is read. `id` is that of the row in `reports`, `engine_plans` and so on. */
+/** `url` is presigned at each read. `id` is that of the row in `reports`, `engine_plans` and so on. */
 export interface ArtifactEntry {
   id: number
   url: string
@@ -29,7 +29,7 @@ export interface PullRequest {
   number: number
   url: string
 }
-/** The usage of a finished round, as the worker measured it. Seconds are those of the wall clock. */
+/** The usage of a finished round, as the worker measured it, in wall-clock seconds. */
 export interface RoundUsage extends AttemptSpending {
   /** Time during which the round waited for at least one engine job. */
   engine_s: number
@@ -51,7 +51,7 @@ export interface RoundDetail {
   statuses: { status: Status; message: string | null; created_at: string }[]
   reports: (ArtifactEntry & { type: ReportType })[]
   compliance_checks: (ArtifactEntry & { passed: boolean })[]
-  /** `document_url`: the plan as data, presigned too; null where there is none. */
+  /** `document_url`: the plan as data, presigned too; null for none. */
   plans: (ArtifactEntry & { targets: string[]; document_url: string | null })[]
   code_changes: (ArtifactEntry & { file_name: string })[]
   /** Outputs of the engine jobs of the round. */
@@ -63,11 +63,11 @@ export interface RoundDetail {
   usage: RoundUsage | null
   created_at: string
 }
-/** All lists are in the order oldest first. `history` is null unless the caller asked for it. */
+/** All lists are sorted oldest first. `history` is null unless requested. */
 export interface SessionAggregate extends SessionSummary {
   scope_id: string
   rounds: RoundDetail[]
   history: Turn[] | null
-  /** The plan that was saved last; null when none ever was. The API calls it `seal`. */
+  /** The last saved plan; null for none. The API calls it `seal`. */
   saved_plan: SavedPlanStatus | null
 }

@@ -3,7 +3,7 @@ import type { Db } from '../data/db/types.ts'
 import type { ClaimedRound } from '../rounds/round.ts'
 import { readRoundResult } from '../rounds/round-result.ts'
 
-/** The fate of a request: `present` is the one that the round works on, `applied` stands in the infrastructure. */
+/** The fate of a request: `present` is that of the current round, `applied` is in the infrastructure. */
 export type RequestFate = 'present' | 'built' | 'applied' | 'declined'
 
 /** One request of a session, in the user's own words. */
@@ -12,16 +12,18 @@ export interface SessionRequest {
   number: number
   text: string
   fate: RequestFate
-  /** The assumptions that the user was shown for it, masked, until it is applied; those of the present round are not here. */
+  /**
+   * The assumptions that the user was shown for it, masked, until it is applied; without those of the current round.
+   */
   assumptions?: string[]
 }
 
 type Row = { number: number; mode: Mode; query: string; status: Status | null; result: unknown }
 
 /**
- * Reads the requests of a session up to this round, the oldest first: the first request always, each later
- * one that was carried out, and last the present one. Applies and previews are no requests. A request that was declined,
- * or only answered, is left out unless it is the first.
+ * Reads the requests of a session up to this round, oldest first: the first request always, each later one that was
+ * carried out, and the current one. Applies and previews are not requests. A request that was declined, or only
+ * answered, is omitted unless it is the first.
  */
 export async function readSessionRequests(
   sql: Db,

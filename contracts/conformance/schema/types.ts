@@ -28,7 +28,6 @@ export type Schema = {
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Lists the schemas directly inside this one. */
 export function innerSchemas(schema: Schema): Schema[] {
   const { properties = {}, additionalProperties, propertyNames, items, oneOf = [], anyOf = [], allOf = [] } = schema
   const single = [additionalProperties, propertyNames, items].filter((each) => typeof each === 'object')

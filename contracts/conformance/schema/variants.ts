@@ -9,7 +9,6 @@ export interface Variant {
   body: unknown
 }
 
-/** The kind of fault in an invalid body. */
 export type Fault = 'missing' | 'types' | 'lengths' | 'undeclared' | 'values'
 
 type Prepare = (body: unknown) => unknown

@@ -20,10 +20,7 @@ export interface Attempts {
    * other
    */
   record<Result>(facts: AttemptFacts<NoInfer<Result>>, work: () => Promise<Result>): Promise<Result>
-  /**
-   * Runs and times a step; an error counts as a failure.
-   * @param isOk true if the step succeeded; by default always
-   */
+  /** Runs and times a step, which fails on an error or when `isOk` returns false. */
   step<Result>(name: AttemptStepName, work: () => Promise<Result>, isOk?: (result: Result) => boolean): Promise<Result>
   /** Notes the findings of a step; they are masked and shortened when the attempt ends. */
   diagnose(step: AttemptStepName, findings: readonly Finding[]): void

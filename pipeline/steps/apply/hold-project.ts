@@ -33,11 +33,7 @@ export async function holdProject(
   }
 }
 
-/**
- * Deletes the directory of a saved plan on this disk and its stored copy. A failure is only logged, because the plan
- * ends with the round and is never applied afterwards.
- * @param options.inUse true when an engine may still use the directory
- */
+/** Deletes directory and stored copy of a saved plan. Failures are logged; `inUse` if an engine may run. */
 export async function discardSavedPlan(
   { context, round, log }: BareRun,
   plan: SavedPlan | null,

@@ -12,20 +12,14 @@ type Refusal = Extract<ApplyResult, { kind: 'refused' }>
 
 const PLAN_AGAIN = 'Run a generate round, which plans anew, review its plan and apply then.'
 
-/**
- * Refuses the apply when engine or version differ from those that made the plan. Returns null when they match or the
- * plan does not name them. Errors: those of the iac client.
- */
+/** Refuses an engine or version that did not make the plan; null if equal or unknown. Errors: the iac client's. */
 export async function refuseOtherEngine({ context, signal }: BareRun, { engine }: SavedPlan): Promise<Refusal | null> {
   if (engine === null) return null
   const reason = describeOtherEngine(engine, await context.iac.engine(signal))
   return reason === null ? null : { kind: 'refused', cause: 'engine_changed', reason, advice: PLAN_AGAIN }
 }
 
-/**
- * Refuses the apply when the state has changed since the plan, and says what changed. Returns null when it has not, or
- * cannot be read, since the engine compares them too.
- */
+/** Refuses the apply when the state has changed; null otherwise, or when unreadable: the engine checks it too. */
 export async function refuseMovedState(
   run: BareRun,
   plan: SavedPlan,
@@ -39,10 +33,7 @@ export async function refuseMovedState(
   return { kind: 'refused', cause: 'state_moved', reason, advice: PLAN_AGAIN }
 }
 
-/**
- * Describes, after a leading blank, what the state shows of an apply whose end is unknown; empty when it cannot be
- * read.
- */
+/** Describes, after a blank, the state after an apply of unknown end; empty when it cannot be read. */
 export async function describeStateTrace(run: BareRun, plan: SavedPlan, directory: PlanDirectory): Promise<string> {
   const now = plan.state === null ? null : await readCurrentState(run, plan.project_id)
   if (now === null || plan.state === null) return ''
@@ -50,10 +41,7 @@ export async function describeStateTrace(run: BareRun, plan: SavedPlan, director
   return ` The state was written after the plan was made. ${await describeMovesSince(run, directory, now)}`
 }
 
-/**
- * Returns the current managed state; null when it cannot be read, which refuses nothing, since the engine compares
- * again.
- */
+/** Returns the current managed state; null when it cannot be read, since the engine compares again. */
 async function readCurrentState({ context, signal, log }: BareRun, projectId: string): Promise<EngineState | null> {
   try {
     return await readManagedState(context, projectId, signal)

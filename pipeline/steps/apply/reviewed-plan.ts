@@ -67,10 +67,7 @@ export async function openPlanDirectory(run: BareRun, { plan, directory }: Revie
   }
 }
 
-/**
- * Compares the plan file, and the files beside it that an apply reads as well, with the saved plan. Errors:
- * `PlanNotSaved` when anything has changed.
- */
+/** Compares plan file and files beside it with the saved plan. Errors: `PlanNotSaved` when they differ. */
 export async function assertUnchanged(
   { context, round }: BareRun,
   plan: SavedPlan,
@@ -84,10 +81,7 @@ export async function assertUnchanged(
   if (workspaceHash !== plan.workspace_sha256) throw planNotSaved(CHANGED)
 }
 
-/**
- * Reads the values to mask from the stored copy, for a worker without the plan directory. Returns none when they cannot
- * be read, because the engine hides sensitive values itself. Errors: the reason of the run's signal.
- */
+/** Reads the values to mask from the stored copy; none on failure, because the engine hides them itself. */
 export async function readArchivedMasks(run: BareRun, plan: SavedPlan): Promise<string[]> {
   const { context, round, signal, log } = run
   if (plan.archive_key === null || context.config.worker.pin_key === '') return []

@@ -144,10 +144,7 @@ async function waitShowingProgress(kit: BareKit, jobId: string): Promise<EngineR
 const PERIOD_MS = 15_000
 const MAX_CHARS = 200
 
-/**
- * Shows the last line of the engine's output as the status until `jobEnd` fires, if the iac service offers the output.
- * A failure is only logged.
- */
+/** Shows the last line of the output as the status until `jobEnd` fires. Failures are only logged. */
 export async function showProgress(
   { run, status, secrets }: BareKit,
   jobId: string,

@@ -7,10 +7,7 @@ export interface DriftTask {
   /** A plan whose drift is read first; null when the targets have to be planned. */
   valid: ValidPlan | null
   targets: string[]
-  /**
-   * True if differences that the session's own commits explain are left out. If false, every difference is drift, and
-   * targets that name nothing in code or state are a failure.
-   */
+  /** True if the session's own changes are no drift; if false, unknown targets are a failure. */
   filterSessionChanges: boolean
   /** Addresses that this round imported. */
   imported?: ReadonlySet<string>
@@ -22,10 +19,7 @@ export interface DriftTask {
 export interface DriftResult {
   /** True if code and infrastructure agree, apart from expected differences. */
   inSync: boolean
-  /**
-   * Remaining drift of the last reading, without excepted drift and, with `filterSessionChanges`, without what plan and
-   * diff show to be the session's own.
-   */
+  /** Remaining drift of the last reading, without excepted drift and, if filtered, the session's own changes. */
   remaining: DriftOperation[]
   /** Remaining excepted drift of the last reading. */
   excepted: DriftOperation[]

@@ -4,23 +4,13 @@ import type { DriftOperation } from '../../../src/plan/drift.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
 
-/**
- * Records which drift the exception rules cover. The filter returns operations in prose, in which the ledger searches
- * the addresses that a report needs.
- */
+/** Records which drift is excepted, by the addresses in the prose that the exception filter returns. */
 export interface ExceptionLedger {
   /** Notes of the filter on omissions and their reasons, without duplicates. */
   readonly notes: string[]
-  /**
-   * Records one pass of the filter.
-   * @param drift the drift of the pass
-   * @param sent the operations sent to the filter
-   */
+  /** Records one pass of the filter: its drift, and the operations that were sent to the filter. */
   recordPass(drift: readonly DriftOperation[], sent: readonly string[], exceptions: Exceptions): void
-  /**
-   * Sorts drift by the passes. It is `undecided` when no pass saw it in exactly this form, when the filter changed its
-   * text, or when no operation names its address.
-   */
+  /** Sorts drift by the passes; `undecided` when unseen, changed by the filter, or without its address. */
   sortDrift(drift: readonly DriftOperation[]): Record<'covered' | 'open' | 'undecided', DriftOperation[]>
 }
 
@@ -51,10 +41,7 @@ export function createExceptionLedger(): ExceptionLedger {
   }
 }
 
-/**
- * Lets a model filter drift in JSON form, one entry per address, so that the result is known per entry. A reply with an
- * entry without an address covers nothing.
- */
+/** Lets a model filter drift as JSON, one entry per address. A reply without an address covers nothing. */
 export async function findCoveredDrift(
   kit: Kit,
   drift: readonly DriftOperation[],

@@ -33,10 +33,7 @@ export async function selectGenuineDrift(
     : { operations: filtered.operations }
 }
 
-/**
- * Lets models describe drift in plain language without the session's own changes. Imported addresses are not filtered:
- * the session wrote their code, so that every difference would count as its own change.
- */
+/** Lets models describe drift without the session's own changes; imports are not filtered, as all code is own. */
 async function describeGenuineDrift(
   kit: Kit,
   task: DriftTask,

@@ -9,10 +9,7 @@ export type DriftReading =
   | { ok: true; valid: ValidPlan; operations: DriftOperation[] }
   | { ok: false; text: string; feedback: string }
 
-/**
- * Reads the drift of a plan, made anew when there is none or the working tree has changed. Errors: `PlatformError` for
- * a plan of another workspace or an unreadable plan document.
- */
+/** Reads drift from a plan, made anew if missing or outdated. Errors: `PlatformError` for unreadable plans. */
 export async function readDrift(kit: Kit, valid: ValidPlan | null, targets: string[]): Promise<DriftReading> {
   const span = kit.trace?.engine('drift', describeReference(valid, targets))
   try {
@@ -55,10 +52,7 @@ async function planForDrift(kit: Kit, targets: string[]) {
   }
 }
 
-/**
- * Returns the engine output about an unreadable plan file, which callers treat like a failed plan. Any other error is
- * thrown.
- */
+/** Returns the engine output about an unreadable plan file, which counts as a failed plan; else throws. */
 export function describeUnreadablePlan(error: unknown): string {
   if (error instanceof PlatformError && error.code === 'EnginePlanUnreadable') return error.message
   throw error

@@ -28,10 +28,7 @@ interface Progress extends DriftResult {
   handedOver: DriftOperation[]
 }
 
-/**
- * Reads drift and lets the generator update the code until nothing is left or the iterations are used up. A failing
- * plan is no error; its engine output becomes `feedback`. Errors: those of `generateAndValidate` and of `readDrift`.
- */
+/** Remediates drift until none is left or the iterations are used up. A failing plan becomes `feedback`. */
 export async function remediateDrift(kit: Kit, task: DriftTask): Promise<DriftResult> {
   const ledger = createExceptionLedger()
   const { lastRead, handedOver, ...result } = await runIterations(kit, task, ledger)
@@ -124,10 +121,7 @@ function namedBy(operations: readonly string[], drift: readonly DriftOperation[]
   return named.length > 0 ? named : [...drift]
 }
 
-/**
- * Writes the status row that ends the phase, and returns the result: in sync with status `text`, unless unexplained
- * drift is left.
- */
+/** Writes the status row that ends the phase: `text`, unless unexplained drift is left. */
 async function concludeRemediation(
   kit: Kit,
   task: DriftTask,
@@ -146,10 +140,7 @@ async function concludeRemediation(
   return { ...state, inSync: false, remaining, excepted }
 }
 
-/**
- * Separates remaining drift into excepted drift and the rest. In a drift session the exception filter, a model, is
- * asked about drift that the ledger has not decided.
- */
+/** Separates excepted drift. In a drift session, a model decides what the ledger does not know. */
 async function separateExcepted(
   kit: Kit,
   task: DriftTask,
@@ -167,10 +158,7 @@ async function separateExcepted(
   }
 }
 
-/**
- * Lets the generator carry out the operations in groups. Returns null, or the engine output when a group's plan cannot
- * be shown.
- */
+/** Lets the generator carry out the operations. Returns null, or the engine output for an unreadable plan. */
 async function remediateOperations(
   kit: Kit,
   task: DriftTask,

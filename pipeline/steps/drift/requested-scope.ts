@@ -4,9 +4,7 @@ import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
 import { readDeclarations } from '../shared/look-at-repository.ts'
 
-/**
- * Lets two models interpret a partial round: returns the targets, or the text for the user when nothing is to be done.
- */
+/** Lets two models interpret a partial round. Returns the targets, or why nothing is to be done. */
 export async function findRequestedScope(kit: Kit): Promise<{ targets: string[] } | { declined: string }> {
   const request = kit.run.round.query
   const verdict = await runChain(kit, requestsFilter, {

@@ -31,10 +31,7 @@ export function createSessionChanges(kit: Kit, task: DriftTask): SessionChanges 
   }
 }
 
-/**
- * Reads the diffs of the branch and of this run; only the latter shows what this run removed again. Without diffs
- * models decide.
- */
+/** Reads the diffs of the branch and of this run, which alone shows what this run removed again. */
 async function readSessionDiffs({ run }: Kit): Promise<string[]> {
   const { workspace, signal, log } = run
   try {

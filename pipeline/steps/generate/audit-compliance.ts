@@ -22,10 +22,7 @@ export interface Audit {
   signal?: AbortSignal
 }
 
-/**
- * Checks the plan with the rules in code and lets a model audit it against all requests of the session. The verdict is
- * computed from the severities of both. Errors: those of `runAgent`; `ReportGenerationError`.
- */
+/** Checks the plan with rules and a model. Errors: those of `runAgent`; `ReportGenerationError`. */
 export async function auditCompliance(kit: Kit, valid: ValidPlan, audit: Audit): Promise<ComplianceReport> {
   const { run, secrets } = kit
   const { rules } = run.context.config.orchestration

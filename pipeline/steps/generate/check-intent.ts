@@ -26,10 +26,7 @@ const MAX_MS = 60_000
 /** Time that a finished plan waits for unfinished statements. */
 const GRACE_MS = 1_000
 
-/**
- * Lets the small model turn the request into statements in the background. A failure is logged and skips the check.
- * @param blocks the declarations of the repository, as a text
- */
+/** Lets the small model turn request and declarations into statements. A failure is logged and skips the check. */
 export function startIntentCheck(kit: Kit, blocks: Promise<string>): IntentCheck {
   const { run } = kit
   const stop = new AbortController()
@@ -54,10 +51,7 @@ export function startIntentCheck(kit: Kit, blocks: Promise<string>): IntentCheck
   }
 }
 
-/**
- * Compares the plan with the statements. Drops statements about a resource type that no provider has, as wrong guesses
- * of the model. The providers are read only when something is unmet.
- */
+/** Compares a plan with the statements, except guesses about resource types that no provider has. */
 async function compareWithPlan(
   { run, engine }: Kit,
   statements: readonly Statement[],
@@ -101,10 +95,7 @@ async function waitAtMost(done: Promise<void>, limitMs: number): Promise<void> {
 /** Maximum attempts spent on unmet statements before an otherwise valid plan is accepted. */
 const MAX_SPENT = 2
 
-/**
- * Creates a validator that rejects a valid plan with unmet statements, up to twice and not at the last attempt. A
- * rejected plan remains the fallback when no later attempt is valid.
- */
+/** Creates a validator that rejects plans with unmet statements, up to twice and not at the last attempt. */
 export function createIntentValidator(
   kit: Kit,
   check: IntentCheck,

@@ -9,20 +9,14 @@ export interface Review {
   compliance: ComplianceReport
 }
 
-/**
- * Returns true to lock the session, false to unlock it, null to leave the lock unchanged. A failed audit locks, and so
- * does a high impact where configured. Only a passed audit with an impact below high unlocks.
- */
+/** Returns true to lock, false to unlock (audit passed, impact below high), null to leave the lock unchanged. */
 export function lockDecision({ report, compliance }: Review, blockOnHighImpact: boolean): boolean | null {
   const high = report.potential_impact.banner.level === 'high'
   if (!compliance.passed || (high && blockOnHighImpact)) return true
   return high ? null : false
 }
 
-/**
- * Writes the decision to the session, and notifies staff and owner about each gate that locked. Errors: `SetLockError`
- * `Error updating DB session lock.`, `LeaseLost`.
- */
+/** Writes the decision and notifies about each gate that locked. Errors: `SetLockError`, `LeaseLost`. */
 export async function decideLock({ run, secrets }: Kit, review: Review): Promise<void> {
   const { context, round } = run
   const { block_on_high_impact } = context.config.orchestration

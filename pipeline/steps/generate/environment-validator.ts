@@ -6,11 +6,7 @@ import type { ValidPlan } from '../plan/plan.ts'
 import { createPlanValidator } from '../plan/validators.ts'
 import type { EnvironmentCheck, EnvironmentResult } from './plan-environments.ts'
 
-/**
- * Creates a validator that rejects a valid plan once when the code breaks another environment that was valid before the
- * session. At the last attempt, and a second time, it accepts the plan and the remarks of the round name the
- * environment.
- */
+/** Creates a validator that once rejects a plan whose code breaks another environment, which was valid before. */
 export function createEnvironmentValidator(
   kit: Kit,
   check: EnvironmentCheck,

@@ -36,10 +36,7 @@ const NONE: FoundEnvironments = { concerned: [], unconcerned: [], beyondLimit: [
 const MAX_PLANNED = 5
 const MAX_BYTES = 128 * 1024
 
-/**
- * Finds the environments that the session's changes concern: their file, or a variable that it sets, is changed. A
- * failure to read files is logged and yields none.
- */
+/** Finds environments whose file, or a variable in it, the session changes; none, and a log entry, on failure. */
 export async function findEnvironments({ run }: Kit): Promise<FoundEnvironments> {
   try {
     const changes = readVariableChanges(await run.workspace.branchDiff())

@@ -43,10 +43,7 @@ export async function savePlan(kit: Kit, valid: ValidPlan): Promise<void> {
   if (earlierKey !== null) await deleteCopy(run, earlierKey)
 }
 
-/**
- * Returns the SHA-256 of the plan file; null when the iac service works on another disk, so that the plan can be
- * reviewed but not applied. Errors: `StalePlan` when plan file or code have changed since the review.
- */
+/** Returns the SHA-256 of the plan file; null when it is on another disk. Errors: `StalePlan` after a change. */
 async function hashCurrentPlan({ workspace }: Run, { reference }: ValidPlan): Promise<string | null> {
   const isSameCode = reference.workspace === workspace.iacRoot && reference.revision === (await workspace.revision())
   const hash = isSameCode ? await hashFile(`${workspace.iacRoot}/${reference.plan_file}`) : null
@@ -88,10 +85,7 @@ async function askForEngine({ context, signal, log }: Run): Promise<EngineInfo |
   }
 }
 
-/**
- * Stores an encrypted copy of the directory, in case this disk is lost, and returns its key; null without
- * `worker.pin_key` or on failure.
- */
+/** Stores an encrypted copy of the directory and returns its key; null without `worker.pin_key` or on failure. */
 async function storeCopy({ context, round, workspace, signal, log }: Run, planSha256: string): Promise<string | null> {
   const { config } = context
   if (config.worker.pin_key === '') return null

@@ -91,10 +91,7 @@ const COVERED_BY_LONGER = 0.4
 /** Words are compared by their first letters, so that endings do not matter; shorter words are ignored. */
 const WORD = { least: 4, compared: 5 }
 
-/**
- * True if a text describes the same as another in different words. False in doubt: a correction taken for the whole
- * would lose what was built.
- */
+/** True if two texts describe the same. False in doubt, because a replaced text is lost. */
 function describesSame(text: string, other: string): boolean {
   const words = wordsOf(other)
   const share = shareOf(words, wordsOf(text))

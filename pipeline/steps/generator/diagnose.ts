@@ -96,10 +96,7 @@ const makeRelative = (one: Diagnostic, root: string): Diagnostic => ({
 const LINES_AROUND = 2
 const MAX_LINE_CHARS = 200
 
-/**
- * Adds the code around the line of the diagnostic. For a hidden file the snippet is emptied, because the engine quotes
- * it. Lines are masked before they are cut, since part of a secret would not be found.
- */
+/** Adds the code around a diagnostic, masked before it is cut. The snippet of a hidden file is emptied. */
 async function addSnippet({ run, secrets }: Kit, files: FileAccess, one: Diagnostic): Promise<Diagnostic> {
   if (one.file === null) return one
   if (one.file.split('/').some((segment) => isHidden(run.context.config.paths, segment))) return { ...one, snippet: '' }

@@ -187,10 +187,7 @@ async function runAttempt<Value>(
 
 const RESTORED = 'No later attempt was valid: the code of an earlier one, which was good enough, is validated again.'
 
-/**
- * Restores an earlier attempt and validates it again, recorded as an attempt of its own.
- * @param error why the attempts failed; thrown when the restored attempt is no longer valid
- */
+/** Restores and validates an earlier attempt as a new one; throws `error` when it is no longer valid. */
 async function restoreFallback<Value>(
   kit: Kit,
   task: Pick<GenerationTask<Value>, 'operation'>,
@@ -209,10 +206,7 @@ async function restoreFallback<Value>(
   return { value: validation.value, attempts }
 }
 
-/**
- * Writes the query for the next attempt from the findings, or from the raw output if its form is unknown, and returns
- * it with the findings alone, for comparison. Errors: `EnvironmentFailure` when no code change can help.
- */
+/** Writes the next query from findings or raw output. Errors: `EnvironmentFailure` when code cannot help. */
 async function writeNextQuery(
   kit: Kit,
   last: Extract<Validation<unknown>, { ok: false }>,

@@ -24,10 +24,7 @@ export interface GeneratorDialogue {
 /** Maximum characters of the diff for the generator, which can ask for the rest. */
 const MAX_CHANGES = 24_000
 
-/**
- * Opens the conversation about one task. The first query shows the repository and earlier changes of the session; every
- * query adds provider schemas of types in play that were not shown yet.
- */
+/** Opens the conversation about a task. Each query adds provider schemas that were not shown yet. */
 export async function openGenerator(kit: Kit, { query, ...task }: ToldTask): Promise<GeneratorDialogue> {
   const values: GeneratorValues = { ...task, task: '', repository: null, changes: '', providerSchema: '' }
   const [dialogue, repository, changes] = await Promise.all([

@@ -18,9 +18,7 @@ export interface Published {
 /** Number of artifacts of an attempt that are uploaded in parallel. */
 const UPLOADS = 8
 
-/**
- * Formats the changed files, stores them as artifacts, commits and pushes. Errors: those of workspace and object store.
- */
+/** Formats the changed files, stores them, commits and pushes. Errors: those of workspace and object store. */
 export async function publishChanges(kit: Kit): Promise<Published> {
   const { run, secrets } = kit
   const formatted = await formatChanges(kit)

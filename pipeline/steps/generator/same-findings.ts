@@ -1,7 +1,4 @@
-/**
- * True if two texts list the same findings. Order and numbers are ignored, because the engine checks blocks in parallel
- * and a change elsewhere in a file moves lines.
- */
+/** True if two texts list the same findings, in any order and at any line, since a change moves lines. */
 export const areSameFindings = (a: string, b: string): boolean => formOf(a) === formOf(b)
 
 const formOf = (findings: string): string =>

@@ -52,10 +52,7 @@ interface ImportAttempt {
   isCertain: boolean
 }
 
-/**
- * Imports one resource by its inventory identifier. When the AWS provider rejects that form, for example an ARN, the
- * import is repeated with the form of the resource type.
- */
+/** Imports one resource; an identifier that AWS rejects, such as an ARN, is repeated in the type's own form. */
 async function importOne(kit: Kit, plan: Plan, pair: Pair): Promise<ImportAttempt> {
   const first = await importAs(kit, pair)
   const region = providerRegion(plan, pair.address)
@@ -71,10 +68,7 @@ const NO_REGION =
   'The identifier names the region, which only version 6 of the provider understands, because the code does not say ' +
   'in which region the provider of this block works: set its `region` in the code.'
 
-/**
- * Messages of providers and clouds about an unknown or malformed identifier. Any other failure would recur with another
- * form.
- */
+/** Messages about an unknown or malformed identifier. Other failures would recur with another form. */
 const REFUSED_FORM = new RegExp(
   [
     'non-existent remote object',

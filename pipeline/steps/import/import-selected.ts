@@ -57,10 +57,7 @@ export async function importSelected(kit: Kit, { ledger, resumed, conventions }:
   }
 }
 
-/**
- * Validates the code of the interrupted attempt before the generator continues, because imports in the state rely on
- * it.
- */
+/** Validates the code of the interrupted attempt first, because imports in the state rely on it. */
 async function continueEarlier(
   kit: Kit,
   ledger: Ledger,

@@ -17,10 +17,7 @@ interface Entry extends RoundImport {
   managedElsewhere: string | null
 }
 
-/**
- * Tracks the import of each selected identifier. The database is written before and after each import, so that a round
- * that another worker continues imports nothing twice.
- */
+/** Tracks selected identifiers in the database, so that a round that is taken over imports nothing twice. */
 export interface Ledger {
   /** True if the identifier was selected. */
   has(resourceId: string): boolean
@@ -42,10 +39,7 @@ export interface Ledger {
   markManagedElsewhere(resourceId: string, details: string): void
   /** Returns the address of the last import of the identifier; null without one. */
   addressOf(resourceId: string): string | null
-  /**
-   * Records started imports as done when the state now manages them. Errors: `LeaseLost`.
-   * @param managed identifiers in the state
-   */
+  /** Records started imports as done whose identifiers the state now manages. Errors: `LeaseLost`. */
   settle(managed: readonly string[]): Promise<void>
 }
 

@@ -24,10 +24,7 @@ const GONE = 'The scope does not list it any more.'
 const MANAGED_SINCE = 'Managed since the preview.'
 const NONE_LEFT = 'None of the chosen resources can be imported any more.'
 
-/**
- * Selects every unmanaged resource, or in a partial round those that a model picks for the request. A choice from a
- * preview needs no model.
- */
+/** Selects the choice from a preview, else in a partial round those that a model picks, else all unmanaged. */
 export async function selectResources(
   kit: Kit,
   discovery: Pick<Discovery, 'scope' | 'ids' | 'withheld'>,

@@ -23,10 +23,7 @@ import type { TargetChoice } from '../plan/target-choice.ts'
 import { importPairs } from './import-pairs.ts'
 import type { Ledger } from './ledger.ts'
 
-/**
- * Creates a validator for all attempts of one round. It plans what the session changed, and imports every selected
- * resource that has a block. An attempt is valid when nothing is left to import; otherwise the feedback names the rest.
- */
+/** Creates a validator that plans and imports; an attempt is valid when nothing is left to import. */
 export function createImportValidator(kit: Kit, ledger: Ledger): () => Promise<Validation<ValidPlan>> {
   const session = chooseSessionTargets(kit)
   /** Addresses of imports outside of the targets. */
@@ -141,19 +138,13 @@ const noAddress = (resourceId: string): Finding => ({
   summary: `No resource block of the plan was found for ${resourceId}.`,
 })
 
-/**
- * Adds imports to the targets of a model, so that they stay in the plan. Returns no targets, which means the whole
- * root, when there were none or would be too many.
- */
+/** Adds imports to a model's targets to keep them planned. Too many targets become none, the whole root. */
 export function addImportedTargets(targets: readonly string[], ledger: Ledger): string[] {
   if (targets.length === 0) return []
   return limitTargets([...targets, ...ledger.imported().map(({ address }) => address)])
 }
 
-/**
- * Updates the ledger from the state of the plan: imports of an interrupted attempt whose identifier the state spells
- * differently, and imports by others.
- */
+/** Updates the ledger from the state: imports under another spelling, and imports by others. */
 async function compareWithState(kit: Kit, ledger: Ledger, plan: Plan): Promise<void> {
   const toIdentity = identityOf(kit.run.round.session.provider)
   const state = stateIdentifiers(plan)
@@ -179,10 +170,7 @@ const isDestroyed = (plan: Plan, address: string) => {
   return change !== undefined && actionOf(change.change.actions) === 'delete'
 }
 
-/**
- * Lets a model find the address of each pending identifier, unless nothing can be imported to: the plan creates nothing
- * and the code declares nothing outside of the targets.
- */
+/** Lets a model find addresses for pending identifiers, unless nothing is left to import to. */
 async function proposePairs(kit: Kit, ledger: Ledger, plan: Plan): Promise<Pair[]> {
   const pending = ledger.pending()
   const created = [...changesByAddress(plan).values()].filter(isCreated).map(({ address }) => address)

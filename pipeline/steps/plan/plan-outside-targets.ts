@@ -41,10 +41,7 @@ async function planAndCompare(kit: Kit, valid: ValidPlan): Promise<BeyondTargets
   }
 }
 
-/**
- * Plans the whole root without init and validate, which the plan with targets included. Errors: 502 with the engine
- * output.
- */
+/** Plans the whole root; init and validate have already run. Errors: 502 with the engine output. */
 async function planWholeRoot({ run, engine }: Kit, planFile: string): Promise<Plan> {
   const { scope_id, provider } = run.round.session
   const workspacePath = run.workspace.iacRoot

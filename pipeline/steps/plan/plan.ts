@@ -140,10 +140,7 @@ function describeStep({ secrets }: Kit, failed: Failure, targets: string[]) {
   return { ok: false as const, text, feedback: secrets.text(feedbackOf(failed)), step: failed.step, targets }
 }
 
-/**
- * Runs a step after init and validate, or only these two, and repeats it once per attempt when the engine asks for
- * init.
- */
+/** Runs the step, or init and validate without one, and once more per attempt when the engine asks for init. */
 async function repeatAfterInit(
   kit: Kit,
   attempt: Attempt,

@@ -20,10 +20,7 @@ export interface PlanToStore {
   statements?: readonly StatementResult[]
 }
 
-/**
- * Stores the text of a plan, even of a failed one, and its document when it was read. A failure to store the document
- * is only logged. Errors: those of the object store about the text; `LeaseLost`.
- */
+/** Stores text and, if read, document of a plan. Errors: the object store's about the text; `LeaseLost`. */
 export async function storePlan(kit: Kit, { text, targets, plan, statements }: PlanToStore): Promise<void> {
   const { run } = kit
   if (text === '') return
@@ -33,10 +30,7 @@ export async function storePlan(kit: Kit, { text, targets, plan, statements }: P
   await storeDocument(kit, plan, () => describeStatements(plan, statements))
 }
 
-/**
- * Stores the document of a reviewed plan again, with the results of the review. Errors: `LeaseLost`.
- * @param review what lies outside of the targets, and the statements of the request
- */
+/** Stores the document of a reviewed plan again, with the results of the review. Errors: `LeaseLost`. */
 export async function completePlanDocument(
   kit: Kit,
   valid: ValidPlan,

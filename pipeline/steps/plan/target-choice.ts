@@ -20,10 +20,7 @@ export interface TargetChoice {
   giveUp(): void
 }
 
-/**
- * Creates the choice of given targets. What the engine misses is added; unknown targets are left out with a remark, as
- * long as others remain.
- */
+/** Creates the choice of given targets, which leaves out unknown ones with a remark as long as others remain. */
 export const fixedTargets = (kit: Kit, targets: readonly string[]): TargetChoice => ({
   choose: async () => [...targets],
   mend: async (refused, fault) => mendTargets(kit, refused, fault),
@@ -43,10 +40,7 @@ export function mendTargets(kit: Kit, targets: readonly string[], { missing, inv
   return limitTargets([...targets.filter((target) => !invalid.includes(target)), ...missing])
 }
 
-/**
- * Returns targets that neither code nor state has. Removed blocks and names in `moved` and similar blocks count as
- * known.
- */
+/** Returns targets that neither code nor state has. Removed and `moved` blocks count as known. */
 export async function findLeftOut(
   kit: Kit,
   targets: readonly string[],

@@ -4,10 +4,7 @@ import { planTargets, type ValidPlan } from './plan.ts'
 import { chooseSessionTargets } from './session-targets.ts'
 import { fixedTargets, type TargetChoice } from './target-choice.ts'
 
-/**
- * Creates a validator that plans the targets; an attempt is valid when its code can be planned.
- * @param targetsOf called for every attempt with valid code; no targets plan the whole root
- */
+/** Creates a validator that plans the targets of valid code; no targets plan the whole root. */
 export const createPlanValidator = (
   kit: Kit,
   targetsOf: () => Promise<string[]>,

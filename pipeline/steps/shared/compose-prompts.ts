@@ -117,11 +117,7 @@ async function readBodyOrNull({ context, log, signal }: Run, name: string): Prom
   }
 }
 
-/**
- * Returns the selected templates about one of the types, by title, examples or end of their name. Templates without
- * types are about all.
- * @param types for example those of a plan
- */
+/** Returns the templates about these types, by title, examples or name; untyped ones are about all. */
 export function templatesFor(
   { templates, templateNames: names = [] }: Pick<Conventions, 'templates' | 'templateNames'>,
   types: Iterable<string>,

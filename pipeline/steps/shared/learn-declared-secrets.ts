@@ -7,10 +7,7 @@ import {
 import type { Kit } from '../../kit/kit.ts'
 import { createFileAccess, type FileAccess } from '../../workspace/files/access.ts'
 
-/**
- * Masks the values that the code declares sensitive before the first plan marks them. When the code cannot be searched,
- * the failure is logged.
- */
+/** Masks values that the code declares sensitive before the first plan marks them. Failures are logged. */
 export async function learnDeclaredSecrets({ run, secrets }: Kit): Promise<void> {
   try {
     const files = createFileAccess(run.context.config, run.workspace)

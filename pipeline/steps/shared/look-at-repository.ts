@@ -31,11 +31,7 @@ export async function readDeclarations(kit: Kit): Promise<string> {
   return kit.secrets.text(describeBlocks(files, shareOfBudget(kit, 'small', OVERVIEW), near))
 }
 
-/**
- * Reads what the generator would look for first: all code when it is short, else an overview and the relevant files.
- * Null without files or on failure.
- * @param about the words of the task
- */
+/** Reads all code if short, else an overview and the relevant files; null without files or on failure. */
 export async function readForTask(kit: Kit, about: string): Promise<ShownRepository | null> {
   const files = await kit.survey.files()
   if (files.length === 0) return null
@@ -43,10 +39,7 @@ export async function readForTask(kit: Kit, about: string): Promise<ShownReposit
   return describeRepository(files, await chooseForTask(kit, about), shareOfBudget(kit, 'main', OVERVIEW), near)
 }
 
-/**
- * Chooses the files that the generator is shown whole for a task.
- * @param about the words of the task
- */
+/** Chooses the files that the generator is shown whole for a task, given by its words. */
 export async function chooseForTask(kit: Kit, about: string): Promise<ChosenFiles> {
   const files = await kit.survey.files()
   const all = chooseAll(files, shareOfBudget(kit, 'main', WHOLE))
@@ -60,10 +53,7 @@ const MAX_CODE = 12_000
 /** The same for code shown before the declarations of a longer repository. */
 const MAX_NEAR = 6_000
 
-/**
- * Returns all code of a short repository, else the nearest files before its declarations; masked. For the model that
- * writes statements, which has no tools to read files.
- */
+/** Returns all code if short, else near files before declarations; masked, for a model without tools. */
 export async function readForStatements(kit: Kit, declarations: Promise<string>): Promise<string> {
   const choice = await chooseForTask(kit, kit.run.round.query)
   const all = choice.complete ? describeChosen(choice) : ''

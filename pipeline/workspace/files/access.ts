@@ -12,27 +12,21 @@ import { grep, type Search } from './grep.ts'
 import { nearPaths } from './near-paths.ts'
 
 /**
- * The files of an engine root that an agent may use. Every path is relative to the root. Files outside of it, git's
- * own files, the backend override and engine state are neither shown nor changed.
- * Errors: `ToolError`, with a text for the model, for whatever is refused.
+ * The files of an engine root that an agent may use, with paths relative to the root. Files outside of it, git's files,
+ * the backend override and engine state are neither shown nor changed. Refusals are `ToolError`s with a text for the
+ * model.
  */
 export interface FileAccess {
-  /** Reads a text file. After 200,000 characters it is cut, and a note says so. */
+  /** Reads a text file, cut with a note after 200,000 characters. */
   read(path: string): Promise<string>
-  /**
-   * Creates or overwrites a file, with its directories; returns whether that changed anything. This and the next two
-   * take `tf` and `tfvars` files only.
-   */
+  /** Writes a `tf` or `tfvars` file, like the next two; returns true if that changed anything. */
   write(path: string, content: string): Promise<boolean>
-  /** Applies search/replace blocks to a file: all of them, or none when one does not fit. */
+  /** Applies all search/replace blocks to a file, or none when one does not fit. */
   replace(path: string, diff: string): Promise<void>
   remove(path: string): Promise<void>
-  /** Lists what is directly inside a directory. Names of directories end with a slash. */
+  /** Lists the entries of a directory. Names of directories end with a slash. */
   list(path: string): Promise<string[]>
-  /**
-   * Lists the files below the root with their sizes in bytes. Links, files and folders with a dot in front, and what
-   * an ignore rule hides are left out.
-   */
+  /** Lists the files below the root with sizes in bytes, without links, dot files, dot folders and ignored files. */
   survey(signal?: AbortSignal): Promise<SurveyedFile[]>
   /** Searches for a regular expression and returns at most 50 lines of the form `file:line:text`. */
   grep(search: Search, signal?: AbortSignal): Promise<string[]>
@@ -61,10 +55,7 @@ export function createFileAccess(
   }
 }
 
-/**
- * Adds to the error about a file or a folder that is missing the paths that the model may have meant.
- * @param choose the paths among which they are sought, from the files below the root
- */
+/** Adds similar paths, from those that `choose` selects, to the error about a missing file or folder. */
 async function nameNearPaths<Result>(
   enclosure: Enclosure & { git: LocalGit },
   path: string,
@@ -81,7 +72,7 @@ async function nameNearPaths<Result>(
   }
 }
 
-/** The folders in which files are, each with the folders around it. */
+/** Returns the folders of files, with all parent folders. */
 function foldersOf(files: readonly string[]): string[] {
   const folders = new Set<string>()
   for (const file of files)
@@ -89,7 +80,7 @@ function foldersOf(files: readonly string[]): string[] {
   return [...folders]
 }
 
-/** Lists what is directly inside a directory, sorted and relative to the root, without what an ignore rule hides. */
+/** Lists the entries of a directory, sorted and relative to the root, without ignored ones. */
 async function listDirectory(enclosure: Enclosure & { git: LocalGit }, path: string): Promise<string[]> {
   const { root, paths, git } = enclosure
   const directory = await resolveExistingPath(enclosure, path)
@@ -107,7 +98,7 @@ async function listDirectory(enclosure: Enclosure & { git: LocalGit }, path: str
 
 async function findIgnored(git: LocalGit, root: string, names: string[]): Promise<Set<string>> {
   if (names.length === 0) return new Set()
-  // The prefix `./` keeps git from reading names like `:(top)x` as patterns. Git repeats it in its answer.
+  // The prefix `./` keeps git from reading names like `:(top)x` as patterns. Git repeats it in its output.
   const input = names.map((name) => `./${name}\0`).join('')
   const output = await git(['check-ignore', '-z', '--stdin'], { cwd: root, input })
   return new Set(output.stdout.split('\0').map((name) => name.slice(2)))
@@ -139,7 +130,7 @@ async function surveyFiles(
 const isHiddenFromModels = (paths: Enclosure['paths']) => (segment: string) =>
   segment.startsWith('.') || isHidden(paths, segment)
 
-/** Null for what is no regular file, for example a link or a submodule, and for a file that is gone. */
+/** Returns null for anything but a regular file, for example a link, a submodule or a missing file. */
 async function measureFile(root: string, path: string): Promise<SurveyedFile | null> {
   try {
     const info = await lstat(join(root, path))
@@ -149,11 +140,7 @@ async function measureFile(root: string, path: string): Promise<SurveyedFile | n
   }
 }
 
-/**
- * Reads the text of a regular file. A longer text is cut, and a note says so. Returns null for anything else, also for
- * a symlink.
- * @param path absolute; the caller has checked the directories in it
- */
+/** Reads a regular file, cut with a note; null for anything else. The caller has checked its directories. */
 export async function readText(path: string, maxCharacters: number): Promise<string | null> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     nullIfUnreadable,
@@ -181,7 +168,7 @@ async function decode(handle: FileHandle, size: number, maxCharacters: number): 
   )
 }
 
-/** Null when the path is missing, a symlink, a directory or a socket. Any other error is a fault of the machine. */
+/** Returns null for a missing path, symlink, directory or socket; throws other errors. */
 function nullIfUnreadable(error: NodeJS.ErrnoException): null {
   if (['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EISDIR', 'ENAMETOOLONG'].includes(error.code ?? '')) return null
   throw error

@@ -12,11 +12,7 @@ export interface Enclosure {
   paths: Config['paths']
 }
 
-/**
- * Checks a path from a model without reading the disk. Returns it relative to the root, with slashes and without `.`
- * and `..`; empty for the root itself. Errors: `ToolError` for absolute paths, paths that leave the root, and hidden
- * files.
- */
+/** Returns a model's path relative to the root, empty for the root. Errors: `ToolError` for forbidden paths. */
 export function toRelativePath({ paths }: Enclosure, path: string): string {
   if (/[\0\\]/.test(path)) throw new ToolError('Paths must not contain NUL or backslashes')
   if (path.startsWith('/')) throw new ToolError(`Path '${path}' is absolute; paths are relative to the workspace root`)
@@ -30,10 +26,7 @@ export function toRelativePath({ paths }: Enclosure, path: string): string {
   return segments.join('/')
 }
 
-/**
- * The real, absolute path of something that exists below the root. Symlinks are resolved, and the result is checked
- * again. Null when nothing is there.
- */
+/** Returns the real path of an existing entry below the root, resolved and checked. Null when there is none. */
 export async function resolveExistingPath(enclosure: Enclosure, path: string): Promise<string | null> {
   const target = await realpath(join(enclosure.root, toRelativePath(enclosure, path))).catch(nullIfMissing)
   if (target === null) return null
@@ -41,10 +34,7 @@ export async function resolveExistingPath(enclosure: Enclosure, path: string): P
   return target
 }
 
-/**
- * The absolute path of a file that is to be written. Symlinks in its directory, which need not exist, are resolved
- * and must not lead out of the root. The last segment is not resolved, so that the caller can refuse a symlink.
- */
+/** Returns the absolute path of a file to write. Its last segment is not resolved; the caller checks symlinks. */
 export async function resolveWritablePath(enclosure: Enclosure, path: string): Promise<string> {
   const name = toRelativePath(enclosure, path)
   if (name === '') throw new ToolError(`Path '${path}' is a directory`)
@@ -78,10 +68,7 @@ function nullIfMissing(error: NodeJS.ErrnoException): null {
   throw error
 }
 
-/**
- * Finds the engine root of a clone: an existing directory inside the clone and outside of git's own one. Returns its
- * absolute path with symlinks resolved. Errors: 400 `iac_path '<path>' is not a directory inside the repository`.
- */
+/** Returns the real path of the engine root. Errors: 400 `iac_path '<path>' is not a directory …`. */
 export async function locateRoot(clone: string, iacPath: string | null): Promise<string> {
   const root = await realpath(clone)
   const target = await realpath(join(root, iacPath ?? '.')).catch(() => null)
@@ -95,10 +82,7 @@ export async function locateRoot(clone: string, iacPath: string | null): Promise
 export const isInside = (root: string, path: string): boolean =>
   path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)
 
-/**
- * The target of a symlink: the real path of its end, or the path that it names when nothing is there. Null when the
- * path is no symlink.
- */
+/** Returns the real target of a symlink, or its path when nothing is there. Null for anything else. */
 export async function resolveLink(path: string): Promise<string | null> {
   const entry = await lstat(path).catch(() => null)
   if (!entry?.isSymbolicLink()) return null

@@ -14,10 +14,7 @@ export interface Editor extends Enclosure {
   git: LocalGit
 }
 
-/**
- * Creates or overwrites a file, and creates its directories.
- * @returns whether that changed anything
- */
+/** Creates or overwrites a file with its directories. Returns true if that changed anything. */
 export async function writeText(editor: Editor, path: string, content: string): Promise<boolean> {
   assertEditable(editor, path)
   if (Buffer.byteLength(content) > MAX_BYTES) throw new ToolError(`The content is larger than ${MAX_BYTES} bytes`)
@@ -41,7 +38,7 @@ export async function writeText(editor: Editor, path: string, content: string): 
   })
 }
 
-/** Reads at a given place, so that a later write begins at the start of the file. */
+/** Reads with explicit positions, so that a later write begins at the start of the file. */
 async function holds(handle: FileHandle, content: string): Promise<boolean> {
   const wanted = Buffer.from(content)
   if ((await handle.stat()).size !== wanted.byteLength) return false
@@ -50,7 +47,7 @@ async function holds(handle: FileHandle, content: string): Promise<boolean> {
   return bytesRead === wanted.byteLength && bytes.equals(wanted)
 }
 
-/** Applies search/replace blocks to a file: all of them, or none when one does not fit. */
+/** Applies all search/replace blocks to a file, or none when one does not fit. */
 export async function replaceInText(editor: Editor, path: string, diff: string): Promise<void> {
   assertEditable(editor, path)
   const target = await resolveWritablePath(editor, path)
@@ -65,7 +62,7 @@ export async function replaceInText(editor: Editor, path: string, diff: string):
   })
 }
 
-/** Removes a file. Of a symlink only the link itself is removed. */
+/** Removes a file; of a symlink only the link itself. */
 export async function removeFile(editor: Editor, path: string): Promise<void> {
   assertEditable(editor, path)
   const target = await resolveWritablePath(editor, path)
@@ -76,7 +73,7 @@ export async function removeFile(editor: Editor, path: string): Promise<void> {
   })
 }
 
-/** A file that a model named is not there. */
+/** Thrown when a file that a model named does not exist. */
 export class MissingFile extends ToolError {}
 
 export const missingFileError = (path: string): MissingFile => new MissingFile(`File ${path} does not exist`)
@@ -92,10 +89,7 @@ function assertEditable(editor: Editor, path: string): void {
   if (isInEngineFolder(relative)) throw new ToolError(`File '${path}' belongs to the engine and cannot be modified`)
 }
 
-/**
- * Refuses a file that would not become part of a commit: it would change the plan without being in the change that
- * people review.
- */
+/** Refuses a file that no commit would contain: it would change the plan without being reviewed. */
 async function assertCommittable(editor: Editor, path: string): Promise<void> {
   const name = toRelativePath(editor, path)
   const output = await editor.git(['check-ignore', '--quiet', '--', `./${name}`], { cwd: editor.root })
@@ -110,7 +104,7 @@ async function assertCommittable(editor: Editor, path: string): Promise<void> {
     )
 }
 
-/** True if the file or a directory above it has the name of an entry that `removeUnsafeEntries` has removed. */
+/** True if the file or a parent directory has the name of an entry that `removeUnsafeEntries` removed. */
 async function isRemovedEntry(editor: Editor, name: string): Promise<boolean> {
   const segments = name.split('/')
   const prefixes = segments.map((_, index) => segments.slice(0, index + 1).join('/'))

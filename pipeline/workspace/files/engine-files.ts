@@ -1,22 +1,16 @@
 import type { Config } from '../../../config/types.ts'
 import { STATE_KEYS_FILE } from '../../../src/plan/state/managed-state.ts'
 
-/**
- * Empty file in the root of a clone. The iac sidecar takes the nearest folder above the engine root that holds it for
- * the end of the workspace. The sidecar imports nothing of this room and repeats the name: change both together.
- */
+/** Marks the root of a clone for the iac sidecar, which repeats the name: change both together. */
 export const WORKSPACE_MARKER = '.platform-workspace'
 
-/**
- * The file with the values to mask, in the root of a plan directory. It reveals nothing new: the plan file beside it
- * holds the same values.
- */
+/** The file with the values to mask, next to the plan file, which holds the same values. */
 export const MASKS_FILE = '.platform-masks.json'
 
-/** The folder in which the engine keeps plugins, modules and what it knows about the state store. */
+/** The engine's folder of plugins, modules and backend settings. */
 const ENGINE_FOLDER = '.terraform'
 
-/** Patterns of file names, with `*` for any text, that hold plan, state, secrets or notes of the platform. */
+/** Returns patterns of file names, with `*`, that hold plan, state, secrets or notes of the platform. */
 const secretNames = (paths: Config['paths']): string[] => [
   paths.backend_override_filename,
   STATE_KEYS_FILE,
@@ -32,28 +26,20 @@ const secretNames = (paths: Config['paths']): string[] => [
 
 const neverPushed = (paths: Config['paths']): string[] => [...secretNames(paths), ENGINE_FOLDER]
 
-/**
- * True if the platform never pushes a path of a repository, in any letter case and at any depth: plan, state, the
- * engine's folder, the override, crash logs, and the platform's own notes. The lock file of the providers is not among
- * them, because it belongs to the change.
- * @param path with slashes
- */
+/** True for a path, with slashes, that is never pushed; the lock file of the providers belongs to the change. */
 export function isNeverPushed(paths: Config['paths'], path: string): boolean {
   const patterns = neverPushed(paths).map(toPattern)
   return path.split('/').some((segment) => patterns.some((pattern) => pattern.test(segment)))
 }
 
-/** Arguments that make git leave out everything that is never pushed, whatever the repository's ignore rules say. */
+/** Returns git arguments that exclude everything that is never pushed, whatever the ignore rules say. */
 export const excludeNeverPushed = (paths: Config['paths']): string[] =>
   neverPushed(paths).flatMap((name) => [`:(exclude,glob,icase)**/${name}`, `:(exclude,glob,icase)**/${name}/**`])
 
-/** Patterns of names that no tool of a model may see, `.git` among them; `*` stands for any text. */
+/** Returns patterns of names, with `*`, that no tool of a model may see, including `.git`. */
 export const hiddenNames = (paths: Config['paths']): string[] => ['.git', ...secretNames(paths)]
 
-/**
- * True if a path segment names git's own files, the backend override, a plan, engine state or a crash log. All but the
- * first hold secrets; `.terraform/terraform.tfstate`, for example, repeats the credentials of the override.
- */
+/** True for names of git's files and of files with secrets, such as `.terraform/terraform.tfstate`. */
 export const isHidden = (paths: Config['paths'], segment: string): boolean =>
   hiddenNames(paths).some((name) => toPattern(name).test(segment))
 

@@ -18,9 +18,9 @@ const TIMEOUT_MS = 30_000
 const MAX_OUTPUT = 512 * 1024
 
 /**
- * Searches for a regular expression and returns at most 50 lines `file:line:text`, with paths relative to the root.
- * Files with a dot in front are searched too; ignored files only when `include_pattern` names them; git's own files and
- * those that hold secrets never. Errors: `ToolError` when the pattern is not valid, and after 30 s.
+ * Searches for a regular expression and returns at most 50 lines `file:line:text`, relative to the root. Includes dot
+ * files; ignored files only if `include_pattern` names them; never git's files or secrets. Errors: `ToolError` for an
+ * invalid pattern, and after 30 s.
  */
 export async function grep({ root, paths }: Enclosure, search: Search, signal?: AbortSignal): Promise<string[]> {
   const args = [

@@ -2,25 +2,21 @@ import { basename } from 'node:path'
 import { distanceWithin, editDistance } from '../../../src/base/text.ts'
 
 const MAX_NAMED = 5
-/** Letters that a name has to have for longer names that begin with it to count as near. */
+/** Minimum length of a name for longer names with that beginning to be near. */
 const MIN_BEGINNING = 3
 
-/** Ranks names of which one is the beginning of the other after those that differ in few letters. */
+/** Distance added to prefix matches, so that they rank after names that differ in few letters. */
 const OF_BEGINNINGS = 1_000
 
 interface Near {
   path: string
   /** Edit distance of the names, or of the whole paths. */
   distance: number
-  /** Edit distance of the whole paths, which decides between names that are equally near. */
+  /** Edit distance of the whole paths, which decides between equally near names. */
   whole: number
 }
 
-/**
- * The existing paths that a model may have meant, at most five, best first: those with the same name elsewhere, then
- * those that differ in few letters, then those of which one name is the beginning of the other. Among equals the whole
- * path decides.
- */
+/** Returns up to five paths that a model may have meant: same name, few different letters, then prefixes. */
 export function nearPaths(path: string, existing: readonly string[]): string[] {
   const wanted = path
     .replace(/^(\.?\/)+/, '')
@@ -34,7 +30,7 @@ export function nearPaths(path: string, existing: readonly string[]): string[] {
     .map((near) => near.path)
 }
 
-/** Null when the paths have nothing to do with each other. */
+/** Returns null when the paths are unrelated. */
 function nearnessOf(wanted: string, path: string): Near | null {
   const other = path.toLowerCase()
   const [name, otherName] = [basename(wanted), basename(other)]

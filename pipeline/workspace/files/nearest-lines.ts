@@ -6,23 +6,22 @@ interface Change {
 
 const MAX_SHOWN = 12
 const MAX_LINE_CHARS = 200
-/** A single line with fewer characters than this, blanks not counted, may stand in another block by chance. */
+/** Minimum length, without blanks, of a single line that is unlikely to occur elsewhere by chance. */
 const MIN_TELLING = 40
-/** Share of letter groups that two texts have in common, from which on they count as alike. */
+/** Minimum share of common letter groups for two texts to be alike. */
 const ALIKE = 0.35
-/** So many lines of a search text are compared. More of them would not find another place. */
+/** Maximum lines of a search text that are compared; more would not find another place. */
 const MAX_COMPARED = 80
-/** Letter groups in more lines of the file than this tell nothing about a place. */
+/** Letter groups in more lines of the file than this do not identify a place. */
 const MAX_LINES_OF_GROUP = 64
 const GROUP = 3
 
 export const linesOf = (text: string): string[] => text.split(/\r?\n/)
 
 /**
- * Says in what a file differs from a search text that does not occur in it, so that the model can correct the search
- * without reading the file again: that only blanks differ, that the change is in place already, or what the nearest
- * lines are. A replacement that stands elsewhere by chance must not be taken for the change, so that it has to be
- * telling, the only one, and where the search text is most likely meant. The work grows with the size of the file, not with its square.
+ * Explains how a file differs from a search text that it lacks, so that the model need not read it again: only blanks
+ * differ, the change is already made, or the nearest lines. To count as made, a replacement must be long enough,
+ * unique, and where the search text is most likely meant. Takes time linear in the size of the file.
  * @returns the end of a sentence, perhaps followed by numbered lines
  */
 export function describeMiss(text: string, { search, replace }: Change): string {
@@ -46,10 +45,7 @@ const squeeze = (line: string) => line.replaceAll(/\s+/g, '')
 const isTelling = (lines: readonly string[]) =>
   lines.filter((line) => line.trim().length > 1).length > 1 || squeeze(lines.join('')).length >= MIN_TELLING
 
-/**
- * Index of the line at which the replacement stands in the file; null unless it is telling, stands there once, and no
- * other place is like the search text.
- */
+/** Returns the line of the replacement; null unless it is long, unique, and no other place is like the search. */
 function findDone(
   file: readonly string[],
   replace: readonly string[],
@@ -68,7 +64,7 @@ function trimBlankLines(lines: readonly string[]): string[] {
   return first < 0 ? [] : lines.slice(first, lines.findLastIndex((line) => !isBlank(line)) + 1)
 }
 
-/** Index of the first line of the file from which on all wanted lines follow each other; null when there is none. */
+/** Returns the index of the first line at which all wanted lines follow each other; null when there is none. */
 function findRun(file: readonly string[], wanted: readonly string[], form: (line: string) => string): number | null {
   const sought = wanted.map(form)
   if (sought.length === 0) return null
@@ -83,10 +79,7 @@ function findRun(file: readonly string[], wanted: readonly string[], form: (line
   return null
 }
 
-/**
- * For each line of a pattern the number of its first lines that are also the last ones up to there: with these a search
- * goes on after a mismatch, so that it reads every line of the file once (Knuth, Morris and Pratt).
- */
+/** Returns the failure table of Knuth, Morris and Pratt for lines, so that a search reads each line once. */
 function retriesOf(sought: readonly string[]): number[] {
   const retries = [0]
   let matched = 0
@@ -107,7 +100,7 @@ function describeBlanks(found: readonly string[], wanted: readonly string[]): st
   return 'blanks differ'
 }
 
-/** Shows the lines of the file from `start` on beside which the wanted ones stand, from the first difference. */
+/** Shows the lines of the file from `start` next to the wanted ones, from the first difference. */
 function showLines(file: readonly string[], start: number, wanted: readonly string[]): string {
   const known = new Set(wanted)
   const length = Math.max(wanted.length, 1)
@@ -127,11 +120,7 @@ function showLines(file: readonly string[], start: number, wanted: readonly stri
     .join('\n')
 }
 
-/**
- * Index of the line at which the file is most like the wanted lines; null when it is nowhere. Every word and every
- * group of three letters that a line of the file shares with a wanted line votes for the place at which the two would
- * meet; rare ones have more weight.
- */
+/** Returns the most similar place in the file, by shared words and letter groups; null when there is none. */
 function findNearest(file: readonly string[], wanted: readonly string[]): number | null {
   const compared = wanted.slice(0, MAX_COMPARED)
   const places = placesOf(compared.map(groupsOf))
@@ -162,7 +151,7 @@ function placesOf(groups: readonly ReadonlySet<string>[]): Map<string, number[]>
   return places
 }
 
-/** The words of a line, and the groups of three letters in it without its blanks, in lower case. */
+/** Returns the words of a line and its groups of three letters without blanks, in lower case. */
 function groupsOf(line: string): Set<string> {
   const start = line.slice(0, 1_000).toLowerCase()
   const text = squeeze(start)
@@ -171,7 +160,7 @@ function groupsOf(line: string): Set<string> {
   return groups
 }
 
-/** Share of letter groups that two texts have in common, from 0 to 1. */
+/** Returns the share of letter groups that two texts have in common, from 0 to 1. */
 function likeness(a: readonly string[], b: readonly string[]): number {
   const [ofA, ofB] = [a, b].map((lines) => new Set(lines.flatMap((line) => [...groupsOf(line)]))) as [
     Set<string>,

@@ -4,14 +4,14 @@ import { describeMiss, linesOf } from './nearest-lines.ts'
 interface Block {
   search: string[]
   replace: string[]
-  /** Line of the opening marker in the diff. The first line is 1. */
+  /** Line of the opening marker in the diff, from 1. */
   line: number
 }
 
 const SEARCH = '<<<<<<< SEARCH'
 const DIVIDER = '======='
 const REPLACE = '>>>>>>> REPLACE'
-/** Of more blocks that do not fit only the place is told. */
+/** Of further blocks that do not fit only the place is reported. */
 const MAX_EXPLAINED = 3
 const MAX_PLACES = 10
 
@@ -25,9 +25,9 @@ export const BLOCK_FORM = [
 ].join('\n')
 
 /**
- * Applies search/replace blocks in order. Each search text must occur exactly once in the text that the earlier blocks
- * have left. An empty replacement removes the lines together with their line break. Errors: `ToolError` with the number
- * of each block that does not fit or changes nothing and its line in the diff, and with what the file has in its place.
+ * Applies search/replace blocks in order. Each search text must occur exactly once in the text left by earlier blocks.
+ * An empty replacement also removes the line break. Errors: `ToolError` with number, line and nearest text of each
+ * block that does not fit or changes nothing.
  */
 export function searchReplace(text: string, diff: string): string {
   const lineBreak = text.includes('\r\n') ? '\r\n' : '\n'
@@ -49,7 +49,7 @@ export function searchReplace(text: string, diff: string): string {
   throw new ToolError([...faults, `${describeFitting(fitting)}The file was not changed.`].join('\n'))
 }
 
-/** Blocks that fit are told, so that only the others are thought about; all of them have to be sent again. */
+/** Names the blocks that fit, so that the model corrects only the others; all have to be sent again. */
 function describeFitting(numbers: readonly number[]): string {
   if (numbers.length === 0) return ''
   const [names, verb] =
@@ -85,7 +85,7 @@ function applyBlock(
   return { text: text.slice(0, at) + block.replace.join(lineBreak) + text.slice(end) }
 }
 
-/** At which lines a text begins. */
+/** Describes the lines at which a text begins. */
 function describePlaces(text: string, search: string): string {
   const lines: number[] = []
   let [line, from] = [1, 0]
@@ -132,7 +132,7 @@ function parseBlocks(diff: string): Block[] {
   return blocks
 }
 
-/** Models know unified diffs best, and send them to tools that take something else. */
+/** Explains a unified diff, which models know best and send to tools of another format. */
 const describeStray = (line: string): string =>
   /^(diff |index |--- |\+\+\+ |@@ )/.test(line)
     ? 'a line of a unified diff, a form that this tool does not take'

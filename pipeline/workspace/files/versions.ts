@@ -15,10 +15,10 @@ export interface Versions {
 const MAX_BYTES = 1_000_000
 
 /**
- * Reads a file of the engine root byte for byte. Null for anything but a regular file of UTF-8 text of at most 1 MB
- * that no link leads to, and when the last commit holds something else under its name.
+ * Reads a file of the engine root byte for byte. Null for anything but a regular file of at most 1 MB of UTF-8 that no
+ * link leads to, and when the last commit has something else under its name.
  * @param path relative to the engine root
- * @param isNew whether the last commit does not have the file
+ * @param isNew true if the last commit does not have the file
  */
 export async function readVersions(
   config: Config,
@@ -34,7 +34,7 @@ export async function readVersions(
 }
 
 async function readExactly(path: string): Promise<string | null> {
-  // An engine run can put a link in the place of the engine root or of a folder, which would lead out of the clone.
+  // An engine run can replace the engine root or a folder by a link that leads out of the clone.
   if ((await realpath(path).catch(() => null)) !== path) return null
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => null)
   if (handle === null) return null

@@ -6,9 +6,8 @@ import type { Logger } from '../../../src/base/log.ts'
 import { runProcess } from './run-process.ts'
 
 /**
- * Writes the author and, when user and token are both set, the credentials into the git configuration of the account
- * that runs this process. The platform's own git processes do not read it; it is for an operator who uses git by
- * hand under this account. Errors are logged, never thrown.
+ * Writes the author and, if user and token are set, the credentials to the git configuration of this account, for an
+ * operator who uses git manually; the platform's git does not read it. Errors are logged, never thrown.
  * @param home directory of `.gitconfig` and `.git-credentials`
  */
 export async function configureGit(config: Config, log: Logger, home: string = homedir()): Promise<void> {
@@ -46,6 +45,6 @@ async function storeCredentials(home: string, line: string): Promise<void> {
   await rename(temporary, path)
 }
 
-/** Like `encodeURIComponent`, but also encodes `!'()*`, which that function leaves alone. */
+/** Encodes like `encodeURIComponent`, and also `!'()*`. */
 const percentEncode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)

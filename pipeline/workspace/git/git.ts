@@ -13,15 +13,12 @@ export interface GitOptions {
   timeoutMs?: number
   input?: string
   maxOutput?: number
-  /** Takes stdout piece by piece in place of the result, and returns false to stop the command. */
+  /** Receives stdout in chunks in place of the result; returns false to stop the command. */
   consume?: (chunk: Buffer) => boolean
   signal?: AbortSignal
 }
 
-/**
- * Runs git in a clone, without a shell and without prompts. An exit code other than 0 is a result and no error.
- * Errors: the signal's reason when it fires.
- */
+/** Runs git in a clone, without shell and prompts. A non-zero exit code is a result. Errors: the signal's reason. */
 export type LocalGit = (args: readonly string[], options: GitOptions) => Promise<ProcessOutput>
 
 /** Runs git for one repository. */
@@ -32,10 +29,7 @@ export interface Git {
   readonly limits: CloneLimits
   /** Runs commands that do not use the network. */
   readonly local: LocalGit
-  /**
-   * Runs commands that use the network. Looks up the addresses of the host first and lets git connect to these alone.
-   * Errors: 400 when one of them is not public; 422 when git's directory grows over the limit.
-   */
+  /** Runs network commands. Errors: 400 when an address of the host is not public; 422 over the size limit. */
   readonly network: LocalGit
 }
 
@@ -98,13 +92,13 @@ async function runGit(
   return output
 }
 
-/** Returns what a command has printed. Errors: 500 with git's own text when the command failed. */
+/** Returns the output of a command. Errors: 500 with git's text when the command failed. */
 export function mustSucceed(git: Pick<Git, 'url' | 'place'>, output: ProcessOutput): string {
   if (output.code !== 0) throw internal(describeGitFailure(git, output))
   return output.stdout
 }
 
-/** Git's own text about a failed command, for users: paths of the machine and addresses are removed from it. */
+/** Returns git's text about a failed command for users, without paths of the machine and addresses. */
 export function describeGitFailure({ url, place }: Pick<Git, 'url' | 'place'>, output: ProcessOutput): string {
   if (output.stopped) return `git was stopped (${output.stopped})`
   const text = (output.stderr.trim() || output.stdout.trim() || `exit code ${output.code}`)

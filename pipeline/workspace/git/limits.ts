@@ -7,10 +7,10 @@ export type CloneLimits = Pick<GitConfig, 'max_clone_mib' | 'max_clone_files'>
 
 export const MIB = 1024 * 1024
 const LOOK_EVERY_MS = 250
-/** Git keeps what it fetches in a handful of packs, so more entries than this need not be looked at. */
+/** Git keeps fetched objects in a few packs, so more entries than this need not be measured. */
 const MAX_ENTRIES = 20_000
 
-/** Thrown when a repository is too large. Its text names the limit and the key that sets it. */
+/** Returns the error of a repository over the size limit, with the limit and its configuration key. */
 export const repositoryTooLarge = ({ max_clone_mib }: CloneLimits): PlatformError =>
   new PlatformError(
     'RepositoryTooLarge',
@@ -26,10 +26,7 @@ export const tooManyFiles = ({ max_clone_files }: CloneLimits): PlatformError =>
       '(limit: git.max_clone_files).',
   )
 
-/**
- * Watches how a git directory grows while git works on the network.
- * @returns a signal that fires when it is larger than the limit; `look` looks at once, and `stop` ends the watch
- */
+/** Watches a git directory during network commands; the signal fires above the limit, `look` measures at once. */
 export function watchSize(
   directory: string,
   limits: CloneLimits,
@@ -49,7 +46,7 @@ export function watchSize(
   return { signal: grown.signal, look, stop: () => clearInterval(timer) }
 }
 
-/** Adds up the sizes of the files below a directory, without following links. What cannot be read counts nothing. */
+/** Adds up the sizes of the files below a directory, without following links. Unreadable entries count as 0. */
 export async function measure(directory: string): Promise<{ bytes: number; entries: number }> {
   const total = { bytes: 0, entries: 0 }
   const waiting = [directory]

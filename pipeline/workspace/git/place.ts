@@ -4,25 +4,24 @@ import { basename, dirname, join, resolve, sep } from 'node:path'
 import type { Config } from '../../../config/types.ts'
 import { internal } from '../../../src/base/errors.ts'
 
-/** The place of a clone: its files lie in the upload folder, git's own directory in a folder of the worker alone. */
+/** The place of a clone: files in the upload folder, git's directory in a folder of the worker only. */
 export interface GitPlace {
-  /** Absolute path of git's own directory. The engine cannot reach it. */
+  /** Absolute path of git's directory, which the engine cannot reach. */
   directory: string
-  /** Absolute path of the files. Nothing that git would trust is in there. */
+  /** Absolute path of the files, which contain nothing that git trusts. */
   workTree: string
 }
 
 const user = (): string => String(process.getuid?.() ?? 'worker')
 
-/** The folder of the git directories: the configured one, or one of this account among the temporary files. */
+/** Returns the folder of the git directories: the configured one, or one of this account in the temporary folder. */
 export const gitFolder = ({ git_folder }: Pick<Config['paths'], 'git_folder'>): string =>
   git_folder === '' ? join(tmpdir(), `platform-git-${user()}`) : resolve(git_folder)
 
 /**
- * Makes the folder for the git directories of a session. Several workers of one machine may share the folder above it:
- * the lease of a round says whose session it is.
- * @returns the place of a clone with this name, of which nothing exists yet
- * Errors: 500 when another account could write the folder, and when the engine could.
+ * Creates the folder for the git directories of a session. Workers of a machine may share the parent folder, because
+ * the lease determines who uses the session. Errors: 500 when another account or the engine could write to the folder.
+ * @returns the place of a new clone with this name
  */
 export async function preparePlace(paths: Config['paths'], workTree: string): Promise<GitPlace> {
   const session = basename(dirname(workTree))
@@ -34,17 +33,17 @@ export async function preparePlace(paths: Config['paths'], workTree: string): Pr
   return { directory: join(folder, session, basename(workTree)), workTree }
 }
 
-/** Removes git's own directory of a clone, and the session's folder when nothing else is in it. */
+/** Removes git's directory of a clone, and the session's folder when that is then empty. */
 export async function removeGitDirectory({ directory }: GitPlace): Promise<void> {
   await rm(directory, { recursive: true, force: true })
   await rmdir(dirname(directory)).catch(() => {})
 }
 
-/** Removes the git directories that earlier runs of a session have left. */
+/** Removes the git directories of earlier runs of a session. */
 export const removeGitLeftovers = (paths: Config['paths'], session: string): Promise<void> =>
   rm(join(gitFolder(paths), session), { recursive: true, force: true })
 
-/** Another account that may write the folder could put a configuration there that git runs programs of. */
+/** Refuses a folder that another account may write: its git configuration could make git run programs. */
 async function assertPrivate(folder: string, paths: Config['paths']): Promise<void> {
   const entry = await lstat(folder)
   const isForeign = process.getuid !== undefined && entry.uid !== process.getuid()

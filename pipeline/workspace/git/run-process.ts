@@ -6,11 +6,11 @@ export interface ProcessRequest {
   cwd: string
   env: Record<string, string>
   timeoutMs: number
-  /** Most bytes of stdout. The process is stopped when it writes more. */
+  /** Maximum bytes of stdout; the process is stopped when it writes more. */
   maxOutput?: number
-  /** Takes stdout piece by piece; it is not collected then. The process is stopped when it answers false. */
+  /** Receives stdout in chunks, which is then not collected. The process is stopped when it returns false. */
   consume?: (chunk: Buffer) => boolean
-  /** Text for stdin. Without it stdin is empty. */
+  /** Text for stdin, which is empty by default. */
   input?: string
   signal?: AbortSignal
 }
@@ -20,17 +20,14 @@ export interface ProcessOutput {
   code: number | null
   stdout: string
   stderr: string
-  /** The reason why the process was stopped before its end; null when it was not. */
+  /** The reason why the process was stopped early; null when it was not. */
   stopped: 'timeout' | 'aborted' | 'output' | null
 }
 
 const MAX_OUTPUT = 32 * 1024 * 1024
 const MAX_STDERR = 64 * 1024
 
-/**
- * Runs a program without a shell. It has a process group of its own, so that stopping it also stops its children.
- * Errors: only when the program cannot be started.
- */
+/** Runs a program without a shell, in its own process group. Throws only when it cannot be started. */
 export function runProcess(request: ProcessRequest): Promise<ProcessOutput> {
   const { promise, resolve, reject } = Promise.withResolvers<ProcessOutput>()
   const { file, args, cwd, env } = request
@@ -48,7 +45,7 @@ export function runProcess(request: ProcessRequest): Promise<ProcessOutput> {
     ? passOn(child.stdout, request.consume, () => stop('output'))
     : collect(child.stdout, request.maxOutput ?? MAX_OUTPUT, () => stop('output'))
   const stderr = collect(child.stderr, MAX_STDERR, () => {})
-  // Writing fails when a program ends without reading its input. That is no error; the exit code says how it ended.
+  // Writing fails when a program ends without reading its input, which is no error.
   child.stdin.on('error', () => {})
   child.stdin.end(request.input ?? '')
   const finish = () => {
@@ -71,7 +68,7 @@ function killGroup(child: ChildProcess): void {
   try {
     process.kill(-child.pid, 'SIGKILL')
   } catch {
-    // The group is gone already.
+    // The group has already ended.
   }
 }
 

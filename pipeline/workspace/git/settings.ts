@@ -4,7 +4,7 @@ import { basicAuthorization } from '../../../src/base/http.ts'
 import { isConfiguredHost } from '../../../src/repository/remote.ts'
 import type { GitPlace } from './place.ts'
 
-/** Environment variables that git inherits from this process: where programs are, and how to reach the network. */
+/** Environment variables that git inherits: the search path of programs, and network settings. */
 const INHERITED = [
   'PATH',
   'HTTPS_PROXY',
@@ -16,13 +16,10 @@ const INHERITED = [
   'SSL_CERT_FILE',
   'SSL_CERT_DIR',
 ]
-/** Certificate authorities that the operator has told git about. They are trusted for the operator's hosts alone. */
+/** Certificate authorities from the operator's git environment, trusted for the operator's hosts only. */
 const INHERITED_FOR_TRUSTED = ['GIT_SSL_CAINFO', 'GIT_SSL_CAPATH']
 
-/**
- * Settings of every git process. Git does not read the operator's configuration, and a repository cannot override
- * these settings: no program of a repository runs, and https is the only transport.
- */
+/** Settings that neither operator nor repository overrides: no program of a repository runs, and only https. */
 const SETTINGS: readonly [string, string][] = [
   ['core.hooksPath', '/dev/null'],
   ['core.fsmonitor', 'false'],
@@ -38,9 +35,9 @@ const SETTINGS: readonly [string, string][] = [
   ['core.protectNTFS', 'true'],
   // Larger files are not held in memory as a whole.
   ['core.bigFileThreshold', '16m'],
-  // What is fetched is kept as one pack, which is checked while it arrives and whose size is easy to watch.
+  // Fetched objects stay one pack, which is checked on arrival and whose size is easy to watch.
   ['fetch.unpackLimit', '1'],
-  // A folder of a repository that is itself a git directory is never taken for one.
+  // A folder of a repository that is itself a git directory is never used as one.
   ['safe.bareRepository', 'explicit'],
   // The configuration of a submodule lies in the work tree, where the engine can write it, and git would run it there.
   ['diff.ignoreSubmodules', 'all'],
@@ -63,10 +60,10 @@ const SETTINGS: readonly [string, string][] = [
 ]
 
 /**
- * Makes the environment of a git process. Settings and credentials are passed in it and never as arguments, which
- * every user of the machine can read.
- * @param place names git's directory and the work tree in every call, so that git looks for neither
- * @param remote the repository and its checked addresses, for commands that use the network
+ * Creates the environment of a git process, which holds settings and credentials, because every user of the machine can
+ * read arguments.
+ * @param place names git directory and work tree, so that git searches for neither
+ * @param remote the repository and its checked addresses, for network commands
  */
 export function createGitEnvironment(
   git: GitConfig,
@@ -88,7 +85,7 @@ export function createGitEnvironment(
     GIT_DIR: place.directory,
     GIT_WORK_TREE: place.workTree,
     GIT_CEILING_DIRECTORIES: `${place.workTree}:${dirname(place.workTree)}`,
-    // Git allocates no more than this at once, whatever size an object claims to have.
+    // The maximum that git allocates at once, whatever size an object claims to have.
     GIT_ALLOC_LIMIT: '1g',
     GIT_AUTHOR_NAME: git.author_name,
     GIT_AUTHOR_EMAIL: git.author_email,
@@ -104,12 +101,12 @@ export function createGitEnvironment(
     const value = process.env[name]
     if (value !== undefined) env[name] = value
   }
-  // Git prefers the variable to its setting, but the configuration of the platform says more exactly what is meant.
+  // Git prefers the variable to its setting, but the configuration of the platform takes precedence.
   if (git.ca_file) delete env.GIT_SSL_CAINFO
   return env
 }
 
-/** True if the operator has named the host of a repository: as the git server, or among the private hosts. */
+/** True if the operator configured the host of a repository: as the git server, or among the private hosts. */
 const isTrusted = (git: GitConfig, url: URL): boolean =>
   isConfiguredHost(git, url) || [url.host, url.hostname].some((host) => git.allow_private_hosts.includes(host))
 

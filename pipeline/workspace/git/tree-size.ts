@@ -2,10 +2,7 @@ import type { PlatformError } from '../../../src/base/errors.ts'
 import { type Git, mustSucceed } from './git.ts'
 import { type CloneLimits, MIB, measure, repositoryTooLarge, tooManyFiles } from './limits.ts'
 
-/**
- * Compares the files of a commit with the limits before they are checked out. A small pack can hold files that fill the
- * disk, and folders that repeat each other without end. Errors: 422 `RepositoryTooLarge`; 500 with git's text.
- */
+/** Throws 422 `RepositoryTooLarge` when the files of a commit exceed the limits; 500 with git's text. */
 export async function assertTreeFits(git: Git, commit: string, signal?: AbortSignal): Promise<void> {
   const { place, limits } = git
   const { bytes } = await measure(place.directory)
@@ -20,7 +17,7 @@ export async function assertTreeFits(git: Git, commit: string, signal?: AbortSig
   mustSucceed(git, output)
 }
 
-/** Counts the files and folders that `ls-tree -r -t -l -z` prints, piece by piece. */
+/** Counts the files and folders in the streamed output of `ls-tree -r -t -l -z`. */
 function createTreeMeter(limits: CloneLimits, start: number) {
   let bytes = start
   let entries = 0
@@ -37,7 +34,7 @@ function createTreeMeter(limits: CloneLimits, start: number) {
   }
   return {
     refusal,
-    /** @returns false when a limit is exceeded, and git shall stop */
+    /** Returns false when a limit is exceeded, so that git is stopped. */
     take: (chunk: Buffer): boolean => {
       const all = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
       let from = 0

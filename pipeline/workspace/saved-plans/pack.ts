@@ -15,11 +15,7 @@ import { inspectPlanDirectory, keepDirectory, PLAN_DIRECTORY, type PlanDirectory
 const MAX_UNPACKED = 4 * 1024 * 1024 * 1024
 const MAX_ENTRIES = 500_000
 
-/**
- * Packs a directory into a gzipped tar file. Git's own files, the plugins of the engine, the mark of the workspace, and
- * files with credentials of the state store are left out; whoever unpacks the archive makes them again.
- * @returns null when the archive would be longer than `maxBytes`
- */
+/** Packs a directory as tar.gz without what unpacking makes again; null above `maxBytes`. */
 export async function packDirectory(
   clone: string,
   paths: Config['paths'],
@@ -61,9 +57,9 @@ export interface UnpackedDirectory {
 }
 
 /**
- * Unpacks an archive into a new directory of the session.
- * Errors: those of the disk; a plain one when the archive holds what `packDirectory` never packs, for example a path
- * or a link that leads out of it, a device, or another plan file. Nothing is left on the disk then.
+ * Unpacks an archive into a new directory of the session. Errors: those of the disk; a plain one for content that
+ * `packDirectory` never packs, such as a path or link that leads out of it, a device, or another plan file. Leaves
+ * nothing on the disk then.
  */
 export async function unpackDirectory(
   archive: Uint8Array,
@@ -91,16 +87,13 @@ export async function unpackDirectory(
       },
     }
   } catch (error) {
-    // The reason of the refusal counts. What cannot be removed now is removed when the session runs next.
+    // The reason of the refusal is thrown. Remains are removed when the session runs next.
     await remove().catch(() => {})
     throw error
   }
 }
 
-/**
- * Reads the whole archive before anything is written: its entries are written side by side, so one that is refused in
- * the middle would leave others on their way to the disk. A fault of the disk is told when all of them have ended.
- */
+/** Checks the whole archive before writing its entries in parallel, and waits for all even after a disk error. */
 async function unpack(archive: Uint8Array, clone: string): Promise<void> {
   const links = await checkEntries(archive)
   const faults: string[] = []
@@ -111,11 +104,7 @@ async function unpack(archive: Uint8Array, clone: string): Promise<void> {
   for (const link of links) await assertStaysInside(root, join(root, link))
 }
 
-/**
- * Reads the entries of an archive without writing any.
- * @returns the paths of its links
- * Errors: a plain one for a damaged archive, and for an entry that `packDirectory` never packs.
- */
+/** Returns the paths of links in an archive. Throws for damage and unexpected entries. */
 async function checkEntries(archive: Uint8Array): Promise<string[]> {
   let refusedPath: string | null = null
   let size = 0
@@ -141,7 +130,7 @@ async function checkEntries(archive: Uint8Array): Promise<string[]> {
 
 const PIECE = 1024 * 1024
 
-/** Writes an archive into a parser piece by piece, and waits for the end of all entries. Errors: the parser's. */
+/** Writes an archive to a parser in chunks, and waits for the end of all entries. Errors: the parser's. */
 async function feed(parser: Parser, archive: Uint8Array): Promise<void> {
   const ended = Promise.withResolvers<void>()
   parser.on('end', ended.resolve)

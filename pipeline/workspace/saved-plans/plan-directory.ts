@@ -8,17 +8,14 @@ import { hashFile } from './private-files.ts'
 
 /** Name of the plan directory in the folder of a session. */
 export const PLAN_DIRECTORY = 'saved-plan'
-/** First part of the name of a plan directory that was discarded while an engine might still run in it. */
+/** Name prefix of a plan directory that was discarded while an engine might still use it. */
 export const ENDED = 'ended-'
 const ASIDE = 'saved-plan.old-'
 
-/** Reports whether a directory is an earlier plan directory that was moved aside. */
+/** True if a directory is an earlier plan directory that was moved aside. */
 export const isAside = (name: string): boolean => name.startsWith(ASIDE)
 
-/**
- * Makes a run's directory the plan directory of its session. The earlier one is first moved aside and removed at the end, so
- * that at every moment one of the two exists.
- */
+/** Makes a directory the plan directory. The old one is removed last, so that one of the two always exists. */
 export async function keepDirectory(directory: string): Promise<void> {
   const session = dirname(directory)
   const aside = join(session, ASIDE + randomBytes(4).toString('hex'))
@@ -28,8 +25,8 @@ export async function keepDirectory(directory: string): Promise<void> {
 }
 
 /**
- * Removes everything that earlier runs of a session have left, except the plan directory. When a crash came between the
- * two renames of `keepDirectory`, the directory that was moved aside becomes the plan directory again.
+ * Removes leftovers of earlier runs of a session, except the plan directory. After a crash between the two renames of
+ * `keepDirectory`, the directory that was moved aside is restored.
  * @param session absolute path of the session's folder, which need not exist
  */
 export async function removeLeftovers(session: string): Promise<void> {
@@ -57,7 +54,7 @@ function falseIfMissing(error: NodeJS.ErrnoException): false {
 export interface PlanDirectory {
   /** Absolute. */
   clone: string
-  /** Absolute, real path. The sidecar gets it as `workspace_path`. */
+  /** Absolute, real path; the `workspace_path` of the sidecar. */
   iacRoot: string
 }
 
@@ -66,11 +63,7 @@ type Owner = Pick<SessionFacts, 'uuid' | 'workspace'>
 const sessionFolder = (paths: Config['paths'], uuid: string) => resolve(paths.upload_folder, uuid)
 const planFolder = (paths: Config['paths'], uuid: string) => join(sessionFolder(paths, uuid), PLAN_DIRECTORY)
 
-/**
- * Finds the plan directory of a session and compares its plan file with the saved plan. Links that lead out of the
- * directory are not followed.
- * @returns `missing` when there is no directory with a plan file, `another` when its plan file is a different one
- */
+/** Finds the plan directory; `missing` without plan file, `another` if that differs from the saved plan. */
 export async function findPlanDirectory(
   paths: Config['paths'],
   session: Owner,
@@ -96,11 +89,7 @@ export async function inspectPlanDirectory(
   return hash === planSha256 ? { clone: await realpath(clone), iacRoot: iacRoot } : 'another'
 }
 
-/**
- * Removes the plan directory of a session, if there is one.
- * @param options.inUse true when an engine may still run in it. The directory is only moved aside then, and removed
- * when the session runs next or by the sweeper.
- */
+/** Removes the plan directory; with `inUse` only moves it aside, for the next run or the sweeper. */
 export async function removePlanDirectory(
   paths: Config['paths'],
   uuid: string,

@@ -5,19 +5,12 @@ import { basename, join } from 'node:path'
 import * as v from 'valibot'
 import { MASKS_FILE } from '../files/engine-files.ts'
 
-/**
- * Removes a file directly inside a directory. A missing file is no error. Only the last part of `name` is used, so
- * that it cannot lead elsewhere.
- */
+/** Removes a file directly inside a directory, if it exists. Only the last part of `name` is used. */
 export async function removeRightInside(directory: string, name: string): Promise<void> {
   await rm(join(directory, basename(name)), { force: true })
 }
 
-/**
- * Writes a file that only this user can read. Whatever has the name already is removed first, so that the text is
- * never written through a link.
- * @param options.shared true when the group may read it too, because the engine runs under another account
- */
+/** Writes a file for this user, and with `shared` its group; replaces an entry, so that no link is followed. */
 export async function writePrivateFile(
   path: string,
   content: string,
@@ -33,7 +26,7 @@ export async function writePrivateFile(
   }
 }
 
-/** Reads a file like that; null when it is missing, larger than `maxBytes` or no regular file. */
+/** Reads such a file; null when it is missing, larger than `maxBytes` or no regular file. */
 async function readPrivateFile(path: string, maxBytes: number): Promise<string | null> {
   const entry = await lstat(path).catch(() => null)
   if (!entry?.isFile() || entry.size > maxBytes) return null
@@ -45,7 +38,7 @@ async function readPrivateFile(path: string, maxBytes: number): Promise<string |
   }
 }
 
-/** SHA-256 of a regular file in lower-case hexadecimal digits; null when it is missing or a link. */
+/** Returns the lower-case hexadecimal SHA-256 of a regular file; null when it is missing or a link. */
 export async function hashFile(path: string): Promise<string | null> {
   const entry = await lstat(path).catch(() => null)
   if (!entry?.isFile()) return null
@@ -57,7 +50,7 @@ export async function hashFile(path: string): Promise<string | null> {
 const MAX_BYTES = 64 * 1024 * 1024
 const MasksSchema = v.array(v.string())
 
-/** Stores the values that have to be masked in the output of the apply beside the plan. */
+/** Stores the values to mask in the output of the apply next to the plan. */
 export const writeMasks = (clone: string, masks: readonly string[]): Promise<void> =>
   writePrivateFile(`${clone}/${MASKS_FILE}`, JSON.stringify(masks))
 

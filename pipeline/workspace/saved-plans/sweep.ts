@@ -8,35 +8,32 @@ import type { Standing } from '../../../src/sessions/find.ts'
 import { ENDED, isAside, PLAN_DIRECTORY } from './plan-directory.ts'
 
 const HOUR_MS = 3_600_000
-/** A directory that was moved aside is kept for a day, because an engine may still run in it. */
+/** Directories that were moved aside are kept for a day, because an engine may still use them. */
 const ENDED_AGE_MS = 24 * HOUR_MS
-/** First part of the name of what is being removed. It lies beside the session folders, where no round looks. */
+/** Name prefix of directories that are being removed, next to the session folders, where no round looks. */
 const LEAVING = '.swept-'
 const BATCH = 200
 
 export interface SweepOptions {
-  /** Reads standings by uuid. A session that the database does not know has no entry. */
+  /** Reads standings by uuid, without entries for unknown sessions. */
   standings(uuids: readonly string[]): Promise<Map<string, Standing>>
   now: Date
   log: Logger
   signal: AbortSignal
-  /** How many sessions one sweep cleans up at most. The default is 500. */
+  /** Maximum number of sessions per sweep. The default is 500. */
   limit?: number
-  /** False for a folder in which no session has a plan directory. The default is true. */
+  /** False for a folder without plan directories. The default is true. */
   plans?: boolean
 }
 
 export interface SweepResult {
-  /** How many entries of session folders were removed. */
+  /** Number of removed entries of session folders. */
   removed: number
-  /** How many folders belong to sessions that the database does not know. These stay. */
+  /** Number of folders of unknown sessions, which stay. */
   unknown: number
 }
 
-/**
- * Removes what idle sessions left on this disk an hour ago or earlier, except the plan directory of a session that can
- * still apply. What cannot be removed stays, and is logged. Errors: those of listing the folder and of `standings`.
- */
+/** Removes leftovers of sessions that were idle for an hour. Errors: those of listing and of `standings`. */
 export async function sweepWorkspaces(uploadFolder: string, options: SweepOptions): Promise<SweepResult> {
   const result = { removed: 0, unknown: 0 }
   let remaining = options.limit ?? 500
@@ -60,7 +57,7 @@ export async function sweepWorkspaces(uploadFolder: string, options: SweepOption
   return result
 }
 
-/** Lists the names of session folders in batches. Removes on the way what an earlier sweep did not finish removing. */
+/** Lists the names of session folders in batches, and completes removals of an earlier sweep. */
 async function* sessionFolders(uploadFolder: string, log: Logger): AsyncGenerator<string[]> {
   let batch: string[] = []
   for await (const entry of await openFolder(uploadFolder)) {
@@ -75,7 +72,7 @@ async function* sessionFolders(uploadFolder: string, log: Logger): AsyncGenerato
   if (batch.length > 0) yield batch
 }
 
-/** Opens the folder for listing. Before the first round it may not exist; it counts as empty then. */
+/** Opens the folder for listing. It may not exist before the first round and then counts as empty. */
 async function openFolder(uploadFolder: string): Promise<AsyncIterable<Dirent>> {
   return await opendir(uploadFolder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return emptyFolder()
@@ -105,7 +102,7 @@ async function sweepSession(uploadFolder: string, standing: Standing, options: S
       continue
     if (!(await isUnchanged(standing, options))) return removed
     const leaving = join(uploadFolder, LEAVING + randomBytes(8).toString('hex'))
-    // Renaming is done in an instant, so a round that begins now does not meet a half-removed directory.
+    // Renaming is atomic, so a round that begins now does not meet a half-removed directory.
     await rename(join(session, name), leaving)
     await rm(leaving, { recursive: true, force: true })
     removed++
@@ -115,16 +112,13 @@ async function sweepSession(uploadFolder: string, standing: Standing, options: S
   return removed
 }
 
-/**
- * Returns a test for names of a session folder that are still needed: the plan directory, or the one that a crash has
- * left moved aside in its place.
- */
+/** Returns a test for needed entries of a session folder: the plan directory, or its replacement after a crash. */
 function neededName({ has_saved_plan, last_status }: Standing, names: string[]): (name: string) => boolean {
   if (!has_saved_plan || last_status === 'failed') return () => false
   return names.includes(PLAN_DIRECTORY) ? (name) => name === PLAN_DIRECTORY : isAside
 }
 
-/** Reports whether nothing has changed or moved the entry for a time. */
+/** True if the entry has not been changed or moved for a time. */
 async function isOld(path: string, ageMs: number, now: Date): Promise<boolean> {
   const { ctimeMs, mtimeMs } = await lstat(path)
   return now.getTime() - Math.max(ctimeMs, mtimeMs) > ageMs

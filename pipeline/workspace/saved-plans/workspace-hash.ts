@@ -7,7 +7,7 @@ import { internal } from '../../../src/base/errors.ts'
 import { STATE_KEYS_FILE } from '../../../src/plan/state/managed-state.ts'
 import type { PlanDirectory } from './plan-directory.ts'
 
-/** Limits of a workspace that can be hashed, so that hashing it ends. An archive of it has the same ones. */
+/** Limits of a workspace that can be hashed, also those of its archive. */
 export const HASH_LIMITS = { bytes: 4 * 1024 * 1024 * 1024, entries: 500_000 }
 const CHUNK_BYTES = 1024 * 1024
 
@@ -23,13 +23,12 @@ interface Walk {
 }
 
 /**
- * SHA-256, in lower-case hexadecimal digits, of everything in a clone that an apply may read beside the plan file:
- * names, contents and the targets of links. Left out are the plan file, which has a hash of its own, and what is made
- * anew where a saved plan is restored: git's files, the backend override and its keys, and the plugins, which the engine
- * compares with the lock file. The lock file counts. Files are read in parts, one after the other.
+ * Returns the lower-case hexadecimal SHA-256 of what an apply may read besides the plan file: names, contents and link
+ * targets. Left out are the plan file, which has its own hash, and what restoring makes again: git's files, the backend
+ * override and its keys, and the plugins, which the engine compares with the included lock file. Errors: 500 for a
+ * workspace that is too large, or has entries other than files, directories and links.
  * @param directory the clone, and the real path of the engine root in it
  * @param limits for tests
- * Errors: 500 when the workspace is too large, or holds something that is neither file, directory nor link.
  */
 export async function hashWorkspace(
   { clone, iacRoot }: Pick<PlanDirectory, 'clone' | 'iacRoot'>,
@@ -45,7 +44,7 @@ export async function hashWorkspace(
   return hash.digest('hex')
 }
 
-/** Paths, relative to the engine root. A file of the same name in another folder, a module for example, counts. */
+/** Returns paths relative to the engine root. Files of the same name in other folders, such as modules, are hashed. */
 const notHashed = (paths: Config['paths']): string[] => [
   paths.session_plan_filename,
   paths.backend_override_filename,
@@ -60,7 +59,7 @@ const GIT = Buffer.from('.git')
 const child = (directory: Buffer, name: Buffer): Buffer =>
   directory.length === 0 ? name : Buffer.concat([directory, SLASH, name])
 
-/** Names are bytes: two that are no UTF-8 would become one and the same text. */
+/** Names are bytes, because two that are not UTF-8 would become the same text. */
 async function addDirectory(walk: Walk, directory: Buffer): Promise<void> {
   const listed = await listEntries(absolute(walk, directory))
   listed.sort((a, b) => Buffer.compare(a.name, b.name))
@@ -77,7 +76,7 @@ async function addDirectory(walk: Walk, directory: Buffer): Promise<void> {
 
 type Kind = Pick<Dirent, 'isDirectory' | 'isFile' | 'isSymbolicLink'>
 
-/** The entries of a folder, their names as bytes. Bun answers plain names where the kinds are asked for as well. */
+/** Lists the entries of a folder, names as bytes. Bun returns names as text when kinds are requested too. */
 async function listEntries(folder: Buffer): Promise<{ name: Buffer; kind: Kind }[]> {
   const listed: unknown[] = await readdir(folder, { withFileTypes: true, encoding: 'buffer' })
   return await Promise.all(
@@ -91,7 +90,7 @@ async function listEntries(folder: Buffer): Promise<{ name: Buffer; kind: Kind }
 
 const absolute = ({ root }: Walk, path: Buffer): Buffer => (path.length === 0 ? root : child(root, path))
 
-/** Every part has its length before it, so that no other set of files gives the same bytes. */
+/** Prefixes every part with its length, so that different files never give the same bytes. */
 function addFacts({ hash }: Walk, kind: string, path: Buffer, content: Buffer): void {
   hash.update(`${kind} ${path.length} ${content.length}\n`).update(path).update(content)
 }

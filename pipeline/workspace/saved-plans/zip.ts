@@ -24,11 +24,7 @@ interface Entry {
   offset: number
 }
 
-/**
- * Reads one entry of a zip archive as text, without reading the rest of the archive. Returns null when the file is no
- * zip archive or uses another compression than deflate, when it has no such entry, and when the entry is larger than
- * `maxBytes`.
- */
+/** Reads one deflated entry of at most `maxBytes` from a zip archive as text; null for anything else. */
 export async function readZipEntry(path: string, name: string, maxBytes: number): Promise<string | null> {
   const handle = await open(path).catch(() => null)
   if (!handle) return null

@@ -8,10 +8,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** Variables that name the engine's own configuration; the second is the older name. */
 const VARIABLES = ['TF_CLI_CONFIG_FILE', 'TERRAFORM_CONFIG']
 
-/**
- * Drops variables that name no configuration file, and logs them once instead of in the output of every job. A relative
- * path is dropped too: the engine would look for it in the workspace, where a repository can put one.
- */
+/** Drops and logs variables without a configuration file, or with a relative path, which a repository could fill. */
 export async function withoutMissingCliConfig(env: Environment, log: Logger): Promise<Environment> {
   const kept = { ...env }
   for (const name of VARIABLES) {

@@ -37,9 +37,9 @@ export interface EngineDownload {
 }
 
 /**
- * Ensures that `folder` holds the pinned engine and returns its path. Each start verifies the archive against the
- * pinned checksum and the binary against the archive, so that a writer to the folder cannot have another program run. A
- * wrong or missing archive is fetched (its SHA256SUMS must match too), a binary unpacked. Errors: `SettingsError`.
+ * Installs the pinned engine in `folder` and returns its path. Each start verifies the archive against the pinned
+ * checksum and the binary against the archive, so that no writer to the folder can replace the program. Errors:
+ * `SettingsError`.
  */
 export async function downloadEngine(options: EngineDownload): Promise<string> {
   const { folder, log } = options

@@ -49,9 +49,9 @@ export interface InitOptions {
 }
 
 /**
- * Runs `init`. Inits that can write the cache take turns, since no engine supports parallel writes; after 15 seconds
- * one runs without it. Where the cache is read-only, missing providers go into a folder of this init, from which the
- * service moves them. Runs without the cache when a provider in it is executing ("text file busy").
+ * Runs `init`. Inits that can write the cache take turns, since no engine supports parallel writes; one that waits for
+ * 15 seconds runs without it. With a read-only cache, missing providers go into a folder of this init, and the service
+ * moves them. Runs without the cache when a provider in it is executing ("text file busy").
  */
 export async function runInit(run: RunOnce, cache: PluginCache, options: InitOptions): Promise<number> {
   const { turns, stderr } = options
@@ -112,7 +112,7 @@ async function takeOver(from: string, to: string, mirror: string, level = 1): Pr
     if (!isTaken || entry.name.startsWith('.')) continue
     await mkdir(dirname(target), { recursive: true })
     if (level < LEVELS) await takeOver(source, target, mirror, level + 1)
-    // Another init may have stored the same provider in the meantime, which is as good.
+    // Another init may have stored the same provider in the meantime.
     else await rename(source, target).catch(() => {})
   }
 }

@@ -36,7 +36,6 @@ export interface EngineCommand {
   maxDiskBytes: number
   /** True for a command that writes state, which is interrupted rather than killed. */
   savesState: boolean
-  /** Fires when the service stops. */
   signal: AbortSignal
   /** Fires on cancel. A command that saves state then ends by itself and is not killed. */
   cancelled?: AbortSignal
@@ -61,9 +60,8 @@ const DISK_CHECK_SHARE = 10
 const KILLED_WITHIN_MS = 5000
 
 /**
- * Runs a command in its own process group, which is gone at the end, and returns its exit code (128 + n after signal
- * n). Errors: `JobFault` 504 after `timeoutMs`, 503 when `signal` fires, 409 when cancelled before the start or beyond
- * the grace period, 500 on too much output or disk and when the program cannot start.
+ * Runs a command in its own process group and returns its exit code (128 + n after signal n). Errors: `JobFault` 504
+ * after `timeoutMs`, 503 when `signal` fires, 409 on cancel without a result, 500 on too much output or disk.
  */
 export async function runEngine(command: EngineCommand, launch: Launch): Promise<number> {
   if (command.signal.aborted) throw new JobFault(503, SHUT_DOWN)

@@ -19,10 +19,7 @@ const SYNTAX_ERRORS = 2
 /** Limit of a formatted file. One that grew beyond it is a fault, and its text stays. */
 const MAX_BYTES = 16 * 1024 * 1024
 
-/**
- * Formats the texts of a request with one engine process and returns its exit code. The files lie in a private folder,
- * so that nothing in the workspace is read or written. The engine gets no credentials, so that no output needs masking.
- */
+/** Formats texts with one engine process in a private folder, without credentials; returns its exit code. */
 export async function runFormatJob(
   options: {
     settings: IacSettings

@@ -11,7 +11,6 @@ import { findLinks } from './links.ts'
 import { findShipped } from './shipped.ts'
 
 export interface CheckOptions {
-  /** Fires when the service stops. */
   signal?: AbortSignal
   timeoutMs?: number
   /** Name of the file with which the platform sends the state to its own store. */
@@ -33,9 +32,8 @@ const USES_SAVED_BACKEND: readonly JobKind[] = ['plan', 'import', 'show', 'state
 const HAS_PLAN: readonly JobKind[] = ['apply', 'show']
 
 /**
- * Returns the diagnostic of a job that would run programs on this machine or reach beyond the repository; null when it
- * may run. Checks `apply` and `show` on the configuration inside the plan file, others on the workspace. Errors:
- * `JobFault` 503 when `signal` fires, 504 after `timeoutMs`.
+ * Returns the diagnostic of a job that would run programs or reach beyond the repository, else null. Checks `apply` and
+ * `show` on the configuration in the plan file. Errors: `JobFault` 503 when `signal` fires, 504 after `timeoutMs`.
  */
 export async function checkHostPrograms(
   kind: JobKind,

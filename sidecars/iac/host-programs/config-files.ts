@@ -20,10 +20,7 @@ const IGNORED = /^\.|~$|^#.*#$/
 export const isConfigFile = (name: string): boolean => CONFIG_FILE.test(name) && !IGNORED.test(name)
 const isTestFile = (name: string): boolean => TEST_FILE.test(name) && !IGNORED.test(name)
 
-/**
- * Lists the configuration files of a folder by name; none when it is missing. `findings` names entries that the engine
- * would read but that cannot be checked: names that are no text, links out of the boundary, pipes and devices.
- */
+/** Lists the configuration files by name. `findings`: entries that the engine reads but that cannot be checked. */
 export async function listConfigFiles(
   folder: string,
   options: { workspace: string; boundary: string; tests: boolean },

@@ -2,8 +2,8 @@ import { parseHcl } from '../../../src/hcl/parser.ts'
 import type { HclBody, HclCall } from '../../../src/hcl/tree.ts'
 
 /**
- * Configuration as a tree, the same for both forms of the language: a block is an entry of its type, and each label is
- * an entry below it. Duplicate keys stay, so that none can hide another.
+ * Configuration as a tree, the same for both forms of the language: a block is an entry of its type, and each label an
+ * entry below it. Duplicate keys stay, so that none can hide another.
  */
 export type ConfigNode =
   | { kind: 'object'; entries: ConfigEntry[] }

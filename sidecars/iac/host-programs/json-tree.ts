@@ -9,8 +9,7 @@ const SPACE = /[\s\uFEFF]*/y
 const TEMPLATE = /[$%]\{/
 
 /**
- * Parses JSON as the engine does. When the text is not JSON or nests too deep, `root` is computed and `complete` false.
- * Errors: `TooManyTokens`.
+ * Parses JSON as the engine does; `root` is computed where that fails. Errors: `TooManyTokens`.
  * @param templates true if strings are expressions of the language; false for data such as a manifest
  */
 export function parseJsonTree(text: string, maxTokens: number, templates = true): ConfigTree {

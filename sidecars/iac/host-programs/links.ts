@@ -19,11 +19,7 @@ const OUT = 'it is a link that leads out of the repository, so the engine would 
 const DATA = "it is a link in the engine's own folder, so the engine would read or write other files through it"
 const SHOWN = 50
 
-/**
- * Finds links that the engine must not follow: those out of the boundary, and those in its data folder except to
- * installed providers and inside downloaded modules. Skips git's folder, which no engine reads. Errors: `TooLarge` for
- * too many entries; the reason of the signal.
- */
+/** Finds links that the engine must not follow. Errors: `TooLarge` for too many entries; the reason of the signal. */
 export async function findLinks(rules: LinkRules): Promise<Finding[]> {
   const findings: Finding[] = []
   const waiting: Buffer[] = [Buffer.from(rules.workspace)]

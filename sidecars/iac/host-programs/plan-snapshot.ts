@@ -24,11 +24,7 @@ interface Entry {
   local: number
 }
 
-/**
- * Reads the configuration inside a plan file; null when it has none or is no archive. Reads only the needed parts.
- * Errors: `TooLarge`.
- * @param name of the file, for the error
- */
+/** Reads the configuration in a plan file (null for none), only its needed parts. Errors: `TooLarge` with `name`. */
 export async function readPlanSnapshot(path: string, name: string): Promise<SnapshotFile[] | null> {
   const handle = await open(path).catch(() => null)
   if (!handle) return null
@@ -51,7 +47,7 @@ async function readAt(handle: FileHandle, position: number, length: number): Pro
   return buffer
 }
 
-/** Reads the directory at the end of the archive. The engine writes no comment behind it. */
+/** Reads the directory at the end of the archive. The engine appends no comment to it. */
 async function readDirectory(handle: FileHandle, name: string): Promise<Entry[] | null> {
   const { size } = await handle.stat()
   if (size < END_BYTES) return null

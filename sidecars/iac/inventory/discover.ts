@@ -28,14 +28,10 @@ export const INVENTORIES: Inventories = {
 
 const UNEXPECTED = 'the discovery ended with an unexpected error'
 
-/**
- * Lists a scope. A failed discovery is a result with exit code 1, as of a failed command. Errors: `JobFault` 504 at the
- * time limit, 503 when the service stops, 500 when the result is too large.
- */
+/** Lists a scope; a failure has exit code 1. Errors: `JobFault` 504 (time), 503 (service stops), 500 (too large). */
 export async function discover(options: {
   provider: EngineProvider
   request: Omit<InventoryRequest, 'signal'>
-  /** Fires when the service stops. */
   stopping: AbortSignal
   timeoutMs: number
   /** Limit of `stdout`, in bytes. */

@@ -39,8 +39,8 @@ const TRANSIENT = [408, 429, 500, 502, 503, 504]
 const THROTTLED = /^(Throttl|TooManyRequests|RequestLimitExceeded|RequestThrottled|SlowDown|RateLimitExceeded)/i
 
 /**
- * Calls a cloud and returns a success (2xx). Retries throttling and faults of server or network within the time of the
- * job, after `Retry-After` or growing waits. Errors: `RefusedError` for any other answer, `InventoryError` for none.
+ * Calls a cloud and returns a success (2xx). Retries throttling and transient faults, after `Retry-After` or growing
+ * waits. Errors: `RefusedError` for any other answer, `InventoryError` for none.
  */
 export async function ask(question: Question): Promise<OutboundResponse> {
   const { request, source } = question
@@ -166,10 +166,7 @@ export interface Page<Item> {
   next: string | null | undefined
 }
 
-/**
- * Reads a list page by page. `read` gets null, then the last cursor. Errors: `InventoryError` beyond `maxPages` or for
- * a repeated cursor.
- */
+/** Reads all pages; `read` gets null, then the last cursor. Errors: `InventoryError` beyond `maxPages` or in a loop. */
 export async function readPages<Item>(options: {
   source: string
   maxPages: number

@@ -27,7 +27,6 @@ export async function readNamed(path: string, settingName: string, env: Env): Pr
   }
 }
 
-/** Reads such a file as text, trimmed. */
 export async function readNamedText(path: string, settingName: string, env: Env): Promise<string> {
   const text = (await readNamed(path, settingName, env)).toString('utf8').trim()
   if (text === '') throw new InventoryError(`the file that ${settingName} names is empty`)
@@ -45,7 +44,6 @@ export function serviceUrl(value: string, name: string): string {
   return value.replace(/\/+$/, '')
 }
 
-/** Checks the form of a cloud's answer. */
 export function checkShape<Schema extends v.GenericSchema>(
   source: string,
   schema: Schema,

@@ -22,9 +22,9 @@ export class ProgramFault extends Error {
 }
 
 /**
- * Runs a program (or the text of a command, in the shell) in its own process group, which is killed at the time limit,
- * on too much output or by the signal. It has no input; its error output, which may hold credentials, is dropped.
- * Errors: `ProgramFault`, whose message continues a sentence; the reason of the signal.
+ * Runs a program, or a text in the shell, in its own process group, which is killed at the limits or by the signal. Its
+ * error output, which may hold credentials, is dropped. Errors: `ProgramFault`, whose message continues a sentence; the
+ * reason of the signal.
  */
 export function runProgram(command: readonly string[] | string, limits: ProgramLimits): Promise<string> {
   const { env, signal, timeoutMs, maxBytes } = limits

@@ -37,11 +37,9 @@ interface ExecutorOptions {
   /** The CLI configuration that restricts the engine; null where nothing is restricted. */
   cliConfig: CliConfig | null
   schemas: SchemaCache
-  /** Environment of the service. */
   env: Record<string, string | undefined>
   store: JobStore
   secrets: JobSecrets
-  /** The `fetch` for the inventory of a scope. */
   fetch: Fetch
   log: Logger
   now: () => Date

@@ -15,17 +15,13 @@ export interface TakenPlan {
   path: string | null
   /** The diagnostic for a plan file that is not the expected one; null when the job may run. */
   refusal: string | null
-  /** Removes the copy. */
   remove(): Promise<void>
 }
 
 /** Returns the folder of the copies. Remains of a crash can be removed at any start. */
 export const planFolder = (dataDir: string): string => join(dataDir, 'plans')
 
-/**
- * Copies the plan file of an apply to a private folder and compares the copy, which nothing in the workspace can change
- * later, with the expected hash. Without a hash nothing is copied. Errors: those of the service's own disk.
- */
+/** Copies an apply's plan file, so that it cannot change, and compares its hash. Without a hash nothing is copied. */
 export async function takePlan(dataDir: string, jobId: string, request: JobRequest): Promise<TakenPlan> {
   const { plan_sha256, plan_file, workspace_path } = request
   const untouched = { request, path: null, refusal: null, remove: async () => {} }

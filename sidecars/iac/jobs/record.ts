@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { problem } from '../../shared/problem.ts'
 import { CANCELLED, CANCELLED_EARLY, JobFault, type JobKind, type JobRecord, SHUT_DOWN } from '../types.ts'
 
-/** Reports whether the job has ended. */
 export const isTerminal = (record: JobRecord) => record.status === 'succeeded' || record.status === 'failed'
 
 const PHRASES: Record<number, string> = {
@@ -19,13 +18,12 @@ export const failureOf = (fault: JobFault): Partial<JobRecord> => ({
   error: problem(fault.status, PHRASES[fault.status] ?? 'Internal Server Error', fault.message),
 })
 
-/** Returns the fault of a job that ended with its service. Callers resubmit one that nobody cancelled. */
+/** Returns the fault of a job that ended with its service. Callers resubmit one that was not cancelled. */
 export function lostWith({ cancelled, process }: JobRecord): JobFault {
   if (!cancelled) return new JobFault(503, SHUT_DOWN)
   return new JobFault(409, process ? CANCELLED : CANCELLED_EARLY)
 }
 
-/** Creates the record of a waiting job. */
 export const newRecord = (kind: JobKind, workspacePath: string, created: Date): JobRecord => ({
   job_id: randomUUID(),
   kind,

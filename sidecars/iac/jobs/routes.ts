@@ -25,7 +25,6 @@ interface Jobs {
   secrets: JobSecrets
 }
 
-/** Adds the routes for an accepted job. */
 export function addJobRoutes(app: Hono, options: Jobs): void {
   const { jobs, store } = options
   const follower = new OutputFollower()

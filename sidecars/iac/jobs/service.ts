@@ -13,9 +13,7 @@ import { failureOf, isTerminal, lostWith, newRecord } from './record.ts'
 import type { JobStore } from './store.ts'
 
 export interface Supervision {
-  /** Fires when the service stops. */
   signal: AbortSignal
-  /** Fires when this job is cancelled. */
   cancelled: AbortSignal
   onStarted: (identity: EngineProcess) => void
 }
@@ -50,10 +48,7 @@ export class JobService {
     this.#queue = new PathQueue(options.maxParallel)
   }
 
-  /**
-   * Loads the jobs of an earlier process: ended ones can be read, the others fail, and nothing runs in their workspace
-   * until the engine left behind has ended.
-   */
+  /** Loads the jobs of an earlier process: unfinished ones fail, and their workspaces wait for the old engines. */
   async start(): Promise<void> {
     for (const record of await this.#options.store.loadAll()) {
       this.#records.set(record.job_id, record)
@@ -79,10 +74,7 @@ export class JobService {
     return record && !this.#isExpired(record) ? record : null
   }
 
-  /**
-   * Cancels a job: a waiting one fails at once, a running one is interrupted and ends as its engine does. Ignores ended
-   * and cancelled ones. Returns the current job; null as `find`.
-   */
+  /** Cancels a job: a waiting one fails at once, a running one is interrupted. Returns the job; null as `find`. */
   cancel(jobId: string): JobRecord | null {
     const record = this.find(jobId)
     if (!record || isTerminal(record)) return record

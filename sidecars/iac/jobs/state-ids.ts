@@ -7,9 +7,8 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
 /**
- * Lists the identifiers of a state document in its order: `arn`, else `id`, of each instance, and for objects of
- * Kubernetes also those of the inventory, because an id such as `shop/web` does not distinguish a Deployment from a
- * Service.
+ * Lists the identifiers in a state document: `arn`, else `id`, and for Kubernetes those of the inventory, because an id
+ * such as `shop/web` does not distinguish a Deployment from a Service.
  */
 export function stateResourceIds(document: string): Extraction {
   if (document.trim() === '') return { ok: true, ids: [] }

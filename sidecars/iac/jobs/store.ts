@@ -13,7 +13,6 @@ export interface JobStore {
   saveNow(record: JobRecord): void
   loadAll(): Promise<JobRecord[]>
   remove(jobId: string): Promise<void>
-  /** Returns the paths of a job's output. */
   output(jobId: string): OutputFiles
 }
 

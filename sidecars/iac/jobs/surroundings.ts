@@ -16,10 +16,7 @@ export interface Surroundings {
   access(cache: PluginCache | null): Access
 }
 
-/**
- * Selects what a job may see: in a sandbox from an allow-list, otherwise all but the platform's own settings, because
- * the rest could be read from the machine anyway.
- */
+/** Selects what a job may see: in a sandbox by an allow-list, else all but the platform's own settings. */
 export async function prepareSurroundings(
   options: {
     settings: IacSettings

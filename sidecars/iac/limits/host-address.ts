@@ -11,8 +11,7 @@ const ADDRESS_IN_NAME = /(\d{1,3}(?:[.-]\d{1,3}){3})\.(?:nip|sslip)\.io$/
 
 /**
  * Returns the target of a host; null for a public one and for a name that needs a look-up. Understands every spelling
- * of resolvers: decimal, octal, hexadecimal and short forms, IPv4 inside IPv6, full-width digits, percent signs, users,
- * ports and a final dot.
+ * that resolvers accept, such as octal and short forms, IPv4 inside IPv6 and full-width digits.
  */
 export function hostReach(host: string): Reach | null {
   const name = canonicalHost(host)

@@ -2,10 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/**
- * Reports whether an `init` of this service has run in a workspace, so that the providers in its data folder come from
- * it: the check before an `init` refuses those of a repository. Kept in `dataDir`, to outlive a restart.
- */
+/** Reports whether an `init` of this service, which refuses a repository's providers, has run in a workspace. */
 export async function isInitialised(dataDir: string, workspace: string): Promise<boolean> {
   const mark = await readFile(markOf(dataDir, workspace), 'utf8').catch(() => null)
   return mark !== null && mark === (await identityOf(workspace))

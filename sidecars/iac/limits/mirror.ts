@@ -7,14 +7,12 @@ import { readTail } from '../output/files.ts'
 export interface MirroredProvider {
   /** `host/namespace/type`, in lower case. */
   source: string
-  /** The versions, in no order. */
   versions: string[]
 }
 
 /**
- * Lists the providers, packed or not, that a folder in the engine's mirror layout holds for this machine. Skips names
- * that are no provider's, because the engine refuses a configuration with one. As in the engine, only the last folder
- * of a provider may be a link. Errors: those of the file system.
+ * Lists the providers of a mirror for this machine. Skips names that are no provider's, because the engine refuses a
+ * configuration with one. Only the last folder of a provider may be a link. Errors: those of the file system.
  */
 export async function listMirror(mirror: string): Promise<MirroredProvider[]> {
   const providers: MirroredProvider[] = []
@@ -71,9 +69,7 @@ interface MirrorSettings {
 const NO_VERSION = /provider\s+(\S+):\s+no\s+available\s+releases\s+match/gi
 const LARGEST_STDERR = 100_000
 
-/**
- * Explains in the errors of an `init` that a version was looked up in the mirror alone, which the engine does not say.
- */
+/** Explains in an `init`'s errors that a version was looked up in the mirror alone, which the engine omits. */
 export async function explainMissingVersions(
   stderr: string,
   { providerMirror: mirror, mirrorAndRegistry, offline }: MirrorSettings,

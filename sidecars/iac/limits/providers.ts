@@ -6,10 +6,7 @@ import { listMirror } from './mirror.ts'
 /** A pattern in the engine's syntax: `[host/]namespace/type`, where namespace and type may be `*`. */
 export const PROVIDER_PATTERN = /^(?:[a-z0-9.-]+\.[a-z0-9.:-]+\/)?(?:[a-z0-9_-]+|\*)\/(?:[a-z0-9_-]+|\*)$/i
 
-/**
- * Lists providers in the lock file that no pattern allows. The engine checks patterns only when it installs, and a
- * workspace may bring a provider installed elsewhere.
- */
+/** Lists providers in the lock file that no pattern allows: the engine checks patterns only when it installs. */
 export async function findForeignProviders(workspacePath: string, allowed: readonly string[]): Promise<string[]> {
   if (allowed.length === 0) return []
   const path = join(workspacePath, '.terraform.lock.hcl')
@@ -54,10 +51,8 @@ export interface ProviderSources {
 }
 
 /**
- * Renders the engine's configuration of provider sources, by which `init` itself refuses other providers and names
- * them; null without restrictions.
- * @param mirrored sources excluded from the registry: the engine asks every installation method and fails if one is
- * silent
+ * Renders the configuration with which `init` itself refuses other providers; null without restrictions.
+ * @param mirrored sources excluded from the registry, because the engine fails if one installation method is silent
  */
 export function renderCliConfig(
   { allowed, mirror, offline }: Omit<ProviderSources, 'mirrorAndRegistry'>,
@@ -76,17 +71,13 @@ export function renderCliConfig(
 const listOf = (name: string, patterns: readonly string[]) =>
   patterns.length === 0 ? '' : `\n    ${name} = [${patterns.map((pattern) => JSON.stringify(pattern)).join(', ')}]`
 
-/** That configuration as a file. */
 export interface CliConfig {
   path: string
   /** Rewrites the file when the content of the mirror has changed. */
   refresh(): Promise<void>
 }
 
-/**
- * Writes that configuration into the data folder; null without restrictions. A mirror that becomes unreadable leaves
- * the file unchanged, and the engine reports it. Errors: `SettingsError` when it is unreadable now.
- */
+/** Writes that configuration; null without restrictions. Errors: `SettingsError` for an unreadable mirror. */
 export async function openCliConfig(dataDir: string, sources: ProviderSources): Promise<CliConfig | null> {
   const { mirror, mirrorAndRegistry, offline } = sources
   const render = async () => {

@@ -58,10 +58,7 @@ export async function measureDiskUse(folder: string, stopAt: number): Promise<nu
   return total
 }
 
-/**
- * Returns the diagnostic for a plan file that is no regular file; null if it is one or missing. With a link as plan
- * file a repository could have the engine read or write another file of this machine.
- */
+/** Returns the diagnostic for a plan file that is no regular file, such as a link to another file of the machine. */
 export async function refuseLinkedPlan(workspace: string, planFile: string | undefined): Promise<string | null> {
   if (planFile === undefined) return null
   const entry = await lstat(join(workspace, planFile)).catch(() => null)
@@ -77,12 +74,7 @@ const SYSTEM = ['/bin', '/boot', '/dev', '/etc', '/lib', '/proc', '/sbin', '/sys
 /** Folders in which workspaces may lie, but which are none themselves. */
 const SHARED = ['/home', '/media', '/mnt', '/opt', '/root', '/run', '/srv', '/tmp', '/var', '/var/lib', '/var/tmp']
 
-/**
- * Returns the diagnostic for a workspace with files of the machine or the service; null for any other. A command would
- * see them all, and an engine that runs as another user would own them.
- * @param workspace a real path
- * @param own folders of the service
- */
+/** Returns the diagnostic for a workspace (a real path) with files of the machine or of the service (`own`). */
 export function refuseOwnFolders(workspace: string, own: readonly string[]): string | null {
   const isOrHolds = (folder: string) =>
     folder === workspace || folder.startsWith(workspace === '/' ? '/' : `${workspace}/`)

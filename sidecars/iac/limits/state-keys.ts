@@ -1,9 +1,7 @@
 import { lstat, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/**
- * The file for temporary keys of the state store, which its backend block names (`src/plan/state/managed-state.ts`).
- */
+/** The file for temporary keys of the state store, named by its backend block (`src/plan/state/managed-state.ts`). */
 export const STATE_KEYS_FILE = '.platform-state-credentials'
 const MAX_BYTES = 64 * 1024
 

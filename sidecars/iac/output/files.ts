@@ -6,10 +6,7 @@ export interface OutputFiles {
   stderr: string
 }
 
-/**
- * Replaces the output and returns the exit code, so that a job can end with it. Creates new files, because readers
- * remember their position in the old ones.
- */
+/** Replaces the output by new files, since readers remember positions in the old ones; returns the exit code. */
 export async function writeOutput(
   files: OutputFiles,
   exitCode: number,

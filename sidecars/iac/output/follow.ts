@@ -35,17 +35,14 @@ export interface Piece {
 const START: Point = { raw: 0, masked: 0, open: 0 }
 
 /**
- * Reads the output of jobs from an offset on, while they run and later. Offsets count the bytes of the masked text, so
- * that they stay valid when the file is masked at the end. A piece ends with a line, and never inside a secret of
- * several lines. Beginnings of pieces are cached; without them (too many jobs) masking starts at the first byte.
+ * Reads the output of jobs from an offset on. Offsets count the bytes of the masked text, so that they stay valid when
+ * the file is masked at the end. A piece ends with a line, and never inside a secret of several lines. Beginnings of
+ * pieces are cached; without them (too many jobs) masking starts at the first byte.
  */
 export class OutputFollower {
   readonly #known = new Map<string, Progress>()
 
-  /**
-   * Reads a piece from an earlier `next`, or 0, on. `ended`: the job has ended, so that an unfinished last line is
-   * complete.
-   */
+  /** Reads a piece from an earlier `next`, or 0, on. `ended`: an unfinished last line is complete. */
   async read(path: string, secrets: readonly string[], from: number, ended: boolean): Promise<Piece> {
     const file = await open(path).catch(() => null)
     if (!file) return { text: '', next: from }
@@ -71,7 +68,6 @@ export class OutputFollower {
   }
 }
 
-/** Reads the pieces of both streams. */
 export async function followOutput(
   follower: OutputFollower,
   files: OutputFiles,

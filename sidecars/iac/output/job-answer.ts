@@ -4,10 +4,7 @@ import type { OutputFiles } from './files.ts'
 
 const CHUNK = 256 * 1024
 
-/**
- * Answers with the job object of the contract. Streams the output from disk, so that a plan of hundreds of megabytes
- * needs no memory. Bytes that are no UTF-8 become replacement characters.
- */
+/** Answers with the job object. Streams the output from disk, so that a huge plan needs no memory. */
 export async function answerWithJob(
   record: JobRecord,
   files: OutputFiles,

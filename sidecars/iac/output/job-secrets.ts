@@ -1,9 +1,6 @@
 import { readStateSecrets } from '../limits/state-keys.ts'
 
-/**
- * The secrets to hide in the output of a job: those in the environment of the service, and the keys of the state store
- * in the workspace.
- */
+/** The secrets to hide in the output of a job: those of the service's environment and of the state store. */
 export class JobSecrets {
   readonly #ofService: readonly string[]
   readonly #overrideName: string

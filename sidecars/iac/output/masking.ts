@@ -24,8 +24,7 @@ export function matcherOf(secrets: readonly string[]): Matcher {
 }
 
 /**
- * Masks secrets in an output file, plain and in encodings that code can produce: the code of a repository can read the
- * environment, and others read the output. Works in parts, so that a large file needs no more memory.
+ * Masks secrets in an output file, plain and encoded: the code of a repository can read the environment.
  * @param credentials secrets of the environment and of the files that a job was given
  */
 export async function hideCredentials(path: string, credentials: readonly string[]): Promise<void> {
@@ -64,10 +63,7 @@ async function copyStart(from: FileHandle, to: FileHandle, length: number): Prom
   }
 }
 
-/**
- * Yields the masked text in parts. Holds back as many bytes as the longest form has, because a secret may continue; its
- * mark is then in the first part.
- */
+/** Yields the masked text in parts, and holds back the length of the longest form, because a secret may continue. */
 async function* maskedParts(file: FileHandle, matcher: Matcher): AsyncGenerator<{ bytes: Buffer; hidden: boolean }> {
   let waiting = Buffer.alloc(0)
   let open = 0
@@ -84,9 +80,7 @@ async function* maskedParts(file: FileHandle, matcher: Matcher): AsyncGenerator<
   }
 }
 
-/**
- * Returns the text with marks in place of matches. `goesOn`: the first match continues one whose mark has been written.
- */
+/** Returns the text with marks instead of matches. `goesOn`: the first one continues a match that has its mark. */
 export function replace(text: Buffer, matches: Match[], goesOn = false): Buffer {
   if (matches.length === 0) return text
   const pieces: Buffer[] = []
@@ -98,10 +92,7 @@ export function replace(text: Buffer, matches: Match[], goesOn = false): Buffer 
   return Buffer.concat([...pieces, text.subarray(at)])
 }
 
-/**
- * Reads the last whole lines of a running job, at most `bytes` per stream. Masks them here, because its files still
- * hold secrets.
- */
+/** Reads the last whole lines of a running job, masked, at most `bytes` per stream. */
 export async function readLiveOutput(
   files: OutputFiles,
   credentials: readonly string[],

@@ -8,10 +8,7 @@ export interface Match {
 const BLOCK = 3
 const TABLE = 1 << 18
 
-/**
- * Finds many byte strings in time linear in the text, after Wu and Manber: a table gives for each block of bytes the
- * distance to the next possible end of a pattern.
- */
+/** Finds many byte strings in linear time, after Wu and Manber: a table gives the distance to the next possible end. */
 export class Matcher {
   /** Bytes of the longest pattern. */
   readonly longest: number
@@ -53,10 +50,7 @@ export class Matcher {
     return first
   }
 
-  /**
-   * Returns the places of all patterns in order; overlaps are joined, so that no rest stays. `open`: leading bytes of
-   * an earlier match.
-   */
+  /** Returns all places in order, overlaps joined. `open`: leading bytes that belong to an earlier match. */
   find(text: Buffer, open = 0): Match[] {
     const matches: Match[] = open > 0 ? [{ start: 0, end: open }] : []
     if (this.isEmpty) return matches

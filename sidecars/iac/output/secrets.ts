@@ -51,10 +51,7 @@ const WORD_PASSWORD =
 /** Length from which a user name is a token: repository hosts accept one in that place. */
 const TOKEN_LENGTH = 20
 
-/**
- * Returns the passwords in addresses and connection strings, raw and decoded. One too short to search for is listed
- * with all that precedes it, and the character behind it.
- */
+/** Returns the passwords in addresses and connection strings, raw and decoded; short ones with their context. */
 export function passwordsOf(text: string): string[] {
   const found: string[] = []
   for (const [whole, login = ''] of text.matchAll(URL_LOGIN)) {

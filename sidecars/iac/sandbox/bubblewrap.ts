@@ -9,7 +9,6 @@ export const INSIDE = { engine: '/engine', home: '/home/engine', tmp: '/tmp', ui
 
 /** The files that one command sees. All paths are absolute and real. */
 export interface View {
-  /** The file of the engine. */
   engine: string
   workspace: string
   /** The read-only folder that holds the workspace: the clone. */
@@ -43,10 +42,7 @@ export interface Wrapping {
   groups: readonly string[]
   /** The user who runs the engine; null for the user of the service, who is not root. */
   runAs: { uid: number; gid: number } | null
-  /**
-   * True for a command that writes state: when the service dies it is interrupted, so that it saves its state and
-   * releases the lock. Every other command is killed.
-   */
+  /** True for a command that writes state: when the service dies it is interrupted, not killed. */
   savesState: boolean
   canDisableUserNamespaces: boolean
 }
@@ -86,9 +82,8 @@ export async function wrapCommand(wrapping: Wrapping): Promise<string[]> {
 const ENTER = 'while [ "$1" != -- ]; do echo $$ > "$1" || exit 125; shift; done; shift; exec "$@"'
 
 /**
- * Mounts the visible files where every user can reach them, in a mount namespace that ends with the command: the
- * engine's user could not enter the private folders. The first argument lists the folders to create, separated by
- * spaces; the others are mounted in order.
+ * Mounts the visible files where the engine's user, who cannot enter private folders, can reach them. The first
+ * argument lists the folders to create, separated by spaces; the others are mounted in order.
  */
 const STAGE = `set -e
 "$0" -t tmpfs -o mode=0755,size=1m tmpfs /run

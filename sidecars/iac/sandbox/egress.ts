@@ -58,10 +58,7 @@ export const hostEntries = (list: string): EgressEntry[] =>
 
 const DEFAULT_PORTS: Record<string, number> = { 'http:': 80, 'https:': 443 }
 
-/**
- * Networks without public addresses: private, link-local with the metadata services, carrier-grade, test, multicast and
- * reserved ones, and IPv6 addresses that embed such an IPv4 address.
- */
+/** Networks without public addresses, and IPv6 addresses that embed such an IPv4 address. */
 const CLOSED_V4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -92,17 +89,11 @@ export const RESOLVER = '169.254.53.53'
 const ALLOWED_FIRST = 50
 const CLOSED_AFTER = 100
 
-/**
- * Returns the `ip rule add` arguments that close all networks without public addresses, and this machine. Rules precede
- * the routing table, so that no more specific route bypasses them.
- */
+/** Returns the rules that close non-public networks and this machine. They precede the routing table. */
 export const closedRules = (own: readonly string[] = ownNetworks()): string[] =>
   [...CLOSED_V4, ...CLOSED_V6, ...own].map((network) => `to ${network} prohibit priority ${CLOSED_AFTER}`)
 
-/**
- * Returns the `ip rule add` arguments that precede the closed ones: the resolver and the operator's entries, without
- * loopback, whose ports are forwarded one by one. Errors: those of a name look-up.
- */
+/** Returns the rules that come first: the resolver and the allowed entries without loopback. Errors: name look-ups. */
 export async function allowedRules(
   entries: readonly EgressEntry[],
   resolve: (name: string) => Promise<string[]> = resolveName,

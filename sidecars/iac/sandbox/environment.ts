@@ -44,10 +44,7 @@ export function cloudsOf(kind: JobKind, request: JobRequest, stateCloud: EngineP
   return [...new Set([...asked, ...state])]
 }
 
-/**
- * Returns the variables that an engine command may see. All others stay outside, above all tokens of the platform and
- * credentials of other clouds.
- */
+/** Returns the variables that a command may see, without tokens of the platform and credentials of other clouds. */
 export function allowedVariables(
   service: Environment,
   kind: JobKind,
@@ -68,10 +65,7 @@ export function allowedVariables(
   )
 }
 
-/**
- * Lists files and folders outside of the workspace that these variables name, such as one with credentials. Several in
- * one variable are separated by colons.
- */
+/** Lists files and folders outside of the workspace that these variables name, separated by colons. */
 export async function namedFiles(variables: Readonly<Record<string, string>>): Promise<string[]> {
   const paths = Object.values(variables)
     .flatMap((value) => (value.startsWith('/') ? value.split(':') : []))
@@ -93,10 +87,7 @@ export const homeFolders = (clouds: readonly EngineProvider[]): string[] => clou
 const OWN_KEYS = new Set(['access_key', 'sas_token', 'credentials', 'token', 'shared_credentials_files'])
 const MAX_BYTES = 64 * 1024
 
-/**
- * Returns the cloud of the state by the backend block in the platform's override file; null if the block has its own
- * keys or the file is missing.
- */
+/** Returns the cloud of the state by the override file; null if its backend has own keys, or the file is missing. */
 export async function readStateCloud(workspace: string, overrideName: string): Promise<EngineProvider | null> {
   const path = join(workspace, overrideName)
   const size = await stat(path).then(

@@ -169,10 +169,7 @@ const existing = async (mounts: readonly Mount[]): Promise<Mount[]> => {
   return found.flat()
 }
 
-/**
- * Copies files that only root can read, for the engine's user, into the scratch folder. Skips files that the user can
- * read inside anyway, such as the machine's certificates.
- */
+/** Copies files for the engine's user that only root can read, except those that are readable inside anyway. */
 async function copyFor(user: User, mounts: readonly Mount[], folder: string): Promise<Mount[]> {
   await mkdir(folder, { mode: 0o700 })
   await lchown(folder, user.uid, user.gid)

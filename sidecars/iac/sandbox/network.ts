@@ -14,10 +14,7 @@ const NAMES_FRESH_MS = 30_000
 /** Seconds for which an engine that is saving its state keeps its network after the death of the service. */
 const OUTLIVES_SECONDS = 60
 
-/**
- * A network namespace that all engines of the service share. It reaches the internet, but neither the machine's
- * loopback and addresses nor link-local and private networks, except those that the operator allows.
- */
+/** A network namespace for all engines: the internet without this machine and private networks, except allowed ones. */
 export class NetworkNamespace {
   readonly #helpers: Helpers
   readonly #entries: readonly EgressEntry[]
@@ -34,10 +31,7 @@ export class NetworkNamespace {
     this.#isRoot = options.isRoot
   }
 
-  /**
-   * Returns the command line prefix that enters the namespace, which is created if needed. Errors: plain ones with a
-   * reason.
-   */
+  /** Returns the command line prefix that enters the namespace. Errors: plain ones with a reason. */
   async enter(): Promise<string[]> {
     this.#opening ??= this.#open().catch((error) => {
       this.close()
@@ -165,7 +159,7 @@ async function firstLine(child: ChildProcess): Promise<boolean> {
   return outcome
 }
 
-/** Returns the errors. Pasta complains about each line that it cannot send to the system log. */
+/** Returns the last two lines of errors, without complaints of pasta about a missing system log. */
 const lastWords = (errors: readonly Buffer[]): string =>
   Buffer.concat(errors)
     .toString()

@@ -19,16 +19,12 @@ const TEST_MS = 30_000
 
 export interface ExecutorOptions {
   settings: IacSettings
-  /** Absolute path of the engine. */
   binary: string
   env: Readonly<Record<string, string | undefined>>
   log: Logger
 }
 
-/**
- * Opens the executor that `IAC_SANDBOX` requests, tests it with a real command, and logs what it has and lacks. Errors:
- * `SettingsError` when this machine lacks what the operator requires.
- */
+/** Opens and tests the executor that `IAC_SANDBOX` requests. Errors: `SettingsError` when the machine lacks it. */
 export async function openExecutor(options: ExecutorOptions): Promise<Executor> {
   const { settings, log } = options
   if (settings.sandbox === 'none') {
@@ -123,8 +119,7 @@ async function openNetwork(
 
 /**
  * Copies the engine as executable but not readable: the kernel then hides the program's environment in `/proc`, even
- * from itself, so that no function of a configuration can read its credentials. A script must be readable for its
- * interpreter and is not copied.
+ * from itself, so that no configuration can read its credentials. A script must stay readable and is not copied.
  */
 async function copyEngine(binary: string, folder: string): Promise<string> {
   if (!(await isElf(binary))) return binary

@@ -14,10 +14,7 @@ export interface ResourceLimits {
 
 const OPEN_FILES = 16_384
 
-/**
- * Returns the arguments of `prlimit`. The memory limit counts writable memory of a single process, without reserved
- * address space, of which engines have plenty.
- */
+/** Returns the arguments of `prlimit`. The memory limit is per process, without reserved address space. */
 export const prlimitArguments = ({ memoryBytes, processes, fileBytes }: ResourceLimits): string[] => [
   `--data=${memoryBytes}`,
   `--fsize=${fileBytes}`,
@@ -26,7 +23,6 @@ export const prlimitArguments = ({ memoryBytes, processes, fileBytes }: Resource
   '--core=0',
 ]
 
-/** A control group that holds one job. */
 export interface JobGroup {
   /** Files into which a process writes its id to enter. */
   entries: string[]
@@ -40,10 +36,7 @@ export interface ControlGroups {
   create(jobName: string, limits: ResourceLimits): Promise<JobGroup>
 }
 
-/**
- * Opens control groups of version 2 if delegated to this service, else of version 1; null if the machine forbids both,
- * so that only limits of single processes hold.
- */
+/** Opens delegated control groups of version 2, else those of version 1; null if the machine forbids both. */
 export async function openControlGroups(
   root = '/sys/fs/cgroup',
   self = '/proc/self/cgroup',
@@ -56,10 +49,7 @@ export async function openControlGroups(
 const NAME = 'platform-engine-'
 const nameOf = (job: string) => `${NAME}${process.pid}-${job}`
 
-/**
- * Removes the groups of killed services. The group of a live service may be empty for a moment and must stay; one that
- * still holds a process cannot be removed, as intended.
- */
+/** Removes the groups of killed services. That of a live service may be empty for a moment and stays. */
 async function removeOldGroups(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => [])
   const old = names.filter((name) => {

@@ -25,10 +25,7 @@ const SYSTEM_ROOTS = ['/usr', ...ETC.map((name) => `/etc/${name}`)]
 const READ = 4
 const ENTER = 1
 
-/**
- * Reports whether a sandbox of this user can read a path: it lies with all its content in a system folder, and modes
- * and targets of links permit it. False in doubt, for example for a device.
- */
+/** Reports whether a sandbox of this user can read a path with all its content; false in doubt, as for a device. */
 export async function isReadableInside(path: string, user: User, roots = SYSTEM_ROOTS): Promise<boolean> {
   const seen = new Set<string>()
   const folders = new Map<string, Promise<boolean>>()

@@ -14,10 +14,7 @@ export interface User {
   gid: number
 }
 
-/**
- * Gives the folders of a clone, the files directly in the workspace and the engine's folder to the engine's user, for a
- * root service. Other files, which the engine only reads, and git's folder keep their owner.
- */
+/** Gives the folders of a clone and the files that the engine writes to the engine's user. Skips git's folder. */
 export async function handOver(boundary: string, workspace: string, { uid, gid }: User): Promise<void> {
   await lchown(boundary, uid, gid)
   const data = join(workspace, '.terraform')
@@ -31,10 +28,7 @@ export async function handOverAll(path: string, { uid, gid }: User): Promise<voi
   await walk(path, (child) => lchown(child, uid, gid))
 }
 
-/**
- * Lets the group of a shared workspace change the engine's files: a worker that runs as another user of it could not
- * remove them otherwise. `uid` is the engine's user.
- */
+/** Lets the group of a shared workspace change files of the engine's user `uid`, so that the worker can remove them. */
 export async function shareWithGroup(workspace: string, uid: number): Promise<void> {
   const root = await lstat(workspace)
   if (root.uid === uid) return

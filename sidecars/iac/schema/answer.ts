@@ -11,10 +11,7 @@ export interface SchemaRequest {
 /** Limit of an answer's schemas, in bytes. A larger answer omits some and names them. */
 const MAX_BYTES = 16 * 1024 * 1024
 
-/**
- * Reads the answer of a schema job as JSON: the schemas of the requested types, or the names of all without a request.
- * `versions`: the selected ones by source address.
- */
+/** Reads the schemas of the requested types, or all names, as JSON. `versions`: the selected ones by source address. */
 export async function readSchemaAnswer(
   stored: StoredSchema,
   versions: ReadonlyMap<string, string>,

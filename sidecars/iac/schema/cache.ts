@@ -55,7 +55,7 @@ export class SchemaCache {
     await rename(path, join(folder, DOCUMENT))
     await writeFile(join(folder, INDEX), JSON.stringify(index), { mode: 0o600 })
     await this.#remove(key)
-    // Another workspace with the same lock file may have stored its document meanwhile, which is as good.
+    // Another workspace with the same lock file may have stored its document meanwhile.
     await rename(folder, join(this.#folder, key)).catch(() => this.#remove(temporary))
     await this.#evict(key)
     return { path: join(this.#folder, key, DOCUMENT), index }

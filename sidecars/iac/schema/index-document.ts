@@ -27,10 +27,7 @@ const KEYS = 4
 const MAX_KEY_BYTES = 1024
 const [QUOTE, BACKSLASH, COLON, OPEN, CLOSE, OPEN_LIST, CLOSE_LIST] = [...'"\\:{}[]'].map((sign) => sign.charCodeAt(0))
 
-/**
- * Finds the schemas in a document of tens of megabytes, read once, in pieces; null for another document. Skips output
- * before it.
- */
+/** Finds the schemas in a document of tens of megabytes, read in pieces; null for another document. */
 export async function indexDocument(path: string): Promise<SchemaIndex | null> {
   const scan = new Scan()
   for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) if (!scan.feed(chunk)) return null

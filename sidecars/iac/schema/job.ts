@@ -16,8 +16,8 @@ const BUILT_IN = /^terraform_/
 const BUILT_IN_SOURCE = 'terraform.io/builtin/terraform'
 
 /**
- * Runs a schema job and returns its exit code. Answers from the cache if the providers are known; else `run` has the
- * engine write `providers schema -json` into the output files, which the cache keeps.
+ * Runs a schema job and returns its exit code. Answers from the cache if possible; else `run` has the engine write
+ * `providers schema -json` into the output files, which the cache keeps.
  */
 export async function runSchemaJob(
   { schemas: cache, engine }: { schemas: SchemaCache; engine: Engine },

@@ -1,10 +1,7 @@
 import { type Fetch, send } from '../../../src/base/http.ts'
 import { CHANNEL_LIMIT_MS, type Channel, ChannelError } from '../message.ts'
 
-/**
- * Creates the channel of an HTTP endpoint, signed as in Standard Webhooks: HMAC-SHA256 over `<id>.<seconds>.<body>` in
- * `webhook-signature`, so that the receiver can verify origin and age.
- */
+/** Creates the channel of an HTTP endpoint. Standard Webhooks: HMAC-SHA256 over `<id>.<seconds>.<body>`. */
 export const webhookChannel = (
   url: string,
   secret: string,

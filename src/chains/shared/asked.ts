@@ -3,17 +3,17 @@ import { fence } from '../../prompts/fence.ts'
 import type { RoundResult } from '../../rounds/round-result.ts'
 import type { RequestFate, SessionRequest } from '../../sessions/session-requests.ts'
 
-/** The background by which a plan is judged and reported. All texts are masked. */
+/** The background for judging and reporting a plan. All texts are masked. */
 export interface PlanBackground {
-  /** The requests of the session, the oldest first and the present one last. */
+  /** The requests of the session, oldest first and the present one last. */
   requests: readonly SessionRequest[]
-  /** The result of the round, as far as it is known before the review. */
+  /** The result of the round before the review. */
   result: RoundResult
 }
 
-/** The latest requests, which are shown whole. */
+/** Number of latest requests that are shown whole. */
 const WHOLE = 8
-/** Most requests between the first one and those, of which the beginning and the end are shown. */
+/** Maximum number of other requests after the first, shown by beginning and end. */
 const SHORTENED = 40
 const MAX_CHARS = { whole: 20_000, shortened: 400, words: 20_000 }
 
@@ -24,7 +24,7 @@ const FATES: Record<RequestFate, string> = {
   declined: ' (not carried out)',
 }
 
-/** Shows what was asked for: the first request, then every later one in their order, the present one named. */
+/** Describes the requests: the first, then every later one in order, with the present one marked. */
 export function describeRequests(requests: readonly SessionRequest[]): string {
   const [first, ...later] = requests
   if (!first) return ''
@@ -52,7 +52,7 @@ export function describeRequests(requests: readonly SessionRequest[]): string {
   ].join('\n\n')
 }
 
-/** Shows what is known about the making of the code; an empty text for a part about which there is nothing. */
+/** Describes the known result of the code changes; parts without facts are empty. */
 export function describeResult({ summary, assumptions, drift, notes }: RoundResult): string[] {
   const words = [summary, lines('Assumptions, where the request left something open:', assumptions)]
     .filter(Boolean)

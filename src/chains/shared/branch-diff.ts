@@ -2,10 +2,10 @@ import { cutMiddle } from '../../base/text.ts'
 import { type DiffFile, readDiffFiles } from '../../plan/code/branch-diff.ts'
 import { fence } from '../../prompts/fence.ts'
 
-/** Longest diff that is shown to a model, in characters. */
+/** Maximum characters of a diff for a model. */
 export const MAX_DIFF_CHARS = 40_000
 
-/** Characters that `cutMiddle` may write beyond its limit. */
+/** Characters that `cutMiddle` may add beyond its limit. */
 const MARKER = 50
 
 const KINDS: Record<DiffFile['change'], string> = {
@@ -16,11 +16,11 @@ const KINDS: Record<DiffFile['change'], string> = {
 }
 
 /**
- * Writes the diff of a branch for a model: each file with its path, new files as text, others as their hunks. When that
- * is too long, large files are cut in the middle, so that every changed file is named as long as the names alone fit.
- * A text that is no diff is shown as it is. Empty when nothing was changed.
- * @param diff as the workspace reads it
- * @param budget most characters
+ * Writes the diff of a branch for a model: new files as text, others as hunks. If too long, large files are cut in the
+ * middle, so that every changed file is named as long as the names fit. Other text is shown unchanged. Empty when
+ * nothing was changed.
+ * @param diff from the workspace
+ * @param budget maximum characters
  */
 export function describeDiff(diff: string, budget: number): string {
   const files = readDiffFiles(diff)
@@ -40,7 +40,7 @@ export function describeDiff(diff: string, budget: number): string {
     .join('\n\n')
 }
 
-/** The length to which the longest texts have to be cut so that all of them fit together. */
+/** Returns the length to which the longest texts have to be cut so that all fit together. */
 function fairShare(lengths: readonly number[], budget: number): number {
   let left = budget
   const sorted = lengths.toSorted((a, b) => a - b)
@@ -52,7 +52,7 @@ function fairShare(lengths: readonly number[], budget: number): number {
   return Number.POSITIVE_INFINITY
 }
 
-/** The diff as a block of a query; a sentence when nothing was changed. */
+/** Returns the diff as a block of a query; a sentence when nothing was changed. */
 export function showDiff(diff: string): string {
   const text = describeDiff(diff, MAX_DIFF_CHARS)
   return text === '' ? 'This session has changed no file.' : `What this session changed:\n${fence('branch diff', text)}`

@@ -1,12 +1,12 @@
 import type { Cloud } from '../../base/vocabulary.ts'
 import { providersOfCloud, typedProviders } from './providers.ts'
 
-/** A list of reference material, of which the entries that cannot be of use are left out. */
+/** A list of reference material without entries that are of no use. */
 export interface Catalogue {
   text: string
-  /** Names of its entries; null for an entry that has another form than the shipped lists. */
+  /** Names of its entries; null for entries that differ from the form of the shipped lists. */
   names: (string | null)[]
-  /** True if it had entries and none of them is left. */
+  /** True if it had entries and all were removed. */
   wasEmptied: boolean
 }
 
@@ -14,14 +14,14 @@ const ENTRY = /^(?:[-*+|]\s*(?![-*=])|\d+[.)]\s)\s*/
 const TEMPLATE = /^`([a-z0-9_-]+)`/
 const ABBREVIATION = /^`?([a-z][a-z0-9]*_[a-z0-9_]+)`?\s*:/
 
-/** Names of the entries of a list of templates. */
+/** Returns the names of the entries of a list of templates. */
 export const templateNames = (list: string): string[] =>
   entriesOf(list).flatMap(({ text }) => TEMPLATE.exec(bodyOf(text))?.[1] ?? [])
 
 /**
- * Leaves out the templates of providers that are not in play. An entry in the shipped form, a bullet and a name in
- * backticks, is about the providers whose types it names, else about those of the cloud. Any other entry stays, because
- * its provider is unknown: the list is the user's.
+ * Removes the templates of providers that are not in play. An entry in the shipped form, a bullet and a name in
+ * backticks, is about the providers of its types, else about those of the cloud. Other entries stay, because the user
+ * may edit the list.
  */
 export const fittingTemplates = (list: string, cloud: Cloud, inPlay: ReadonlySet<string>): Catalogue =>
   filterEntries(list, inPlay, (text) => {
@@ -29,7 +29,7 @@ export const fittingTemplates = (list: string, cloud: Cloud, inPlay: ReadonlySet
     return { name, providers: typedProviders(text) ?? (name === null ? null : providersOfCloud(cloud)) }
   })
 
-/** Leaves out the abbreviations of types whose providers are not in play; a line that names no type stays. */
+/** Removes the abbreviations of types whose providers are not in play; lines without a type stay. */
 export const fittingAbbreviations = (list: string, inPlay: ReadonlySet<string>): Catalogue =>
   filterEntries(list, inPlay, (text) => {
     const type = ABBREVIATION.exec(bodyOf(text))?.[1]
@@ -59,7 +59,7 @@ function filterEntries(list: string, inPlay: ReadonlySet<string>, read: (text: s
 
 const bodyOf = (entry: string): string => entry.replace(ENTRY, '')
 
-/** The entries of a list: a bullet, number or row of a table, with the indented lines below it. */
+/** Returns the entries of a list: a bullet, number or table row, with the indented lines below it. */
 function entriesOf(list: string): { text: string; from: number; to: number }[] {
   const entries: { text: string; from: number; to: number }[] = []
   for (const [index, line] of list.split('\n').entries()) {

@@ -3,7 +3,7 @@ import type { Logger } from '../../base/log.ts'
 import type { Cloud } from '../../base/vocabulary.ts'
 import type { ModelRole } from '../../llm/inference.ts'
 
-/** Groups of tools that a chain may be offered. Whoever runs chains builds the tools of each group. */
+/** Groups of tools that a chain may be offered. */
 export type ToolKind = 'editing' | 'inspection' | 'webSearch' | 'providerSchema'
 
 /** The question to a model. */
@@ -11,10 +11,7 @@ interface Question<Name extends string, Values, Body extends string> {
   /** Name of the chain in traces and meters. */
   readonly name: Name
   readonly role: ModelRole
-  /**
-   * Qualified names of the prompts whose bodies stand in the system text, by the keys under which `system` gets them.
-   * A prompt that is null for these values is not read, and its body is empty.
-   */
+  /** Returns the names of prompts by their keys in `system`; a prompt that is null has an empty body. */
   bodies?(cloud: Cloud, values: Values): Record<Body, string | null>
   system(bodies: Record<Body, string>, values: Values): string
   query(values: Values): string
@@ -22,10 +19,7 @@ interface Question<Name extends string, Values, Body extends string> {
   readonly seesConversation: boolean
 }
 
-/**
- * A model that works with tools until it calls the result tool: what it is asked, the tools that it is offered, and
- * what its answer means.
- */
+/** A model that works with tools until it calls the result tool: query, tools, and meaning of the result. */
 export interface Chain<
   Name extends string,
   Values,
@@ -34,13 +28,13 @@ export interface Chain<
   Kind extends ToolKind = never,
   Body extends string = never,
 > extends Question<Name, Values, Body> {
-  /** The model sees the tools of these groups in this order. */
+  /** Returns the groups of tools, in the order in which the model sees them. */
   tools(values: Values): readonly Kind[]
-  /** Makes a new tool for each run, because a tool may remember what it refused. */
+  /** Creates a new tool for each run, because a tool may remember its refusals. */
   resultTool(): Tool<Answer>
-  /** Most turns of a run; by default the limit of the configuration. */
+  /** Maximum turns of a run; the configured limit by default. */
   readonly maxTurns?: number
-  /** Turns what the result tool answered into the result that the step works with. */
+  /** Converts the result of the result tool to that of the chain. */
   read(answer: Answer, reading: Reading<Values>): Result
 }
 
@@ -48,14 +42,14 @@ export interface Chain<
 export interface Reading<Values> {
   values: Values
   log: Pick<Logger, 'info' | 'warn'>
-  /** Hides sensitive values in words that the user will see. */
+  /** Masks sensitive values in words that the user will see. */
   mask(text: string): string
 }
 
-/** A model that answers once, with a plain text. */
+/** A model that replies once, with a plain text. */
 export type TextChain<Name extends string, Values> = Omit<Question<Name, Values, never>, 'bodies'>
 
-/** Returns its argument; lets the compiler infer the types of a chain and check its parts against each other. */
+/** Returns its argument; lets the compiler infer and check the types of a chain. */
 export const defineChain = <
   const Name extends string,
   Values,

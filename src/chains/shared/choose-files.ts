@@ -3,18 +3,18 @@ import { declaredBlocksIn, isCode, isReadme } from './declared-blocks.ts'
 import { type CodeFile, reachFiles } from './references.ts'
 import type { ChosenFiles, RepositoryFile } from './repository.ts'
 
-/** A repository whose code has at most so many bytes is shown whole. */
+/** Maximum bytes of code in a repository that is shown whole. */
 const MAX_WHOLE_BYTES = 30_000
 const MAX_CHOSEN = 24
 const MAX_NAMED = 20
-/** Most files where the walk along references starts, and the share of the best score that each of them needs. */
+/** Maximum files where the walk along references starts, and their minimum share of the best score. */
 const STARTS = { count: 8, share: 0.3 }
-/** Share of the room that files of the root may take before those that the task leads to. */
+/** Share of the room that files of the root may take before those that match the task. */
 const ROOT_SHARE = 0.5
-/** Names that code has in the top folder by convention. */
+/** Conventional names of code files in the root. */
 const ROOT_FILE = /^(variables|locals|main|outputs|providers?|versions|terraform)\.[a-z.]+$|\.tfvars(\.json)?$/
 
-/** A task, as far as it leads to files. */
+/** The facts of a task by which files are chosen. */
 export interface Task {
   /** The words of the task, in any language. */
   about: string
@@ -22,10 +22,7 @@ export interface Task {
   changed: ReadonlySet<string>
 }
 
-/**
- * Chooses all code, and the description of the root, when they are short and fit; null otherwise. Code that could not be read, because it is too large for
- * example, makes the repository a long one.
- */
+/** Chooses all code and the root's description; null when they are too long or some code was not read. */
 export function chooseAll(files: readonly RepositoryFile[], { tokens, estimate }: ContextBudget): ChosenFiles | null {
   const code = files.filter(({ path }) => isCode(path))
   const shown = files.filter(({ path, text }) => isCode(path) || (isReadme(path) && text !== null))
@@ -38,10 +35,9 @@ export function chooseAll(files: readonly RepositoryFile[], { tokens, estimate }
 }
 
 /**
- * Chooses the files of a repository that is too long to be shown whole: what the session changed and the task names by
- * its path, the files of the root, then those whose blocks share words with the task and what these refer to. Files are
- * chosen whole as long as they fit. Where no word of the task is in the code, because it is in another language for
- * example, the files of the root and the changed ones remain.
+ * Chooses whole files of a longer repository as long as they fit: what the session changed and the task names, the
+ * files of the root, then those whose blocks share words with the task, and their references. When no word matches, for
+ * example in another language, the files of the root and the changed ones remain.
  */
 export function chooseFiles(
   files: readonly RepositoryFile[],
@@ -86,17 +82,14 @@ export function chooseFiles(
   return { ...result, chosen: result.chosen.sort(byPlace) }
 }
 
-/** All code of the root when it fits into its share, else the files with the names that are usual there. */
+/** Returns all code of the root if it fits into its share, else the files with conventional names. */
 function rootFiles(code: readonly CodeFile[], room: number, estimate: ContextBudget['estimate']): string[] {
   const root = code.filter(({ path }) => !path.includes('/')).sort(byPlace)
   const cost = root.reduce((sum, file) => sum + costOf(file, estimate), 0)
   return (cost <= room ? root : root.filter(({ path }) => ROOT_FILE.test(path))).map(({ path }) => path)
 }
 
-/**
- * The files that a task leads to, the nearest first: those that it names or the session changed (`given`), those whose
- * blocks share words with it, and what these refer to.
- */
+/** Returns the nearest files first: `given` ones, those that share words with the task, their references. */
 export function nearFiles(code: readonly CodeFile[], { about, changed }: Task): { path: string; given: boolean }[] {
   const named = (path: string) => {
     const name = path.slice(path.lastIndexOf('/') + 1)
@@ -122,14 +115,11 @@ export function nearFiles(code: readonly CodeFile[], { about, changed }: Task): 
     .map(([path]) => ({ path, given: given.has(path) }))
 }
 
-/** The weight of a word in the name of an argument; in the name of a block it is 1. */
+/** The weight of a word in the name of an argument; 1 in the name of a block. */
 const ARGUMENT = 0.3
 const ARGUMENT_NAME = /^[ \t]+([A-Za-z_][\w-]*)[ \t]*=(?!=)/gm
 
-/**
- * Scores files by the words that names and types of their blocks, and names of their arguments, share with a task. A
- * word counts the more the fewer files have it: 1 when one file has it, 0.25 when four have it.
- */
+/** Scores files by words that their blocks share with a task: 1 for a word in one file, 0.25 if in four. */
 function scoreFiles(code: readonly CodeFile[], about: string): Map<string, number> {
   const wanted = wordsOf(about)
   const frequency = new Map<string, number>()
@@ -154,12 +144,12 @@ function scoreFiles(code: readonly CodeFile[], about: string): Map<string, numbe
 const costOf = ({ path, text }: CodeFile, estimate: ContextBudget['estimate']): number =>
   estimate(text) + estimate(path) + 8
 
-/** Files of the root by name, then those in folders by path, so that the same files always have the same order. */
+/** Sorts files of the root by name, then those in folders by path. */
 function byPlace(a: { path: string }, b: { path: string }): number {
   return Number(a.path.includes('/')) - Number(b.path.includes('/')) || (a.path < b.path ? -1 : 1)
 }
 
-/** Words that are so common in code and requests that they say nothing about a file. */
+/** Words that are too common in code and requests to identify a file. */
 const COMMON = new Set([
   ...'the and for with that this from into when all add new not but its our use make set get has have should'.split(
     ' ',
@@ -168,10 +158,7 @@ const COMMON = new Set([
   ...'resource resources module variable output file files value default description'.split(' '),
 ])
 
-/**
- * The words of a text in lower case, without a plural `s`; words of less than three letters are left
- * out, numbers of two digits and more are not: `service-217` has the words `service` and `217`.
- */
+/** Returns lower-case words of at least three letters or two digits, without plural `s`. */
 function wordsOf(text: string): Set<string> {
   const words = text.toLowerCase().match(/\p{L}[\p{L}\p{N}]{2,}|(?<![\p{L}\p{N}])\p{N}{2,}(?!\p{N})/gu) ?? []
   return new Set(

@@ -12,14 +12,14 @@ export const isReadme = (path: string): boolean => /^readme(\.(md|txt))?$/i.test
 export const isJsonCode = (path: string): boolean => /\.(tf|tofu)\.json$/.test(path)
 export const isValues = (path: string): boolean => /\.tfvars(\.json)?$/.test(path)
 
-/** Lists what a file declares at its top level; empty for what is no code and for files of values. */
+/** Lists the top-level declarations of a file; empty for other than code and for value files. */
 export function declaredBlocksIn(path: string, text: string): string[] {
   if (isJsonCode(path)) return readDeclaredJson(text)
   return /\.(tf|tofu)$/.test(path) ? readDeclaredBlocks(text) : []
 }
 
 /**
- * Lists what a file of the engine's language declares at its top level: `resource type.name`, `data type.name`,
+ * Lists the top-level declarations of a file in the engine's language: `resource type.name`, `data type.name`,
  * `ephemeral type.name`, `module name`, `variable name`, `output name`, `local name`.
  */
 export const readDeclaredBlocks = (text: string): string[] =>
@@ -28,7 +28,7 @@ export const readDeclaredBlocks = (text: string): string[] =>
     return LISTED.has(type) && labels.length > 0 ? [`${type} ${labels.slice(0, 2).join('.')}`] : []
   })
 
-/** Lists the same of a file in the JSON syntax; empty when it is no JSON. */
+/** Lists the same of a file in the JSON syntax; empty for invalid JSON. */
 function readDeclaredJson(text: string): string[] {
   const code = parseObject(text)
   const names = (kind: string) => bodiesOf(code[kind]).flatMap((body) => Object.keys(body))
@@ -47,7 +47,7 @@ function readDeclaredJson(text: string): string[] {
   ]
 }
 
-/** The object that a text of JSON holds; empty when it holds none. */
+/** Parses a JSON object; empty for any other text. */
 export function parseObject(text: string): Record<string, unknown> {
   try {
     return bodiesOf(JSON.parse(text))[0] ?? {}
@@ -56,6 +56,6 @@ export function parseObject(text: string): Record<string, unknown> {
   }
 }
 
-/** The JSON syntax has one object, or a list of them, where the other has blocks. */
+/** Returns the bodies of blocks: the JSON syntax has one object or a list of them. */
 export const bodiesOf = (value: unknown): Record<string, unknown>[] =>
   (Array.isArray(value) ? value : [value]).filter((body) => typeof body === 'object' && body !== null)

@@ -5,14 +5,14 @@ import type { Logger } from '../../base/log.ts'
 import { fence } from '../../prompts/fence.ts'
 import { explanation, textList } from './result-fields.ts'
 
-/** The common parts of the task splitter, the two filters of drift and the import filter. */
+/** The common parts of the task splitter, the two drift filters and the import filter. */
 
 const describeSchema = (operations: string, words: string) =>
   v.object({ operations: textList(operations), explanation: explanation(words) })
 
 export type Operations = v.InferOutput<ReturnType<typeof describeSchema>>
 
-/** @param described what the two fields hold, where that is not a list of operations */
+/** @param described the two fields, when they are not about a list of operations */
 export const createOperationsTool = (
   described = {
     tool: 'Report the list of operations.',
@@ -29,14 +29,11 @@ export const createOperationsTool = (
 export const FINISH_WITH_OPERATIONS =
   'Call `report_decomposed_task_operations` once with `operations` (it may be empty) and an `explanation`.'
 
-/** The query of both filters of drift, which asks for the operations that stay. */
+/** Returns the query of both drift filters, which asks for the operations that stay. */
 export const writeFilterQuery = (operations: readonly string[]) =>
   `Filter these operations.\n\n${fence('operations, a JSON array of strings', JSON.stringify(operations))}`
 
-/**
- * Keeps a filter from adding entries: it may drop and shorten them. When it answers more entries than it was sent,
- * those that it left unchanged are kept first, and the rest is cut.
- */
+/** Limits a filter to as many entries as were sent; of more, unchanged ones are kept first. */
 export function limitToSent(sent: readonly string[], answered: readonly string[], log: Pick<Logger, 'warn'>): string[] {
   const unique = [...new Set(answered)]
   if (unique.length <= sent.length) return unique

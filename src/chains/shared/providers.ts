@@ -13,7 +13,7 @@ const CLOUD_PROVIDERS: Record<Cloud, readonly string[]> = {
   oci: ['oci'],
   kubernetes: ['kubernetes', 'helm', 'kubectl'],
 }
-/** Words by which people name a cloud; each of its providers is one as well. */
+/** Words for a cloud, in addition to the names of its providers. */
 const CLOUD_WORDS: Record<Cloud, readonly string[]> = {
   aws: ['amazon'],
   azure: ['azure'],
@@ -23,10 +23,7 @@ const CLOUD_WORDS: Record<Cloud, readonly string[]> = {
 }
 const KNOWN: readonly string[] = Object.values(CLOUD_PROVIDERS).flat()
 
-/**
- * Words in names of templates that say nothing of a cloud: a request for a queue is not yet one for a queue of the
- * session's cloud.
- */
+/** Words in template names that do not identify a cloud, such as queue. */
 const GENERIC = new Set(
   (
     'access account allocation analytics app application autonomous autoscaler backup balancer binding block ' +
@@ -49,9 +46,9 @@ export interface InPlay {
 }
 
 /**
- * The providers that a request can be about: those that the code uses, those that the request names, and those of the
- * cloud when the request names it or one of its services, or when nothing tells what the code uses. Providers are
- * named by the first word of their types, for example `aws`.
+ * Returns the providers that a request can be about: those in the code or the request, and those of the cloud when the
+ * request names it or one of its services, or when those in the code are unknown. Providers are named by the first word
+ * of their types, for example `aws`.
  */
 export function providersInPlay({ cloud, files, request, templates }: InPlay): Set<string> {
   const used = readProviders(files)
@@ -63,7 +60,7 @@ export function providersInPlay({ cloud, files, request, templates }: InPlay): S
   return new Set([...used.providers, ...named, ...(cloudCounts ? CLOUD_PROVIDERS[cloud] : [])])
 }
 
-/** The providers whose types a text names; null when it names none. */
+/** Returns the providers whose types a text names; null when it names none. */
 export function typedProviders(text: string): string[] | null {
   const providers = KNOWN.filter((provider) => new RegExp(`(?<![\\w-])${provider}_\\w`).test(text))
   return providers.length > 0 ? providers : null
@@ -92,7 +89,7 @@ function readProviders(files: readonly RepositoryFile[]): UsedProviders {
   return { providers, isUnsure }
 }
 
-/** The providers of the blocks in a file. Blocks that read the state of another root use none. */
+/** Returns the providers of the blocks in a file. Blocks that read the state of another root have none. */
 function declaredProviders({ path, blocks, text }: RepositoryFile): string[] {
   const types = blocks.flatMap((block) => /^(?:resource|data (?!terraform_)) ?([a-z0-9]+)_/.exec(block)?.[1] ?? [])
   if (text === null) return types
@@ -113,7 +110,7 @@ function declaredProviders({ path, blocks, text }: RepositoryFile): string[] {
   ]
 }
 
-/** The last part of the source in an entry of `required_providers`. */
+/** Returns the last part of the source in an entry of `required_providers`. */
 function sourceOf(value: HclValue): string[] {
   const source = value.kind === 'object' ? value.entries.find(({ key }) => key === 'source')?.value : undefined
   return source?.kind === 'string' && source.value.includes('/') ? source.value.split('/').slice(-1) : []
@@ -127,7 +124,7 @@ function moduleSources({ path, text }: RepositoryFile): string[] {
   return modules.flatMap(({ source }) => (typeof source === 'string' ? [source] : []))
 }
 
-/** Empty for a module of this root, whose files tell; null when nothing tells. A registry's address ends with it. */
+/** Returns the provider in a registry address; empty for a local module, whose files are read; else null. */
 function providerOfModule(path: string, source: string): string | null {
   if (/^\.{1,2}\//.test(source)) {
     const folder = path.slice(0, Math.max(0, path.lastIndexOf('/')))

@@ -6,9 +6,9 @@ export interface CodeFile {
   text: string
 }
 
-/** Steps that references are followed from the files where the walk starts. */
+/** Maximum steps along references from the starting files. */
 const MAX_STEPS = 2
-/** A name that more files than this use, such as common tags, leads to none of them. */
+/** Names that more files use, such as common tags, are not followed. */
 const MAX_USERS = 8
 
 const REFERENCE =
@@ -24,16 +24,15 @@ interface Links {
 }
 
 /**
- * Follows what blocks refer to, from some files to others, and returns the files that were reached with the number of
- * steps to each; where the walk starts that is 0. Two steps lead to what a file uses: variables, locals, resources and
- * the folders of modules. One step leads the other way, from a start to the files that use what it declares. The walk
- * takes time in proportion to the length of the files.
+ * Follows references of blocks from the starting files and returns the reached files with their number of steps, 0 for
+ * the start. Two steps lead to what a file uses: variables, locals, resources and module folders; one step leads from a
+ * start to files that use its declarations. Takes time linear in the length of the files.
  */
 export function reachFiles(files: readonly CodeFile[], starts: readonly string[]): Map<string, number> {
   const index = buildIndex(files)
   const steps = new Map(starts.filter((path) => index.links.has(path)).map((path) => [path, 0]))
   for (const start of [...steps.keys()]) for (const path of usersOf(index, start)) addStep(steps, path, 1)
-  // A map is iterated in the order of insertion, so that files added here have their turn later.
+  // A map is iterated in insertion order, so that files added here follow later.
   for (const [path, step] of steps)
     if (step < MAX_STEPS) for (const next of usedBy(index, path)) addStep(steps, next, step + 1)
   return steps
@@ -45,7 +44,7 @@ function addStep(steps: Map<string, number>, path: string, step: number): void {
 
 interface Index {
   links: Map<string, Links>
-  /** Paths by what they declare, by what they use, by their folder, and by the folder of a module that they call. */
+  /** Paths by declaration, by use, by folder, and by folder of a called module. */
   declaring: Map<string, string[]>
   using: Map<string, string[]>
   inFolder: Map<string, string[]>
@@ -90,7 +89,7 @@ function usersOf({ links, using, calling }: Index, path: string): string[] {
   return [...users, calling.get(folderOf(path)) ?? []].filter(({ length }) => length <= MAX_USERS).flat()
 }
 
-/** The declarations and references of a file. Their names hold its folder, because they are valid only there. */
+/** Reads the declarations and references of a file, qualified by its folder, where they are valid. */
 function readLinks({ path, text }: CodeFile): Links {
   const folder = folderOf(path)
   if (isValues(path)) return { declares: [], uses: readAssigned(folder, text), calls: [] }
@@ -105,13 +104,13 @@ function readLinks({ path, text }: CodeFile): Links {
   }
 }
 
-/** Values belong to the variables of the root and of the folder in which they stand. */
+/** Returns the assigned variables of the root and of the folder of the values. */
 function readAssigned(folder: string, text: string): string[] {
   const names = new Set([...text.matchAll(ASSIGNED)].map(([, name]) => `var.${name}`))
   return [...new Set([folder, ''])].flatMap((scope) => [...names].map((name) => `${scope}:${name}`))
 }
 
-/** The name by which references address a block that `declaredBlocksIn` lists. */
+/** Returns the address in references of a block that `declaredBlocksIn` lists. */
 const addressOf = (block: string): string =>
   block
     .replace(/^resource /, '')
@@ -120,7 +119,7 @@ const addressOf = (block: string): string =>
 
 const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')))
 
-/** The folder that a local source names, relative to the engine root; begins with `..` when it is outside of that. */
+/** Returns the folder of a local source, relative to the engine root; begins with `..` when it is outside. */
 export function resolve(folder: string, source: string): string {
   const segments = folder === '' ? [] : folder.split('/')
   for (const segment of source.split('//')[0]?.split('/') ?? []) {

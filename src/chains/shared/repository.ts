@@ -7,7 +7,7 @@ import { isCode, isValues } from './declared-blocks.ts'
 export interface RepositoryFile {
   path: string
   bytes: number
-  /** The blocks that it declares; empty for files that are not code. */
+  /** Declared blocks; empty for files that are not code. */
   blocks: string[]
   /** Null for files that were not read. */
   text: string | null
@@ -15,7 +15,7 @@ export interface RepositoryFile {
 
 /** The view of a repository for a model. */
 export interface ShownRepository {
-  /** One line a file; files that are shown whole are listed without what they declare, or not at all. */
+  /** One line per file; files that are shown whole appear without declarations, or not at all. */
   overview: string
   /** Whole files; empty when there are none. */
   relevant: string
@@ -23,13 +23,13 @@ export interface ShownRepository {
   complete: boolean
 }
 
-/** Longest list of blocks that one line shows. */
+/** Maximum characters of the list of blocks in one line. */
 const MAX_LINE = 2_000
 
 /**
- * Lists the files, one a line as `path (size): blocks`: code before other files, and files of the root before those in
- * folders. When not all of them fit, the near ones come before the others. The last line says how many did not fit.
- * @param findNear answers the paths of the files that the task leads to, the nearest first; asked only when not all fit
+ * Lists the files, one per line as `path (size): blocks`: code before other files, and the root before folders. If not
+ * all fit, near ones come first, and the last line has the number of the rest.
+ * @param findNear returns the paths of files for the task, nearest first; called only when not all fit
  */
 export function describeFiles(
   files: readonly RepositoryFile[],
@@ -67,7 +67,7 @@ function lineOf({ path, bytes, blocks }: RepositoryFile): string {
   return `${oneLine(path)} (${size})${blocks.length > 0 ? `: ${cutMiddle(oneLine(blocks.join(', ')), MAX_LINE)}` : ''}`
 }
 
-/** Lists only the files that declare blocks and those with values of variables, for a model that has to know what exists. */
+/** Lists only files with blocks or values of variables, for a model that needs to know what exists. */
 export const describeBlocks = (
   files: readonly RepositoryFile[],
   budget: ContextBudget,
@@ -84,13 +84,13 @@ const oneLine = (text: string): string => text.replaceAll(/[\s\p{Cc}]+/gu, ' ')
 export interface ChosenFiles {
   /** Whole files: those of the root by name, then those in folders by path. */
   chosen: { path: string; text: string }[]
-  /** Files that the task may be about, too, and that did not fit. */
+  /** Files that may concern the task but did not fit. */
   leftOut: string[]
   /** True if all code was chosen. */
   complete: boolean
 }
 
-/** Describes the repository to whoever is going to change it. */
+/** Describes the repository for a model that will change it. */
 export function describeRepository(
   files: readonly RepositoryFile[],
   choice: ChosenFiles,
@@ -116,7 +116,7 @@ export function describeChosen({ chosen, leftOut }: Pick<ChosenFiles, 'chosen' |
   return parts.join('\n').trimEnd()
 }
 
-/** The part of a query that shows a repository. */
+/** Returns the part of a query that shows a repository. */
 export function showRepository({ overview, relevant, complete }: ShownRepository): string {
   const parts = complete
     ? [

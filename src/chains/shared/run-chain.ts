@@ -8,7 +8,7 @@ import { fence } from '../../prompts/fence.ts'
 import type { ChainName } from '../index.ts'
 import type { Chain, Reading, TextChain, ToolKind } from './chain.ts'
 
-/** A function for each group of tools, which builds the tools of the group. */
+/** A function for each group that builds its tools. */
 export type ToolBuilders<Kind extends ToolKind> = { readonly [Each in Kind]: () => Tool[] }
 
 /** The dependencies of every run of a chain. */
@@ -21,18 +21,15 @@ export interface ChainHost
 /** The input of one run of a chain. */
 export interface ChainInput<Values> {
   values: Values
-  /** The text that `system` of the chain made. */
+  /** The text that `system` of the chain returned. */
   system: string
   /** Turns before the query, foreign text fenced. */
   conversation: readonly Turn[]
-  /** An earlier run of the chain to go on from, in place of `system` and `conversation`. */
+  /** An earlier run of the chain to continue, in place of `system` and `conversation`. */
   continues?: Continuation
 }
 
-/**
- * Lets a model work on a chain within the limits of the configuration; returns what `read` makes of its result. Errors:
- * those of `runAgent`.
- */
+/** Lets a model work on a chain within the configured limits. Errors: those of `runAgent`. */
 export async function runChain<Values, Answer, Result, Kind extends ToolKind>(
   host: ChainHost & { tools: ToolBuilders<Kind> },
   chain: Omit<Chain<ChainName, Values, Answer, Result, Kind>, 'system' | 'bodies'>,
@@ -41,7 +38,7 @@ export async function runChain<Values, Answer, Result, Kind extends ToolKind>(
   return (await runChainOnward(host, chain, input)).result
 }
 
-/** The same, for a chain that goes on later: answers also what that run needs. */
+/** Runs a chain that is continued later; returns also the input of the continuation. */
 export async function runChainOnward<Values, Answer, Result, Kind extends ToolKind>(
   host: ChainHost & { tools: ToolBuilders<Kind> },
   chain: Omit<Chain<ChainName, Values, Answer, Result, Kind>, 'system' | 'bodies'>,
@@ -67,7 +64,7 @@ export async function runChainOnward<Values, Answer, Result, Kind extends ToolKi
   return { result: chain.read(value, { values, log, mask }), ended: { messages, queries, memory } }
 }
 
-/** Asks the model once for the text of a chain. Errors: those of the model client. */
+/** Requests the text of a chain from the model. Errors: those of the model client. */
 export async function askTextChain<Values>(
   { config, llm, signal, observe, trace }: ChainHost,
   chain: TextChain<ChainName, Values>,
@@ -87,9 +84,6 @@ export async function askTextChain<Values>(
   })
 }
 
-/**
- * Fences the user's side of earlier turns. What a person asked then, or what was written from a plan, is no instruction
- * for the present task but data. An empty side stays empty, because the loop leaves out a turn with an empty side.
- */
+/** Fences the user's side of earlier turns as data. An empty side stays empty, because the loop drops the turn. */
 export const fenceEarlierTurns = (turns: readonly Turn[]): Turn[] =>
   turns.map(({ user, assistant }) => ({ user: user === '' ? '' : fence('earlier request', user), assistant }))

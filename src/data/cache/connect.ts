@@ -6,11 +6,10 @@ import type { Cache, CacheStore } from './types.ts'
 import { createUpstashStore } from './upstash.ts'
 
 /**
- * Makes the cache for `redis.url`. The scheme of the address chooses the store: `redis://` and `rediss://` the
- * Redis protocol, `https://` and `http://` the REST interface of Upstash. No connection is made before the first
- * use; `ping` checks whether one can be made.
- * @param onRead is called after each read with its outcome
- * Errors: the address has another scheme or is no URL.
+ * Creates the cache for `redis.url`: the Redis protocol for `redis://` and `rediss://`, the REST API of Upstash for
+ * `https://` and `http://`. It connects on first use; `ping` checks the connection.
+ * @param onRead called after each read with its outcome
+ * Throws when the URL is invalid or has another scheme.
  */
 export async function connectCache(
   config: RedisConfig,

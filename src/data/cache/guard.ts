@@ -1,18 +1,18 @@
 import type { Logger } from '../../base/log.ts'
 import { type Cache, CacheRefusal, type CacheStore } from './types.ts'
 
-/** How long an outage lasts at least before a ping checks whether the store is back. */
+/** Shortest time of an outage before a ping checks whether the store has recovered. */
 const COOL_DOWN_MS = 1_000
-/** Refusals are logged once a minute at most: a full store refuses every write. */
+/** Refusals are logged at most once a minute: a full store refuses every write. */
 const REFUSAL_LOG_MS = 60_000
 
 export type ReadOutcome = 'hit' | 'miss' | 'fault'
 
 /**
- * Makes a `Cache` of a `CacheStore`: the store throws when it fails, the cache never does. The first fault begins
- * an outage. Every call that waits for the store is answered at once as if the entry were absent, and so are later
- * calls, which do not ask the store. Calls that come a cool-down later start a ping in the background; when it
- * succeeds, the outage is over. Deletions during an outage are lost, so readers must recognise outdated entries.
+ * Makes a `Cache` of a `CacheStore`; unlike the store, the cache never throws. The first fault starts an outage, during
+ * which all pending and later calls return at once as if the entry were absent. The first call after the cooldown
+ * starts a ping in the background, and its success ends the outage. Deletions during an outage are lost, so readers
+ * must recognise outdated entries.
  */
 export function guard(
   store: CacheStore,
@@ -36,17 +36,17 @@ export function guard(
   }
 }
 
-/** Runs work on the store and answers `fallback` when it fails or when there is an outage. */
+/** Runs work on the store, or returns `fallback` when it fails or during an outage. */
 type Attempt = <T>(work: () => Promise<T>, fallback: T) => Promise<T>
 
-/** A circuit breaker: it knows whether there is an outage, and does not ask the store during one. */
+/** Makes a circuit breaker: during an outage it does not call the store. */
 function createBreaker(store: CacheStore, log: Logger, coolDownMs: number): Attempt {
   const waiting = new Set<() => void>()
   const logRefusal = createRefusalLog(log)
   let down = false
   let probing = false
   let nextProbe = 0
-  /** Counts outages, so that a command which was sent before an outage and fails after it does not begin another. */
+  /** Counts outages, so that a command sent before an outage that fails after it does not start another. */
   let outages = 0
 
   const startOutage = (error: unknown) => {

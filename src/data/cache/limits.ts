@@ -1,6 +1,6 @@
 /**
- * Answers a function that runs work, at most `limit` pieces at a time. Further pieces wait in the order in which
- * they came, at most `waitMs` milliseconds. Errors: `no free cache connection within <s> s`, and those of the work.
+ * Returns a function that runs at most `limit` pieces of work concurrently. Others wait in order, at most `waitMs`
+ * milliseconds. Throws `no free cache connection within <s> s`, and the errors of the work.
  */
 export function createSlots(limit: number, waitMs: number): <T>(work: () => Promise<T>) => Promise<T> {
   let free = limit

@@ -13,14 +13,13 @@ const createRedisClient = (config: RedisConfig) =>
   })
 type Client = ReturnType<typeof createRedisClient>
 
-/** Error replies about the state of the server, not about the command: a new connection may reach a healthy one. */
+/** Error replies about the server's state, not the command: a new connection may reach a healthy server. */
 const SERVER_FAULT = /^(LOADING|MASTERDOWN|NOAUTH|READONLY)\b/
 
 /**
- * The store that speaks the Redis protocol. It is one of two stores; `upstash.ts` is the other one, and `guard`
- * makes a `Cache` of either. All commands share one connection, at most `max_connections` of them at a time. The
- * first command opens it. After a connection was lost, failed or did not answer in time, only `ping` opens the
- * next one, so that a reader never waits for a connection to a server that may be down.
+ * Creates the store for the Redis protocol (see `upstash.ts` for the other one). All commands share one connection, at
+ * most `max_connections` of them concurrently. The first command opens it. After a failure or timeout only `ping`
+ * reconnects, so that readers never wait for a connection to a server that may be down.
  */
 export function createRedisStore(config: RedisConfig): CacheStore {
   const inSlot = createSlots(config.max_connections, config.pool_timeout * 1000)
@@ -74,7 +73,7 @@ export function createRedisStore(config: RedisConfig): CacheStore {
     },
     close: async () => {
       closed = true
-      // Commands under way are cut off: callers that need an answer awaited it before they closed the cache.
+      // Pending commands are aborted: callers that need a result await it before they close the cache.
       const closing = current
       current = null
       closing?.then(discard, () => {})

@@ -1,20 +1,19 @@
 /**
- * The cache in front of the database; docs/operations.md lists what is in it. Callers need not handle faults:
- * when the store fails, `get` answers null and writes do nothing, each within the configured timeouts. `guard`
- * makes a cache of a `CacheStore`.
+ * The cache in front of the database; docs/operations.md lists its entries. When the store fails, `get` returns null
+ * and writes do nothing, within the configured timeouts.
  */
 export interface Cache {
   get(key: string): Promise<string | null>
   set(key: string, value: string, ttlSeconds: number): Promise<void>
   delete(...keys: string[]): Promise<void>
-  /** Throws when the store cannot be reached. Boot and the readiness check use it. */
+  /** Throws when the store cannot be reached. Used at boot and by the readiness check. */
   ping(): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * A key-value store with expiring entries, as `redis.ts` and `upstash.ts` implement it. Every fault throws;
- * `guard` turns a store into a `Cache`, which hides them.
+ * A key-value store with expiring entries, implemented by `redis.ts` and `upstash.ts`. It throws on every fault;
+ * `guard` makes a `Cache` of it, which does not.
  */
 export interface CacheStore {
   get(key: string): Promise<string | null>
@@ -24,7 +23,7 @@ export interface CacheStore {
   close(): Promise<void>
 }
 
-/** The store answered but refused this one command, because it is full for example. This is not an outage. */
+/** The store refused this one command, for example because it is full. This is not an outage. */
 export class CacheRefusal extends Error {
   constructor(message: string) {
     super(message)

@@ -5,14 +5,14 @@ import { createSlots } from './limits.ts'
 import type { CacheStore } from './types.ts'
 
 /**
- * The store that speaks the REST interface of Upstash. It is one of two stores; `redis.ts` is the other one, and
- * `guard` makes a `Cache` of either. The token is the password in the address or its query parameter `token`.
+ * Creates the store for the REST API of Upstash (see `redis.ts` for the other one). The token is the password of the
+ * URL or its query parameter `token`.
  */
 export function createUpstashStore(config: RedisConfig, fetcher: Fetch): CacheStore {
   const redis = new Redis(createRequester(config, fetcher))
   const inSlot = createSlots(config.max_connections, config.pool_timeout * 1000)
   return {
-    // The client parses every value as JSON, so a text is stored as a JSON string and comes back as it was.
+    // The client parses every value as JSON, so a text is stored as a JSON string.
     get: (key) => inSlot(() => redis.get<string>(key)),
     set: async (key, value, ttlSeconds) => {
       await inSlot(() => redis.set(key, JSON.stringify(value), { ex: ttlSeconds }))
@@ -27,7 +27,7 @@ export function createUpstashStore(config: RedisConfig, fetcher: Fetch): CacheSt
   }
 }
 
-/** Sends the calls of the Upstash client by `send`, which gives them their timeout and can be replaced in tests. */
+/** Makes the requester of the Upstash client, which uses `send` for timeouts and tests. */
 function createRequester(config: RedisConfig, fetcher: Fetch): Requester {
   const { base, token } = parseAddress(config.url)
   return {
@@ -37,7 +37,7 @@ function createRequester(config: RedisConfig, fetcher: Fetch): Requester {
         method: 'POST',
         headers: { authorization: `Bearer ${token}` },
         json: request.body,
-        // `fetch` manages the connection, so that connecting cannot have a limit of its own.
+        // `fetch` manages the connection, so connecting cannot have its own limit.
         timeoutMs: Math.max(config.socket_connect_timeout, config.socket_timeout) * 1000,
         signal: request.signal,
       })

@@ -3,7 +3,7 @@ import type { Execute } from './query.ts'
 import type { Result, Row } from './types.ts'
 import { listTypes, TIMESTAMPTZ, toFixedTimestamp, toParameter } from './values.ts'
 
-/** One connection to the server. A lost connection never recovers; the pool opens another one in its place. */
+/** One connection to the server. A lost connection never recovers; the pool replaces it. */
 export interface ServerConnection {
   execute: Execute
   readonly lost: boolean
@@ -14,8 +14,8 @@ export interface ServerConnection {
 type Answer = Row[] & { columns?: { name: string; type: number }[]; count?: number; command?: string }
 
 /**
- * Opens one connection, by a driver instance of its own. The pool of the driver is not used: when one of its
- * connections breaks under load, statements that were queued for it are never sent, and awaiting them never ends.
+ * Opens one connection with its own driver instance. The driver's pool is not used: when one of its connections breaks
+ * under load, statements queued for it are never sent, and awaiting them never ends.
  */
 export function openConnection(
   address: ServerAddress,
@@ -39,7 +39,7 @@ export function openConnection(
     }),
   )
   const execute: Execute = async ({ text, values }, how) => {
-    // The driver would write to the closed socket, and that error is thrown where no caller can catch it.
+    // The driver would write to the closed socket, and no caller could catch that error.
     if (lost) throw new ConnectionLost()
     try {
       const prepare = how?.types !== 'driver' && how?.prepare !== false && values.length > 0
@@ -69,12 +69,12 @@ class ConnectionLost extends Error {
 }
 
 /**
- * Whether the connection cannot be used after this error. It can after an error of the server with severity
- * `ERROR`, and after the driver refused to send a statement (`HARMLESS_CODES`).
+ * True if the connection is unusable after this error. It stays usable after a server error of severity `ERROR`, and
+ * after the driver refused to send a statement (`HARMLESS_CODES`).
  */
 function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return true
-  // Only errors that the server reports carry a severity; FATAL and PANIC end the connection.
+  // Only errors that the server reports have a severity; FATAL and PANIC end the connection.
   if ('severity_local' in error || 'severity' in error) return 'severity' in error && error.severity !== 'ERROR'
   return !('code' in error) || !HARMLESS_CODES.has(String(error.code))
 }
@@ -87,8 +87,8 @@ const HARMLESS_CODES = new Set([
 ])
 
 /**
- * The rows as a plain list, with `count` and `command` as properties that do not show when it is printed or
- * compared. The rows of several statements are joined; count and command are those of the last one.
+ * Converts the rows to a plain list, with `count` and `command` as non-enumerable properties. The rows of several
+ * statements are joined; count and command are those of the last one.
  */
 function toResult(answer: unknown, dates: boolean): Result {
   const answers = isAnswerList(answer) ? answer : isAnswer(answer) ? [answer] : []
@@ -104,7 +104,7 @@ const isAnswer = (answer: unknown): answer is Answer => Array.isArray(answer)
 const isAnswerList = (answer: unknown): answer is Answer[] =>
   Array.isArray(answer) && answer.length > 0 && answer.every((one) => Array.isArray(one))
 
-/** The rows with timestamps as `Date`, which the queue library expects, and not as the texts that we read. */
+/** Converts timestamps to `Date`, which the queue library expects. */
 function withDates(answer: Answer): Row[] {
   const names = (answer.columns ?? []).filter((column) => column.type === TIMESTAMPTZ).map((column) => column.name)
   return answer.map((row) => {
@@ -115,9 +115,9 @@ function withDates(answer: Answer): Row[] {
 }
 
 const INT8 = 20
-/** `json` and `jsonb`. A text is sent as JSON that is serialised already; the queue library relies on that. */
+/** `json` and `jsonb`. A text is sent as already serialised JSON; the queue library relies on that. */
 const JSON_TYPES = [114, 3802]
-/** What the driver calls each `sslmode` of libpq. */
+/** The driver's name for each `sslmode` of libpq. */
 const SSL_MODES: ReadonlyMap<string, string> = new Map([
   ['disable', 'disable'],
   ['false', 'disable'],
@@ -142,15 +142,14 @@ const FOREIGN_PARAMETERS = [
   'schema',
 ]
 
-/** A database URL as the driver spells it. */
+/** A database URL as the driver expects it. */
 export interface ServerAddress {
   url: string
 }
 
 /**
- * Rewrites a database URL for the driver: `postgresql+psycopg://` becomes `postgresql://`, `sslmode` becomes `ssl`,
- * and parameters of other drivers are dropped.
- * Errors: `the database URL is not valid`, `sslmode '<mode>' is not known`.
+ * Rewrites a database URL for the driver: `postgresql+psycopg://` becomes `postgresql://`, `sslmode` becomes `ssl`, and
+ * parameters of other drivers are dropped. Throws `the database URL is not valid`, `sslmode '<mode>' is not known`.
  */
 export function toServerAddress(url: string): ServerAddress {
   const plain = url.replace(/^(postgres(?:ql)?)\+\w+:/, '$1:')
@@ -168,14 +167,14 @@ export function toServerAddress(url: string): ServerAddress {
 
 type DriverOptions = postgres.Options<Record<string, postgres.PostgresType>>
 
-/** The settings of every connection. The driver knows the option `onnotify`, but its types leave it out. */
+/** Returns the settings of every connection. The driver supports `onnotify`, but its types omit it. */
 function connectionOptions(
   callbacks: Pick<DriverOptions, 'onnotice' | 'onclose'> & { onnotify?: (channel: string, payload: string) => void },
 ): DriverOptions {
   return {
     ...callbacks,
     max: 1,
-    // The pool decides how long a connection lives, because the driver does not know of our transactions.
+    // The pool decides how long a connection lives, because the driver does not know our transactions.
     idle_timeout: 0,
     max_lifetime: null,
     connect_timeout: 10,

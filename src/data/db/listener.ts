@@ -1,4 +1,4 @@
-/** The part of a connection that listening needs. */
+/** The part of a connection that is needed for listening. */
 export interface ListeningConnection {
   listen(channel: string): Promise<unknown>
   unlisten(channel: string): Promise<unknown>
@@ -13,7 +13,7 @@ export interface Listener {
   close(): Promise<void>
 }
 
-/** Waits before each attempt to open the connection again; the last one repeats. */
+/** Delays before reconnecting; the last one repeats. */
 const PAUSES_MS = [100, 500, 1_000, 2_000, 5_000]
 
 type Handlers = Map<string, Set<Handler>>
@@ -23,8 +23,8 @@ type OpenConnection = (
 ) => Promise<ListeningConnection>
 
 /**
- * Keeps all subscriptions of a pool on one connection, which is opened for the first subscription and again
- * whenever it is lost.
+ * Keeps all subscriptions of a pool on one connection, which is opened for the first subscription and again after each
+ * loss.
  * @param open opens the connection; it calls back for each notification and once when the connection is lost
  */
 export function createListener(open: OpenConnection): Listener {
@@ -54,7 +54,7 @@ export function createListener(open: OpenConnection): Listener {
   }
 }
 
-/** Opens the connection for the channels of `handlers`, and opens it again while there are any. */
+/** Opens the connection for the channels of `handlers`, and again as long as there are any. */
 function createKeeper(open: OpenConnection, handlers: Handlers) {
   let connection: Promise<ListeningConnection> | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -99,7 +99,7 @@ function createKeeper(open: OpenConnection, handlers: Handlers) {
   }
 }
 
-/** Opens a connection that listens to all channels. When one cannot be listened to, the connection is closed again. */
+/** Opens a connection that listens to all channels, and closes it if listening to one fails. */
 async function openForAll(open: OpenConnection, handlers: Handlers, onLost: () => void): Promise<ListeningConnection> {
   const opened = await open((channel, payload) => {
     for (const handler of handlers.get(channel) ?? []) handler.onNotification(payload)
@@ -113,7 +113,7 @@ async function openForAll(open: OpenConnection, handlers: Handlers, onLost: () =
   }
 }
 
-/** Removes a handler. Answers true when it was the last one of its channel. */
+/** Removes a handler. Returns true if it was the last one of its channel. */
 function remove(handlers: Handlers, channel: string, handler: Handler): boolean {
   const set = handlers.get(channel)
   if (!set?.delete(handler) || set.size > 0) return false

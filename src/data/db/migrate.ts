@@ -9,15 +9,15 @@ interface Step {
 }
 
 /**
- * The steps in the order in which they run. A released step never changes: the next change gets the next number, and
- * a dump of its schema in `test/data/db/releases`.
+ * The steps in order. A released step never changes: each change gets the next number, and a dump of its schema in
+ * `test/data/db/releases`.
  */
 const STEPS: readonly Step[] = [{ number: 1, name: 'first release', run: createSchema }]
 
 /**
- * Brings the schema of the database up to date. All missing steps run in one transaction under one lock: of
- * several processes that start together only one runs them, and after a failure the schema is as it was before.
- * Errors: a plain one when the database has tables of a development version, which no step upgrades.
+ * Migrates the schema to the latest version. All missing steps run in one transaction under one lock: of several
+ * processes that start together only one runs them, and after a failure the schema is unchanged. Throws when the
+ * database has tables of a development version, which no step upgrades.
  */
 export async function migrate(sql: Sql): Promise<void> {
   await sql.begin(async (tx) => {
@@ -43,8 +43,8 @@ const DEVELOPMENT_VERSION =
   'with --data. See docs/operations.md, section Upgrades.'
 
 /**
- * Creates the indexes for substring search unless they exist. They need the extension `pg_trgm`, which not every
- * database offers. Without it this does nothing, and a search reads the whole table.
+ * Creates the missing indexes for substring search. They need the extension `pg_trgm`, which not every database offers.
+ * Without it nothing is created, and searches read the whole table.
  */
 async function createSearchIndexes(tx: Transaction): Promise<void> {
   const [index] = await tx<{ last: string | null }[]>`SELECT to_regclass('session_search_content_trgm')::text AS last`

@@ -7,19 +7,19 @@ import { type Connection, runTransaction } from './transaction.ts'
 import type { Sql, Transaction } from './types.ts'
 
 export interface ConnectOptions {
-  /** Most connections at a time. Default 10. */
+  /** Maximum number of connections. Default 10. */
   max?: number
   onnotice?: (notice: postgres.Notice) => void
-  /** Is called with the text of each statement before it runs. */
+  /** Called with the text of each statement before it runs. */
   onstatement?: (text: string) => void
 }
 
 /**
- * Makes a pool; no connection is opened before the first statement. Timestamps are read as texts in the published
- * form (`toFixedTimestamp`) and 64-bit integers as numbers. A statement whose connection breaks is rejected, and
- * later statements get new connections.
- * @param url `postgresql://` or `postgres://`, `sslmode=` (or `ssl=`) in the spelling of libpq
- * Errors: `the database URL is not valid`, `sslmode '<mode>' is not known`.
+ * Creates a pool, which connects on the first statement. Timestamps are read as texts in the API's form
+ * (`toFixedTimestamp`) and 64-bit integers as numbers. A statement whose connection breaks is rejected, and later
+ * statements get new connections.
+ * @param url `postgresql://` or `postgres://`, with `sslmode=` (or `ssl=`) as in libpq
+ * Throws `the database URL is not valid`, `sslmode '<mode>' is not known`.
  */
 export function connect(url: string, { max = 10, onnotice = () => {}, onstatement }: ConnectOptions = {}): Sql {
   return createPool(toServerAddress(url), { max, onnotice, onstatement })
@@ -27,12 +27,12 @@ export function connect(url: string, { max = 10, onnotice = () => {}, onstatemen
 
 type PoolOptions = Required<Pick<ConnectOptions, 'max' | 'onnotice'>> & Pick<ConnectOptions, 'onstatement'>
 
-/** How long a statement waits for a free connection. */
+/** Longest wait of a statement for a free connection. */
 const WAIT_MS = 30_000
-/** A connection that is older than this is closed when it is given back. */
+/** Age after which a connection is closed when it is released. */
 const LIFETIME_MS = 60 * 60_000
 
-/** A pool over single connections. One that broke is discarded, and another is opened when it is needed. */
+/** Creates a pool of single connections. Broken ones are discarded and replaced on demand. */
 function createPool(address: ServerAddress, options: PoolOptions): Sql {
   const connections = createConnections(() => openConnection(address, options), options.max)
   const take = async (): Promise<Connection> => {
@@ -86,7 +86,7 @@ interface Waiter {
   timer: ReturnType<typeof setTimeout>
 }
 
-/** Hands out at most `max` connections, the most recently used one first. Callers wait in the order they came. */
+/** Lends at most `max` connections, the most recently used one first. Callers wait in order. */
 function createConnections(open: () => ServerConnection, max: number) {
   const idle: ServerConnection[] = []
   const waiting: Waiter[] = []
@@ -129,7 +129,7 @@ function createConnections(open: () => ServerConnection, max: number) {
         waiter.resolve(markTaken(nextConnection() ?? open()))
       } else if (taken.size === 0) ending?.()
     },
-    /** Waits for running statements, at most `timeout` seconds when it is set, then closes all connections. */
+    /** Waits for running statements, at most `timeout` seconds if set, then closes all connections. */
     async end(timeout: number | undefined): Promise<void> {
       const done = new Promise<void>((resolve) => {
         ending = resolve

@@ -1,6 +1,6 @@
 import type { Identifier, Query, Result, Row, Template, Value } from './types.ts'
 
-/** A finished statement: its text with the placeholders `$1`, `$2` and so on, and the values for them. */
+/** A compiled statement: its text with the placeholders `$1`, `$2` and so on, and their values. */
 export interface Statement {
   text: string
   values: readonly unknown[]
@@ -8,13 +8,13 @@ export interface Statement {
 /** Runs a statement: on any connection of a pool, or on the one connection of a transaction. */
 export type Execute = (statement: Statement, options?: ExecuteOptions) => Promise<Result>
 export interface ExecuteOptions {
-  /** Reads timestamps as `Date`, as the driver does by itself. */
+  /** Reads timestamps as `Date`, the driver's default. */
   types?: 'driver'
-  /** False: the statement is planned anew for its values. */
+  /** False if the statement is planned for its values each time. */
   prepare?: boolean
 }
 
-/** Makes the template tag of a pool or of a transaction; both add methods of their own to it. */
+/** Makes the template tag of a pool or a transaction. */
 export function createTag(execute: Execute) {
   function tag<Rows extends readonly object[] = Row[]>(strings: TemplateStringsArray, ...values: Value[]): Query<Rows>
   function tag(identifier: string): Identifier
@@ -72,8 +72,8 @@ class LazyQuery<Rows extends readonly object[]> implements Query<Rows> {
 }
 
 /**
- * Turns a template into a statement: queries inside it become part of the text, identifiers are quoted, and every
- * other value becomes a numbered placeholder. Errors: one of the values is undefined.
+ * Compiles a template to a statement: nested queries become part of the text, identifiers are quoted, and all other
+ * values become numbered placeholders. Throws when a value is undefined.
  */
 export function compile(template: Template): Statement {
   const values: unknown[] = []

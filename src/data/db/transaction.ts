@@ -1,15 +1,15 @@
 import { createTag, type Execute } from './query.ts'
 import type { Transaction } from './types.ts'
 
-/** A connection that was taken from the pool. `giveBack` with `lost` closes it in place of keeping it. */
+/** A connection taken from the pool. `giveBack` with `lost` closes it instead of keeping it. */
 export interface Connection {
   execute: Execute
   giveBack(options: { lost: boolean }): void
 }
 
 /**
- * Runs `work` in a transaction, which is committed when `work` resolves and rolled back when it rejects. Its
- * statements run one after the other, in the order in which they were awaited.
+ * Runs `work` in a transaction, which is committed when `work` resolves and rolled back when it rejects. Its statements
+ * run one after the other, in the order in which they were awaited.
  */
 export async function runTransaction<T>(
   connection: Connection,
@@ -22,12 +22,12 @@ export async function runTransaction<T>(
     await control(`BEGIN ${mode.replaceAll(/[^a-z ]/gi, '')}`)
     const result = await work(withSavepoints(run, control))
     const { command } = await control('COMMIT')
-    // The server answers COMMIT with ROLLBACK when a statement of the transaction failed.
+    // The server answers COMMIT with ROLLBACK if a statement of the transaction failed.
     if (command === 'ROLLBACK') throw new Error('the transaction was rolled back because one of its statements failed')
     connection.giveBack({ lost: false })
     return result
   } catch (error) {
-    // Where ROLLBACK cannot be sent, the connection is closed, upon which the server rolls back by itself.
+    // If ROLLBACK cannot be sent, the connection is closed, and the server rolls back by itself.
     await control('ROLLBACK').then(
       () => connection.giveBack({ lost: false }),
       () => connection.giveBack({ lost: true }),
@@ -52,7 +52,7 @@ function withSavepoints(run: Execute, control: (text: string) => Promise<unknown
   return tx
 }
 
-/** Runs statements one after the other, because a connection takes one at a time. */
+/** Serializes statements, because a connection runs one at a time. */
 function inOrder(execute: Execute): Execute {
   let last: Promise<unknown> = Promise.resolve()
   return (statement, options) => {

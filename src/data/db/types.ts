@@ -1,15 +1,15 @@
 // biome-ignore lint/suspicious/noExplicitAny: only the author of a statement knows its rows, and types them at `sql`
 export type Row = Record<string, any>
 
-/** The rows of a statement, with how many rows it concerned and the command that the server completed. */
+/** The rows of a statement, with the number of affected rows and the command that the server completed. */
 export type Result<Rows extends readonly object[] = Row[]> = Rows & { count: number; command: string }
 
-/** A statement. It runs once, when it is awaited first; as a value in another template it becomes a part of that. */
+/** A statement. It runs once, when first awaited; as a value in another template it becomes part of that. */
 export interface Query<Rows extends readonly object[] = Row[]> extends Promise<Result<Rows>> {
   readonly template: Template
-  /** Marks a text of several statements. Errors: the statement has values. */
+  /** Allows several statements in the text. Throws when there are values. */
   simple(): this
-  /** Has the server plan the statement for its values each time, where the best plan depends on the values. */
+  /** Has the server plan the statement for its values each time, where the best plan depends on them. */
   unprepared(): this
 }
 
@@ -38,7 +38,7 @@ export interface Template {
 interface Tag {
   <Rows extends readonly object[] = Row[]>(strings: TemplateStringsArray, ...values: Value[]): Query<Rows>
   (identifier: string): Identifier
-  /** Runs a text that no template of ours holds, such as the statements of the queue library. */
+  /** Runs a raw text, such as the statements of the queue library. */
   unsafe(text: string, values?: readonly unknown[], options?: { types: 'driver' }): Promise<Result>
 }
 
@@ -48,8 +48,8 @@ export interface Sql extends Tag {
   /** @param mode follows the word BEGIN, for example `ISOLATION LEVEL REPEATABLE READ READ ONLY` */
   begin<T>(mode: string, work: (tx: Transaction) => Promise<T>): Promise<T>
   /**
-   * Receives the notifications of a channel. All listeners of the pool share one connection, which is opened again
-   * when it breaks. `onListening` is called after each opening, because notifications before it were lost.
+   * Subscribes to a channel's notifications. All listeners of the pool share one connection, which is reopened after a
+   * loss. `onListening` is called after each opening, because earlier notifications may be lost.
    */
   listen(
     channel: string,
@@ -57,12 +57,12 @@ export interface Sql extends Tag {
     onListening?: () => void,
   ): Promise<{ unlisten(): Promise<void> }>
   notify(channel: string, payload: string): Promise<unknown>
-  /** Closes all connections after waiting for running statements, at most `timeout` seconds when it is set. */
+  /** Closes all connections after running statements have ended, at most `timeout` seconds later if set. */
   end(options?: { timeout?: number }): Promise<void>
 }
 
 export interface Transaction extends Tag {
-  /** Runs `work`; when it rejects, what it did is undone and the transaction can go on. */
+  /** Runs `work`; if it rejects, its changes are undone and the transaction can continue. */
   savepoint<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
 }
 

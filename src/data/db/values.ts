@@ -1,7 +1,7 @@
 import { toHex } from '../../base/bytes.ts'
 
 /**
- * The text as PostgreSQL can store it: NUL characters are dropped and lone surrogates become U+FFFD. Every text of
+ * Makes a text storable in PostgreSQL: NUL characters are dropped and lone surrogates become U+FFFD. Every text of
  * users, models and repositories goes through this before it is written.
  */
 export function storable(text: string): string
@@ -10,14 +10,14 @@ export function storable(text: string | null): string | null {
   return text === null ? null : text.replaceAll('\0', '').toWellFormed()
 }
 
-/** A `LIKE` pattern for texts that contain `text`; the wildcards `%` and `_` in it stand for themselves. */
+/** Returns a `LIKE` pattern for texts that contain `text`, with the wildcards `%` and `_` escaped. */
 export const containing = (text: string): string => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
 
 export const TIMESTAMPTZ = 1184
 
 /**
  * Rewrites a timestamp of a UTC session: `2025-01-31 10:20:30.5+00` becomes `2025-01-31T10:20:30.500000Z`. It always
- * has six digits, so that comparing two texts compares the times. Errors: the text has another form.
+ * has six digits, so that texts compare like times. Throws when the text has another form.
  */
 export function toFixedTimestamp(raw: string): string {
   const [, day, time, fraction = ''] = /^(\d{4,}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d+))?\+00$/.exec(raw) ?? []
@@ -27,11 +27,11 @@ export function toFixedTimestamp(raw: string): string {
 
 type Nested<Element> = (Element | null | Nested<Element>)[]
 
-/** The object identifiers of array types, grouped by how their elements are read. */
+/** The object identifiers of array types, grouped by the type of their elements. */
 const TEXT_LISTS = [1003, 1009, 1015, 2951]
 const NUMBER_LISTS = [1005, 1007, 1016, 1021, 1022]
 
-/** The option `types` of the driver for reading arrays. */
+/** The driver's option `types` for reading arrays. */
 export const listTypes = Object.fromEntries([
   ...TEXT_LISTS.map((type) => [`list${type}`, listType(type, (text) => text)]),
   ...NUMBER_LISTS.map((type) => [`list${type}`, listType(type, Number)]),
@@ -46,7 +46,7 @@ function listType<Element>(type: number, element: (text: string) => Element) {
   }
 }
 
-/** Parses an array as the server writes it, for example `{a,"b,c",NULL,{d}}`. */
+/** Parses an array literal of the server, for example `{a,"b,c",NULL,{d}}`. */
 function parseArray<Element>(text: string, element: (text: string) => Element): Nested<Element> {
   const stack: Nested<Element>[] = [[]]
   const add = (value: Element | null) => stack.at(-1)?.push(value)
@@ -65,7 +65,7 @@ function parseArray<Element>(text: string, element: (text: string) => Element): 
 
 type Parameter = string | number | boolean | null | Uint8Array
 
-/** A value as it is sent to the server: a list as an array literal, a date as a text, any other object as JSON. */
+/** Converts a value to a parameter: a list to an array literal, a date to a text, any other object to JSON. */
 export function toParameter(value: unknown): Parameter {
   if (value === null || value === undefined) return null
   if (value instanceof Uint8Array) return value

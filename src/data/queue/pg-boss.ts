@@ -11,7 +11,7 @@ interface RoundMessage {
   round_id: number
 }
 
-/** A message says that a round waits. It may arrive twice without harm, because the lease decides who runs it. */
+/** Options of the queue. A message may arrive twice without harm, because the lease decides who runs the round. */
 const QUEUE_OPTIONS = {
   // At most one waiting message for each round.
   policy: 'short',
@@ -26,7 +26,7 @@ export interface SendingQueue extends RoundQueue {
   close(): Promise<void>
 }
 
-/** Starts the sending half of the queue, which every process has. Creates the schema of the queue when absent. */
+/** Starts the sending half of the queue, which every process has. Creates the queue's schema if absent. */
 export async function startSendingQueue(sql: Sql, log: Logger): Promise<SendingQueue> {
   const boss = await startBoss(sql, log, { supervise: false })
   return {
@@ -38,17 +38,17 @@ export async function startSendingQueue(sql: Sql, log: Logger): Promise<SendingQ
 
 export interface WorkingQueue {
   /**
-   * Takes no further rounds and waits `finishMs` for the running ones. Those that still run are then aborted with
-   * the reason `stopping`, and have `handBackMs` to hand themselves back.
+   * Stops accepting rounds and waits `finishMs` for the running ones. The rest is aborted with the reason `stopping`
+   * and has `handBackMs` to return to the queue.
    */
   stop(limits: { finishMs: number; handBackMs: number }): Promise<void>
 }
 
 /**
- * Starts the working half of the queue. It calls `handle` for each waiting round, at most `concurrency` at a time,
- * and each second it queues rounds again whose worker died.
- * @param options.handle runs a round; when it rejects, the round is offered again. Its signal fires with the
- *   reason `stopping` when this worker stops
+ * Starts the working half of the queue. It calls `handle` for each waiting round, at most `concurrency` concurrently,
+ * and requeues every second the rounds whose worker died.
+ * @param options.handle runs a round; if it rejects, the round is offered again. Its signal fires with the reason
+ * `stopping` when this worker stops
  */
 export async function startWorkingQueue(
   sql: Sql,
@@ -89,8 +89,8 @@ export async function startWorkingQueue(
 }
 
 /**
- * Opens the queue, with up to five attempts: when two processes start together on a new database, both create its
- * schema, one of them fails, and finds the schema at its next attempt.
+ * Opens the queue, with up to five attempts: if two processes start together on a new database, both create its schema,
+ * and the one that fails finds the schema at its next attempt.
  */
 async function startBoss(sql: Sql, log: Logger, options: { supervise: boolean }): Promise<PgBoss> {
   for (let attempt = 1; ; attempt++) {
@@ -116,8 +116,8 @@ async function openBoss(sql: Sql, log: Logger, options: { supervise: boolean }):
   boss.on('warning', (warning) => log.warn(`queue: ${warning.message}`, { data: warning.data }))
   await boss.start()
   await boss.createQueue(ROUND_QUEUE, QUEUE_OPTIONS)
-  // Makes the library remember the queue. Otherwise each of the first sends, which hold the connection of their
-  // transaction, would need a second one to look the queue up, and with none left they would wait for ever.
+  // Makes the library cache the queue. Otherwise each of the first sends, which hold their transaction's connection,
+  // would need a second one to look the queue up, and with none left they would wait forever.
   await boss.findJobs(ROUND_QUEUE, { id: crypto.randomUUID() })
   return boss
 }
@@ -133,7 +133,7 @@ async function sweep(boss: PgBoss, sql: Sql, log: Logger): Promise<void> {
   }
 }
 
-/** Lets the queue run its statements on our pool, and read values as its own driver would give them. */
+/** Runs the queue's statements on our pool, and reads values as its own driver would. */
 function queueDatabase(sql: Sql): QueueDatabase {
   return {
     ...transactionDatabase(sql),
@@ -144,14 +144,14 @@ function queueDatabase(sql: Sql): QueueDatabase {
   }
 }
 
-/** Lets the queue run its statements inside the transaction of a caller. */
+/** Runs the queue's statements in a caller's transaction. */
 const transactionDatabase = (db: Db): QueueDatabase => ({
   executeSql: async (text, values) => ({ rows: await db.unsafe(text, values, { types: 'driver' }) }),
 })
 
 /**
- * Up to 100 unfinished rounds that no worker runs and for which no message waits: their lease has expired, or they
- * got none within ten seconds after they were accepted.
+ * Finds up to 100 unfinished rounds that no worker runs and that have no message: their lease has expired, or they were
+ * not claimed within ten seconds.
  */
 async function orphanedRounds(sql: Sql): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`

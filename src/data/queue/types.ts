@@ -1,13 +1,13 @@
 import type { Transaction } from '../db/types.ts'
 
-/** The abort reason of a run whose worker stops. The round does not fail: it is handed back to the queue. */
+/** The abort reason of a run whose worker stops. The round does not fail; it returns to the queue. */
 export const STOPPING = 'stopping'
 
-/** The sending side of the queue, which is all that the core needs. */
+/** The sending side of the queue, the only one that the core needs. */
 export interface RoundQueue {
-  /** Enqueues the round inside the caller's transaction, so that both happen or neither. */
+  /** Enqueues the round in the caller's transaction, so that both happen or neither. */
   enqueue(tx: Transaction, roundId: number): Promise<void>
-  /** Whether the queue exists; cheap enough for the readiness check. */
+  /** True if the queue exists; cheap enough for the readiness check. */
   healthy(): Promise<boolean>
 }
 

@@ -2,8 +2,8 @@ import type { StorageConfig } from '../../../config/types.ts'
 import { domainOf } from '../../aws/sts.ts'
 
 /**
- * The path of an object below its bucket, encoded segment by segment as signatures require.
- * Errors: the key has a segment `.` or `..`. URL parsers resolve those, so the path would name another object.
+ * Returns the path of an object below its bucket, encoded by segment as signatures require. Throws when the key has a
+ * segment `.` or `..`: URL parsers resolve those, so the path would name another object.
  */
 export function objectPath(key: string): string {
   const segments = key.split('/')
@@ -20,7 +20,7 @@ const encodeSegment = (segment: string) =>
 
 export const withoutTrailingSlash = (url: string): string => url.replace(/\/+$/, '')
 
-/** The URLs of buckets and objects, for the platform itself and for browsers. An empty key stands for the bucket. */
+/** The URLs of buckets and objects, for the platform and for browsers. An empty key means the bucket. */
 export interface S3Address {
   internal(bucket: string, key?: string): string
   public(bucket: string, key: string): string
@@ -29,8 +29,8 @@ export interface S3Address {
 type Location = Pick<StorageConfig, 'provider' | 'endpoint_url' | 'public_endpoint_url' | 'region'>
 
 /**
- * The addresses for a provider. With `BUNDLED`, buckets are paths below the two configured endpoints. With `S3`, the
- * region determines the endpoint, and the configured ones are ignored.
+ * Returns the addresses for a provider. With `BUNDLED`, buckets are paths below the two configured endpoints. With
+ * `S3`, the region determines the endpoint, and the configured ones are ignored.
  */
 export function createS3Address(config: Location): S3Address {
   if (config.provider === 'S3') {
@@ -46,7 +46,10 @@ export function createS3Address(config: Location): S3Address {
 const pathStyle = (endpoint: string, bucket: string, key: string) =>
   `${withoutTrailingSlash(endpoint)}/${bucket}${key === '' ? '' : `/${objectPath(key)}`}`
 
-/** The bucket is part of the host name, unless it has dots: then no certificate of the service would match it. */
+/**
+ * Returns the URL with the bucket in the host name, or in the path if it has dots, which no certificate of the service
+ * matches.
+ */
 function regionalUrl(region: string, bucket: string, key: string): string {
   const host = `s3.${region}.${domainOf(region)}`
   return bucket.includes('.')

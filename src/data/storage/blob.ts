@@ -15,8 +15,8 @@ export interface BlobTools {
 }
 
 /**
- * The object store in a container of an Azure storage account. Which origins may read from browsers is a setting
- * of the whole account, so it is not changed here.
+ * Creates the object store for a container of an Azure storage account. CORS is a setting of the whole account, so it
+ * is not changed here.
  */
 export function createBlobStore({ config, call, log, now }: BlobTools): ObjectStore {
   const endpoint = withoutTrailingSlash(config.endpoint_url)
@@ -62,12 +62,14 @@ export function createBlobStore({ config, call, log, now }: BlobTools): ObjectSt
   }
 }
 
-/** The version of the blob service for which both kinds of signature are written. */
+/** The version of the blob service whose signatures are used. */
 const VERSION = '2021-12-02'
 
 type Account = Pick<StorageConfig, 'account_name' | 'account_key'>
 
-/** The headers of a request with its SharedKey signature. The order of the signed lines is that of the service. */
+/**
+ * Returns the headers of a request with its SharedKey signature. The service prescribes the order of the signed lines.
+ */
 async function sharedKeyHeaders(
   account: Account,
   request: Pick<StoreRequest, 'method' | 'url' | 'headers' | 'body'>,
@@ -101,7 +103,7 @@ function canonicalResource(account: string, url: URL): string {
   return `/${account}${url.pathname}${parameters.join('')}`
 }
 
-/** The query of a URL that grants reading one blob until it expires (a service SAS). */
+/** Returns the query of a URL that grants reading one blob until it expires (a service SAS). */
 async function readSas(account: Account, container: string, key: string, expires: Date): Promise<URLSearchParams> {
   const expiry = expires.toISOString().replace(/\.\d{3}Z$/, 'Z')
   const text = [

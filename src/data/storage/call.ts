@@ -2,14 +2,14 @@ import type { StorageConfig } from '../../../config/types.ts'
 import { internal, type PlatformError, unavailable } from '../../base/errors.ts'
 import { type Fetch, OutboundError, type OutboundResponse, send, TRANSIENT_STATUSES } from '../../base/http.ts'
 
-/** One request to the object store; its headers hold the signature already. */
+/** One request to the object store, with signed headers. */
 export interface StoreRequest {
   method: 'GET' | 'HEAD' | 'PUT' | 'DELETE'
   url: string
   headers: Record<string, string>
   body?: Uint8Array<ArrayBuffer>
   signal?: AbortSignal
-  /** Largest accepted answer in bytes; default 64 MiB. */
+  /** Largest accepted response in bytes; default 64 MiB. */
   maxBytes?: number
 }
 
@@ -18,9 +18,9 @@ export type StoreCall = (request: StoreRequest) => Promise<OutboundResponse>
 const FIRST_WAIT_MS = 200
 
 /**
- * Makes the function that sends requests to the store. Each attempt may take the configured connect and read
- * timeouts together, 13 s by default; with three attempts the waits between them are 200 and 400 ms.
- * Errors of the function: `PlatformError` 503 when the store cannot be reached; any status is an answer.
+ * Makes the function that sends requests to the store. An attempt may take the configured connect and read timeouts
+ * together, 13 s by default. There are three attempts, with waits of 200 and 400 ms. The function returns responses of
+ * any status, and throws `PlatformError` 503 when the store cannot be reached.
  */
 export function createStoreCall(
   config: Pick<StorageConfig, 'connect_timeout' | 'read_timeout' | 'max_attempts'>,
@@ -43,7 +43,7 @@ export function createStoreCall(
   }
 }
 
-/** The error for an unsuccessful answer: 503 when it came from a gateway or a busy store, otherwise 500. */
+/** Makes the error of an unsuccessful response: 503 from a gateway or a busy store, otherwise 500. */
 export function storeError(response: OutboundResponse, what: string): PlatformError {
   const answer = [response.status, errorCode(response)].filter(Boolean).join(' ')
   if (response.status === 502 || response.status === 503 || response.status === 504)
@@ -51,11 +51,14 @@ export function storeError(response: OutboundResponse, what: string): PlatformEr
   return internal(`The object store refused ${what} (${answer}).`)
 }
 
-/** Whether the answer says that the object does not exist. A missing bucket is another error. */
+/** True if the object does not exist. A missing bucket is a different error. */
 export const isMissing = (response: OutboundResponse): boolean =>
   response.status === 404 && ['', 'NoSuchKey', 'BlobNotFound'].includes(errorCode(response))
 
-/** The error code of an answer: a header of blob stores, or `<Code>` of the error document; empty without either. */
+/**
+ * Returns the error code of a response: a header of blob stores, or `<Code>` of the error document; empty without
+ * either.
+ */
 export function errorCode(response: OutboundResponse): string {
   const code =
     response.headers.get('x-ms-error-code') ?? /<Code>([A-Za-z0-9_.-]{1,64})<\/Code>/.exec(response.text())?.[1]

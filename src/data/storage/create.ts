@@ -14,18 +14,18 @@ import type { ObjectStore } from './types.ts'
 export interface StorageDeps {
   fetch: Fetch
   log: Logger
-  /** The origins of browser clients, which a bucket that is created here lets read (CORS). */
+  /** The origins of browser clients that may read from a bucket created here (CORS). */
   cors_origins?: readonly string[]
-  /** The credentials for S3 without configured keys; default is the credential chain of AWS. */
+  /** The credentials for S3 without configured keys; default: the AWS credential chain. */
   credentials?: CredentialSource
-  /** Reads a file of that chain. Null: there is no file at the path. Throws when it cannot be read. */
+  /** Reads a file of that chain; null for a missing file. Throws when it cannot be read. */
   readFile?: (path: string) => Promise<string | null>
   now?: () => Date
   /** Milliseconds before the second attempt, doubled for each further one. Default 200. */
   backoffMs?: number
 }
 
-/** The object store of the configured provider. No request is made before its first use. */
+/** Creates the object store of the configured provider, without a request before first use. */
 export function createObjectStore(config: StorageConfig, deps: StorageDeps): ObjectStore {
   const now = deps.now ?? (() => new Date())
   const call = createStoreCall(config, deps.fetch, deps.backoffMs)
@@ -37,7 +37,7 @@ export function createObjectStore(config: StorageConfig, deps: StorageDeps): Obj
   )
 }
 
-/** The configured pair of keys when both are set, otherwise the credential chain. */
+/** Returns the configured key pair if both keys are set, otherwise the credential chain. */
 export function credentialsOf(config: StorageConfig, deps: StorageDeps, now: () => Date): CredentialSource {
   const { access_key, secret_key } = config
   if (access_key !== '' && secret_key !== '') return staticCredentials({ access_key, secret_key })
@@ -57,7 +57,7 @@ export function credentialsOf(config: StorageConfig, deps: StorageDeps, now: () 
   return withPlatformErrors(defaultCredentials(tools))
 }
 
-/** The same source; its `CredentialError` becomes a `PlatformError`, 503 when a place was not reached, else 500. */
+/** Converts a `CredentialError` to a `PlatformError`: 503 if a source was not reached, otherwise 500. */
 const withPlatformErrors =
   (source: CredentialSource): CredentialSource =>
   () =>

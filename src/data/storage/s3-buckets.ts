@@ -14,7 +14,7 @@ export interface S3Tools {
   log: Logger
 }
 
-/** Creates the bucket unless it exists. Answers true when this call created it. Errors: `PlatformError`. */
+/** Creates the bucket unless it exists. Returns true if this call created it. Throws `PlatformError`. */
 export async function ensureBucket(tools: S3Tools, bucket: string): Promise<boolean> {
   const url = tools.address.internal(bucket)
   const head = await signedCall(tools, 'HEAD', url)
@@ -32,8 +32,8 @@ export async function ensureBucket(tools: S3Tools, bucket: string): Promise<bool
 }
 
 /**
- * The error for a bucket that may not be looked at. Answers to HEAD have no text, so a GET asks for the reason, unless
- * it is the region. Some stores name their region in every answer, so it is told only where it is another one.
+ * Makes the error for an inaccessible bucket. Responses to HEAD have no body, so a GET fetches the reason, unless it is
+ * the region. Some stores name their region in every response, so it is mentioned only if it differs.
  */
 async function bucketRefused(tools: S3Tools, bucket: string, { status, headers }: OutboundResponse) {
   const region = headers.get('x-amz-bucket-region') ?? tools.config.region
@@ -44,7 +44,7 @@ async function bucketRefused(tools: S3Tools, bucket: string, { status, headers }
   return internal(`The object store refuses access to bucket ${bucket} (${answer}).`)
 }
 
-/** The body that names the region of a new bucket. Only S3 itself requires it, and refuses it for `us-east-1`. */
+/** Returns the body that names the region of a new bucket. Only S3 requires it, and refuses it for `us-east-1`. */
 function locationConstraint(config: StorageConfig): string | undefined {
   if (config.provider !== 'S3' || config.region === 'us-east-1') return undefined
   const location = `<LocationConstraint>${escapeXml(config.region)}</LocationConstraint>`
@@ -52,8 +52,8 @@ function locationConstraint(config: StorageConfig): string | undefined {
 }
 
 /**
- * Lets browsers read artifacts and the metadata on them, by a CORS rule. A failure is only logged, because some
- * servers have no such rules.
+ * Sets a CORS rule for browsers to read artifacts and their metadata. A failure is only logged, because some servers
+ * have no such rules.
  * @param exposed headers that a page may read
  */
 export async function allowBrowsers(
@@ -92,7 +92,7 @@ async function signedCall(tools: S3Tools, method: 'GET' | 'HEAD' | 'PUT', url: s
   return tools.call({ method, url, headers, body })
 }
 
-/** Requests for bucket rules need a checksum. SHA-256 it is, because WebCrypto does not offer MD5. */
+/** Returns the checksum that requests for bucket rules need: SHA-256, because WebCrypto has no MD5. */
 async function sha256Base64(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return btoa(String.fromCharCode(...new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))))
 }

@@ -4,15 +4,15 @@ import { sha256Hex } from '../../base/bytes.ts'
 import type { StoreRequest } from './call.ts'
 
 export interface S3Signer {
-  /** The headers with the signature and the hash of the body. */
+  /** Returns the headers with the signature and the hash of the body. */
   headers(request: Pick<StoreRequest, 'method' | 'url' | 'headers' | 'body'>): Promise<Record<string, string>>
-  /** A URL for GET that carries its signature. The host is signed too, so `url` needs the host that will be asked. */
+  /** Returns a signed URL for GET. The signature includes the host, so `url` needs the one that clients use. */
   presign(url: string, expiresSeconds: number): Promise<string>
-  /** When the present credentials expire, and with them every URL that they signed; null when they do not. */
+  /** Returns the expiry of the current credentials, and so of every URL signed with them; null without one. */
   expires(): Promise<Date | null>
 }
 
-/** The signing library derives a key for each day and secret key. Beyond this number all are derived anew. */
+/** The signing library derives a key for each day and secret key. Beyond this number, the cached ones are discarded. */
 const MAX_DERIVED_KEYS = 16
 
 export function createS3Signer(options: { credentials: CredentialSource; region: string; now: () => Date }): S3Signer {

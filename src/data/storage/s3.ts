@@ -8,8 +8,8 @@ const PREFIX = 'x-amz-meta-'
 const READ_BY_BROWSERS = ['type', 'new_file']
 
 /**
- * The object store in a bucket of S3 or of a server with the same interface.
- * @param corsOrigins origins of browser clients, which a bucket that is created here lets read
+ * Creates the object store for a bucket of S3 or a compatible server.
+ * @param corsOrigins origins of browser clients that may read from a bucket created here
  */
 export function createS3Store(tools: S3Tools, corsOrigins: readonly string[]): ObjectStore {
   const { config, call, signer, address } = tools

@@ -7,23 +7,23 @@ import { credentialsOf, type StorageDeps } from './create.ts'
 import type { StateKeySource } from './types.ts'
 
 /**
- * Whether jobs get keys for the state of their own project only. A storage account cannot give such keys: the engine
- * lists the whole container at `init`, which no signature for one blob allows.
+ * True if jobs get keys for the state of their own project only. A storage account cannot issue them: at `init` the
+ * engine lists the whole container, which no signature for one blob allows.
  */
 export const usesScopedKeys = (storage: StorageConfig): boolean =>
   storage.state_credentials === 'scoped' &&
   storage.engine_state_bucket.trim() !== '' &&
   storage.provider !== 'STORAGE_ACCOUNT'
 
-/** Shortest and longest lifetime that a token service accepts, in seconds. */
+/** Lifetimes that a token service accepts, in seconds. */
 const LIFETIME_S = { min: 900, max: 43_200 }
-/** An engine reads its keys when it starts. They are renewed when they would not last for another job. */
+/** An engine reads its keys at its start. They are renewed when they would expire within the next job. */
 const MARGIN_S = 300
 
-/** The role of a store without roles. The token service requires the field and ignores what it names. */
+/** The role for stores without roles. The token service requires the field but ignores its value. */
 const NO_ROLE = 'arn:aws:iam::000000000000:role/platform-state'
 
-/** Makes the source of temporary keys; null when jobs get the keys that are configured. */
+/** Makes the source of temporary keys; null when jobs get the configured keys. */
 export function createStateKeys(
   config: Pick<Config, 'storage' | 'services'>,
   deps: StorageDeps,
@@ -61,7 +61,7 @@ function tokenService({ provider, sts_endpoint_url, endpoint_url }: StorageConfi
 }
 
 /**
- * The session policy: the state object, its lock, and a listing below the folder of the project. Without the listing a
+ * Returns the session policy: the state object, its lock, and a listing of the project's folder. Without the listing a
  * store answers 403 instead of 404 for a state that does not exist yet.
  */
 function statePolicy(storage: StorageConfig, projectId: string): object {
@@ -85,15 +85,18 @@ function statePolicy(storage: StorageConfig, projectId: string): object {
   }
 }
 
-/** A bucket may be encrypted with a key of the account. The role decides which; the store alone may use it. */
+/**
+ * Allows encryption with a key of the account, which a bucket may use. The role decides which key, and only the store
+ * may use it.
+ */
 const encryptionKeys = <T>(region: string, allow: (actions: string[], resource: string, condition: object) => T): T =>
   allow(['kms:Decrypt', 'kms:GenerateDataKey'], '*', {
     StringEquals: { 'kms:ViaService': `s3.${region}.${domainOf(region)}` },
   })
 
 /**
- * What an operator should know at the start of a worker about the keys that jobs get; null when there is nothing. For
- * temporary keys this asks the token service once.
+ * Returns a warning at the start of a worker about the keys of jobs, or null. For temporary keys this calls the token
+ * service once.
  */
 export async function checkStateKeys(
   storage: StorageConfig,

@@ -105,10 +105,7 @@ function readPath(name: string): string | null {
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' }
 
-/**
- * Returns the text of a file before the change.
- * @param text the current text; empty for a removed file
- */
+/** Returns the text of a file before the change, from its current text (empty for a removed file). */
 export function textBefore({ from, hunks }: FilePatch, text: string): string {
   if (from === null) return ''
   const lines = text.split('\n')

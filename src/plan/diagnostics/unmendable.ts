@@ -108,10 +108,7 @@ const SETTINGS: readonly RegExp[] = [
 /** An added or removed line of a diff, but not `+++ b/file` or `--- a/file`. */
 const CHANGED = /^[+-](?![+-]{2} )/
 
-/**
- * Reads from a diff which errors the session may have caused.
- * @param diff unified diff of the session, with the whole text of new files
- */
+/** Reads the session's possible faults from its unified diff, with the whole text of new files. */
 export function blameOf(diff: string): Blame {
   const lines = diff.split('\n')
   const changed = lines.filter((line) => CHANGED.test(line))

@@ -24,10 +24,7 @@ export interface Clipped {
   clipped: boolean
 }
 
-/**
- * Replaces parts of a value that are nested too deep, so that recursion cannot overflow the stack.
- * @param substitute replacement of such a part
- */
+/** Replaces parts of a value that are nested too deep, so that recursion cannot overflow the stack. */
 export function clipDepth(value: Json, substitute: Json): Clipped {
   return isDeep(value, 0) ? { value: clip(value, substitute, 0), clipped: true } : { value, clipped: false }
 }

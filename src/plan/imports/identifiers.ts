@@ -49,10 +49,7 @@ export const isArgument = (text: string): boolean =>
   !/\p{Cc}/u.test(text) &&
   text.isWellFormed()
 
-/**
- * Returns the region of a block's provider from a constant or a root variable; null when the code does not state it.
- * @param address address of one resource
- */
+/** Returns the region of a block's provider, if it is a constant or a root variable; null for any other. */
 export function providerRegion(plan: Plan, address: string): string | null {
   const path = address.replace(INDEXES, '').split('.')
   const block = path.slice(-2).join('.')

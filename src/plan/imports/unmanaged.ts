@@ -16,10 +16,7 @@ export interface Unmanaged {
 export const EXCEPTED = 'On the import exception list.'
 const UNUSABLE = 'Cannot be given to the engine as an identifier.'
 
-/**
- * Finds identifiers in a scope that the state lacks, each once in its first spelling, in code-point order.
- * @param identity maps all spellings of one identifier to the same text
- */
+/** Finds identifiers in a scope that the state lacks, in code-point order, each in its first spelling. */
 export function findUnmanaged(
   lists: { scope: readonly string[]; state: readonly string[]; exceptions: readonly string[] },
   identity: (id: string) => string,

@@ -85,7 +85,7 @@ function s3(storage: StorageConfig, projectId: string, bucket: string, key: stri
   return render('s3', lines)
 }
 
-/** Sets a workspace prefix for each project, because the engine's default is shared by all. */
+/** Returns the settings of keys and workspaces; all projects share the engine's default workspace prefix. */
 const scopedKeys = (projectId: string): [string, string][] => [
   ['shared_credentials_files', `[${quote(STATE_KEYS_FILE)}]`],
   ['profile', quote(STATE_KEYS_PROFILE)],
@@ -136,10 +136,7 @@ export function quote(text: string): string {
   return `"${escaped}"`
 }
 
-/**
- * Reads the managed state of a project: `NO_STATE` before the first apply, null when the platform does not manage the
- * state or the document is unreadable. Errors: those of the object store.
- */
+/** Reads the managed state; `NO_STATE` before the first apply, null if unmanaged or unreadable. Throws store errors. */
 export async function readManagedState(
   { config, stateStore }: { config: { storage: StorageConfig }; stateStore?: Pick<ObjectStore, 'get'> },
   projectId: string,

@@ -25,10 +25,7 @@ export function readTargetingFault(text: string): TargetingFault | null {
   }
 }
 
-/**
- * Returns targets whose type is a reserved word, such as `var.x` or `module.net.local.y`. Terraform refuses them,
- * OpenTofu ignores them. Source: `ParseTarget` of Terraform.
- */
+/** Returns targets with a reserved type, such as `var.x`; OpenTofu ignores them. Source: Terraform's `ParseTarget`. */
 export const reservedTargets = (targets: readonly string[]): string[] =>
   targets.filter((target) => RESERVED.test(withoutIndexes(target)))
 

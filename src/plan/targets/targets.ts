@@ -6,10 +6,7 @@ import { managedChanges, plannedChanges } from '../planned-changes.ts'
 /** Most targets that the iac service accepts; beyond it the whole root is planned. */
 export const MAX_TARGETS = 256
 
-/**
- * Returns changes that no target names; the engine adds them as dependencies of targets.
- * @param targets resource or module addresses; empty for the whole root, which has no outside
- */
+/** Returns changes that no target names, which the engine adds as dependencies; none without targets. */
 export function changesOutsideTargets(plan: Plan, targets: readonly string[]): PlannedChange[] {
   if (targets.length === 0) return []
   return managedChanges(plan).flatMap(({ resource, action }) => {

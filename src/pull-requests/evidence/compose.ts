@@ -11,7 +11,7 @@ import { rollBackSection } from './sections/roll-back.ts'
 import { listNotices, requestSection, sessionReference, sessionSection } from './sections/session-sections.ts'
 
 const MAX_SUMMARY = 8_000
-/** The part of a short limit that the summary may take. */
+/** Share of a short limit that the summary may use. */
 const SUMMARY_SHARE = 0.3
 
 export interface DescriptionOptions {
@@ -21,9 +21,8 @@ export interface DescriptionOptions {
 }
 
 /**
- * Writes the description of a pull request: the model's summary, then sections that code makes from stored evidence.
- * When this is longer than the host accepts, sections are shortened one by one, the least important first; when that
- * does not suffice, they are left out in the same order. A note names the shortened and the missing sections.
+ * Composes a pull request's description: the model's summary, then sections from stored evidence. To fit the limit,
+ * sections are shortened one by one, the least important first, then left out in the same order. A note names them.
  * @param summary prose of a model
  */
 export function composeDescription(
@@ -50,7 +49,7 @@ export function composeDescription(
   return fitToLimit(head, sections, limit, sessionReference(evidence.session.uuid, session_url))
 }
 
-/** A section and which of its forms is used, as an index of `forms`; null when the section is left out. */
+/** A section with the index of the chosen form in `forms`; null when it is left out. */
 type ChosenForm = Section & { form: number | null }
 
 function fitToLimit(head: string, sections: readonly Section[], limit: number, sessionLink: string): string {

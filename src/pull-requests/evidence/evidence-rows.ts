@@ -5,15 +5,10 @@ import type { EvidenceRows, RoundRow } from './evidence.ts'
 
 type Head = EvidenceRows['session'] & { id: number }
 
-/**
- * Number of stored plans of a round that are read. The reviewed one is among the last, before the drift read after it.
- */
+/** Stored plans of a round that are read; the reviewed one precedes the drift read after it. */
 const LATEST_PLANS = 4
 
-/**
- * Reads the rows of all evidence for a pull request from one snapshot of the database; null for an unknown session.
- * Previews have left nothing in the branch, so they are no evidence.
- */
+/** Reads all evidence rows from one database snapshot, without previews; null for an unknown session. */
 export async function readEvidenceRows(sql: Sql, uuid: string): Promise<EvidenceRows | null> {
   if (!isUuid(uuid)) return null
   return await sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (tx) => {

@@ -2,7 +2,7 @@ import type { Mode, Operation, ReportType, Status, Turn } from '../../base/vocab
 import type { ApplyReport, ComplianceReport, DriftReport, GenerateReport, ImportReport } from '../../reports/schemas.ts'
 import type { RoundResult } from '../../rounds/round-result.ts'
 
-/** The rows of the database about a session. Nothing here was read from the object store. */
+/** Database rows about a session, without documents of the object store. */
 export interface EvidenceRows {
   session: {
     uuid: string
@@ -13,16 +13,14 @@ export interface EvidenceRows {
     branch: string
     is_blocked: boolean
     in_flight: boolean
-    /** Head of the session branch when the last finished round ended. */
+    /** Head of the session branch at the end of the last finished round. */
     last_commit: string | null
   }
-  /** Oldest first. */
   rounds: RoundRow[]
   /** The latest report of each type. */
   reports: (StoredRow & { type: ReportType })[]
-  /** The latest compliance check. */
   check: (StoredRow & { passed: boolean }) | null
-  /** Plans of the round with the latest generate report, newest first. Drift documents are among them. */
+  /** Plans of the round with the latest generate report, newest first, drift documents included. */
   plans: (StoredRow & { targets: string[] })[]
 }
 
@@ -31,7 +29,7 @@ export interface RoundRow {
   mode: Mode
   query: string
   status: Status
-  /** What the round built; null or absent when it stored nothing of it, as rounds of older releases. */
+  /** Results of the round; absent or null when none are stored, as for older releases. */
   result?: RoundResult | null
 }
 
@@ -43,17 +41,17 @@ export interface StoredRow {
   created_at: string
 }
 
-/** A document of the object store. `document` is null when it could not be read. */
+/** A document of the object store; `document` is null when unreadable. */
 export interface StoredDocument<Document> {
   round: number
   created_at: string
   document: Document | null
 }
 
-/** Everything that the sections are made from. A document is null when the session has none of its type. */
+/** The input of all sections; a document is null when the session has none of its type. */
 export interface Evidence {
   session: EvidenceRows['session']
-  /** The rounds, with sensitive values in their words masked. */
+  /** The rounds, masked. */
   rounds: RoundRow[]
   generate: StoredDocument<GenerateReport> | null
   drift: StoredDocument<DriftReport> | null
@@ -64,7 +62,7 @@ export interface Evidence {
   plan: {
     targets: string[]
     created_at: string
-    /** The plan as the engine printed it, masked; null when it could not be read. */
+    /** The plan as the engine printed it, masked; null when unreadable. */
     text: string | null
   } | null
 }

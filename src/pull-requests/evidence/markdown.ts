@@ -1,11 +1,10 @@
-// These functions turn text of models, plans, repositories and requests into Markdown for hosts with different
-// dialects. The result is a single line. It has no markup, links, images, mentions, references or quick actions, and
-// no keyword in it closes an issue.
+// Converts untrusted text to Markdown for hosts with different dialects. The result is one line without markup, links,
+// images, mentions, references, quick actions or keywords that close an issue.
 
-/** A space without width. It looks like nothing, and a host does not recognise what it interrupts. */
+/** A zero-width space, which keeps a host from recognising what it interrupts. */
 const BREAK = '\u200b'
 
-/** Turns a text into one line without control characters and invisible characters, for example of text direction. */
+/** Turns a text into one line without control and invisible characters, such as text direction marks. */
 const toOneLine = (text: string): string =>
   text
     .toWellFormed()
@@ -13,7 +12,7 @@ const toOneLine = (text: string): string =>
     .replaceAll(/[\p{Cc}\s]+/gu, ' ')
     .trim()
 
-/** Cuts a text to `max` UTF-16 units, the ellipsis included. A character is never split. */
+/** Cuts a text to `max` UTF-16 units, ellipsis included, without splitting a character. */
 export function cut(text: string, max: number): string {
   if (text.length <= max) return text
   return `${text
@@ -23,10 +22,7 @@ export function cut(text: string, max: number): string {
     .trimEnd()}…`
 }
 
-/**
- * Puts an invisible character into everything that a host would turn into a link, a mention, or a reference to an
- * issue, merge request, milestone, label or tracker. The text looks the same, but `Fixes #12` closes no issue.
- */
+/** Breaks links, mentions and references with an invisible character, so that `Fixes #12` closes no issue. */
 const breakLinks = (text: string): string =>
   text
     .replaceAll(/([#!&%~$^@])(?=[\p{L}\p{N}_"'{[(])/gu, `$1${BREAK}`)
@@ -36,41 +32,31 @@ const breakLinks = (text: string): string =>
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
-/** Escapes all markup. An underscore inside a word stays, because no dialect reads it as emphasis. */
+/** Escapes all markup, except underscores within words, which no dialect reads as emphasis. */
 const escapeMarkup = (text: string): string =>
   breakLinks(text)
     .replaceAll(/[\\`*[\]|~$]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, '\\$&')
     .replaceAll(/[&<>]/g, (character) => ENTITIES[character] ?? character)
 
-/** Escapes what would begin a list, heading, rule, table or quick action at the start of a line. */
+/** Escapes the start of a list, heading, rule, table or quick action at the start of a line. */
 const escapeLineStart = (line: string): string => line.replace(/^\d+(?=[.)])|^(?=[-+=#:/!^])/, (start) => `${start}\\`)
 
-/** Turns a text into one line of Markdown, for the start of a line, an entry of a list or the cell of a table. */
+/** Turns a text into one line of Markdown for the start of a line, a list entry or a table cell. */
 export const inline = (text: string, max = 400): string => escapeLineStart(escapeMarkup(cut(toOneLine(text), max)))
 
 const PLAIN_CODE = /^[\w.\-"/:=[\]() ]+$/
 const LINKED = /:\/\/|\b[wW]{3}\.|\b[A-Z][A-Z0-9_]+-\d|\b[gG][hH]-\d/
 
-/**
- * Shows an address, a path or an identifier as code, when nothing in it could end the code or become a link; else as
- * escaped text.
- */
+/** Shows an address, path or identifier as code if that is safe, else as escaped text. */
 export function code(text: string, max = 200): string {
   const line = cut(toOneLine(text), max)
   return PLAIN_CODE.test(line) && !LINKED.test(line) ? `\`${line}\`` : escapeLineStart(escapeMarkup(line))
 }
 
-/**
- * Turns a text into a title. Hosts read no markup in titles, but they do read references, there and in the message of a
- * squashed commit, which repeats the title.
- */
+/** Turns a text into a title; hosts read references there and in squashed commit messages, but no markup. */
 export const plainTitle = (text: string, max: number): string => cut(breakLinks(toOneLine(text)), max)
 
-/**
- * Turns prose of a model, of several lines, into Markdown. Paragraphs, lists and code within a line stay, headings
- * become bold text, and all other markup is escaped.
- * @param max UTF-16 units of the result
- */
+/** Turns a model's prose into at most `max` UTF-16 units of Markdown: paragraphs, lists, inline code, bold headings. */
 export function prose(text: string, max: number): string {
   const lines: string[] = []
   let length = 0
@@ -95,7 +81,7 @@ function renderProseLine(raw: string): string | null {
   return heading ? `**${inline(heading)}**` : renderSpans(raw)
 }
 
-/** Renders one line of prose: code within it stays code when that is safe, and bold markup is removed. */
+/** Renders one line of prose: inline code stays if safe, bold markup is removed. */
 function renderSpans(text: string): string {
   const parts = toOneLine(text.replaceAll('**', '')).split(/(`[^`]{1,200}`)/)
   return escapeLineStart(
@@ -103,11 +89,11 @@ function renderSpans(text: string): string {
   )
 }
 
-/** Renders a table. Its cells are one line of Markdown each already. */
+/** Renders a table whose cells are each one line of Markdown. */
 export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 
-/** Keeps the first `max` lines; when there are more, the last entry says how many, for example `and 3 more`. */
+/** Keeps the first `max` lines; a last entry counts the others, for example `and 3 more`. */
 export function capLines(lines: readonly string[], max: number): string[] {
   return lines.length > max ? [...lines.slice(0, max), `and ${lines.length - max} more`] : [...lines]
 }

@@ -9,14 +9,11 @@ import type { Evidence, EvidenceRows, StoredDocument, StoredRow } from './eviden
 
 type EvidenceContext = Pick<Context, 'storage' | 'log' | 'config'>
 
-/** Time for all artifacts together. A pull request does not wait for an object store that is slow or broken. */
+/** Limit for all artifacts together, so that a slow object store delays no pull request. */
 const LIMIT_MS = 5_000
 const MAX_BYTES = 2 * 1024 * 1024
 
-/**
- * Reads the artifacts that a pull request shows, all at the same time. An artifact that is missing, too large, too slow
- * or of an unexpected form counts as unreadable and is logged. Errors: only the signal's reason.
- */
+/** Reads artifacts in parallel; missing, large, slow or malformed ones are logged. Throws the signal's reason. */
 export async function readEvidence(
   context: EvidenceContext,
   rows: EvidenceRows,
@@ -39,9 +36,9 @@ export async function readEvidence(
 }
 
 interface Reader {
-  /** Reads the text of an artifact and masks it; null when it could not be read. */
+  /** Returns the masked text of an artifact; null when unreadable. */
   text(row: StoredRow): Promise<string | null>
-  /** Reads an artifact as a JSON document; null also when it does not fit the schema. */
+  /** Returns an artifact's JSON document; null when unreadable or invalid. */
   document<Document>(row: StoredRow, schema: v.GenericSchema<unknown, Document>): Promise<Document | null>
 }
 
@@ -64,10 +61,7 @@ async function readCheck(reader: Reader, row: EvidenceRows['check']): Promise<Ev
   return { round, created_at, passed, document: findings && { passed, ...findings } }
 }
 
-/**
- * Finds the reviewed plan among the stored ones. Documents with drift are stored beside it: they are JSON lists, which
- * the text of a plan never is.
- */
+/** Finds the reviewed plan among the stored documents; drift documents are JSON lists, plan texts never. */
 async function readPlan(reader: Reader, rows: EvidenceRows['plans']): Promise<Evidence['plan']> {
   const [latest] = rows
   if (!latest) return null

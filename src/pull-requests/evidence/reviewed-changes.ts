@@ -4,17 +4,14 @@ import type { GenerateReport } from '../../reports/schemas.ts'
 import type { Evidence } from './evidence.ts'
 import { code } from './markdown.ts'
 
-/** What the reviewed plan does, and the words of the report for a change. */
+/** The changes of the reviewed plan, with the report's words for each. */
 export interface ReviewedChanges extends ChangeList {
-  /** False for the plan of an older round, of which nobody stored moves, imports and forgotten objects. */
+  /** False for plans of older rounds, which lack moves, imports and forgotten objects. */
   recorded: boolean
   narrationOf(address: string): string
 }
 
-/**
- * The changes of the reviewed plan: those that its round stored, else those of the report, which knows neither moves,
- * imports nor forgotten objects. Null when neither can be read.
- */
+/** Returns the stored changes of the reviewed plan, else the less complete ones of the report; null without both. */
 export function reviewedChanges({ generate, rounds }: Evidence): ReviewedChanges | null {
   if (!generate) return null
   const stored = rounds.find(({ number }) => number === generate.round)?.result?.changes
@@ -30,7 +27,7 @@ function fromReport({ summary, detailed_changes }: GenerateReport): ChangeList {
   return { entries, total: entries.length, counts: { ...counts, replace, move: 0, import: 0, forget: 0 } }
 }
 
-/** All that happens to an object, for example `move, update`. */
+/** Lists all that happens to an object, for example `move, update`. */
 export const actionInWords = ({ action, previous_address, import_id }: ListedChange): string =>
   [
     previous_address !== undefined && action !== 'move' && 'move',
@@ -40,7 +37,7 @@ export const actionInWords = ({ action, previous_address, import_id }: ListedCha
     .filter(Boolean)
     .join(', ')
 
-/** Shows where an object is, where it comes from and what forces its replacement. One line of Markdown. */
+/** Renders an object's address, origin and reasons for replacement as one line of Markdown. */
 export function describeObject(change: ListedChange): string {
   const { address, previous_address, import_id, action, keeps_old } = change
   return [

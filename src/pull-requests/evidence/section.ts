@@ -1,16 +1,16 @@
 import type { Evidence, StoredDocument } from './evidence.ts'
 import { bulletList, capLines, inline } from './markdown.ts'
 
-/** A part of the description under a heading of its own. */
+/** A part of the description with its own heading. */
 export interface Section {
   title: string
-  /** The section in Markdown without its heading, the longest form first. The last one holds only the essentials. */
+  /** Markdown without the heading, longest form first; the last has only the essentials. */
   forms: string[]
-  /** The higher the rank, the longer the section stays when the description is too long. */
+  /** Rank; sections of higher rank are kept longer when the description is too long. */
   rank: number
 }
 
-/** The titles of all sections, the least important first: it is left out first when the description is too long. */
+/** Section titles, the least important first: it is the first to be left out. */
 const TITLES_BY_RANK = [
   'Rounds',
   'Cost estimate',
@@ -28,17 +28,17 @@ const TITLES_BY_RANK = [
 ] as const
 export type SectionTitle = (typeof TITLES_BY_RANK)[number]
 
-/** Makes a section; its rank follows from the title. */
+/** Creates a section with the rank of its title. */
 export const section = (title: SectionTitle, ...forms: string[]): Section => ({
   title,
   forms,
   rank: TITLES_BY_RANK.indexOf(title),
 })
 
-/** Joins paragraphs, lists and tables with an empty line between them. Blank parts are left out. */
+/** Joins non-blank paragraphs, lists and tables with an empty line. */
 export const blocks = (...parts: (string | false | null | undefined)[]): string => parts.filter(Boolean).join('\n\n')
 
-/** The section for a report that is stored but could not be read. */
+/** Returns the section for a stored report that is unreadable. */
 export const unreadableSection = (title: SectionTitle, { round }: StoredDocument<unknown>): Section =>
   section(title, `Not available: the report of round ${round} could not be read. The session holds it.`)
 
@@ -47,16 +47,13 @@ export const formatTime = (createdAt: string): string => `${createdAt.slice(0, 1
 
 export const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`
 
-/**
- * The first round after the given one that may have changed the code; undefined when there is none. A round of mode
- * apply changes no code, and a round that ended `uncompleted` changes nothing at all.
- */
+/** Returns the first later round that may have changed the code: neither an apply nor `uncompleted`. */
 export const findLaterChange = ({ rounds }: Evidence, round: number) =>
   rounds.find(({ number, mode, status }) => number > round && mode !== 'apply' && status !== 'uncompleted')
 
 const MAX_NOTES = 20
 
-/** The remarks that code made for reviewers in a round, as a list with a lead; an empty text when there are none. */
+/** Renders code's remarks for reviewers of a round as a list with a lead; empty without remarks. */
 export function notesOf({ rounds }: Evidence, round: number): string {
   const notes = rounds.find(({ number }) => number === round)?.result?.notes ?? []
   const lines = notes.map((note) => inline(note)).filter((line) => line !== '')

@@ -1,9 +1,9 @@
 import type { Slices } from '../../base/slices.ts'
 
-/** Instructions between two looks at the clock. */
+/** Instructions between two checks of the clock. */
 const BATCH = 4_096
 
-/** The sizes at the head of a delta, of its base and of its result, and where its instructions begin. */
+/** Reads a delta's header: sizes of base and result, and the start of its instructions. */
 export function readDeltaHeader(delta: Uint8Array): { baseSize: number; resultSize: number; start: number } {
   const base = readSize(delta, 0)
   const result = readSize(delta, base.next)
@@ -22,10 +22,7 @@ function readSize(bytes: Uint8Array, start: number): { value: number; next: numb
   throw new Error('a size in the pack cannot be read')
 }
 
-/**
- * Applies a delta to its base. The caller has compared the size of the result with its limits. Errors: plain ones for a
- * delta of another base and for a damaged one; the reason of the signal of the slices.
- */
+/** Applies a delta; the caller has checked the size. Errors: plain for wrong base or damage, the signal's reason. */
 export async function applyDelta(
   base: Uint8Array,
   delta: Uint8Array,
@@ -58,7 +55,7 @@ export async function applyDelta(
   return result
 }
 
-/** A number of which only the bytes that are not zero are written: the low bits of `present` say which. */
+/** Reads a number whose non-zero bytes alone are stored, as the low bits of `present` state. */
 function takeNumber(present: number, bytes: number, takeByte: () => number): number {
   let value = 0
   for (let index = 0; index < bytes; index++) if (present & (1 << index)) value += takeByte() * 256 ** index

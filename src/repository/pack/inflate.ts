@@ -2,26 +2,26 @@ import zlib from 'pako/lib/zlib/inflate.js'
 import ZStream from 'pako/lib/zlib/zstream.js'
 import type { Slices } from '../../base/slices.ts'
 
-/** Compressed bytes that are given at once. Empty blocks and codes among them take a millisecond at most. */
+/** Compressed bytes passed at once; they take a millisecond at most, even as empty blocks and codes. */
 const PIECE_BYTES = 1_024
-/** Contents that are taken at once. */
+/** Contents read at once. */
 const CHUNK_BYTES = 64 * 1024
-/** Contents as zlib wraps them (RFC 1950), with a window of 32 KiB. */
+/** Window of 32 KiB, as zlib wraps contents (RFC 1950). */
 const WINDOW_BITS = 15
-/** Says that all of the output is there; a stream that ends in its first piece then needs no window of its own. */
+/** Mode for a complete output: a stream that ends in its first piece needs no window. */
 const FINISH = 4
 const [OK, STREAM_END, BUFFER_ERROR] = [0, 1, -5]
 
-/** Where contents go that nobody wants. All streams share it, because none reads what it has written here. */
+/** Shared target of unwanted contents, which no stream reads back. */
 const NOWHERE = new Uint8Array(CHUNK_BYTES)
 
 /**
- * Inflates one zlib stream inside a larger text and finds where it ends, which the stream of the platform cannot say.
- * Memory is taken for `size` bytes only, and for none where the contents are not wanted. The one-call interface of
- * the library takes at least 50 KB for each stream, which is too much for packs of very many small objects.
- * @param range where the stream begins in `source`, and where it must have ended
- * @param size the length that the contents must have
- * @returns the contents, unless they were not wanted, and the position behind the stream
+ * Inflates a zlib stream within other data and finds its end, which the web platform's stream cannot report. Allocates
+ * `size` bytes, or none for unwanted contents; the library's one-call interface needs 50 KB for each stream, too much
+ * for packs of many small objects.
+ * @param range start of the stream in `source`, and its latest end
+ * @param size required length of the contents
+ * @returns the contents, if wanted, and the position after the stream
  * Errors: plain ones for damaged data and for any other length; the reason of the signal of the slices.
  */
 export async function inflate(
@@ -53,5 +53,5 @@ export async function inflate(
   return { contents, end: stream.next_in }
 }
 
-/** A stream does not go on when it lacks input, or when it has more contents than fit. */
+/** Creates the error of a stream that lacks input or whose contents exceed the size. */
 const stuck = (atEnd: boolean) => new Error(`the compressed data is ${atEnd ? 'cut' : 'longer than it says'}`)

@@ -2,19 +2,19 @@ import { toHex } from '../../base/bytes.ts'
 import type { Slices } from '../../base/slices.ts'
 import type { PackObjects } from './read-pack.ts'
 
-/** What the trees of a commit may hold; one tree can stand below many others, so its size says nothing about this. */
+/** Limits of a commit's trees; one tree can occur in many others, so its size is no limit. */
 const MAX_ENTRIES = 500_000
 const MAX_DEPTH = 128
 const MAX_PATH = 4_096
-/** Characters of the paths of all directories and of the files that are listed. */
+/** Characters in the paths of all directories and of listed files. */
 const MAX_CHARACTERS = 32 * 1024 * 1024
-/** Entries between two looks at the clock. */
+/** Entries between two checks of the clock. */
 const BATCH = 1_024
 
 const SPACE = 0x20
 const HASH_BYTES = 20
 
-/** A directory that is still to be read. `prefix` ends with a slash unless it is the root. */
+/** A directory to read; `prefix` ends with a slash except at the root. */
 interface Pending {
   hash: string
   prefix: string
@@ -22,7 +22,7 @@ interface Pending {
 }
 
 /**
- * Lists the files of a commit whose names end with one of the given texts.
+ * Lists the files of a commit whose names have one of the given endings.
  * @returns POSIX paths from the root of the repository, in no particular order
  * Errors: plain ones for a tree that is damaged, missing or beyond the limits; the reason of the signal of the slices.
  */
@@ -72,11 +72,11 @@ function treeOf(objects: PackObjects, commit: string): string {
 interface TreeEntry {
   isTree: boolean
   name: Uint8Array
-  /** In hexadecimal; computed for those that need it only. */
+  /** Returns the hexadecimal hash, computed on demand. */
   hash(): string
 }
 
-/** The entries of a tree, one after the other: `<mode> <name>`, NUL, and 20 bytes of hash. */
+/** Yields the entries of a tree: `<mode> <name>`, NUL, and 20 bytes of hash. */
 function* readTree(tree: Uint8Array): Generator<TreeEntry> {
   for (let start = 0; start < tree.length; ) {
     const space = tree.indexOf(SPACE, start)
@@ -92,7 +92,7 @@ function* readTree(tree: Uint8Array): Generator<TreeEntry> {
   }
 }
 
-/** Reports whether a mode is `40000` or `040000`; those of files, links and submodules have another first digit. */
+/** Reports whether a mode is `40000` or `040000`; other modes begin with another digit. */
 const isTreeMode = (mode: Uint8Array): boolean => mode.length <= 6 && mode[mode.length - 5] === '4'.charCodeAt(0)
 
 function endsWith(name: Uint8Array, suffix: string): boolean {
@@ -102,7 +102,7 @@ function endsWith(name: Uint8Array, suffix: string): boolean {
   return true
 }
 
-/** Errors: a name that would be no single segment of a path. */
+/** Decodes a name. Errors: a plain one for a name that is not a single path segment. */
 function decodeName(bytes: Uint8Array): string {
   const name = new TextDecoder().decode(bytes)
   if (name === '.' || name === '..' || name.includes('/')) throw new Error('a tree of the repository is damaged')

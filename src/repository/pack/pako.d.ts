@@ -1,6 +1,6 @@
-/** The parts of pako 1 that are used here: its zlib itself. The package brings no types of its own. */
+/** The parts of pako 1 in use: its zlib itself. The package has no types. */
 declare module 'pako/lib/zlib/zstream.js' {
-  /** Where a stream stands in its input and its output, as in zlib. */
+  /** Positions of a stream in its input and output, as in zlib. */
   export default class ZStream {
     input: Uint8Array
     next_in: number
@@ -16,7 +16,7 @@ declare module 'pako/lib/zlib/inflate.js' {
 
   const zlib: {
     inflateInit2(stream: ZStream, windowBits: number): number
-    /** Goes on until input or output is used up, or the stream has ended. Answers a status of zlib. */
+    /** Continues until input, output or stream ends, and returns a zlib status. */
     inflate(stream: ZStream, flush: number): number
   }
   export default zlib

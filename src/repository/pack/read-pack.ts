@@ -3,7 +3,7 @@ import type { Slices } from '../../base/slices.ts'
 import { applyDelta, readDeltaHeader } from './delta.ts'
 import { inflate } from './inflate.ts'
 
-/** Commits and trees of a pack by their hash, in hexadecimal. The contents of files are not among them. */
+/** Commits and trees of a pack by hexadecimal hash; file contents are left out. */
 export type PackObjects = ReadonlyMap<string, PackObject>
 export interface PackObject {
   kind: 'commit' | 'tree'
@@ -14,12 +14,12 @@ const HEADER_BYTES = 12
 const HASH_BYTES = 20
 const [COMMIT, TREE, BLOB, TAG, OFFSET_DELTA, REFERENCE_DELTA] = [1, 2, 3, 4, 6, 7] as const
 
-/** A delta whose base is not known yet. */
+/** A delta whose base is unknown so far. */
 interface Waiting {
   offset: number
   delta: Uint8Array<ArrayBuffer>
 }
-/** The base of a delta: the offset of another entry of the pack, or a hash. */
+/** Base of a delta: the offset of another entry, or a hash. */
 type BaseName = number | string
 
 /** Progress of reading a pack. */
@@ -29,16 +29,16 @@ interface Reading {
   byHash: Map<string, PackObject>
   byOffset: Map<number, PackObject>
   waiting: Map<BaseName, Waiting[]>
-  /** The offsets of the deltas that wait. */
+  /** Offsets of waiting deltas. */
   undecided: Set<number>
   keptBytes: number
   declaredBytes: number
 }
 
 /**
- * Reads the commits and trees of a pack (gitformat-pack, version 2 and 3). The contents of files are skipped without
- * being held. The event loop runs between the slices of the work. Errors: plain ones for a damaged pack and for one
- * beyond the limits; the reason of the signal of the slices.
+ * Reads the commits and trees of a pack (gitformat-pack, version 2 and 3), skipping file contents. The event loop runs
+ * between slices of the work. Errors: plain ones for a damaged pack and for one beyond the limits; the reason of the
+ * signal of the slices.
  */
 export async function readPack(
   pack: Uint8Array,
@@ -73,7 +73,7 @@ function readHeader(pack: Uint8Array): number {
   return view.getUint32(8)
 }
 
-/** Reads one entry and answers where the next one begins. */
+/** Reads an entry and returns the position of the next one. */
 async function readEntry(reading: Reading, pack: Uint8Array, offset: number): Promise<number> {
   const { type, size, next } = readEntryHeader(pack, offset)
   const { limits, slices } = reading
@@ -113,7 +113,7 @@ function byteAt(pack: Uint8Array, offset: number): number {
   return byte
 }
 
-/** The name of the base that stands before a delta; null for an entry that is whole. */
+/** Reads the name of a delta's base; null for a whole entry. */
 function readBase(type: number, pack: Uint8Array, offset: number, start: number) {
   if (type === REFERENCE_DELTA) {
     byteAt(pack, start + HASH_BYTES)
@@ -132,14 +132,11 @@ function readBase(type: number, pack: Uint8Array, offset: number, start: number)
   return { name: offset - distance, next }
 }
 
-/**
- * Reports whether a delta may be a commit or a tree. One whose base stands in the pack and is neither is a file's
- * contents.
- */
+/** Reports whether a delta may be a commit or tree: unless its base is in the pack and holds file contents. */
 const isWanted = ({ byOffset, undecided }: Reading, base: BaseName): boolean =>
   typeof base === 'string' || byOffset.has(base) || undecided.has(base)
 
-/** Accounts for bytes that are about to be held. */
+/** Counts bytes that are about to be kept. */
 function keep(reading: Reading, size: number): void {
   const { objectBytes, keptBytes } = reading.limits
   if (size > objectBytes) throw new Error(`an object of the pack is larger than ${objectBytes} bytes`)
@@ -161,7 +158,7 @@ async function resolveDelta(reading: Reading, base: PackObject, delta: Uint8Arra
   return { kind: base.kind, contents: await applyDelta(base.contents, delta, reading.slices) }
 }
 
-/** Stores an object and all deltas that were waiting for it, one after the other however long their chain is. */
+/** Stores an object and, iteratively, all deltas that wait for it. */
 async function acceptWhole(reading: Reading, offset: number, whole: PackObject): Promise<void> {
   const found: { offset: number; whole: PackObject }[] = [{ offset, whole }]
   for (let next = found.pop(); next; next = found.pop()) {
@@ -180,7 +177,7 @@ async function acceptWhole(reading: Reading, offset: number, whole: PackObject):
   }
 }
 
-/** The SHA-1 of an object with its header, which is its name in git. */
+/** Returns the SHA-1 of an object with its header, which is its name in git. */
 async function hashObject({ kind, contents }: PackObject): Promise<string> {
   const header = new TextEncoder().encode(`${kind} ${contents.length}\0`)
   const bytes = new Uint8Array(header.length + contents.length)
@@ -189,18 +186,15 @@ async function hashObject({ kind, contents }: PackObject): Promise<string> {
   return toHex(new Uint8Array(await crypto.subtle.digest('SHA-1', bytes)))
 }
 
-/**
- * Limits of a pack. Its sizes are compared with these limits before memory is taken. A repository that is reached with
- * `filter=blob:none` stays far below all of them.
- */
+/** Limits of a pack, checked before memory is allocated; fetches with `filter=blob:none` stay far below them. */
 export interface PackLimits {
   /** Objects of all kinds. */
   objects: number
-  /** Bytes of one commit, tree or delta, inflated. */
+  /** Inflated bytes of one commit, tree or delta. */
   objectBytes: number
-  /** Bytes of all commits, trees and deltas together, inflated. */
+  /** Inflated bytes of all commits, trees and deltas together. */
   keptBytes: number
-  /** Bytes of all objects together as the pack declares them, with the contents of files, which are skipped. */
+  /** Declared bytes of all objects together, including skipped file contents. */
   declaredBytes: number
 }
 

@@ -93,10 +93,7 @@ const isChanged = ({ before, values }: Subject, key: string) =>
 const visibleStrings = (subject: Subject) =>
   stringsOf(subject).filter(({ sensitive, attribute }) => !sensitive && !carriesSecret(subject.type, attribute))
 
-/**
- * Returns environment and configuration keys whose value looks like a secret.
- * @param literal true for literal values, false for the others
- */
+/** Returns environment and configuration keys with a secret value, literal or not as requested. */
 function secretVariables(subject: Subject, { expressionsOf }: PlanContext, literal: boolean): string[] {
   const expressions = expressionsOf(subject.address)
   return environmentOf(subject.type, subject)

@@ -6,9 +6,7 @@ import type { Statement, StatementResult } from './statement.ts'
 /** Most addresses of one statement. */
 const MAX_ADDRESSES = 1_000
 
-/**
- * Finds for each statement its resources: those it selects, or those that break it when it covers all; 1,000 at most.
- */
+/** Finds at most 1,000 resources of each statement: those it selects, or those that break it when it covers all. */
 export function aboutAddresses(
   results: readonly StatementResult[],
   plan: Plan,

@@ -26,10 +26,7 @@ export function judge(resource: Resource, condition: Condition, steps = stepsOf(
   return { holds: holdsFor(stated, condition, isConfigured), description: describeValues(stated) }
 }
 
-/**
- * Reports whether the condition holds; null where the plan cannot tell.
- * @param isConfigured true if the code sets the attribute
- */
+/** Reports whether the condition holds; null where the plan cannot tell. `isConfigured`: code sets the attribute. */
 function holdsFor(stated: PathValues, { op, value }: Condition, isConfigured: boolean): boolean | null {
   if (op === 'exists' || op === 'absent') {
     const present = stated.values.some((item) => !isNothing(item)) || (stated.unknown && isConfigured)

@@ -71,10 +71,7 @@ function resultOf(statement: Statement, view: PlanView, cumulative: boolean): Re
 const disturbs = ({ action, forgotten }: Resource) =>
   forgotten || action === 'update' || action === 'delete' || action === 'replace'
 
-/**
- * Evaluates a statement that is met when no resource matches.
- * @param what name of the matching resources in the finding
- */
+/** Evaluates a statement that is met when no resource matches. */
 function requireNone(
   { resources }: PlanView,
   cumulative: boolean,

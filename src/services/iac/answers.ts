@@ -5,7 +5,7 @@ const NamesSchema = v.optional(v.array(v.string()), [])
 
 const SchemasSchema = v.optional(v.record(v.string(), v.unknown()), {})
 
-/** `stdout` of a `schema` job. The schemas inside are not checked here: whoever shows them skips what is unreadable. */
+/** `stdout` of a `schema` job. The schemas inside are not checked here: their readers skip unreadable ones. */
 export const SchemaPartsSchema = v.object({
   providers: v.record(
     v.string(),
@@ -59,10 +59,10 @@ export const FormattedSchema = v.pipe(
   v.transform(({ texts }) => texts),
 )
 
-/** The additions that the service announces at `GET /v1/engine`; a service without additions announces none. */
+/** The additions that the service announces at `GET /v1/engine`; may be absent. */
 export const AnnouncementSchema = v.object({ additions: NamesSchema })
 
-/** The last part of the output that a running job has written so far. */
+/** The last part of a running job's output so far. */
 export const LiveOutputSchema = v.object({ stdout: v.string(), stderr: v.string() })
 
 /** The output of a job from two offsets on, and the next offsets. */
@@ -76,10 +76,10 @@ export const FollowedOutputSchema = v.object({
 
 export type FollowedOutput = v.InferOutput<typeof FollowedOutputSchema>
 
-/** The answer to a cancellation. */
+/** The response to a cancellation. */
 export const CancelledSchema = v.object({ job_id: v.string(), status: v.string() })
 
-/** The answer to a submission. This and all schemas below ignore keys that an implementation adds. */
+/** The response to a submission. This and all schemas below ignore unknown keys. */
 export const SubmittedSchema = v.object({ job_id: v.pipe(v.string(), v.uuid()) })
 
 const ResultSchema = v.object({ exit_code: v.pipe(v.number(), v.integer()), stdout: v.string(), stderr: v.string() })
@@ -103,7 +103,7 @@ export const EngineSchema = v.object({
   version: v.pipe(v.string(), v.minLength(1)),
 })
 
-/** Parses the body of an answer. Undefined when it is no JSON: no schema accepts that. */
+/** Parses the body of a response. Undefined when it is not JSON: no schema accepts that. */
 export function parseJsonBody(response: OutboundResponse): unknown {
   try {
     return response.json()

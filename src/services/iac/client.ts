@@ -18,12 +18,14 @@ const ROUTES: Record<IacJobKind, string> = {
   state_resource_ids: '/v1/import/state-resource-ids',
   scope_resource_ids: '/v1/import/scope-resource-ids',
 }
-/** These jobs change infrastructure or state. They are submitted once, because a second one could do it twice. */
+/**
+ * Jobs that change infrastructure or state. They are submitted only once, because a second one could repeat the change.
+ */
 const ONCE_ONLY: readonly IacJobKind[] = ['apply', 'import']
 const RECONNECT_WAITS_MS = [250, 500, 1000, 2000]
 const NOT_OFFERED = [404, 405, 501]
 
-/** Makes a client of the iac contract. See `IacClient` for its errors. */
+/** Creates a client of the iac contract. See `IacClient` for its errors. */
 export function createIacClient(config: IacServiceConfig, deps: { fetch: Fetch; log: Logger }): IacClient {
   const { log } = deps
   const call = (path: string, request: Partial<OutboundRequest> = {}): Promise<OutboundResponse> =>
@@ -75,7 +77,7 @@ export function createIacClient(config: IacServiceConfig, deps: { fetch: Fetch; 
   }
 }
 
-/** Reads a part of what the service says of itself; null when it does not offer that. */
+/** Reads a part of the service's description of itself; null when it does not offer that. */
 async function askForEngine<S extends v.GenericSchema>(
   call: IacAccess['call'],
   schema: S,
@@ -91,8 +93,8 @@ async function askForEngine<S extends v.GenericSchema>(
 }
 
 /**
- * Repeats a call while the service refuses connections, as it does for a moment when it is restarted. A call that
- * timed out is not repeated, because it may have arrived.
+ * Repeats a call while the service refuses connections, as during a restart. A call that timed out is not repeated,
+ * because it may have arrived.
  */
 async function retryWhileUnreachable<T>(
   attempt: () => Promise<T>,

@@ -29,7 +29,7 @@ export interface SchemaRequest {
   workspace_path: string
   resource_types?: string[]
   data_source_types?: string[]
-  /** Asked only of a service that names such types itself: an older one refuses the request for it. */
+  /** Sent only to a service that names such types itself: an older one refuses it. */
   ephemeral_types?: string[]
 }
 
@@ -46,16 +46,16 @@ export interface EngineResult {
 }
 
 /**
- * Submits engine commands and waits for them. A non-zero exit code of the engine is a result, not an error.
- * Errors: `PlatformError` with 504 `IaC job <id> did not finish within <n>s.` or when a request times out, with 502
- * when the service cannot be reached or breaks the contract, and with the status that the service reports when the
- * job itself failed.
+ * Submits engine commands and waits for them. A non-zero exit code of the engine is a result, not an error. Throws
+ * `PlatformError` with 504 `IaC job <id> did not finish within <n>s.` or when a request times out, with 502 when the
+ * service cannot be reached or breaks the contract, and with the status that the service reports when the job itself
+ * failed.
  */
 export interface IacClient {
   submit<Kind extends IacJobKind>(kind: Kind, body: IacJobs[Kind], signal?: AbortSignal): Promise<string>
   /**
-   * Waits for a submitted job. With `resubmit` a job that the service has lost is submitted again, once; callers
-   * never pass it for `apply` and `import`.
+   * Waits for a submitted job. With `resubmit` a job that the service has lost is submitted again, once; never used for
+   * `apply` and `import`.
    */
   wait(jobId: string, options?: { signal?: AbortSignal; resubmit?: () => Promise<string> }): Promise<EngineResult>
   /** Submits a job and waits for it. `onSubmitted` is awaited before the first poll, so that it can record the id. */
@@ -66,33 +66,32 @@ export interface IacClient {
   ): Promise<EngineResult>
   /** Reports whether the sidecar answers its health check within its timeout. Never throws. */
   healthy(signal?: AbortSignal): Promise<boolean>
-  /** Reads name and version of the engine; null when the service lacks `GET /v1/engine`, an optional addition. */
+  /** Reads name and version of the engine; null when the service lacks the optional `GET /v1/engine`. */
   engine(signal?: AbortSignal): Promise<EngineInfo | null>
   /**
-   * Reports whether the service announces an addition to its requests now: after a restart it may be an older one,
-   * which refuses what it does not know.
+   * Reports whether the service currently announces an addition to its requests. After a restart it may be an older
+   * version, which refuses unknown keys.
    */
   offers?(addition: 'plan_sha256', signal?: AbortSignal): Promise<boolean>
   /**
-   * Reads parts of the providers' schemas in an initialised workspace: the schemas of the given types, at most 64
-   * resource and 64 data types, or the names of all types when none is given. Answers null instead of an error, also
-   * when the implementation does not offer it or needs more than 30 s.
+   * Reads parts of the providers' schemas in an initialised workspace: those of the given types, at most 64 resource
+   * and 64 data types, or without any the names of all types. Returns null instead of throwing, also when the service
+   * does not offer it or needs more than 30 s.
    */
   schema(request: SchemaRequest, signal?: AbortSignal): Promise<SchemaParts | null>
-  /** Reads what the engine says about the code, in machine-readable form; null instead of an error, like `schema`. */
+  /** Reads the engine's machine-readable diagnostics of the code; null instead of an error, like `schema`. */
   diagnostics(workspacePath: string, signal?: AbortSignal): Promise<EngineDiagnostic[] | null>
   /**
-   * Formats texts as the engine's `fmt` does: at most 256, with 1,000,000 characters each and 8 MiB as JSON together.
-   * A text that cannot be parsed comes back unchanged. Answers null instead of an error, like `schema`.
+   * Formats texts like the engine's `fmt`: at most 256, with 1,000,000 characters each and 8 MiB as JSON together. A
+   * text that cannot be parsed is returned unchanged. Returns null instead of throwing, like `schema`.
    */
   fmt?(workspacePath: string, texts: readonly CodeText[], signal?: AbortSignal): Promise<string[] | null>
-  /** Reads the last lines that a running job has written so far; null instead of an error, like `schema`. */
+  /** Reads the last lines of a running job's output so far; null instead of an error, like `schema`. */
   output?(jobId: string, signal?: AbortSignal): Promise<{ stdout: string; stderr: string } | null>
   /**
-   * Reads whole lines that a job has written from two offsets on, 0 or those of an earlier answer. The service may hold
-   * its answer for `waitSeconds`, until there is something new or the job has ended. Credentials of the service are
-   * replaced. Answers null when it does not offer this or does not know the job, `missed` when a later attempt may
-   * succeed. Never throws.
+   * Reads whole lines of a job's output from two offsets on, 0 or those of an earlier answer. The service may delay its
+   * response by up to `waitSeconds`, until there is more output or the job has ended. It masks its credentials. Returns
+   * null when it does not offer this or does not know the job, `missed` when a later attempt may succeed. Never throws.
    */
   outputFrom?(
     jobId: string,
@@ -100,10 +99,9 @@ export interface IacClient {
     options: { waitSeconds: number; signal?: AbortSignal },
   ): Promise<FollowedOutput | 'missed' | null>
   /**
-   * Asks the service to stop a job: one that waits never starts, one that runs is interrupted, so that its engine saves
-   * what it has and releases the lock of the state. Answers whether the service will do so: false when it does not
-   * offer this, does not know the job or could not be reached. The job then ends as any other; `wait` returns how. Never
-   * throws.
+   * Asks the service to stop a job: a waiting one never starts, a running one is interrupted, so that its engine saves
+   * its state and releases the state lock. Returns false when the service does not offer this, does not know the job or
+   * cannot be reached. The job then ends like any other; `wait` returns its result. Never throws.
    */
   cancel?(jobId: string, signal?: AbortSignal): Promise<boolean>
 }

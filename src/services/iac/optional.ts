@@ -17,22 +17,22 @@ import { type IacAccess, waitForJob } from './wait-for-job.ts'
 
 type OptionalJob = 'schema' | 'diagnostics' | 'fmt'
 
-/** Seconds that a round waits for an optional job before it goes on without the answer. */
+/** Seconds that a round waits for an optional job before it continues without the result. */
 const LIMITS_S: Record<OptionalJob, number> = { schema: 30, diagnostics: 20, fmt: 20 }
 const SHORT_LIMIT_MS = 5_000
 const POLL_S = 1
-/** After a fault that may be temporary, no optional job is submitted for this long. */
+/** Pause of optional jobs after a fault that may be temporary. */
 const PAUSE_MS = 10 * 60_000
-/** The announcement is read again after this time: after a restart the service may be another version. */
+/** Maximum age of the announcement: after a restart the service may be another version. */
 const ANNOUNCED_MS = 60_000
-/** Pauses before the second and the third attempt to reach the service with a cancellation. */
+/** Pauses before the second and the third attempt to send a cancellation. */
 const CANCEL_PAUSES_MS = [250, 1_000]
-/** Two pieces of 256 KiB, of which each byte may be escaped as in JSON. */
+/** Two pieces of 256 KiB, of which each byte may be JSON-escaped. */
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024
 
 type Offers = (addition: string, signal?: AbortSignal) => Promise<boolean>
 
-/** The client of everything in the iac contract that a service need not offer. No method throws: faults are logged. */
+/** Creates the client of the optional parts of the iac contract. No method throws: faults are logged. */
 export function createOptionalCalls(
   access: IacAccess,
 ): Required<Pick<IacClient, OptionalJob | 'output' | 'outputFrom' | 'cancel'>> {
@@ -40,7 +40,7 @@ export function createOptionalCalls(
   return { ...createOptionalJobs(access, offers), ...createLiveJobs(access, offers) }
 }
 
-/** Reports what the service announces at `GET /v1/engine`. Errors: when it does not answer. */
+/** Reads the service's announcement at `GET /v1/engine`. Throws when it does not answer. */
 function createOffers({ call, config }: IacAccess): Offers {
   let announced: Promise<ReadonlySet<string>> | null = null
   let announcedUntil = 0
@@ -53,7 +53,7 @@ function createOffers({ call, config }: IacAccess): Offers {
   return async (addition, signal) => {
     if (announced === null || performance.now() > announcedUntil) {
       announcedUntil = performance.now() + ANNOUNCED_MS
-      // Not bound to the signal of one caller, because others wait for the same answer.
+      // Not bound to one caller's signal, because others wait for the same response.
       announced = read()
       announced.catch(() => {
         announced = null
@@ -64,9 +64,9 @@ function createOffers({ call, config }: IacAccess): Offers {
 }
 
 /**
- * Client of the optional jobs of the iac contract. A job is submitted only when the service announces its kind. A
- * kind that turns out not to be offered, or whose answer breaks the contract, is not asked for again in this process.
- * Whatever goes wrong is logged and answered with null.
+ * Creates the client of the optional jobs of the iac contract. A job is submitted only when the service announces its
+ * kind. A kind that is refused, or whose result breaks the contract, is not used again in this process. Faults are
+ * logged and return null.
  */
 function createOptionalJobs(access: IacAccess, offers: Offers): Required<Pick<IacClient, OptionalJob>> {
   const unavailable = new Set<OptionalJob>()
@@ -110,10 +110,12 @@ function createOptionalJobs(access: IacAccess, offers: Offers): Required<Pick<Ia
   }
 }
 
-/** The service does not offer the job, or its answer breaks the contract. Asking again would not help. */
+/** The service does not offer the job, or its result breaks the contract. Retrying would not help. */
 class OffContract extends Error {}
 
-/** Standard output of the job; null when the engine failed, which may be different for another workspace. */
+/**
+ * Returns the standard output of the job; null when the engine failed, which may be different for another workspace.
+ */
 async function runJob(
   { call, config, log }: IacAccess,
   kind: OptionalJob,
@@ -137,7 +139,7 @@ async function runJob(
 /** True if a later attempt may succeed. */
 const isTransient = ({ status }: OutboundResponse) => status === 429 || (status >= 500 && status !== 501)
 
-/** Client of what can be done with a job while it runs. Whatever goes wrong is logged, and nothing is thrown. */
+/** Creates the client for running jobs. Faults are logged, and nothing is thrown. */
 function createLiveJobs(
   { call, config, log }: IacAccess,
   offers: Offers,

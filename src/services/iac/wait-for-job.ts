@@ -20,16 +20,15 @@ interface WaitOptions {
 type Poll = { kind: 'job'; job: JobAnswer } | { kind: 'lost' } | { kind: 'missed' }
 
 /**
- * Largest answer to a poll. It has to be below the longest text that the JavaScript engine can hold, and no engine
- * output needs as much.
+ * Largest response to a poll. It must be below the longest string of the JavaScript engine, and no engine output needs
+ * as much.
  */
 const MAX_ANSWER_BYTES = 384 * 1024 * 1024
 const MAX_HELD_SECONDS = 60
 
 /**
- * Polls until the job has ended or `job_timeout` is over. Each poll asks the service to answer only when the job has
- * ended or `job_poll_interval` is over. A service that answers at once all the same is asked again after the
- * interval.
+ * Polls until the job has ended or `job_timeout` has passed. Each poll asks the service to respond only when the job
+ * has ended or `job_poll_interval` has passed. A service that responds at once is polled again after the interval.
  */
 export async function waitForJob(access: IacAccess, jobId: string, options: WaitOptions): Promise<EngineResult> {
   const { config, log } = access
@@ -62,8 +61,8 @@ function jobFailure(error: Extract<JobAnswer, { status: 'failed' }>['error']): P
 }
 
 /**
- * Sends one poll. `lost` means that the service does not know the job; `missed` means that there was no answer or a
- * temporary fault, so that the next poll may succeed.
+ * Sends one poll. `lost` means that the service does not know the job; `missed` means no response or a temporary fault,
+ * so that the next poll may succeed.
  */
 async function pollOnce(access: IacAccess, jobId: string, remainingMs: number, signal?: AbortSignal): Promise<Poll> {
   const { config, log, call } = access

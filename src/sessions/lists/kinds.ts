@@ -8,7 +8,7 @@ import {
   timeConditions,
 } from './selection.ts'
 
-/** Sessions that are alike in everything that they are counted by. */
+/** Sessions that share all properties by which they are counted. */
 export interface Kind {
   operation: Operation
   last_status: Status
@@ -17,13 +17,13 @@ export interface Kind {
   last_mode: Mode | null
   is_blocked: boolean
   in_flight: boolean
-  /** The number of them. */
+  /** The number of sessions. */
   n: number
 }
 
 /**
- * Counts the sessions of a selection that `isOfKinds`, by kind. Those in flight are few and are read; the others have
- * been counted month by month, so that only months of which the selection takes a part are read.
+ * Counts the sessions of a selection that `isOfKinds`, by kind. The few running ones are read; the others are counted
+ * by month, so that only partly selected months are read.
  */
 export async function countKinds(sql: Sql, selection: SessionSelection): Promise<Kind[]> {
   const conditions = joinConditions(sql, [operationCondition(sql, selection), ...kindConditions(sql, selection)])
@@ -47,8 +47,8 @@ export async function countKinds(sql: Sql, selection: SessionSelection): Promise
 type Period = Pick<SessionSelection, 'created_after' | 'created_before'>
 
 /**
- * Splits a period into whole months, from `from` on and before `to`, and what remains at its ends. `months` is null
- * when the period has no whole month. All months are in UTC.
+ * Splits a period into whole months (`from` inclusive, `to` exclusive) and the rest at both ends. `months` is null when
+ * the period has no whole month. All months are in UTC.
  */
 export function splitByMonth({ created_after: after, created_before: before }: Period): {
   months: { from?: string; to?: string } | null
@@ -72,7 +72,7 @@ const startOfMonth = (at: string): string => `${at.slice(0, 7)}-01T00:00:00.0000
 
 function nextMonth(at: string): string {
   const [year = 0, month = 1] = at.slice(0, 7).split('-').map(Number)
-  // A month after the last one that the form can show: nothing is created then, so any later text does.
+  // The month after the last one that the format can express: nothing is created then, so any later text works.
   if (year === 9999 && month === 12) return '9999-12-31T23:59:59.999999Z'
   const [nextYear, next] = month === 12 ? [year + 1, 1] : [year, month + 1]
   return `${String(nextYear).padStart(4, '0')}-${String(next).padStart(2, '0')}-01T00:00:00.000000Z`

@@ -11,16 +11,16 @@ import {
 /** The sessions of a selection, as part of a statement. */
 export interface MatchQuery {
   /**
-   * `FROM … WHERE …` with the columns `id` and `created_at` of the table or subquery `s`; when `searched` is false, `s`
+   * `FROM … WHERE …` with the columns `id` and `created_at` of the table or subquery `s`; if `searched` is false, `s`
    * is the table `sessions`.
    */
   fromWhere: Query
   searched: boolean
-  /** True when the best query plan depends on the values, so that a prepared, general plan must not be used. */
+  /** True if the best query plan depends on the values, so that a prepared, general plan must not be used. */
   planDependsOnValues: boolean
 }
 
-/** Writes the query of a selection. A searched text may need a statement of its own, which is run here. */
+/** Builds the query of a selection. A search may need a statement of its own, which is run here. */
 export async function matchSessions(sql: Sql, selection: SessionSelection): Promise<MatchQuery> {
   const { search, user_email } = selection
   const searched =
@@ -34,7 +34,7 @@ export async function matchSessions(sql: Sql, selection: SessionSelection): Prom
     user_email === undefined
       ? null
       : sql`s.user_id IN (SELECT id FROM users WHERE email ILIKE ${containing(user_email)})`,
-    // What is searched is a table without the columns that change.
+    // The searched table lacks the columns that change.
     ...(searched && kinds.length > 0
       ? [sql`s.id IN (SELECT s.id FROM sessions s WHERE true ${joinConditions(sql, kinds)})`]
       : kinds),
@@ -73,8 +73,8 @@ function buildSearchCondition(sql: Sql, search: string, repositories: string[] |
 const MAX_LISTED_REPOSITORIES = 500
 
 /**
- * Finds the repositories whose address contains the searched text. Up to 500 ids are returned as a list: with the
- * ids in the query the planner knows how many they are.
+ * Finds the repositories whose address contains the searched text. Up to 500 ids are returned as a list: with inlined
+ * ids the planner knows their number.
  * @returns `all` when every known repository matches, `many` when more than 500 do
  */
 async function findMatchingRepositories(sql: Sql, search: string): Promise<string[] | 'all' | 'many'> {

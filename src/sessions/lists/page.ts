@@ -5,7 +5,7 @@ import type { Kind } from './kinds.ts'
 import type { MatchQuery } from './matches.ts'
 import { joinConditions, namesKinds, type SessionSelection, timeConditions } from './selection.ts'
 
-/** By when a session was created, or by when it last changed (`updated_at`). The latest comes first in both. */
+/** The sort key: creation or last change (`updated_at`), the latest first. */
 export type Sort = 'created' | 'last_activity'
 
 export type SummaryRow = Omit<SessionSummary, 'workspace'> & {
@@ -15,18 +15,17 @@ export type SummaryRow = Omit<SessionSummary, 'workspace'> & {
 }
 
 /**
- * Up to this many matching sessions are all read and then sorted. When more match, it is faster to walk the
- * sessions from the newest on and to stop when the page is full.
+ * Up to this many matching sessions are all read and then sorted. With more it is faster to scan the sessions from the
+ * newest on and to stop when the page is full.
  */
 const FEW_MATCHES = 1_000
-/** The same for a period in a list by last activity, because the walk does not follow the moments of creation. */
+/** The same limit for a period in a list by last activity, because that scan is not in order of creation. */
 const FEW_IN_PERIOD = 50_000
-/** Up to this many rows are read to find a page kind by kind. */
+/** Maximum rows that are read to build a page by kind. */
 const MAX_ROWS_OF_KINDS = 20_000
 
 interface PageRequest {
   selection: SessionSelection
-  /** The query of the selection. */
   query: MatchQuery
   sort: Sort
   limit: number
@@ -34,11 +33,11 @@ interface PageRequest {
   /** True for entries with the cost of their finished rounds. */
   include_cost: boolean
   total: number
-  /** The kinds that match, where the selection can be counted by them. */
+  /** The matching kinds, where the selection can be counted by them. */
   kinds: readonly Kind[] | null
 }
 
-/** Reads a page of a selection. The number of matching sessions decides on the query, never on the answer. */
+/** Reads a page of a selection. The number of matching sessions affects the query only, not the result. */
 export async function readPage(sql: Sql, request: PageRequest): Promise<SummaryRow[]> {
   const { sort } = request
   const kinds = selectableKinds(request)
@@ -59,7 +58,7 @@ function areFew({ selection, sort, total }: PageRequest): boolean {
   return total <= (isPeriod && sort === 'last_activity' ? FEW_IN_PERIOD : FEW_MATCHES)
 }
 
-/** The kinds of which the page is put together; null when another way is faster, or the only one. */
+/** Returns the kinds from which the page is built; null when another way is faster, or the only one. */
 function selectableKinds(request: PageRequest): Kind[] | null {
   const { selection, kinds, limit, offset, total } = request
   if (!kinds || !namesKinds(selection)) return null
@@ -106,8 +105,8 @@ async function readSummaries(
 }
 
 /**
- * The sum over the finished rounds of the session `s`, as the column `cost_usd`. Null when none has finished, and when
- * the cost of one is not known. A round that ended before a worker took it has cost nothing.
+ * Returns the sum over the finished rounds of the session `s`, as the column `cost_usd`. Null when none has finished,
+ * or when a cost is unknown. A round that ended before a worker claimed it has no cost.
  */
 const costOfSession = (sql: Sql): Query => sql`(
   SELECT CASE WHEN bool_and(r.attempts = 0 OR r.usage->>'cost_usd' IS NOT NULL)

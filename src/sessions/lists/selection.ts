@@ -1,38 +1,38 @@
 import type { Cloud, Mode, Operation, Status } from '../../base/vocabulary.ts'
 import type { Query, Sql } from '../../data/db/types.ts'
 
-/** Criteria of a list of sessions. Every part that is left out matches all. */
+/** Criteria of a list of sessions. Omitted ones match all. */
 export interface SessionSelection {
-  /** Without it, sessions of all users are meant. */
+  /** Absent: the sessions of all users. */
   owner_id?: number
   operation?: Operation
-  /** Compared with the session's most recent status. */
+  /** The session's most recent status. */
   status?: Status
   cloud?: Cloud
-  /** Compared with the mode of the session's most recent round. */
+  /** The mode of the session's most recent round. */
   mode?: Mode
-  /** The whole address, in upper or lower case. */
+  /** The whole address, case-insensitive. */
   repo_uri?: string
   /** True for sessions in which apply and merge are locked, false for the others. */
   locked?: boolean
-  /** Sessions created then or later, as RFC 3339 in UTC with six digits: `2026-03-01T14:25:30.123456Z`. */
+  /** Start of the period (inclusive), as RFC 3339 in UTC with six digits: `2026-03-01T14:25:30.123456Z`. */
   created_after?: string
-  /** Sessions created earlier than that, in the same form. */
+  /** End of the period (exclusive), in the same form. */
   created_before?: string
   /**
-   * Part of the first query, of the repository URI or of the uuid. Upper and lower case count as equal and no
-   * character is a wildcard. A blank text is ignored.
+   * Part of the first query, the repository URI or the uuid, case-insensitive and without wildcards. A blank text is
+   * ignored.
    */
   search?: string
   /** Part of the owner's e-mail, compared like `search`. */
   user_email?: string
 }
 
-/** The conditions that are not null, each behind `AND`. */
+/** Joins the conditions that are not null, each behind `AND`. */
 export const joinConditions = (sql: Sql, conditions: readonly (Query | null)[]): Query =>
   conditions.reduce<Query>((all, one) => (one ? sql`${all} AND ${one}` : all), sql``)
 
-/** Conditions on the columns that change while a session lives, and on its cloud; on a table or subquery `s`. */
+/** Returns the conditions on the changing columns of a session and on its cloud, for a table or subquery `s`. */
 export const kindConditions = (sql: Sql, { status, cloud, mode, locked }: SessionSelection): (Query | null)[] => [
   status === undefined ? null : sql`s.last_status = ${status}`,
   cloud === undefined ? null : sql`s.provider = ${cloud}`,
@@ -40,11 +40,11 @@ export const kindConditions = (sql: Sql, { status, cloud, mode, locked }: Sessio
   locked === undefined ? null : sql`s.is_blocked = ${locked}`,
 ]
 
-/** Condition on the operation, which never changes. */
+/** Returns the condition on the operation, which never changes. */
 export const operationCondition = (sql: Sql, { operation }: SessionSelection): Query | null =>
   operation === undefined ? null : sql`s.operation = ${operation}`
 
-/** Conditions on the moment of creation. */
+/** Returns the conditions on the time of creation. */
 export const timeConditions = (
   sql: Sql,
   { created_after, created_before }: Pick<SessionSelection, 'created_after' | 'created_before'>,
@@ -53,20 +53,20 @@ export const timeConditions = (
   created_before === undefined ? null : sql`s.created_at < ${created_before}::timestamptz`,
 ]
 
-/** True when the selection can be counted by kind and month: it names no owner, no repository and no searched text. */
+/** True if the selection can be counted by kind and month: it names no owner, no repository and no searched text. */
 export const isOfKinds = (selection: SessionSelection): boolean =>
   selection.owner_id === undefined &&
   selection.repo_uri === undefined &&
   selection.search === undefined &&
   selection.user_email === undefined
 
-/** True when the selection includes some kinds of sessions and leaves others out. */
+/** True if the selection includes only some kinds of sessions. */
 export const namesKinds = ({ operation, status, cloud, mode, locked }: SessionSelection): boolean =>
   [operation, status, cloud, mode, locked].some((part) => part !== undefined)
 
 /**
- * The selection without blank texts. Null when nothing can match: PostgreSQL cannot store a NUL character and refuses
- * it in a parameter.
+ * Returns the selection without blank texts. Null when nothing can match: PostgreSQL cannot store NUL characters and
+ * refuses them in parameters.
  */
 export function normaliseSelection(selection: SessionSelection): SessionSelection | null {
   const { search, user_email, ...rest } = selection

@@ -7,7 +7,7 @@ export interface Spend {
   rounds: number
   /** US dollars of the rounds whose cost is known. */
   cost_usd: number
-  /** Rounds that ran and whose cost is not known. */
+  /** Rounds that ran and whose cost is unknown. */
   rounds_of_unknown_cost: number
   input_tokens: number
   cached_tokens: number
@@ -16,10 +16,10 @@ export interface Spend {
   model_s: number
 }
 
-/** The rounds that no worker has begun, or that wait for another one. */
+/** The rounds that wait for a worker or for another round. */
 export interface Waiting {
   waiting: number
-  /** When the oldest of them was asked for; null when none waits. */
+  /** Time of the oldest waiting request; null when none waits. */
   oldest_waiting_at: string | null
 }
 
@@ -35,9 +35,9 @@ const NO_SPEND: Spend = {
 }
 
 /**
- * Sums what the rounds of a selection took. Figures of rounds stand in JSON, of which a million takes too long to read:
- * therefore only rounds of the last 30 days count. The end of a round changes its session, so that only sessions with
- * activity in that time are looked at.
+ * Sums the usage of the rounds of a selection. Figures are stored as JSON, and reading a million takes too long, so
+ * only rounds of the last 30 days count. The end of a round changes its session, so only sessions with activity in that
+ * time are read.
  */
 export async function sumSpend(sql: Sql, input: SessionSelection): Promise<Spend> {
   const selection = normaliseSelection(input)
@@ -61,7 +61,7 @@ export async function sumSpend(sql: Sql, input: SessionSelection): Promise<Spend
   return row ?? NO_SPEND
 }
 
-/** Counts the rounds that wait. Rounds in flight are few, and an index holds their sessions. */
+/** Counts the waiting rounds. Running rounds are few, and an index has their sessions. */
 export async function countWaiting(sql: Sql, input: SessionSelection): Promise<Waiting> {
   const none = { waiting: 0, oldest_waiting_at: null }
   const selection = normaliseSelection(input)

@@ -4,13 +4,13 @@ import { countKinds } from './kinds.ts'
 import { matchSessions } from './matches.ts'
 import { isOfKinds, normaliseSelection, type SessionSelection } from './selection.ts'
 
-/** Numbers of matching sessions, in all and in each of their statuses. */
+/** Numbers of matching sessions, in total and by status. */
 export interface SessionTotals {
   total: number
   in_flight: number
   /** Sessions in which apply and merge are locked. */
   locked: number
-  /** By the most recent status; a status that no session has is 0. */
+  /** By the most recent status; 0 for a status that no session has. */
   statuses: Record<Status, number>
 }
 

@@ -60,7 +60,6 @@ interface Backend {
   config: ConfigNode
 }
 
-/** Checks a backend and its settings. */
 export function judgeBackend(backend: Backend, place: Place): Findings {
   if (backend.type === 'remote' || backend.type === 'cloud') return [runsElsewhere(backend.line, backend.construct)]
   return judgeArguments(backend, place)

@@ -21,10 +21,7 @@ export interface Place {
   allowedHosts: readonly string[]
 }
 
-/**
- * Returns the target of a path beyond the boundary, as a sentence; null for one inside or that only the engine can
- * compute. Of a partly known path, the known beginning is checked. `base`: the folder of relative paths.
- */
+/** Returns the target of a path beyond the boundary, else null. `base`: the folder of relative paths. */
 export function pathReach(node: ConfigNode | undefined, place: Place, base = place.workspace): string | null {
   if (node?.kind !== 'string') return null
   const text = node.value.trim()

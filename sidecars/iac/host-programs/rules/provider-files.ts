@@ -1,7 +1,4 @@
-/**
- * Arguments with which providers use files of the engine's machine, or send requests during a plan. No schema marks
- * them: a path is an ordinary text there.
- */
+/** Provider arguments that use files of the engine's machine, or send requests during a plan; no schema marks them. */
 
 const CHARTS = ['chart', 'keyring', 'repository_ca_file', 'repository_cert_file', 'repository_key_file']
 

@@ -22,7 +22,6 @@ export interface AwsClient {
 /** Reports whether a text names a region, so that it can become part of a host name. */
 export const isRegion = (text: string): boolean => /^[a-z]{2,5}(-[a-z0-9]+){2,4}$/.test(text)
 
-/** Returns the configured region. */
 export function awsRegion({ env }: InventoryRequest): string {
   const region = setting(env, 'AWS_REGION', 'AWS_DEFAULT_REGION')
   if (region === undefined) throw new InventoryError('AWS_REGION is not set')
@@ -34,7 +33,7 @@ export function createAwsClient(request: InventoryRequest): AwsClient {
   const region = awsRegion(request)
   const stsUrl = stsAddress(request, region)
   const sign = createSigner(request, awsCredentials(request, region))
-  /** Signs each attempt anew, because a signature is valid for minutes only. */
+  /** Signs each attempt, because a signature is valid for minutes only. */
   const post = (source: string, call: Call): Question => ({
     source,
     url: call.url,
@@ -132,9 +131,8 @@ const SERVICES = {
 } as const
 
 /**
- * Returns the base URL of a service without a trailing slash: `AWS_ENDPOINT_URL_<SERVICE>`, else `AWS_ENDPOINT_URL`
- * (both unless `AWS_IGNORE_CONFIGURED_ENDPOINT_URLS`), else the address of the region, which may be its FIPS address.
- * Errors: `InventoryError` for an override that is no http(s) URL.
+ * Returns the base URL of a service: `AWS_ENDPOINT_URL_<SERVICE>`, else `AWS_ENDPOINT_URL` (both unless
+ * `AWS_IGNORE_CONFIGURED_ENDPOINT_URLS`), else the address of the region. Errors: `InventoryError` for no http(s) URL.
  */
 function endpointOf(service: keyof typeof SERVICES, region: string, env: Env): string {
   const { host, variable } = SERVICES[service]

@@ -8,10 +8,7 @@ const SOURCE = 'AWS Resource Explorer'
 const PAGE_SIZE = 500
 const MAX_PAGES = 200
 
-/**
- * Lists the ARNs in AWS Resource Explorer for an account, whose number is the scope. Asks in the region of the
- * aggregator index, the only one that holds the resources of all regions.
- */
+/** Lists an account's ARNs by Resource Explorer, in the aggregator's region, which alone indexes all regions. */
 export const awsInventory: Inventory = async (request) => {
   const { scopeId } = request
   const client = createAwsClient(request)
@@ -109,7 +106,7 @@ const TAG_PREFIXES = [
   'service.k8s.aws/',
 ]
 
-/** Reports whether nobody manages this resource by code. Its tags are unknown where the view has none. */
+/** Reports whether a resource is not managed by code. Its tags are unknown where the view has none. */
 function leavesOut(
   { Arn, OwningAccountId, ResourceType, Properties }: v.InferOutput<typeof Resource>,
   account: string,

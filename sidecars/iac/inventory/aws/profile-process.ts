@@ -23,9 +23,8 @@ const answer = v.object({
 })
 
 /**
- * Runs the program that the operator's profile names in `credential_process`. The vendor's library would set no time
- * limit, pass on the service's own settings, and put command and output into errors. Errors: `CredentialError`, without
- * command and output.
+ * Runs the profile's `credential_process`, unlike the vendor's library with a time limit and without the service's own
+ * settings. Errors: `CredentialError`, without command and output.
  */
 export async function fromProcess(
   { env, signal, now }: Pick<InventoryRequest, 'env' | 'signal' | 'now'>,

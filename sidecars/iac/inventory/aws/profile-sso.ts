@@ -11,10 +11,7 @@ export interface SsoFiles {
   config_file: string
 }
 
-/**
- * Returns the credentials of a profile with `sso_session` or `sso_start_url`, from the session that `aws sso login`
- * left in the home folder. Loads the vendor's library on demand. Errors: `CredentialError`, without the library's text.
- */
+/** Returns a profile's credentials from `aws sso login`. Errors: `CredentialError`, without the library's text. */
 export async function fromSingleSignOn(
   { credentials_file, config_file }: SsoFiles,
   profile: string,

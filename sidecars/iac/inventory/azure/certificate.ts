@@ -5,10 +5,7 @@ import type { Proof } from './sign-in.ts'
 
 const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]+?-----END \1-----/g
 
-/**
- * Reads a client certificate with its key, in PKCS #12 or PEM, from the file in `ARM_CLIENT_CERTIFICATE_PATH` or base64
- * in `ARM_CLIENT_CERTIFICATE`. The vendor's library signs with them but reads unencrypted PEM only.
- */
+/** Reads certificate and key, PKCS #12 or PEM. The vendor's library signs but reads unencrypted PEM only. */
 export async function readCertificateProof(request: InventoryRequest): Promise<() => Promise<Proof>> {
   const { key, certificate } = await loadCertificate(request)
   const pem = `${key.export({ format: 'pem', type: 'pkcs8' })}${certificate.toString()}`

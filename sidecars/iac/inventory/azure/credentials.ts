@@ -12,10 +12,7 @@ const CHOICES =
   'set ARM_TENANT_ID, ARM_CLIENT_ID and one of ARM_CLIENT_SECRET, ARM_CLIENT_CERTIFICATE_PATH and ARM_USE_OIDC, ' +
   'or ARM_USE_MSI, or ARM_USE_AKS_WORKLOAD_IDENTITY'
 
-/**
- * Reads the first form of credentials that is switched on: managed identity, workload identity of AKS, OIDC token,
- * client certificate, client secret. An incomplete one is an error and never skipped.
- */
+/** Reads the first form of credentials that is switched on. An incomplete one is an error and never skipped. */
 export async function readAzureCredentials(
   request: InventoryRequest,
   environment: AzureEnvironment,
@@ -66,7 +63,7 @@ async function readApplication({ env }: InventoryRequest, form: string, ...inste
 const GITHUB = 'GitHub OIDC provider'
 const AUDIENCE = 'api://AzureADTokenExchange'
 
-/** Reads the token of the cluster's service account, each time anew because the cluster renews it. */
+/** Reads the token of the cluster's service account, each time because the cluster renews it. */
 async function readWorkloadIdentity({ env }: InventoryRequest): Promise<Proof> {
   const path = setting(env, 'AZURE_FEDERATED_TOKEN_FILE')
   if (!path) throw new InventoryError('ARM_USE_AKS_WORKLOAD_IDENTITY is set, but AZURE_FEDERATED_TOKEN_FILE is not')
@@ -103,10 +100,7 @@ const RETRIES = 3
 const seconds = v.union([v.number(), v.pipe(v.string(), v.regex(/^\d{1,12}$/), v.transform(Number))])
 const Answer = v.object({ access_token: tokenText, expires_in: v.optional(seconds), expires_on: v.optional(seconds) })
 
-/**
- * Obtains tokens for the identity of the machine from `ARM_MSI_ENDPOINT`, else `IDENTITY_ENDPOINT` (App Service and
- * Container Apps), else the instance metadata service of a virtual machine.
- */
+/** Obtains tokens from `ARM_MSI_ENDPOINT`, else `IDENTITY_ENDPOINT` (App Service), else the metadata service. */
 function managedIdentity(request: InventoryRequest, environment: AzureEnvironment): ObtainToken {
   return async () => {
     const { url, headers } = identityEndpoint(request, environment.audience)

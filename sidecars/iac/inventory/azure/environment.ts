@@ -5,11 +5,9 @@ import { InventoryError, type InventoryRequest } from '../types.ts'
 
 /** The addresses of one Azure cloud, without a trailing slash. */
 export interface AzureEnvironment {
-  /** The issuer of tokens. */
   login: string
   /** Resource Manager, Resource Graph included. */
   management: string
-  /** The audience of the tokens. */
   audience: string
 }
 
@@ -32,7 +30,7 @@ const ENVIRONMENTS: ReadonlyMap<string, AzureEnvironment> = new Map([
   ['azurechinacloud', CHINA],
 ])
 
-/** Selects the cloud as the engine's provider does: `ARM_METADATA_HOSTNAME` goes before `ARM_ENVIRONMENT`. */
+/** Selects the cloud as the engine's provider does: `ARM_METADATA_HOSTNAME`, else `ARM_ENVIRONMENT`. */
 export async function readAzureEnvironment(request: InventoryRequest): Promise<AzureEnvironment> {
   const host = setting(request.env, 'ARM_METADATA_HOSTNAME', 'ARM_METADATA_HOST')
   if (host !== undefined) return readMetadata(request, host)
@@ -50,10 +48,7 @@ const Description = v.object({
 })
 const SOURCE = 'Azure metadata service'
 
-/**
- * Asks a metadata service, which returns one description or a list.
- * https://learn.microsoft.com/rest/api/resources/metadata
- */
+/** Reads one description or a list of them. https://learn.microsoft.com/rest/api/resources/metadata */
 async function readMetadata(request: InventoryRequest, host: string): Promise<AzureEnvironment> {
   const base = serviceUrl(host.includes('://') ? host : `https://${host}`, 'ARM_METADATA_HOSTNAME')
   const url = `${base}/metadata/endpoints?api-version=2022-09-01`

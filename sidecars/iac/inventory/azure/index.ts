@@ -7,10 +7,7 @@ import { type AzureEnvironment, readAzureEnvironment } from './environment.ts'
 
 const SUBSCRIPTION = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/**
- * Lists the ARM ids of a subscription's resources, resource groups and role assignments, ordered by id, as Azure spells
- * them. Azure omits what the identity may not read.
- */
+/** Lists the ARM ids of a subscription's resources, groups and role assignments, as far as the identity may read. */
 export const azureInventory: Inventory = async (request) => {
   if (!SUBSCRIPTION.test(request.scopeId))
     throw new InventoryError(`'${request.scopeId}' is not an Azure subscription id`)
@@ -103,10 +100,7 @@ const SERVICE_GROUP = /^(mc_.*|networkwatcherrg)$/i
 
 const groupOf = (id: string): string | undefined => IN_GROUP.exec(id)?.[1]?.toLowerCase()
 
-/**
- * Drops rows that nobody manages by code: groups of a service with their content, and resources that Azure creates or
- * hides.
- */
+/** Drops groups of a service with their content, and resources that Azure creates or hides. */
 function withoutServiceOwned(rows: readonly Row[]): Row[] {
   const serviceGroups = new Set(rows.filter(isServiceGroup).map(({ id }) => groupOf(id)))
   const inServiceGroup = (id: string) => {

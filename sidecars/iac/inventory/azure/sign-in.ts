@@ -17,8 +17,7 @@ export type Proof = { secret: string } | { assertion: string } | { pem: string }
 const SOURCE = 'Microsoft Entra ID'
 
 /**
- * Obtains tokens by the vendor's library, loaded on demand, with a new credential each, so that the library caches
- * none. `prove` is called for each token, because a file with an assertion is renewed.
+ * Obtains tokens by the vendor's library, with a new credential each, so that it caches none. `prove` runs each time.
  * https://learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow
  */
 export function signIn(
@@ -65,10 +64,7 @@ type Answer = Awaited<ReturnType<HttpClient['sendRequest']>>
 
 const DEFAULT_LIFETIME_S = 3600
 
-/**
- * Sends the library's requests with the fetch of the service, only to the token endpoint of the tenant. Answers the
- * library's questions about that endpoint itself.
- */
+/** Sends the library's requests by our fetch, to the tenant's token endpoint only, and answers questions about it. */
 class TokenEndpoint implements HttpClient {
   /** The address for the library, which accepts https only; on this machine the real one may be plain http. */
   readonly authority: string

@@ -87,7 +87,7 @@ type File = v.InferOutput<typeof ServiceAccountFile>
 const LIFETIME_MS = 3600 * 1000
 
 /**
- * Exchanges an assertion signed by the service account's key. In other universes the assertion itself is the token.
+ * Exchanges a signed assertion, which in other universes is the token itself.
  * https://developers.google.com/identity/protocols/oauth2/service-account
  */
 function serviceAccountToken({ request, universe }: TokenContext, file: File): ObtainToken {
@@ -165,7 +165,7 @@ const WorkforceUserFile = v.object({
   token_info_url: v.optional(v.string(), ''),
 })
 
-/** Obtains tokens for a person of a workforce pool, whom another issuer has signed in. */
+/** Obtains tokens for a user of a workforce pool, signed in by another issuer. */
 function workforceUserToken({ request }: TokenContext, file: v.InferOutput<typeof WorkforceUserFile>): ObtainToken {
   return obtainByLibrary(
     {

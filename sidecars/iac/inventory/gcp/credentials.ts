@@ -20,8 +20,7 @@ const NONE =
 
 /**
  * Reads the first credentials found: an access token; `GOOGLE_CREDENTIALS` (path or JSON); the application default
- * credentials, which are `GOOGLE_APPLICATION_CREDENTIALS`, the file of gcloud and the metadata server. All calls then
- * impersonate the account in `GOOGLE_IMPERSONATE_SERVICE_ACCOUNT`, if set.
+ * credentials, which are `GOOGLE_APPLICATION_CREDENTIALS`, the file of gcloud and the metadata server.
  */
 export async function readGcpAccess(request: InventoryRequest): Promise<GcpAccess> {
   const { env } = request
@@ -79,7 +78,7 @@ const SOURCE = 'Google metadata server'
 /** Milliseconds. The server is on the machine itself, so it answers at once if it exists. */
 const TIMEOUT_MS = 5_000
 
-/** Obtains tokens from it. https://cloud.google.com/compute/docs/access/authenticate-workloads#applications */
+/** Obtains tokens. https://cloud.google.com/compute/docs/access/authenticate-workloads#applications */
 function metadataServerToken(request: InventoryRequest, none: string): ObtainToken {
   const host = setting(request.env, 'GCE_METADATA_HOST') ?? 'metadata.google.internal'
   if (!/^[A-Za-z0-9.\-_[\]:]+$/.test(host)) throw new InventoryError('GCE_METADATA_HOST is not a host')
@@ -107,11 +106,7 @@ interface GcpEndpoints {
 
 const DEFAULT_UNIVERSE = 'googleapis.com'
 
-/**
- * Returns the API addresses. As in the engine's provider, a variable can set the versioned address of one API, and
- * another the universe of all.
- * @param universe the one that the credentials name, if any
- */
+/** Returns the API addresses of a universe; variables can set the universe or the versioned address of one API. */
 function gcpEndpoints(env: Env, universe: string | undefined): GcpEndpoints {
   const domain = universeOf(env) ?? universe ?? DEFAULT_UNIVERSE
   if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(domain)) throw new InventoryError('GOOGLE_UNIVERSE_DOMAIN is not a domain')

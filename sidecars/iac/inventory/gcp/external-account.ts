@@ -40,10 +40,7 @@ const UNSUPPORTED =
   'the Google credentials take their subject token from a certificate or a program; ' +
   'this discovery reads it from a file or an address, or makes it for the identity of AWS'
 
-/**
- * Exchanges the token of another issuer for one of Google (RFC 8693), and that for a service account's if an address
- * for it is given. https://google.aip.dev/auth/4117
- */
+/** Exchanges another issuer's token for one of Google (RFC 8693) or of an account. https://google.aip.dev/auth/4117 */
 export function externalAccountToken({ request }: TokenContext, file: File): ObtainToken {
   const { audience, subject_token_type, client_id, client_secret, workforce_pool_user_project } = file
   const { file: path, url, environment_id } = file.credential_source
@@ -108,10 +105,7 @@ function fieldOf(text: string, name: string): string {
   }
 }
 
-/**
- * Proves an AWS identity: a signed request that Google's token service sends to AWS. The keys come from the platform's
- * own AWS chain, never from addresses in a credential file.
- */
+/** Signs a request that proves an AWS identity to Google. Never asks an address in the credential file for keys. */
 async function awsSubjectToken(
   request: InventoryRequest,
   file: { audience: string; subject_token_type: string; token_url: string },

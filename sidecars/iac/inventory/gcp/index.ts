@@ -5,10 +5,7 @@ import { type GcpAccess, readGcpAccess } from './credentials.ts'
 
 const PROJECT = /^[a-z][a-z0-9-]{4,28}[a-z0-9]$/
 
-/**
- * Lists the names of a project's assets, then the bindings of its IAM policy. Any denied call fails the discovery,
- * because an import without the bindings would only look complete.
- */
+/** Lists assets, then the bindings of the IAM policy. Any denied call fails: a partial list would look complete. */
 export const gcpInventory: Inventory = async (request) => {
   const { scopeId } = request
   if (!PROJECT.test(scopeId)) throw new InventoryError(`'${scopeId}' is not a GCP project id`)

@@ -20,17 +20,12 @@ export interface LibraryCall {
   source: string
   /** The address that receives every request of the library, whatever address the library chose. */
   url: string
-  /** The name of the address in errors. */
   urlName: string
   /** Texts that must not appear in an error. Values of the form fields `assertion` and of the headers never do. */
   secrets: readonly string[]
 }
 
-/**
- * Obtains tokens by the vendor's library, loaded on demand, with the fetch of the service. The library's texts are
- * never shown.
- * @param create makes the one configured client; the library's search for credentials is never used
- */
+/** Obtains tokens by the vendor's library with our fetch, never showing its texts. `create` makes its only client. */
 export function obtainByLibrary(
   call: LibraryCall,
   create: (library: Library, transporterOptions: TransporterOptions) => AuthClient | Promise<AuthClient>,
@@ -92,7 +87,7 @@ export function impersonationUrl(iamCredentials: string, account: string): strin
 }
 
 /**
- * Obtains tokens for the service account in `url` with those of the first.
+ * Obtains tokens for the service account in `url`.
  * https://cloud.google.com/iam/docs/reference/credentials/rest/v1/projects.serviceAccounts/generateAccessToken
  */
 export function impersonate(

@@ -5,17 +5,13 @@ import type { InventoryRequest } from '../types.ts'
 
 export const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
 
-/** Inputs of every form of credentials. */
 export interface TokenContext {
   request: InventoryRequest
   /** The universe of the credentials; undefined for the default one. */
   universe: string | undefined
 }
 
-/**
- * Exchanges a form for a token. The vendor's library would use its own HTTP client, without the fetch and time limit of
- * the service.
- */
+/** Exchanges a form for a token. The vendor's library would ignore the fetch and time limit of the service. */
 export async function exchangeToken(options: {
   request: InventoryRequest
   source: string

@@ -6,7 +6,6 @@ import { type Cluster, type CurrentCluster, transportOf } from './cluster.ts'
 
 export const SOURCE = 'Kubernetes API'
 
-/** Reads from one API server. */
 export interface Api {
   /** The namespace that is listed if the whole cluster may not be; empty when unknown. */
   namespace: string

@@ -18,16 +18,10 @@ export interface Cluster {
   tls: TlsOptions | null
 }
 
-/**
- * Returns the cluster with valid credentials, for which a program may run. `refused` is an earlier result whose
- * credentials the server rejected: it is not returned again if there are other ways.
- */
+/** Returns the cluster with valid credentials, not those of `refused`, an earlier result, if there are others. */
 export type CurrentCluster = (refused?: Cluster) => Promise<Cluster>
 
-/**
- * Selects the cluster of the engine's provider, whose variables for single values go before the kubeconfig. Errors:
- * `InventoryError` without credentials, also of the returned function.
- */
+/** Selects the cluster of the engine's provider: its variables, else the kubeconfig. Errors: `InventoryError`. */
 export async function openCluster(surroundings: Surroundings, readFile: ReadFile): Promise<CurrentCluster> {
   const { env } = surroundings
   if (setting(env, 'KUBE_PROXY_URL') !== undefined)
@@ -162,10 +156,7 @@ interface TlsOptions {
 /** Time that idle sockets stay open. */
 const IDLE_MS = 4_000
 
-/**
- * Creates a `fetch` for GET with its own authorities and client certificate, which the default one cannot have.
- * Redirects are not followed. Errors: those of the connection, as rejections.
- */
+/** Creates a `fetch` for GET with its own certificates. Redirects are not followed. Errors: those of the connection. */
 function createTlsFetch({ ca, certificate, key, serverName, insecure }: TlsOptions): Fetch {
   const agent = new Agent({
     keepAlive: true,

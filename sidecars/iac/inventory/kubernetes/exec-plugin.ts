@@ -3,7 +3,7 @@ import { ProgramFault, runProgram } from '../run-program.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
 import type { ExecEntry } from './kubeconfig.ts'
 
-/** Credentials that are read or made anew when they have expired. A missing text is empty. */
+/** Credentials that are renewed when they have expired. A missing text is empty. */
 export interface Obtained {
   token: string
   /** PEM. */
@@ -31,10 +31,7 @@ const TIMEOUT_MS = 30_000
 const MAX_BYTES = 256 * 1024
 const API_VERSIONS = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1']
 
-/**
- * Variables that a program needs to run, to reach the network and to find the credentials of cloud tools. The service's
- * own settings and those for the cluster are not among them.
- */
+/** Variables that a program needs, and those of cloud tools. The service's own settings and `KUBE_*` are excluded. */
 const VARIABLES =
   /^(PATH|HOME|USER|LOGNAME|TMPDIR|LANG|LANGUAGE|LC_\w+|TZ|XDG_\w+|SSL_CERT_(FILE|DIR)|((HTTPS?|ALL|NO)_PROXY)|(AWS|AZURE|AAD|GOOGLE|CLOUDSDK|OCI)_\w+)$/i
 
@@ -51,8 +48,7 @@ const credential = v.object({
 })
 
 /**
- * Runs the operator's program in `exec` of a kubeconfig user, such as `aws eks get-token`. Errors: `InventoryError`
- * with the name `user`, without command and output.
+ * Runs the operator's `exec` program, such as `aws eks get-token`. Errors: `InventoryError` without its output.
  * https://kubernetes.io/docs/reference/access-authn-authz/authentication/
  */
 export async function runExecPlugin(

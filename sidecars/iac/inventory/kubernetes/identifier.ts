@@ -1,4 +1,3 @@
-/** One object of a cluster, by name. */
 export interface ObjectName {
   /** `v1` or `<group>/<version>`. */
   apiVersion: string
@@ -8,10 +7,7 @@ export interface ObjectName {
   name: string
 }
 
-/**
- * Renders the import form of a `kubernetes_manifest`. The shorter ids of typed resources (`<namespace>/<name>`) do not
- * distinguish a Deployment from a Service of the same name.
- */
+/** Renders the id of a `kubernetes_manifest`; `<namespace>/<name>` would not distinguish kinds. */
 export function identifierOf({ apiVersion, kind, namespace, name }: ObjectName): string {
   return `apiVersion=${apiVersion},kind=${kind},${namespace === null ? '' : `namespace=${namespace},`}name=${name}`
 }
@@ -27,9 +23,8 @@ export function parseIdentifier(text: string): ObjectName | null {
 export const isPlain = (name: string): boolean => /^[^,=\s]{1,253}$/.test(name)
 
 /**
- * Returns the id that `import` expects for an identifier of the inventory and the type of the block at `address` (which
- * may be in a module and have an index). Returns any other text unchanged, as well as an object of another kind, so
- * that the provider refuses it instead of importing a namesake.
+ * Returns the id that `import` expects for an identifier and the block at `address`. Any other text, and an object of
+ * another kind, stays unchanged, so that the provider refuses it instead of importing a namesake.
  */
 export function importIdOf(address: string, resourceId: string): string {
   const object = parseIdentifier(resourceId)
@@ -100,10 +95,7 @@ const TYPES = new Map<string, readonly [kind: string, ...apiVersions: string[]]>
   } as const),
 )
 
-/**
- * Returns the objects of a typed resource, by its name with or without version (`kubernetes_service_v1`); null for a
- * type that manages no object of its own, or objects of any kind.
- */
+/** Returns the objects of a type such as `kubernetes_service_v1`; null for none of its own, or for any kind. */
 export function objectsOfType(type: string): { kind: string; apiVersions: string[] } | null {
   const name = /^kubernetes_([a-z_]+?)(_v\d+((alpha|beta)\d+)?)?$/.exec(type)?.[1] ?? ''
   const [kind, ...apiVersions] = TYPES.get(name) ?? []

@@ -12,10 +12,7 @@ const PARALLEL = 4
 /** Statuses of a kind that may not be listed, was removed meanwhile, or cannot be listed at all. */
 const SKIPPED = [403, 404, 405]
 
-/**
- * Lists the objects that code could manage, as `apiVersion=…,kind=…,namespace=…,name=…` (see `identifierOf`). The scope
- * is any name that the operator gave the cluster. Skips and logs kinds that may not be listed; fails when none may be.
- */
+/** Lists manageable objects in the form of `identifierOf`. Skips and logs forbidden kinds; fails when all are. */
 export const kubernetesInventory: Inventory = async (request) => {
   const api = await createApi(request, await openCluster(request, readFileIfAny))
   const kinds = (await readKinds(api)).filter((kind) => !leavesOutKind(kind))

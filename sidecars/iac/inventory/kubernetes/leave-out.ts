@@ -57,7 +57,7 @@ const fullName = ({ resource, group }: ServedKind) => (group === '' ? resource :
 
 export const leavesOutKind = (kind: ServedKind): boolean => KINDS.has(fullName(kind))
 
-/** Reports whether nobody manages this object by code: the cluster made it, or it is being deleted. */
+/** Reports whether an object is not managed by code: the cluster made it, or it is being deleted. */
 export function leavesOut(kind: ServedKind, object: ObjectMetadata): boolean {
   const { name, namespace, labels, annotations, ownerReferences, deletionTimestamp } = object
   return (

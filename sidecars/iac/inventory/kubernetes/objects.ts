@@ -29,10 +29,7 @@ const listSchema = v.object({
 
 export type ObjectMetadata = v.InferOutput<typeof metadataSchema>
 
-/**
- * Lists the metadata of a kind in the cluster or, where that is not allowed, in the context's namespace. Errors:
- * `RefusedError` 403 when neither is allowed, 404 and 405 when the kind is gone; else `InventoryError`.
- */
+/** Lists a kind in the cluster, else in the namespace. Errors: `RefusedError` 403, 404, 405; else `InventoryError`. */
 export async function listObjects(api: Api, kind: ServedKind): Promise<ObjectMetadata[]> {
   try {
     return await listAt(api, `${basePathOf(kind)}/${kind.resource}`)

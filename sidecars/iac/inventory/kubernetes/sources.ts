@@ -47,10 +47,7 @@ const NOTHING: Source = {
   changing: null,
 }
 
-/**
- * Reads the kubeconfigs of `KUBE_CONFIG_PATH` or `KUBE_CONFIG_PATHS`; without them nothing if `KUBE_HOST` is set, else
- * the service account of the pod. Like the engine's provider, ignores `KUBECONFIG`.
- */
+/** Reads the kubeconfigs, else nothing with `KUBE_HOST`, else the pod's account. `KUBECONFIG` is ignored. */
 export async function readSource(surroundings: Surroundings, readFile: ReadFile): Promise<Source> {
   const { env } = surroundings
   const value = (name: string) => setting(env, name) ?? ''

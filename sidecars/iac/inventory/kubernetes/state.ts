@@ -2,10 +2,7 @@ import { identifierOf, isPlain, type ObjectName, objectsOfType } from './identif
 
 type Attributes = Record<string, unknown>
 
-/**
- * Returns the inventory's identifiers of one instance in a state document: one per API version under which a cluster
- * may list the object; none for a type that manages no object of its own.
- */
+/** Returns an instance's identifiers, one per API version under which a cluster may list the object. */
 export function kubernetesIdentifiers(type: string, attributes: Attributes): string[] {
   return objectsOf(type, attributes)
     .filter(({ name }) => isPlain(name))

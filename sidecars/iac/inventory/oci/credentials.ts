@@ -18,8 +18,7 @@ const attribute = (env: Env, name: string): string | undefined =>
   setting(env, `TF_VAR_${name}`, `OCI_${name.toUpperCase()}`)
 
 /**
- * Reads the credentials for the provider's `auth`: an API key (default), a security token of the CLI, or a resource or
- * instance principal. `realm` is that of the scope, such as `oc1`.
+ * Reads the credentials for the provider's `auth`. `realm` is that of the scope, such as `oc1`.
  * https://docs.oracle.com/iaas/Content/terraform/configuring.htm
  */
 export async function readOciAccess(request: InventoryRequest, realm: string): Promise<OciAccess> {
@@ -118,7 +117,7 @@ function regionOf(env: Env, fallback: string | undefined): string {
   return checkRegion(region)
 }
 
-/** Checks a key id, which stands between quotes in a header. */
+/** Checks a key id, which is quoted in a header. */
 function checkKeyId(text: string): string {
   if (!/^[\x21\x23-\x7e]+$/.test(text))
     throw new InventoryError('the OCI credentials hold characters that no key id has')
@@ -141,8 +140,7 @@ const profileName = (env: Env): string =>
   setting(env, 'TF_VAR_config_file_profile', 'OCI_CONFIG_FILE_PROFILE', 'OCI_CLI_PROFILE') ?? 'DEFAULT'
 
 /**
- * Reads one profile of `OCI_CONFIG_FILE`, else `~/.oci/config`; null when there is no file and no profile was
- * requested. As in the vendor's clients, a profile inherits nothing from DEFAULT, which may be another identity.
+ * Reads one profile; null without a file if none was requested. As in the vendor's clients, nothing comes from DEFAULT.
  * https://docs.oracle.com/iaas/Content/API/Concepts/sdkconfig.htm
  */
 async function readProfile(env: Env): Promise<Profile | null> {

@@ -40,10 +40,7 @@ export interface OciEndpoints {
   objectStorage: string
 }
 
-/**
- * Returns the addresses of the region's services from `CLIENT_HOST_OVERRIDES`, else `OCI_REGION_METADATA` for the
- * region, else `domain_name_override`, else the domain of the realm.
- */
+/** Returns the services' addresses from `CLIENT_HOST_OVERRIDES`, else the domain of region, override or realm. */
 export function ociEndpoints(env: Env, region: string, realm: string): OciEndpoints {
   const endpoint = (client: string, host: (domain: string) => string) => {
     const own = hostOverride(setting(env, 'CLIENT_HOST_OVERRIDES') ?? '', client)

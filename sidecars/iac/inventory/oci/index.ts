@@ -19,10 +19,7 @@ const Item = v.object({
 type Item = v.InferOutput<typeof Item>
 const Answer = v.object({ items: v.array(Item) })
 
-/**
- * Lists the ids that OCI Search finds directly in a compartment, in the configured region. Inner compartments are
- * listed without their content. Kinds unknown to Search, and objects that may not be read, are absent.
- */
+/** Lists the ids that OCI Search finds directly in a compartment, as far as it knows the kinds and may read them. */
 export const ociInventory: Inventory = async (request) => {
   const { scopeId, env, log } = request
   const realm = realmOf(scopeId)
@@ -46,8 +43,7 @@ async function searchPage(
   const url = new URL(`${endpoint}/20180409/resources`)
   url.searchParams.set('limit', String(PAGE_SIZE))
   if (cursor !== null) url.searchParams.set('page', cursor)
-  // Safe in the query, because the form of the id has been checked. States are filtered by `isManageable`, because not
-  // every kind of resource has one.
+  // Safe in the query: the form of the id has been checked. States are filtered later, as not every kind has one.
   const query = `query all resources where compartmentId = '${compartmentId}'`
   const { json, headers } = await client(SOURCE, url, { type: 'Structured', query })
   return { items: checkShape(SOURCE, Answer, json).items, next: headers.get('opc-next-page') }
@@ -59,10 +55,7 @@ const Namespace = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,100}$/))
 const isBucket = ({ resourceType, displayName }: Item): boolean =>
   resourceType.toLowerCase() === 'bucket' && displayName !== ''
 
-/**
- * Returns the ids that the engine's provider uses: OCIDs, but for a bucket the tenancy's namespace and its name. With
- * an OCID a managed bucket would look unmanaged.
- */
+/** Returns the ids of the engine's provider: OCIDs, except for buckets, which would look unmanaged with one. */
 async function readProviderIds(items: readonly Item[], client: OciClient, objectStorage: string): Promise<string[]> {
   if (!items.some(isBucket)) return items.map(({ identifier }) => identifier)
   const { json } = await client(OBJECT_STORAGE, new URL(`${objectStorage}/n/`), null)
@@ -75,7 +68,7 @@ const COMPARTMENT =
   /^ocid1\.(?:compartment|tenancy)\.(oc[0-9]{1,4})\.[a-z0-9-]{0,64}\.(?:[a-z0-9-]{0,64}\.)?[a-z0-9]{1,255}$/
 
 /**
- * Returns the realm of a compartment, such as `oc1`. A valid id holds no quote that could end the text in a query.
+ * Returns the realm, such as `oc1`. A valid id holds no quote that could end the text in a query.
  * https://docs.oracle.com/iaas/Content/General/Concepts/identifiers.htm
  */
 function realmOf(scopeId: string): string {
@@ -84,10 +77,7 @@ function realmOf(scopeId: string): string {
   return realm
 }
 
-/**
- * Kinds that belong to another resource (addresses, interfaces, attachments of boot volumes, nodes of databases) or are
- * mere records (console histories, work requests). Search does not distinguish the few that are made by code.
- */
+/** Kinds that belong to another resource or are mere records. Search does not distinguish the few made by code. */
 const DEPENDENT = [
   'privateip',
   'vnic',
@@ -101,6 +91,5 @@ const DEPENDENT = [
 /** States of deleted resources. Search lists them for a while, a key or vault until its deletion is final. */
 const GONE = ['terminated', 'terminating', 'deleted', 'deleting', 'pending_deletion', 'scheduling_deletion']
 
-/** Reports whether an engine could manage this. */
 const isManageable = ({ resourceType, lifecycleState }: Item): boolean =>
   !DEPENDENT.includes(resourceType.toLowerCase()) && !GONE.includes(lifecycleState.toLowerCase())

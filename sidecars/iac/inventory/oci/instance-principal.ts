@@ -23,10 +23,7 @@ async function askMetadata(request: InventoryRequest, path: string): Promise<str
 export const askInstanceRegion = (request: InventoryRequest): Promise<string> =>
   askMetadata(request, 'instance/canonicalRegionName')
 
-/**
- * Signs in as the machine: its certificate vouches for a new key, for which OCI issues a token. `domain` is that of the
- * region, for example `oraclecloud.com`.
- */
+/** Signs in as the machine, whose certificate vouches for a new key. `domain` is for example `oraclecloud.com`. */
 export function instancePrincipal(request: InventoryRequest, region: string, domain: string): () => Promise<Signer> {
   return keepToken(request, () => federate(request, region, domain))
 }

@@ -9,8 +9,8 @@ export interface Signer {
 }
 
 /**
- * Signs a call: a POST if it has a JSON body, else a GET. Version 1 of the signature is RSA-SHA256 over these headers
- * in this order. https://docs.oracle.com/iaas/Content/API/Concepts/signingrequests.htm
+ * Signs a call: a POST if it has a JSON body, else a GET. Version 1 signs exactly these headers in this order.
+ * https://docs.oracle.com/iaas/Content/API/Concepts/signingrequests.htm
  */
 export function signHeaders(
   { keyId, key }: Signer,

@@ -2,12 +2,12 @@ import type { Evidence } from '../evidence.ts'
 import { bulletList, capLines, code, inline } from '../markdown.ts'
 import { blocks, findLaterChange, formatTime, plural, type Section, section } from '../section.ts'
 
-/** At most so many assumptions, targets, or resource types, are listed. */
+/** Most assumptions, targets or resource types that are listed. */
 const MAX_LISTED = 20
 const FEW_LISTED = 5
 const UNKNOWN = /\(known after apply\)/g
 
-/** Says what the generator assumed, in its words, then what the evidence is based on and what nobody has looked at. */
+/** Lists the generator's assumptions, the basis of the evidence, and what was not checked. */
 export function assumptionsSection(evidence: Evidence): Section | null {
   const computed = evidence.generate ? listPlanAssumptions(evidence) : listReadingAssumptions(evidence)
   const assumed = listGeneratorAssumptions(evidence)
@@ -22,7 +22,7 @@ export function assumptionsSection(evidence: Evidence): Section | null {
   return section('Assumptions', form(MAX_LISTED, computed), form(FEW_LISTED, computed.slice(0, 2)))
 }
 
-/** The assumptions of all rounds that completed, those of the latest round first, each once. */
+/** Returns the distinct assumptions of completed rounds, latest round first. */
 function listGeneratorAssumptions({ rounds }: Evidence): string[] {
   const lines = new Map<string, string>()
   for (const { status, result } of rounds.toReversed()) {
@@ -90,7 +90,7 @@ function costLine(generate: Evidence['generate']): string | null {
   return `The cost estimate counts fixed monthly prices only.${without}`
 }
 
-/** The assumptions of drift and import rounds, which make no reviewed plan. */
+/** Returns the assumptions of drift and import rounds, which have no reviewed plan. */
 function listReadingAssumptions({ drift, import: imported }: Evidence): string[] {
   const lines: string[] = []
   if (drift)

@@ -10,7 +10,7 @@ const WORST_FIRST: readonly Severity[] = ['critical', 'error', 'warning', 'info'
 const MAX_ROWS = 50
 const FEW_FINDINGS = 5
 
-/** Shows the verdict and the findings of the audit of the reviewed plan. */
+/** Shows verdict and findings of the reviewed plan's audit. */
 export function complianceSection({ compliance, generate }: Evidence): Section | null {
   if (!generate)
     return section('Compliance', 'Not audited: there is no reviewed plan. Only plans of generate rounds are audited.')

@@ -5,10 +5,7 @@ import { blocks, formatTime, notesOf, type Section, section, unreadableSection }
 const MAX_ROWS = 40
 const FEW_ROWS = 5
 
-/**
- * Says which drift a drift round removed, which remains, which differences are expected, and which drift rounds of
- * requests wrote into the code before their plans were reviewed.
- */
+/** Shows removed, remaining and expected drift, and drift written into the code before plans were reviewed. */
 export function driftSection(evidence: Evidence): Section | null {
   const reported = reportedDrift(evidence)
   const found = (max: number) => foundDrift(evidence, max)

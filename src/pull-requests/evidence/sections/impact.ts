@@ -7,7 +7,7 @@ import { blocks, type Section, section, unreadableSection } from '../section.ts'
 
 const MAX_POINTS = 30
 
-/** Shows the impact level of the plan with its reasons. Two of these have sections of their own and are left out. */
+/** Shows the plan's impact level with reasons, except the two that have sections of their own. */
 export function impactSection({ generate }: Evidence): Section | null {
   if (!generate) return null
   if (!generate.document) return unreadableSection('Impact', generate)
@@ -24,7 +24,7 @@ export function impactSection({ generate }: Evidence): Section | null {
   )
 }
 
-/** Says what a plan of the whole root would change that the reviewed plan, limited to its targets, leaves out. */
+/** Shows whole-root changes that the reviewed plan leaves out because of its targets. */
 export function outsideSection({ generate, plan }: Evidence): Section | null {
   if (!generate) return null
   if (!generate.document) return unreadableSection(BEYOND_TITLE, generate)
@@ -49,7 +49,7 @@ function outsideLine(line: string): string {
 
 const MAX_ROWS = 40
 
-/** Shows the report's estimate of the monthly cost and says that it is an estimate. */
+/** Shows the report's monthly cost, labelled as an estimate. */
 export function costSection({ generate }: Evidence): Section | null {
   if (!generate) return null
   if (!generate.document) return unreadableSection('Cost estimate', generate)

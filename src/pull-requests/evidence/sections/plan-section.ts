@@ -8,10 +8,7 @@ const MAX_ROWS = 50
 const FEW_ROWS = 8
 const MAX_ROUNDS = 20
 
-/**
- * Shows the counts and changes of the reviewed plan, those first that cost most, and the remarks of its round; null for
- * a session of another operation than generate.
- */
+/** Shows counts, changes (costliest first) and remarks of the reviewed plan; null for other operations. */
 export function planSection(evidence: Evidence): Section | null {
   const { generate, plan, session } = evidence
   if (!generate)
@@ -35,7 +32,7 @@ export function planSection(evidence: Evidence): Section | null {
   )
 }
 
-/** The actions in the order of the table. What is destroyed stands first, what only changes the state last. */
+/** Table order of actions: destruction first, changes of the state alone last. */
 const ORDER: readonly ListedAction[] = ['delete', 'replace', 'forget', 'update', 'create', 'import', 'move']
 
 function changesTable(changes: ReviewedChanges, max: number, narrated: boolean): string {
@@ -51,7 +48,7 @@ function changesTable(changes: ReviewedChanges, max: number, narrated: boolean):
   return blocks(table(['Action', 'Address', ...(narrated ? ['In words'] : [])], shown.map(cells)), more)
 }
 
-/** Shows the request of each round and how the round ended; null for a session with a single round. */
+/** Shows each round's request and result; null for a session with a single round. */
 export function roundsSection({ rounds }: Evidence): Section | null {
   if (rounds.length < 2) return null
   const lines = rounds.map(

@@ -5,7 +5,7 @@ import { blocks, formatTime, notesOf, type Section, section, unreadableSection }
 
 const MAX_ROWS = 40
 
-/** Says what an import round took into the state, what it did not, and whether code and infrastructure agree. */
+/** Shows imported and failed resources, and whether code and infrastructure agree. */
 export function importSection(evidence: Evidence): Section | null {
   const { import: imported } = evidence
   if (!imported) return null
@@ -45,7 +45,7 @@ export function importSection(evidence: Evidence): Section | null {
 
 const MAX_FAILURES = 20
 
-/** `Failed` stands both for a refused apply, where nothing happened, and for one whose outcome nobody knows. */
+/** Outcomes; `Failed` covers refused applies, which did nothing, and unknown results. */
 const OUTCOMES: Record<ApplyReport['status'], string> = {
   Success: ' and is complete',
   Partial: ' and is complete in part only',
@@ -55,7 +55,7 @@ const OUTCOMES: Record<ApplyReport['status'], string> = {
 const toAddress = (type: string, name: string): string =>
   type === '' || name.includes(type) ? name : `${type}.${name}`
 
-/** Says what an apply round of the session has already done to the infrastructure. */
+/** Shows the effects of the session's apply rounds on the infrastructure. */
 export function appliedSection({ apply, generate }: Evidence): Section | null {
   if (!apply) return null
   if (!apply.document) return unreadableSection('Applied', apply)

@@ -5,17 +5,14 @@ import { bulletList, capLines, code } from '../markdown.ts'
 import type { ReviewedChanges } from '../reviewed-changes.ts'
 import { blocks, plural } from '../section.ts'
 
-/** Changes for which a revert means the same. */
+/** Changes on which a revert has the same effect. */
 interface Effect {
   lead: string
   changes: ListedChange[]
   show(change: ListedChange): string
 }
 
-/**
- * Says what a revert does after the plan was applied, by the kind of change.
- * @param max how many objects are named for each kind; with 0 they are only counted
- */
+/** Describes a revert after the apply, naming at most `max` objects of each kind; 0 only counts them. */
 export function describeRevert({ entries, total, recorded }: ReviewedChanges, max: number): string {
   const { unsafe, effects } = sortByEffect(entries)
   const parts = [...unsafe, ...effects].filter(({ changes }) => changes.length > 0)
@@ -92,9 +89,7 @@ const effect = (lead: string, changes: ListedChange[], show: Effect['show'] = sh
   show,
 })
 
-/**
- * Reports whether a `moved` block made the move. Without one the engine moves between `x` and `x[0]`, back and forth.
- */
+/** Reports whether a `moved` block made the move; the engine moves between `x` and `x[0]` without one. */
 const isMoveOfCode = ({ address, previous_address }: ListedChange): boolean =>
   previous_address !== undefined && address.replaceAll('[0]', '') !== previous_address.replaceAll('[0]', '')
 
@@ -103,7 +98,7 @@ const renderEffect = ({ lead, changes, show }: Effect, max: number): string =>
     ? `${lead} ${plural(changes.length, 'object')}.`
     : blocks(lead, bulletList(capLines(changes.map(show), max)))
 
-/** What a revert undoes without destroying anything. */
+/** Describes what a revert undoes without destruction. */
 function inPlace(entries: readonly ListedChange[]): string {
   const updated = entries.filter(({ action }) => action === 'update').length
   const counted = entries.filter(
@@ -119,7 +114,7 @@ function inPlace(entries: readonly ListedChange[]): string {
     .join(' ')
 }
 
-/** The type in a resource's address, which follows its modules: `aws_vpc` in `module.net["a"].aws_vpc.main`. */
+/** Returns the type in an address: `aws_vpc` in `module.net["a"].aws_vpc.main`. */
 function resourceTypeOf(address: string): string {
   const bare = address.replaceAll(/\["(?:\\.|[^"\\])*"\]|\[\d+\]/g, '')
   return bare.replace(/^(?:module\.[^.]+\.)+/, '').split('.')[0] ?? ''

@@ -6,10 +6,7 @@ import { describeRevert } from './revert.ts'
 const MAX_NAMED = 20
 const FEW_NAMED = 5
 
-/**
- * Says how to undo the change, what a revert does to each kind of change, and where there is no safe way back; null
- * when the session changed nothing. It is computed from the actions and types of the plan, not written by a model.
- */
+/** Describes from the plan how to undo the change, and where that is unsafe; null without changes. */
 export function rollBackSection(evidence: Evidence): Section | null {
   const steps = listSteps(evidence)
   if (steps.length === 0) return null

@@ -3,15 +3,12 @@ import type { Evidence } from '../evidence.ts'
 import { bulletList, capLines, code, inline } from '../markdown.ts'
 import { blocks, type Section, section, unreadableSection } from '../section.ts'
 
-/**
- * Names the session and its branch.
- * @param sessionUrl template of the configuration, for example `https://ui.example/{session_id}`; may be empty
- */
+/** Names the session and its branch, with a link if there is a URL template. */
 export function sessionSection({ session }: Evidence, sessionUrl: string): Section {
   return section('Session', blocks(`${sessionReference(session.uuid, sessionUrl)}, branch ${code(session.branch)}.`))
 }
 
-/** A link to the session's page; its id when the configuration has no template. */
+/** Returns a link to the session's page (template `https://ui.example/{session_id}`), or its id without a template. */
 export function sessionReference(uuid: string, sessionUrl: string): string {
   if (sessionUrl === '') return `Session \`${uuid}\``
   const { href } = new URL(sessionUrl.replaceAll('{session_id}', uuid))
@@ -19,7 +16,7 @@ export function sessionReference(uuid: string, sessionUrl: string): string {
   return `[Session ${uuid}](${href.replace(/[()\\*_~[\]`|]/g, percentEncoded)})`
 }
 
-/** The warnings that a reviewer must see first, as quoted lines; empty when there are none. */
+/** Renders the most important warnings for reviewers as quoted lines; empty when there are none. */
 export function listNotices({ session, rounds, generate }: Evidence): string {
   const last = rounds.at(-1)
   const reviewed = generate?.round ?? 0
@@ -34,7 +31,7 @@ export function listNotices({ session, rounds, generate }: Evidence): string {
   )
 }
 
-/** Says which statements of the request code found in the reviewed plan and which it did not. */
+/** Lists the request's statements that the reviewed plan meets, and those that it does not. */
 export function requestSection({ generate }: Evidence): Section | null {
   if (!generate) return null
   if (!generate.document) return unreadableSection(INTENT_TITLE, generate)

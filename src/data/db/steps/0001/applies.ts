@@ -1,8 +1,8 @@
 import type { Transaction } from '../../types.ts'
 
 /**
- * Creates what ensures that an apply runs the reviewed plan, and runs it once: the saved plans, the progress of apply
- * rounds (`applies`), and the round that may change a project (`project_applies`).
+ * Creates the tables that ensure that an apply runs the reviewed plan, and only once: the saved plans, the progress of
+ * apply rounds (`applies`), and the round that may change a project (`project_applies`).
  */
 export async function createApplies(tx: Transaction): Promise<void> {
   await tx`

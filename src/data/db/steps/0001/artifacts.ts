@@ -1,6 +1,6 @@
 import type { Transaction } from '../../types.ts'
 
-/** Creates the artifacts of rounds: objects of the store, and one table for each kind of them. */
+/** Creates the artifacts of rounds: the stored objects, and one table per kind. */
 export async function createArtifacts(tx: Transaction): Promise<void> {
   await tx`
     CREATE TABLE artifacts (
@@ -16,16 +16,16 @@ export async function createArtifacts(tx: Transaction): Promise<void> {
   await tx`CREATE INDEX engine_plans_document_artifact_id ON engine_plans (document_artifact_id)`
 }
 
-/** The tables of the kinds, with the columns that only they have. */
+/** The tables of the kinds, with their specific columns. */
 const KINDS = [
-  // The plan as text, and as data; there is no data of a plan that failed.
+  // The plan as text and as data; a failed plan has no data.
   ['engine_plans', "targets text[] NOT NULL DEFAULT '{}', document_artifact_id integer REFERENCES artifacts"],
   ['reports', 'type report_type NOT NULL'],
   ['compliance_checks', 'passed boolean NOT NULL'],
   ['code_changes', 'file_name varchar(254) NOT NULL'],
   // The whole output of a finished engine job.
   ['engine_outputs', 'step text NOT NULL, exit_code integer'],
-  // What an import preview lists: how many resources are managed, unmanaged and left_out, and the identifiers that a
+  // The list of an import preview: counts of managed, unmanaged and left_out resources, and the identifiers that a
   // later import may choose from.
   ['previews', 'counts jsonb NOT NULL, resource_ids text[] NOT NULL'],
 ] as const

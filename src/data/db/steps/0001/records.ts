@@ -1,9 +1,9 @@
 import type { Transaction } from '../../types.ts'
 
 /**
- * Creates the audit record, to which rows are only ever added, the counts of refused sign-ins, and the files of the
- * console: a page that was opened before a deployment still finds its parts. None of them refers to other tables: an
- * audit record stays as it is when what it tells of changes or goes.
+ * Creates the append-only audit record, the counts of refused sign-ins, and the console files of earlier deployments,
+ * which open pages still load. None references other tables: an audit record stays unchanged when its subject changes
+ * or is deleted.
  */
 export async function createRecords(tx: Transaction): Promise<void> {
   await tx`
@@ -52,8 +52,8 @@ export async function createRecords(tx: Transaction): Promise<void> {
 }
 
 /**
- * Triggers that refuse changes. Only `expire_audit_records` deletes, and nothing that is younger than a day: whoever
- * has got the platform's own access to the database cannot remove the traces of it by a plain statement.
+ * Creates triggers that refuse changes. Only `expire_audit_records` deletes, and only entries older than a day, so that
+ * nobody with the platform's own access can remove traces by a plain statement.
  */
 async function refuseChanges(tx: Transaction): Promise<void> {
   await tx`

@@ -6,7 +6,7 @@ import { createRounds } from './rounds.ts'
 import { createSessionLists } from './session-lists.ts'
 import { createSessions } from './sessions.ts'
 
-/** Step 1: the schema of the first release. */
+/** Creates the schema of the first release (step 1). */
 export async function createSchema(tx: Transaction): Promise<void> {
   await createTypes(tx)
   await createSessions(tx)

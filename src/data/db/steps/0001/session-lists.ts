@@ -1,7 +1,7 @@
 import type { Transaction } from '../../types.ts'
 
 /**
- * Creates what session lists, their filters, totals and search read. The sessions without a round in flight are counted
+ * Creates the tables for session lists, their filters, totals and search. Sessions without a running round are counted
  * by month and kind, because counting a million rows takes too long.
  */
 export async function createSessionLists(tx: Transaction): Promise<void> {
@@ -15,9 +15,9 @@ export async function createSessionLists(tx: Transaction): Promise<void> {
 }
 
 /**
- * Creates `session_search`, which holds what never changes about a session, and the text that a search reads. Its rows
- * are written once, so that status changes need no update of its indexes. Addresses of repositories are searched in a
- * table of their own, because many sessions share few repositories.
+ * Creates `session_search`, the immutable details and search text of sessions. Its rows are written once, so that
+ * status changes do not update its indexes. Repository addresses have their own table, because many sessions share few
+ * repositories.
  */
 async function createSearch(tx: Transaction): Promise<void> {
   await tx`
@@ -42,8 +42,8 @@ async function createSearch(tx: Transaction): Promise<void> {
 }
 
 /**
- * Triggers that fill `session_search`. A session's row needs its workspace and its history; whichever of the two
- * is inserted last creates it. Both are never changed afterwards, so that no trigger on updates is needed.
+ * Creates the triggers that fill `session_search`. A session's row needs its workspace and its history; the later
+ * insert of the two creates it. Both are immutable, so no trigger on updates is needed.
  */
 async function createSearchTriggers(tx: Transaction): Promise<void> {
   await tx`
@@ -75,7 +75,7 @@ async function createSearchTriggers(tx: Transaction): Promise<void> {
   `.simple()
 }
 
-/** Triggers that repeat details of other tables in `sessions`. */
+/** Creates the triggers that copy details of other tables to `sessions`. */
 async function repeatDetails(tx: Transaction): Promise<void> {
   await tx`
     CREATE FUNCTION repeat_provider() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -127,8 +127,8 @@ async function createListIndexes(tx: Transaction): Promise<void> {
 }
 
 /**
- * Creates the counts. A change adds a row with 1 or -1 and waits for nobody; from time to time one transaction puts
- * these rows together. What is in flight is not counted, so that the statuses of a run change nothing here.
+ * Creates the counts. A change adds a row with 1 or -1 and waits for no lock; a transaction merges these rows
+ * periodically. Running rounds are not counted, so that their statuses change nothing here.
  */
 async function createCounts(tx: Transaction): Promise<void> {
   await tx`
