@@ -7,21 +7,24 @@ import type { AppEnv } from './env.ts'
 
 const notOwnerError = () => forbidden('Not the session owner')
 
-/** The session when the caller owns it or has any panel role. Errors: 404 for an unknown session, else 403. */
+/** Returns the session if the caller owns it or has any panel role. Throws 404 for an unknown session, else 403. */
 export async function requireReadableSession(c: Context<AppEnv>, uuid: string): Promise<SessionFacts> {
   const session = await requireSession(c, uuid)
   if (session.user_id !== c.var.user.id && c.var.user.panel_role === null) throw notOwnerError()
   return session
 }
 
-/** The session when the caller owns it. Errors: 404 for an unknown session, else 403. */
+/** Returns the session if the caller owns it. Throws 404 for an unknown session, else 403. */
 export async function requireOwnSession(c: Context<AppEnv>, uuid: string): Promise<SessionFacts> {
   const session = await requireSession(c, uuid)
   if (session.user_id !== c.var.user.id) throw notOwnerError()
   return session
 }
 
-/** The session when the caller owns it or has panel role editor or higher. Errors: 404 for an unknown session, else 403. */
+/**
+ * Returns the session if the caller owns it or has panel role editor or higher. Throws 404 for an unknown session, else
+ * 403.
+ */
 export async function requireSessionToManage(c: Context<AppEnv>, uuid: string): Promise<SessionFacts> {
   const session = await requireSession(c, uuid)
   const { id, panel_role } = c.var.user
@@ -36,5 +39,5 @@ async function requireSession(c: Context<AppEnv>, uuid: string): Promise<Session
   return session
 }
 
-/** The caller as the record of who did what names them. Only behind a gate that requires a signed-in caller. */
+/** Returns the caller as an actor of the audit record. Only for routes that require a signed-in caller. */
 export const actorOf = (c: Context<AppEnv>): Actor => userActor(c.var.user, c.var.address)

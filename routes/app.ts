@@ -17,7 +17,7 @@ import { describeApi } from './openapi/document.ts'
 import { type KnownPath, onUnmatched, refuseHead } from './unmatched.ts'
 
 const POLL_PERIOD_MS = 5_000
-/** One reading takes up to 250 MB, and clients give up after 50 s: what waits has to leave time for its own reading. */
+/** One reading takes up to 250 MB, and clients give up after 50 s, so a waiting one must leave time for itself. */
 const REPOSITORY_READINGS = {
   atOnce: 2,
   waiting: 8,
@@ -27,8 +27,8 @@ const REPOSITORY_READINGS = {
 const PREFIXES = ['/api', '']
 
 /**
- * The HTTP interface of the core: the API below `/api/v1/`, the same below `/v1/` for proxies that strip the prefix,
- * the documentation, and the health routes. It uses web standards only, so that it runs on any runtime.
+ * Creates the HTTP interface of the core: the API below `/api/v1/`, the same below `/v1/` for proxies that strip the
+ * prefix, the documentation, and the health routes. It uses web standards only, so that it runs on any runtime.
  */
 export function createApp(context: CoreContext): Hono<AppEnv> {
   const platform: Platform = {

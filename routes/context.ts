@@ -3,13 +3,13 @@ import type { Context } from '../src/context.ts'
 import type { ConsoleFiles } from '../src/data/console-files.ts'
 import type { EventHub } from '../src/events/hub.ts'
 
-/** The context of the core, which adds what only the process with the HTTP interface has. */
+/** The context of the core, with additions for its HTTP interface. */
 export interface CoreContext extends Context {
   events: EventHub
-  /** The process gives it to flush it at its end; without it the application makes its own. */
+  /** Passed in by the process, which flushes it at shutdown; by default the application creates its own. */
   refusals?: RefusalCounter
-  /** Reads a file of the documentation pages by its name; null when there is no such file. */
+  /** Reads a file of the documentation pages by name; null when there is no such file. */
   asset: (name: string) => Promise<{ body: Uint8Array<ArrayBuffer>; content_type: string } | null>
-  /** The built console; absent where it is turned off or was not built. */
+  /** The built console; absent if it is disabled or was not built. */
   console?: ConsoleFiles | null
 }

@@ -11,7 +11,7 @@ type Responses = RouteConfig['responses']
 type Part<Q, K extends string> = Q extends Record<K, infer S extends z.ZodType> ? z.output<S> : undefined
 type JsonContent<S> = { content: { 'application/json': { schema: S } } }
 
-/** The parts of the request, as the schemas in the description of the route say. */
+/** The validated parts of the request, typed by the schemas of the route. */
 export interface Input<Q> {
   params: Part<Q, 'params'>
   query: Part<Q, 'query'>
@@ -19,7 +19,7 @@ export interface Input<Q> {
   body: Q extends { body: JsonContent<infer S extends z.ZodType> } ? z.output<S> : undefined
 }
 
-/** The body of the answer on success, as the schema in the description of the route says. */
+/** The body of the successful response, typed by the schema of the route. */
 type Answer<S> = S extends
   | { 200: JsonContent<infer T extends z.ZodType> }
   | { 201: JsonContent<infer T extends z.ZodType> }
@@ -29,7 +29,7 @@ type Answer<S> = S extends
 
 export interface Endpoint {
   route: RouteConfig
-  /** Absent for a route that asks for no token. */
+  /** Absent for a route without authentication. */
   gate: MiddlewareHandler<AppEnv> | undefined
   /** Largest body in bytes. */
   maxBodyBytes: number
@@ -37,9 +37,9 @@ export interface Endpoint {
 }
 
 /**
- * Makes an endpoint of its description, its gate and its handler. The gate runs before the request is validated, so
- * that a caller without access gets 401 or 403 and never 422. What the handler returns is answered as JSON with the
- * first status of the description, unless it is a response already.
+ * Makes an endpoint from its description, its gate and its handler. The gate runs before the request is validated, so
+ * that a caller without access gets 401 or 403 and never 422. The handler's result is sent as JSON with the first
+ * status of the description, unless it is a response already.
  */
 export function endpoint<const Q extends Request, const S extends Responses>(
   definition: Omit<RouteConfig, 'request' | 'responses' | 'security'> & {

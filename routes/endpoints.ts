@@ -26,7 +26,7 @@ import { getSession } from './v1/sessions/detail.get.ts'
 import { getSessionList } from './v1/sessions/list.get.ts'
 import { getMe } from './v1/users/me.get.ts'
 
-/** All routes of the API, in the order in which the API description lists them. */
+/** All routes of the API, in the order of the API description. */
 export const ENDPOINTS: readonly Endpoint[] = [
   getAuthConfig,
   postAuthorize,

@@ -10,17 +10,17 @@ import type { CoreContext } from './context.ts'
 /** The services that requests share. */
 export interface Platform extends CoreContext {
   authenticate: Authenticate
-  /** Reads the address of a caller, as `http.trusted_proxies` allows to say. */
+  /** Reads the address of a caller according to `http.trusted_proxies`. */
   readAddress: AddressReader
   refusals: RefusalCounter
   streams: StreamHost
-  /** Through it go the requests that read a whole repository. */
+  /** Limits the requests that read a whole repository. */
   repositoryGate: Gate
 }
 
 /**
- * The variables of one request. `user` and `address` are set by `requireUser` and the gates for roles, and missing
- * without them. `peer` is the other end of the connection, which only the server knows.
+ * The variables of one request. `user` and `address` are set by `requireUser` and the role gates, and missing without
+ * them. `peer` is the remote address of the connection, which only the server knows.
  */
 export interface AppEnv {
   Bindings: { peer?: string | null }
@@ -28,7 +28,7 @@ export interface AppEnv {
     platform: Platform
     log: Logger
     user: User
-    /** The address of the caller; null when it is not known. */
+    /** The address of the caller; null when unknown. */
     address: string | null
   }
 }

@@ -6,8 +6,8 @@ import type { AppEnv } from './env.ts'
 import { InvalidRequest } from './validation/problem.ts'
 
 /**
- * Turns every error into an answer; nothing else does. The text of a `PlatformError` is shown. Any other error becomes
- * `Internal Server Error`, and only the log shows what it was.
+ * Converts every error to a response; nothing else does. The text of a `PlatformError` is shown. Any other error
+ * becomes `Internal Server Error`, with the details only in the log.
  */
 export function onError(error: Error, c: Context<AppEnv>): Response {
   if (error instanceof InvalidRequest) return answer(c, 422, error.problems)
@@ -23,7 +23,7 @@ export function onError(error: Error, c: Context<AppEnv>): Response {
   return answer(c, 500, 'Internal Server Error')
 }
 
-/** The answer for an error, in the envelope that all errors have: `{"detail": …}`. */
+/** Returns the response for an error, in the common envelope `{"detail": …}`. */
 export const answer = (c: Context, status: number, detail: unknown): Response =>
   c.newResponse(JSON.stringify({ detail }), {
     status: status as StatusCode,

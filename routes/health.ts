@@ -6,8 +6,8 @@ import type { AppEnv } from './env.ts'
 const LIMIT_MS = 2_000
 
 /**
- * The routes for supervisors: `/healthz` says that the process lives, `/readyz` that database, cache and queue answer
- * within two seconds. They are outside of `/api` and need no authentication.
+ * Creates the routes for supervisors: `/healthz` reports that the process is alive, `/readyz` that database, cache and
+ * queue answer within two seconds. They are outside of `/api` and need no authentication.
  */
 export function createHealthRoutes(): Hono<AppEnv> {
   const app = new Hono<AppEnv>()

@@ -6,7 +6,7 @@ export interface Page<T> {
   total_pages: number
 }
 
-/** The envelope that every list is answered in. */
+/** Wraps a list in the common envelope. */
 export const toPage = <T>(
   result: { items: T[]; total: number },
   query: { page: number; page_size: number },

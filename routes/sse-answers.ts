@@ -33,7 +33,7 @@ export const serverSentEvent = (data: object) =>
 
 const eventId = (description: string) => optionalInteger({ min: 0, max: Number.MAX_SAFE_INTEGER, description })
 
-/** The request of a client of an event stream. */
+/** The request parameters of an event stream. */
 export const eventLogRequest = {
   params: z.object({ session_id: uuid().openapi({ description: 'The session.' }) }),
   query: z.object({
@@ -51,7 +51,7 @@ interface EventLogInput {
   headers: z.output<typeof eventLogRequest.headers>
 }
 
-/** The answers of a stream of events. */
+/** Describes the responses of an event stream. */
 export const eventLogResponses = (name: 'Activity' | 'Output', example: string) => ({
   200: {
     description: `The stream. The JSON in each \`data:\` line is \`${name}\`, in that of the last frame, \`end\`, the status.`,
@@ -76,8 +76,8 @@ export const eventLogResponses = (name: 'Activity' | 'Output', example: string) 
 })
 
 /**
- * Answers a stream of the events of a session in one channel.
- * Errors: 404 unknown session or round; 403 for a caller who may not read the session.
+ * Responds with a stream of a session's events in one channel. Throws 404 for an unknown session or round; 403 for a
+ * caller who may not read the session.
  */
 export async function answerEventLog(
   c: Context<AppEnv>,

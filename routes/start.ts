@@ -36,7 +36,7 @@ Further variables are named by the configuration file.
 
 const LOOPBACK = '127.0.0.1'
 
-/** The command line of the core. */
+/** Runs the command line of the core. */
 export const start = (): Promise<void> => runEntry(main)
 
 async function main(): Promise<void> {
@@ -48,7 +48,7 @@ async function main(): Promise<void> {
   if (argument !== undefined) throw new ConfigError([`unknown argument ${argument}; see --help`])
   const config = await loadConfig(process.env, readTextFile)
   const names = { port: 'PLATFORM_PORT', host: 'PLATFORM_HOST' }
-  // Without an identity provider every caller may do everything, so only this machine can call, unless asked otherwise.
+  // Without an identity provider every caller has all roles, so by default only this machine can connect.
   const host = config.oidc.issuer_url === '' ? LOOPBACK : '0.0.0.0'
   const address = readAddress(process.env, names, { port: '8000', host })
   await bootProcess('core', config, readMetricsAddress(process.env), (booted) => openCore(config, address, booted))

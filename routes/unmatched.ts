@@ -10,7 +10,7 @@ export interface KnownPath {
 }
 
 /**
- * Answers HEAD requests like those to an unknown path. The framework would run the handler of GET for them, but the API
+ * Treats HEAD requests like those to an unknown path. The framework would run the handler of GET for them, but the API
  * has no HEAD.
  */
 export const refuseHead = createMiddleware<AppEnv>(async (c, next) => {
@@ -19,9 +19,9 @@ export const refuseHead = createMiddleware<AppEnv>(async (c, next) => {
 })
 
 /**
- * Makes the handler of requests that no route took. A known path with another method is 405 with `Allow`; a known path
- * with a trailing slash is redirected by 307 to the form without it; anything else is 404. It never answers 401,
- * because only routes authenticate.
+ * Makes the handler of unmatched requests. A known path with another method is 405 with `Allow`; a known path with a
+ * trailing slash is redirected by 307 to the form without it; anything else is 404. It never returns 401, because only
+ * routes authenticate.
  */
 export function onUnmatched(paths: readonly KnownPath[]) {
   const methodsOf = (path: string) =>
@@ -35,7 +35,7 @@ export function onUnmatched(paths: readonly KnownPath[]) {
     }
     const bare = path.replace(/\/+$/, '')
     if (bare !== path && methodsOf(bare).length > 0) {
-      // The path of the request is decoded, so that it may have characters which no header takes.
+      // The path of the request is decoded, so it may have characters that are invalid in headers.
       const { pathname, search } = new URL(c.req.url)
       return c.redirect(pathname.replace(/\/+$/, '') + search, 307)
     }

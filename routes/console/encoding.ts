@@ -2,7 +2,7 @@ import type { ConsoleFile } from '../../src/data/console-files.ts'
 
 type Encoding = 'br' | 'gzip'
 
-/** The stored form of a file that a client likes best: `Accept-Encoding` by its weights, brotli where they are equal. */
+/** Chooses the stored encoding by the weights of `Accept-Encoding`, preferring brotli. */
 export function chooseEncoding(file: ConsoleFile, accepted: string): Encoding | null {
   const weights = readWeights(accepted)
   const weightOf = (name: Encoding) => (file[name] ? (weights.get(name) ?? weights.get('*') ?? 0) : 0)
@@ -10,10 +10,10 @@ export function chooseEncoding(file: ConsoleFile, accepted: string): Encoding | 
   return weightOf(best) > 0 ? best : null
 }
 
-/** True when `Accept` asks for a page, as browsers do when somebody goes to an address. */
+/** True if `Accept` asks for a page, as browsers do when they navigate. */
 export const wantsPage = (accept: string): boolean => (readWeights(accept).get('text/html') ?? 0) > 0
 
-/** The entries of a header with weights: `br;q=0.5, gzip`. One without a weight has 1. */
+/** Parses a header with weights: `br;q=0.5, gzip`. The default weight is 1. */
 function readWeights(header: string): Map<string, number> {
   const entries = header.split(',').map((entry): [string, number] => {
     const [name = '', ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase())

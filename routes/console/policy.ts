@@ -8,14 +8,14 @@ interface ProviderOrigins {
   authorization: string
 }
 
-/** A page waits no longer for what the identity provider says about itself. */
+/** Longest wait of a page for the identity provider's discovery document. */
 const WAIT_MS = 2_000
 const TRY_AGAIN_MS = 10_000
 
 /**
- * Makes a function that answers the Content-Security-Policy of the console's pages: its own files, the API, the
- * artifacts and the identity provider, and nothing else. The provider is asked once where its endpoints are, because
- * some have them on another host than the issuer; until it has answered, the issuer alone may be reached.
+ * Makes a function that returns the Content-Security-Policy of the console's pages. It allows only the console's own
+ * files, the API, the artifacts and the identity provider, whose endpoints are discovered once, because they may be on
+ * other hosts than the issuer. Until then, only the issuer is allowed.
  */
 export function createPolicy(context: Given): () => Promise<string> {
   const { config, fetch, log, now } = context
@@ -58,7 +58,7 @@ function writePolicy(config: CoreContext['config'], { token, authorization }: Pr
     "font-src 'self'",
     "worker-src 'self'",
     `connect-src ${sources(originOf(artifactAddress(config)), issuer, token)}`,
-    // The hidden frame in which a token is renewed: the provider's page first, then ours.
+    // The hidden frame that renews a token loads the provider's page first, then ours.
     `frame-src ${sources(issuer, authorization)}`,
     "frame-ancestors 'self'",
     "base-uri 'none'",
@@ -71,11 +71,11 @@ function writePolicy(config: CoreContext['config'], { token, authorization }: Pr
 
 const sources = (...origins: string[]): string => [...new Set(["'self'", ...origins])].filter(Boolean).join(' ')
 
-/** The address from which browsers read artifacts, as it stands in presigned URLs. */
+/** Returns the address from which browsers read artifacts, as in presigned URLs. */
 const artifactAddress = ({ storage }: CoreContext['config']): string =>
   storage.provider === 'STORAGE_ACCOUNT' ? storage.endpoint_url : createS3Address(storage).public(storage.bucket, 'a')
 
-/** A host name may have characters that would end a source of the policy. */
+/** Returns the origin of a URL. A host name may have characters that would end a source of the policy. */
 const originOf = (url: string): string => {
   const origin = URL.parse(url)?.origin ?? ''
   return /^https?:\/\/[\w.:[\]-]+$/.test(origin) ? origin : ''

@@ -7,7 +7,7 @@ import { signInConfig } from '../v1/auth/config.get.ts'
 import { chooseEncoding, wantsPage } from './encoding.ts'
 import { createPolicy } from './policy.ts'
 
-/** Workers obey the policy of their own script. */
+/** Workers follow the policy of their own script. */
 const ASSET_HEADERS = {
   'cache-control': 'public, max-age=31536000, immutable',
   'content-security-policy': "default-src 'none'; script-src 'self'",
@@ -20,13 +20,13 @@ const PAGE_HEADERS = {
 }
 /** A path of the application, which the page itself resolves. A name with a dot is a file that should exist. */
 const APPLICATION = /^[\w/-]*$/
-/** Whoever makes up names of files must not take the connections of those who work. */
+/** Requests for made-up file names must not use up the database connections. */
 const OLD_FILES = { atOnce: 2, waiting: 64, waitMs: 5_000, busy: 'Too many old files are being read at this moment.' }
 
 /**
- * The console below `/console/`. `GET /` of a browser leads there. Files that are named by their content are kept by
- * browsers for good, and those of earlier builds are answered as long as they are kept in the database. Pages are not
- * kept at all: after a sign-out, nothing of them comes back.
+ * Creates the routes of the console below `/console/`. `GET /` of a browser redirects there. Browsers cache hashed
+ * files permanently, and those of earlier builds are served from the database while it keeps them. Pages are never
+ * cached, so that nothing of them remains after a sign-out.
  */
 export function createConsoleRoutes(context: CoreContext, files: ConsoleFiles): Hono<AppEnv> {
   const routes = new Hono<AppEnv>()

@@ -1,6 +1,6 @@
 /**
- * A documentation page. All addresses in it are relative and served by this process, so that the pages work on a closed
- * network and behind a proxy that strips `/api`.
+ * Returns a documentation page. All addresses in it are relative and served by this process, so that the pages work on
+ * a closed network and behind a proxy that strips `/api`.
  */
 const page = (title: string, head: string, body: string) => `<!doctype html>
 <html lang="en">
@@ -16,7 +16,7 @@ ${body}
 </html>
 `
 
-/** The body of the Swagger page. That of the package would load files from another host and use an inline script. */
+/** The body of the Swagger page. The package's own would load files from another host and use an inline script. */
 export const swaggerBody = `<link rel="icon" href="docs/assets/favicon-32x32.png">
 <link rel="stylesheet" href="docs/assets/swagger-ui.css">
 <div id="swagger-ui"></div>
@@ -34,7 +34,7 @@ const REDOC_OPTIONS =
   '{ disableSearch: true, hideDownloadButton: false, ' +
   "theme: { typography: { fontFamily: 'sans-serif', headings: { fontFamily: 'sans-serif' } } } }"
 
-/** Small files of our own, which are served beside those of the two viewers. */
+/** Our own small files, served beside those of the two viewers. */
 export const OWN_ASSETS: Record<string, { body: string; content_type: string }> = {
   'start-swagger-ui.js': {
     content_type: 'text/javascript; charset=utf-8',

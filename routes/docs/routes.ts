@@ -7,8 +7,8 @@ import { CONTENT_SECURITY_POLICY, OWN_ASSETS, redocPage, swaggerBody } from './p
 const PAGE_HEADERS = { 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Referrer-Policy': 'no-referrer' }
 
 /**
- * The routes of the API description and of the two pages that show it. All are public.
- * @param description answers the OpenAPI document as JSON text
+ * Creates the public routes of the API description and of the two pages that show it.
+ * @param description returns the OpenAPI document as JSON text
  */
 export function createDocumentationRoutes(description: () => string): Hono<AppEnv> {
   const docs = new Hono<AppEnv>()

@@ -4,8 +4,8 @@ import type { AppEnv } from '../env.ts'
 const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']
 
 /**
- * Lets browsers of the configured origins call every route with credentials. Origins are compared exactly. A preflight
- * request is answered here, before any gate.
+ * Lets browsers of the configured origins call every route with credentials. Origins are compared exactly. Preflight
+ * requests are answered here, before any gate.
  */
 export const cors = createMiddleware<AppEnv>(async (c, next) => {
   const origin = c.req.header('origin')

@@ -4,13 +4,13 @@ import { OPERATION_ROLES, type OperationRole, PANEL_ROLES, type PanelRole, type 
 import { forbidden, PlatformError } from '../../src/base/errors.ts'
 import type { AppEnv } from '../env.ts'
 
-/** Requires a signed-in caller, whose row it leaves in `c.var.user`. Errors: 401. */
+/** Requires a signed-in caller and sets `c.var.user`. Throws 401. */
 export const requireUser = createMiddleware<AppEnv>(async (c, next) => {
   await identify(c)
   await next()
 })
 
-/** Requires this operation role or a higher one. Errors: 401 without a signed-in caller, 403 for a lower role. */
+/** Requires this operation role or a higher one. Throws 401 without a signed-in caller, 403 for a lower role. */
 export const requireOperation = (role: OperationRole) =>
   createMiddleware<AppEnv>(async (c, next) => {
     const user = await identify(c)
@@ -19,7 +19,7 @@ export const requireOperation = (role: OperationRole) =>
     await next()
   })
 
-/** Requires this panel role or a higher one. Errors: 401 without a signed-in caller, 403 for a lower role or none. */
+/** Requires this panel role or a higher one. Throws 401 without a signed-in caller, 403 for a lower role or none. */
 export const requirePanel = (role: PanelRole) =>
   createMiddleware<AppEnv>(async (c, next) => {
     const user = await identify(c)
@@ -41,5 +41,5 @@ async function identify(c: Context<AppEnv>): Promise<User> {
   return user
 }
 
-/** The reason of a refused sign-in, without the words that all texts begin with. */
+/** Returns the reason of a refused sign-in, without the common prefix of these texts. */
 const reasonOf = (error: PlatformError): string => error.message.replace(/^Token validation failed: /, '')

@@ -6,9 +6,8 @@ import type { AppEnv } from '../env.ts'
 const REQUEST_ID = /^[\w.:-]{1,128}$/
 
 /**
- * Writes one log line for each request and gives it an id, which all its lines carry: the caller's `X-Request-Id` if
- * that has only harmless characters, otherwise a new one. The query string is not logged, because it may hold what
- * people searched for.
+ * Writes one log line per request and assigns its id, which all its lines carry: the caller's `X-Request-Id` if it has
+ * only harmless characters, otherwise a new one. The query string is not logged, because it may contain search terms.
  */
 export const requestLog = createMiddleware<AppEnv>(async (c, next) => {
   const callerId = c.req.header('x-request-id') ?? ''
@@ -31,8 +30,8 @@ export const requestLog = createMiddleware<AppEnv>(async (c, next) => {
 })
 
 /**
- * The template of the route that took the request, without `/api`. A request without a route is `unmatched`, because
- * the paths that callers make up would be an unlimited number of series.
+ * Returns the template of the matched route, without `/api`. A request without a route is `unmatched`, because made-up
+ * paths would create an unlimited number of series.
  */
 function routeTemplate(c: Context<AppEnv>): string {
   const route = matchedRoutes(c).findLast(({ path }) => !path.endsWith('*'))

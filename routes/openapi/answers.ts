@@ -45,7 +45,7 @@ const CHALLENGE = {
   'WWW-Authenticate': { schema: { type: 'string' as const }, description: 'Always begins with `Bearer`.' },
 }
 
-/** Describes a JSON answer. */
+/** Describes a JSON response. */
 export const json = <T extends z.ZodType>(schema: T, description: string) => ({
   description,
   content: { 'application/json': { schema } },
@@ -57,12 +57,12 @@ export const jsonBody = <T extends z.ZodType>(schema: T) => ({
   content: { 'application/json': { schema } },
 })
 
-/** An error of a route with its own description and with examples of the texts that it answers. */
+/** An error of a route with its own description and example texts. */
 export interface ErrorAnswer {
   status: number | 'default'
   description: string
   examples: string[]
-  /** By default the envelope of one text. */
+  /** Default: the envelope of one text. */
   schema?: z.ZodType
 }
 export const errorAnswer = (
@@ -75,7 +75,7 @@ export const errorAnswer = (
   examples,
 })
 
-/** The errors that every route with a body may answer. */
+/** The errors of every route with a body. */
 export const BODY_ERRORS = [400, 413, 422]
 export const UNREACHABLE = errorAnswer(
   400,
@@ -84,7 +84,7 @@ export const UNREACHABLE = errorAnswer(
   'There was an error parsing the body',
 )
 
-/** The error 403 of a route that requires an operation role and the owner of the session. */
+/** Describes the 403 of a route that requires an operation role and the owner of the session. */
 export const operationForbidden = (role: OperationRole) =>
   errorAnswer(
     403,
@@ -92,7 +92,7 @@ export const operationForbidden = (role: OperationRole) =>
     ...(role === 'developer' ? [] : [`Requires operation role '${role}' or higher`]),
     'Not the session owner',
   )
-/** The errors of a route that begins rounds which the authorization sidecar may refuse, where it is enforced. */
+/** Describes the errors of a route that starts rounds, which the authorization sidecar may refuse if enforced. */
 export const roundRefusals = (role: OperationRole) => {
   const { description, examples } = operationForbidden(role)
   return [
@@ -105,7 +105,7 @@ export const roundRefusals = (role: OperationRole) => {
     ...sidecarErrors('authz', 15),
   ]
 }
-/** The error 403 of a route of the admin panel. */
+/** Describes the 403 of a route of the admin panel. */
 export const panelForbidden = (role: PanelRole) =>
   errorAnswer(403, 'The panel role is too low.', `Requires admin-panel role '${role}' or higher`)
 
@@ -134,14 +134,14 @@ export const GIT_HOST_ERRORS = [
   ),
 ]
 
-/** The error 503 of a route whose answer holds presigned URLs. */
+/** The 503 of a route whose response contains presigned URLs. */
 export const STORE_ERROR = errorAnswer(
   503,
   'The credentials of the object store cannot be had.',
   'The object store cannot be reached.',
 )
 
-/** The errors 502 and 504 of a route that calls a sidecar. */
+/** Describes the errors 502 and 504 of a route that calls a sidecar. */
 export const sidecarErrors = (name: string, seconds: number) => [
   errorAnswer(
     502,

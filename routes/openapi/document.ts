@@ -10,7 +10,7 @@ const DESCRIPTION =
   'the session.\n' +
   'Errors are `{"detail": "<text>"}`; a request that does not validate is 422 with a list.'
 
-/** The OpenAPI 3.1 document of these endpoints as JSON text. Its paths are relative to the server `/api`. */
+/** Returns the OpenAPI 3.1 document of these endpoints as JSON text. Its paths are relative to the server `/api`. */
 export function describeApi(endpoints: readonly Endpoint[], version: string): string {
   const app = new OpenAPIHono()
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', {
@@ -19,9 +19,9 @@ export function describeApi(endpoints: readonly Endpoint[], version: string): st
     bearerFormat: 'JWT',
     description: 'A token of the configured issuer. Not needed while authentication is disabled.',
   })
-  // No route answers it: it is fetched from the object store, at `rounds[].plans[].document_url`.
+  // No route returns it: it is fetched from the object store, at `rounds[].plans[].document_url`.
   app.openAPIRegistry.registerComponent('schemas', 'PlanDocument', planDocumentJsonSchema())
-  // What the streams of events carry as JSON inside of their frames.
+  // The JSON in the frames of the event streams.
   app.openAPIRegistry.register('Activity', Activity)
   app.openAPIRegistry.register('Output', Output)
   for (const { route } of endpoints) app.openAPIRegistry.registerPath(route)
@@ -42,8 +42,8 @@ export function describeApi(endpoints: readonly Endpoint[], version: string): st
 }
 
 /**
- * Writes references that may be null as alternatives. The library writes them as `allOf` of the reference and a type
- * with null, which null does not satisfy.
+ * Writes nullable references as alternatives. The library writes them as `allOf` of the reference and a type with null,
+ * which null does not satisfy.
  */
 function nullableReferences(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(nullableReferences)

@@ -29,7 +29,6 @@ const Diagnostic = z.object({
   rule: z.string().nullable().openapi({ description: 'Id of the rule that found it.' }),
 })
 
-/** The result of one attempt in a generation loop of a round. */
 export const Attempt = z
   .object({
     number: z.number().int().openapi({ description: 'Counted from 1 over all loops and restarts of the round.' }),

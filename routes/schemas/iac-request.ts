@@ -52,7 +52,7 @@ interface IacKeys {
   session_id?: string
 }
 
-/** The rules about several keys together. The text of the first one that is broken is answered. */
+/** Checks the rules about several keys together. Returns the text of the first broken one. */
 function iacRule(body: IacKeys): string | null {
   if ((body.repo_uri === undefined) === (body.session_id === undefined))
     return 'Exactly one of `repo_uri` or `session_id` must be provided.'
@@ -75,7 +75,7 @@ const EXAMPLE = {
 
 type Keys = Record<string, { type: 'string' | 'null' | ('string' | 'null')[]; maxLength?: number }>
 
-/** `iacRule` in the words of the description: null means the same as an absent key. */
+/** `iacRule` as JSON Schema: null means the same as an absent key. */
 const FORMS = {
   oneOf: [
     {
@@ -122,7 +122,7 @@ const partialFields = {
     }),
 }
 
-/** As many identifiers as one request may choose, and the longest one that the engine takes. */
+/** The most identifiers that one request may choose, and the longest one that the engine accepts. */
 const MAX_CHOSEN = 1_000
 const MAX_IDENTIFIER = 4_096
 
@@ -140,7 +140,7 @@ const importFields = {
   }),
 }
 
-/** The preview is made first, in a round of its own; then resources are chosen from it. */
+/** Checks that resources are chosen only in a session, after a preview in a round of its own. */
 function chosenRule({ preview, resource_ids, session_id }: ImportKeys): string | null {
   if (resource_ids === undefined) return null
   if (preview) return 'resource_ids cannot be combined with preview: a preview lists the whole scope.'
@@ -149,8 +149,8 @@ function chosenRule({ preview, resource_ids, session_id }: ImportKeys): string |
 const isBlank = (value: string) => value.trim() === ''
 
 /**
- * Reports a rule about blank text also where the text is empty. An empty text breaks the rule about its length too, and
- * `withRule` does not run once another rule is broken.
+ * Also reports a rule about blank text if the text is empty. An empty text breaks its length rule too, and `withRule`
+ * does not run once another rule is broken.
  */
 const withBlankRule = <T extends z.ZodType>(schema: T, rule: (value: z.output<T>) => string | null) =>
   schema.superRefine((value, ctx) => {

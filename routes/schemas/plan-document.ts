@@ -10,7 +10,7 @@ const described = <Type extends z.ZodType>(type: Type, description: string) => t
 
 const path = () =>
   z.array(z.union([z.string(), z.number()])).describe('Names, keys of maps and indexes from 0, from the outside in.')
-/** A value of the plan: any JSON. */
+/** Makes the schema of a plan value: any JSON. */
 const value = (description: string) => z.custom<Json>((given) => given !== undefined).describe(description)
 const onlyTrue = (description: string) => z.literal(true).optional().describe(description)
 
@@ -93,7 +93,7 @@ const summary = Object.fromEntries(PLAN_ACTIONS.map((action) => [action, count()
   ReturnType<typeof count>
 >
 
-/** A plan as data. Readers have to bear fields that are new to them. */
+/** A plan as data. Readers must tolerate unknown fields. */
 export const PlanDocumentSchema = z
   .object({
     schema_version: z.literal(PLAN_DOCUMENT_VERSION),
@@ -134,12 +134,12 @@ export const PlanDocumentSchema = z
   })
   .describe('A plan as data; all texts in it are masked.')
 
-/** Fails to compile when the schema and the document of the code differ. */
+/** Fails to compile if the schema and the type of the document differ. */
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never
 const inStep: Same<z.output<typeof PlanDocumentSchema>, PlanDocument> = true
 void inStep
 
-/** The JSON Schema (2020-12) of a plan document, without `$schema`, as OpenAPI 3.1 has it in its components. */
+/** Returns the JSON Schema (2020-12) of a plan document, without `$schema`, as OpenAPI 3.1 has it in its components. */
 export function planDocumentJsonSchema(): Record<string, unknown> {
   const { $schema: _, ...schema } = z.toJSONSchema(PlanDocumentSchema, {
     io: 'input',

@@ -19,7 +19,6 @@ const cut = event('cut', {
   description: 'From here on the round tells only beginnings of attempts and steps, ends, and cancellations.',
 })
 
-/** An event of the activity stream. */
 export const Activity = z
   .discriminatedUnion('type', [
     event('attempt.began', {
@@ -62,7 +61,6 @@ export const Activity = z
   ])
   .openapi('Activity')
 
-/** An event of the output stream. */
 export const Output = z
   .discriminatedUnion('type', [
     event('step.began', { step: z.string(), job_id: z.string() }).openapi('OutputStepBegan'),

@@ -24,7 +24,6 @@ const CHECKS = [
   { name: 'lock', outcome: 'holds', explanation: 'Neither the session nor the state is locked.' },
   { name: 'copy', outcome: 'holds', explanation: 'An encrypted copy of the plan is stored.' },
 ] as const
-/** An example. */
 export const SEAL = {
   plan_sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   commit: '6dcb09b5b57875f334f61aebed695e2e4193db5e',
@@ -85,7 +84,7 @@ export const SealVerification = z
     },
   })
 
-/** Returns a saved plan in the words of the API, which calls it a seal. */
+/** Converts a saved plan to the API's form, which calls it a seal. */
 export const toSeal = ({ saved_at, ...status }: SavedPlanStatus): z.input<typeof Seal> => ({
   ...status,
   sealed_at: saved_at,

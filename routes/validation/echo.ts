@@ -1,10 +1,13 @@
-/** Keys whose values may hold a secret. Where a request is echoed, they are shown as null. */
+/** Keys whose values may hold a secret. They are shown as null where a request is echoed. */
 const SECRET_KEYS = ['repo_uri'] as const
-/** A password or token in an address, under whatever key it was sent. It looks at each character a few times only. */
+/** A password or token in an address, under any key. It is matched in linear time. */
 const SECRET_ADDRESS = /:\/\/[^\s/"@:]*:[^\s/"@]*@/
 const MAX_LENGTH = 4_096
 
-/** The part of the request that a 422 answer shows: null in place of values with secrets, very long ones and unusual ones. */
+/**
+ * Returns the part of the request that a 422 response shows, with null for secrets and for very long and unusual
+ * values.
+ */
 export function echo(value: unknown): unknown {
   if (remaining(value, MAX_LENGTH) < 0) return null
   const visible = withoutSecretKeys(value)
@@ -13,9 +16,9 @@ export function echo(value: unknown): unknown {
 }
 
 /**
- * The rest of a number of characters after a value has been written as JSON, or a negative number as soon as that
- * is certain. So a large value is not written out only to find that it is too long. A level of nesting costs at least
- * one character, which limits the depth as well.
+ * Returns the rest of a budget of characters after writing a value as JSON, or early a negative number. So a large
+ * value is not written out only to find that it is too long. Each level of nesting costs at least one character, which
+ * also limits the depth.
  */
 function remaining(value: unknown, budget: number): number {
   if (typeof value === 'string') return budget - value.length

@@ -10,8 +10,8 @@ const fail = (ctx: Add, type: string, message: string, detail?: Record<string, u
 }
 
 /**
- * A text that the database can store: without NUL characters and lone surrogates. Its limits count characters, so that
- * an emoji counts as one although it has two UTF-16 units.
+ * Makes a schema for a text that the database can store: without NUL characters and lone surrogates. Its limits count
+ * code points, so an emoji of two UTF-16 units counts as one.
  */
 export const text = (limits: { min?: number; max?: number } = {}) =>
   z
@@ -32,7 +32,7 @@ export const text = (limits: { min?: number; max?: number } = {}) =>
     })
     .openapi({ type: 'string', minLength: limits.min, maxLength: limits.max, pattern: '^[^\\u0000]*$' })
 
-/** The number of characters of a text. One that is certainly longer than the limit is not counted. */
+/** Counts the code points of a text, unless it is certainly longer than the limit. */
 function characters(value: string, max: number): number {
   if (value.length <= max || value.length > 2 * max) return value.length
   let pairs = 0
@@ -50,7 +50,7 @@ const tooLong = (ctx: Add, max: number) =>
 const HEX = /^(?:urn:uuid:)?([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{12})$/i
 const PLAIN_HEX = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/i
 
-/** A uuid in any of its usual spellings. The handler gets it in lower case with hyphens. */
+/** Makes a schema for a uuid in any of its usual spellings, converted to lower case with hyphens. */
 export const uuid = () =>
   z
     .string()
@@ -64,20 +64,20 @@ export const uuid = () =>
     })
     .openapi({ type: 'string', format: 'uuid' })
 
-/** A list. Its items are looked at only when there are not too many of them. */
+/** Makes a schema for a list. Its items are checked only if there are not too many. */
 export const listOf = <T extends z.ZodType>(item: T, max: number) =>
   z.array(z.unknown()).max(max).pipe(z.array(item).max(max))
 
-/** The same for a list that must not be empty. */
+/** Makes a schema for a list that must not be empty. */
 export const filledListOf = <T extends z.ZodType>(item: T, max: number) =>
   z.array(z.unknown()).min(1).max(max).pipe(z.array(item).min(1).max(max))
 
-/** A key that may be left out; null means the same. */
+/** Makes a schema for a key that may be omitted or null. */
 export const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined)
 
 const MAX_INTEGER = 2_147_483_647
 
-/** An integer in the path, within the range that the database can store. */
+/** Makes a schema for an integer in the path, within the range of the database. */
 export const pathInteger = () =>
   z
     .string()
@@ -95,7 +95,7 @@ export const pathInteger = () =>
     })
     .openapi({ type: 'integer', minimum: -MAX_INTEGER, maximum: MAX_INTEGER, example: 7 })
 
-/** An integer in the query string. */
+/** Makes a schema for an integer in the query string. */
 export const queryInteger = (options: { fallback: number; min: number; max?: number; description: string }) =>
   integerText(options)
     .optional()
@@ -108,7 +108,7 @@ export const queryInteger = (options: { fallback: number; min: number; max?: num
       description: options.description,
     })
 
-/** An integer in the query string or in a header, which may be left out. */
+/** Makes a schema for an optional integer in the query string or in a header. */
 export const optionalInteger = (options: { min: number; max?: number; description: string }) =>
   integerText(options)
     .optional()
@@ -137,7 +137,7 @@ const TRUE = ['true', 't', 'yes', 'y', 'on', '1']
 const FALSE = ['false', 'f', 'no', 'n', 'off', '0']
 const inAnyCase = (word: string) =>
   [...word].map((letter) => (/[a-z]/.test(letter) ? `[${letter}${letter.toUpperCase()}]` : letter)).join('')
-/** The description of `boolean`. */
+/** The spellings that `boolean` accepts, as JSON Schema. */
 const SPELLINGS = [
   { type: 'boolean' as const },
   {
@@ -148,10 +148,10 @@ const SPELLINGS = [
   { type: 'integer' as const, enum: [0, 1], description: 'The same as a number.' },
 ]
 export const BOOLEAN = { anyOf: SPELLINGS }
-/** The description of `boolean` where null means the same as an absent key. */
+/** The JSON Schema of `boolean` where null means the same as an absent key. */
 export const OPTIONAL_BOOLEAN = { anyOf: [...SPELLINGS, { type: 'null' as const }] }
 
-/** A text without line breaks of any kind and without other control characters, as subjects of messages have to be. */
+/** Makes a schema for a text without line breaks and other control characters, as required for subjects of messages. */
 export const line = (limits: { min: number; max: number }) =>
   text(limits)
     .superRefine((value, ctx) => {
@@ -164,7 +164,7 @@ export const line = (limits: { min: number; max: number }) =>
 
 const DATE_TIME = /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d+))?([Zz]|[+-]\d\d:\d\d)$/
 
-/** A time of RFC 3339. The handler gets it in UTC with six digits of a second: `2026-03-01T14:25:30.123456Z`. */
+/** Makes a schema for an RFC 3339 time, converted to UTC with six fractional digits: `2026-03-01T14:25:30.123456Z`. */
 export const timestamp = () =>
   z
     .string()
@@ -172,7 +172,7 @@ export const timestamp = () =>
       const [, day, time, fraction = '', offset = ''] = DATE_TIME.exec(value.trim()) ?? []
       const moment = day === undefined ? Number.NaN : Date.parse(`${day}T${time}${offset.toUpperCase()}`)
       const utc = Number.isNaN(moment) ? '' : new Date(moment).toISOString()
-      // Dates of the calendar alone: 31 April would become 1 May. And years that the database knows.
+      // Only existing days (31 April would become 1 May), and years that the database supports.
       const isDay = day !== undefined && new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day)
       if (isDay && /^\d{4}-/.test(utc) && !utc.startsWith('0000'))
         return `${utc.slice(0, 19)}.${fraction.slice(0, 6).padEnd(6, '0')}Z`
@@ -184,7 +184,7 @@ export const timestamp = () =>
     })
     .openapi({ type: 'string', format: 'date-time' })
 
-/** An absolute `http://` or `https://` address; the host may be a bare name. */
+/** Makes a schema for an absolute `http://` or `https://` address; the host may be a bare name. */
 export const webAddress = (max: number) =>
   text({ min: 1, max })
     .superRefine((value, ctx) => {
@@ -199,7 +199,7 @@ export const webAddress = (max: number) =>
       maxLength: max,
     })
 
-/** A boolean in any of its usual spellings: true, "true", "yes", "on", 1. */
+/** Makes a schema for a boolean in any of its usual spellings: true, "true", "yes", "on", 1. */
 export const boolean = () =>
   z
     .unknown()
@@ -215,21 +215,24 @@ export const boolean = () =>
     })
     .openapi(BOOLEAN)
 
-/** A filter of a list, where a blank text means the same as none. */
+/** Makes a schema for a list filter in which a blank text means none. */
 export const blankIsAbsent = <T extends z.ZodType>(schema: T) =>
   z
     .preprocess((value) => (typeof value === 'string' && value.trim() === '' ? undefined : value), schema.optional())
     .openapi({ param: { allowEmptyValue: true } })
 
-/** One of a set of names in any letter case, because the event stream shows the same names in upper case. */
+/** Makes a schema for one of a set of names in any letter case, because the event stream has them in upper case. */
 export const anyCase = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (typeof value === 'string' ? value.toLowerCase() : value), schema)
 
 const MAX_URI = 2_048
-/** No system takes a longer path. */
+/** The longest path of common operating systems. */
 const MAX_PATH = 4_096
 
-/** An `https://` URL of a repository, which may hold a user name but no password; see `checkRepositoryUri`. */
+/**
+ * Makes a schema for an `https://` URL of a repository, with an optional user name but no password; see
+ * `checkRepositoryUri`.
+ */
 export const repositoryUri = () =>
   z
     .string()
@@ -248,7 +251,7 @@ export const repositoryUri = () =>
       description: '`https://` with a host; a user name is allowed, a password or token is not.',
     })
 
-/** A path inside the repository, with forward slashes; an empty text means the same as none. */
+/** Makes a schema for a path inside the repository, with forward slashes; an empty text means none. */
 export const repositoryPath = () =>
   text({ max: MAX_PATH })
     .transform((value, ctx) => {
@@ -259,7 +262,7 @@ export const repositoryPath = () =>
     })
     .openapi({ pattern: '^(?!/|[A-Za-z]:|(.*/)?\\.\\.(/|$))[^\\u0000-\\u001f\\u007f\\\\]*$' })
 
-/** Adds a rule about several keys, which answers its error text or null. It runs only when every key is valid. */
+/** Adds a rule about several keys, which returns its error text or null. It runs only if every key is valid. */
 export const withRule = <T extends z.ZodType>(schema: T, rule: (value: z.output<T>) => string | null) =>
   schema.superRefine((value, ctx) => {
     if (ctx.issues.length > 0) return

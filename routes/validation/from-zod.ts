@@ -13,7 +13,7 @@ export interface CustomParams extends Record<string, unknown> {
 }
 
 /**
- * Translates the issues that zod found in one part of a request, and adds them to its problems.
+ * Translates zod's issues of one part of a request, and adds them to the problems.
  * @param part.raw the validated value, in which the input of each issue is looked up
  */
 export function addIssues(
@@ -35,7 +35,7 @@ export function addIssues(
 const UNKNOWN_KEY: ProblemText = { type: 'extra_forbidden', msg: 'Extra inputs are not permitted' }
 const MISSING: ProblemText = { type: 'missing', msg: 'Field required' }
 
-/** One entry of the answer. As `input` a wrong key shows its value; a missing one shows the object that lacks it. */
+/** Makes one entry of the response. Its `input` is the value of a wrong key, or the object that lacks the key. */
 function entry(source: Source, raw: unknown, path: readonly PropertyKey[], problem: ProblemText): Problem {
   const subject = problem.type === 'missing' ? valueAt(raw, path.slice(0, -1)) : valueAt(raw, path)
   const input = problem.type !== 'missing' && isSecretKey(path.at(-1)) ? null : echo(subject)

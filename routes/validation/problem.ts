@@ -1,4 +1,4 @@
-/** One entry of a 422 answer. `ctx` holds the limit that was exceeded or the reason, where there is one. */
+/** One entry of a 422 response. `ctx` holds the exceeded limit or the reason, if any. */
 export interface Problem {
   type: string
   loc: (string | number)[]
@@ -7,7 +7,7 @@ export interface Problem {
   ctx?: Record<string, unknown>
 }
 
-/** A request that did not validate, with all its problems. It is answered as 422 `{"detail": [Problem]}`. */
+/** An invalid request with all its problems, returned as 422 `{"detail": [Problem]}`. */
 export class InvalidRequest extends Error {
   readonly problems: Problem[]
   constructor(problems: Problem[]) {
@@ -17,10 +17,10 @@ export class InvalidRequest extends Error {
   }
 }
 
-/** Entries of an answer. Nobody reads more, and a hostile body has a problem in each of its thousands of keys. */
+/** Maximum entries of a response, because a hostile body may have a problem in each of its thousands of keys. */
 const MAX_LISTED = 100
 
-/** The problems of a request. Beyond the first hundred they are counted and not made. */
+/** The problems of a request. Beyond the first hundred they are only counted. */
 export class ProblemList {
   readonly #listed: Problem[] = []
   #count = 0
@@ -33,7 +33,7 @@ export class ProblemList {
     if (++this.#count <= MAX_LISTED) this.#listed.push(make())
   }
 
-  /** All problems, at most a hundred entries; where there are more, the last entry says how many are left out. */
+  /** Returns at most a hundred entries; if there are more, the last one says how many are omitted. */
   toList(): Problem[] {
     if (this.#count <= MAX_LISTED) return this.#listed
     const left = this.#count - MAX_LISTED + 1

@@ -3,27 +3,27 @@ import { readStream } from '../../src/base/http.ts'
 import { JsonTooLarge, parseLimitedJson } from '../../src/base/limited-json.ts'
 import { InvalidRequest } from './problem.ts'
 
-/** The largest bodies that routes take, in bytes. A route has the smallest one unless its `maxBodyBytes` says more. */
+/** The largest bodies that routes accept, in bytes. The default is the smallest. */
 export const SMALL_BODY = 64 * 1024
-/** A message with links and facts, also where its characters are written as escapes. */
+/** A message with links and facts, even if all its characters are escaped. */
 export const MESSAGE_BODY = 1024 * 1024
-/** A request in plain words, whose length the API does not limit: a whole specification may be pasted into it. */
+/** A request in plain text, whose length the API does not limit: a whole specification may be pasted into it. */
 export const REQUEST_BODY = 2 * 1024 * 1024
 
-/** A size for people: `64 KiB`, `2 MiB`. */
+/** Formats a size: `64 KiB`, `2 MiB`. */
 export const sizeText = (bytes: number): string =>
   bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / (1024 * 1024)} MiB`
 
 const tooLarge = (text: string) => new PlatformError('ContentTooLarge', 413, `Request body ${text}.`)
 
-/** Stands for a body of another content type than JSON. It validates like a value that is no object. */
+/** Represents a body that is not JSON. It fails validation like a value that is no object. */
 export const NOT_JSON = Symbol('not json')
 
 /**
- * Reads the JSON body of a request; `undefined` when there is none, `NOT_JSON` under another content type.
- * @param maxBytes the largest body that the route takes
- * Errors: `InvalidRequest` of type `json_invalid`, also for one that is nested too deeply; 400 when the bytes are no
- * UTF-8; 413 for more bytes than the route takes and for too many values.
+ * Reads the JSON body of a request; `undefined` when there is none, `NOT_JSON` for another content type.
+ * @param maxBytes the largest body that the route accepts
+ * Throws `InvalidRequest` of type `json_invalid`, also for too deep nesting; 400 for invalid UTF-8; 413 for more bytes
+ * than the route accepts and for too many values.
  */
 export async function readJson(request: Request, maxBytes: number): Promise<unknown> {
   const bytes = await readLimited(request, maxBytes)
@@ -50,7 +50,10 @@ export async function readJson(request: Request, maxBytes: number): Promise<unkn
 const isJson = (contentType: string | null) =>
   /^application\/([\w!#$&^.+-]+\+)?json\s*(;|$)/i.test(contentType?.trim() ?? '')
 
-/** The position at which the parser stopped, or 0 when the runtime does not say. Its own text is not shown: it may quote the body. */
+/**
+ * Returns the position at which the parser stopped, or 0 if the runtime does not report it. Its own text is not shown,
+ * because it may quote the body.
+ */
 function position(error: unknown): number {
   const offset = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined
   return offset ? Number(offset) : 0

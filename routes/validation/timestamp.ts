@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi'
 
-/** Of RFC 3339: the offset is never left out, so that no two readers take it for different moments. */
+/** The form of RFC 3339. The offset is required, so that the time is unambiguous. */
 const FORM = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/
 
 /**
- * A moment in the query string. The handler gets it in UTC with all digits of its fraction, in a form that the database
- * reads; a moment before 1970, when nothing was recorded, becomes the first of that year.
+ * Makes a schema for a time in the query string, converted to UTC with all fractional digits in a form that the
+ * database reads. A time before 1970, when nothing was recorded, becomes the beginning of 1970.
  */
 export const timestamp = () =>
   z
@@ -23,11 +23,11 @@ export const timestamp = () =>
     .openapi({ type: 'string', format: 'date-time' })
 
 function toUtc(value: string): string | null {
-  // A plus sign that was not encoded arrives as a blank.
+  // An unencoded plus sign arrives as a blank.
   const [, day = '', time = '', fraction = '', offset = ''] =
     FORM.exec(value.trim().replace(/ (\d\d:\d\d)$/, '+$1')) ?? []
   const ms = Date.parse(`${day}T${time}${offset.toUpperCase()}`)
-  // Only days that exist: some runtimes take the 30th of February for the 2nd of March.
+  // Only existing days: some runtimes parse 30 February as 2 March.
   const midnight = new Date(`${day}T00:00:00Z`)
   if (Number.isNaN(ms) || Number.isNaN(midnight.getTime()) || midnight.toISOString().slice(0, 10) !== day) return null
   if (ms < 0) return '1970-01-01T00:00:00Z'

@@ -7,9 +7,9 @@ import { InvalidRequest, ProblemList } from './problem.ts'
 import { NOT_JSON, readJson } from './read-body.ts'
 
 /**
- * Checks path, query, headers and body of a request against the schemas of its route and answers their values. Names of
- * headers are in lower case.
- * Errors: `InvalidRequest` with the problems of all of them together; those of `readJson`.
+ * Checks path, query, headers and body of a request against the schemas of its route and returns their values. Header
+ * names are in lower case. Throws `InvalidRequest` with the problems of all parts together, and the errors of
+ * `readJson`.
  */
 export async function validate(
   route: RouteConfig,
@@ -50,6 +50,6 @@ function bodySchema(route: RouteConfig): z.ZodType | undefined {
   return content && 'schema' in content && content.schema instanceof z.ZodType ? content.schema : undefined
 }
 
-/** The query parameters. Of a repeated one the last value counts. */
+/** Returns the query parameters. Of a repeated one the last value counts. */
 const lastOfEach = (queries: Record<string, string[]>) =>
   Object.fromEntries(Object.entries(queries).map(([name, values]) => [name, values.at(-1)]))

@@ -44,11 +44,11 @@ const FINISH: Record<string, FinishReason> = {
   tool_calls: 'tool_use',
   length: 'max_tokens',
   content_filter: 'content_filter',
-  // Some gateways pass on the words of the vendor behind them.
+  // Some gateways pass on the values of the vendor behind them.
   end_turn: 'end_turn',
   tool_use: 'tool_use',
 }
-/** Finish reasons that say the provider broke off the answer for want of resources. */
+/** Finish reasons for an answer that the provider aborted for lack of resources. */
 const INTERRUPTED = ['insufficient_system_resource']
 /**
  * The model wrote a tool call that cannot be parsed; another attempt may succeed. A gateway writes for example
@@ -59,8 +59,8 @@ const MALFORMED = /\bMALFORMED_FUNCTION_CALL$/
 type AnsweringDeployment = Pick<Deployment, 'model' | 'carries' | 'quirks'>
 
 /**
- * Reads a chat-completions answer. Errors: `CallFailure`. It is retryable when the answer is no completion at all,
- * for example a page of a gateway, an empty body or half an object.
+ * Parses a chat-completions answer. Throws `CallFailure`, which is retryable if the answer is no completion at all, for
+ * example a page of a gateway, an empty body or half an object.
  */
 export function parseCompletion({ model, carries, quirks }: AnsweringDeployment, answer: unknown): Inference {
   const parsed = v.safeParse(completion, answer)
@@ -104,8 +104,8 @@ export function throwProviderError(answer: unknown): void {
 type AnswerMessage = v.InferOutput<typeof completion>['choices'][number]['message']
 
 /**
- * Returns the data that must go back to the provider with this message: the `carry` of a wire form, or else the fields
- * that the quirks name under `echo`. Undefined when there is nothing.
+ * Returns the data that must be sent back to the provider with this message: the `carry` of a wire form, or else the
+ * fields that the quirks name under `echo`. Undefined when there is none.
  */
 function collectCarry(message: AnswerMessage, toolCalls: readonly ToolCall[], { echo }: Quirks): unknown {
   if (message.carry !== undefined) return message.carry
@@ -126,7 +126,7 @@ const textOf = (value: v.InferOutput<typeof content>) =>
   typeof value === 'string' ? value : value.map((part) => part.text).join('')
 
 const toToolCall = (call: v.InferOutput<typeof toolCall>, index: number): ToolCall => ({
-  // The result of a call refers to its id, so a call needs one even where the server leaves it empty.
+  // The result of a call refers to its id, so a call needs one even if the server leaves it empty.
   id: call.id || `call_${index + 1}_${crypto.randomUUID().slice(0, 8)}`,
   name: call.function.name,
   arguments:
@@ -162,7 +162,7 @@ const answerSchema = v.object({
 
 /**
  * Reads the text and the usage from an answer of the Responses API. Its other items, such as searches and reasoning,
- * are passed over. Errors: `CallFailure`.
+ * are skipped. Throws `CallFailure`.
  */
 export function parseResponses(answer: unknown): { text: string; usage: Usage } {
   const parsed = v.safeParse(answerSchema, answer)

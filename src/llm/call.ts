@@ -7,7 +7,7 @@ import { learnUnsupported } from './quirks.ts'
 import type { Route } from './router.ts'
 
 const ATTEMPTS = 4
-/** The longest wait between two attempts; a longer `Retry-After` is shortened to five minutes. */
+/** The longest wait between two attempts; a longer `Retry-After` is cut to this. */
 const MAX_WAIT_MS = 300_000
 
 export interface CallOptions<Answer> {
@@ -23,10 +23,9 @@ export interface CallOptions<Answer> {
 }
 
 /**
- * Calls a model, with at most four attempts that each have the whole timeout. When a provider says how long to wait,
- * that is how long the next attempt on it waits; otherwise the waits double. With `backoffMs` at its default of
- * 1000 the waits are 1, 2 and 4 s.
- * Errors: `PlatformError` with code `InferenceCallAPIError`; `OutboundError` of kind `aborted`.
+ * Calls a model, with at most four attempts that each have the whole timeout. If a provider requests a wait, the next
+ * attempt on it waits that long; otherwise the waits double. With `backoffMs` at its default of 1000 the waits are 1, 2
+ * and 4 s. Throws `PlatformError` with code `InferenceCallAPIError`; `OutboundError` of kind `aborted`.
  */
 export async function callModel<Answer>(options: CallOptions<Answer>): Promise<Answer> {
   const { log, signal, route } = options
@@ -48,7 +47,7 @@ export async function callModel<Answer>(options: CallOptions<Answer>): Promise<A
       if (deployment === failed && !error.again_here)
         throw inferenceError(model, error.message, error.status, secrets, error.cause)
       const backoffMs = Math.min(options.backoffMs * 2 ** (attempt - 1), MAX_WAIT_MS)
-      // Another entry need not wait for this one: it is asked at once, or as soon as its own wait is over.
+      // Another entry need not wait for this one: it is called at once, or as soon as its own wait is over.
       const waitMs = (deployment === failed ? requestedWaitMs : route.remainingWaitMs(deployment)) ?? backoffMs
       log.warn('inference attempt failed', {
         model,
@@ -63,7 +62,7 @@ export async function callModel<Answer>(options: CallOptions<Answer>): Promise<A
 }
 
 /**
- * Posts a request and parses the answer. When the provider refuses a parameter, the call is repeated without it; that
+ * Posts a request and parses the answer. If the provider refuses a parameter, the call is repeated without it, which
  * does not count as an attempt, because the provider works.
  */
 async function postSupported<Answer>(deployment: Deployment, options: CallOptions<Answer>): Promise<Answer> {
@@ -95,8 +94,8 @@ async function post(deployment: Deployment, body: object, options: CallOptions<u
 }
 
 /**
- * Turns what the `openai` library threw into a `CallFailure`, or into an `OutboundError` of kind `aborted` when the
- * caller gave up.
+ * Converts an error of the `openai` library to a `CallFailure`, or to an `OutboundError` of kind `aborted` when the
+ * caller aborted.
  * @param timeout the signal that limits this attempt
  */
 function toCallFailure(error: unknown, timeout: AbortSignal, timeoutS: number, caller?: AbortSignal): Error {

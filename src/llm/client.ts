@@ -16,13 +16,13 @@ export interface LlmDeps {
   log: Logger
   /** Milliseconds before the second attempt, doubled for each further one. Default 1000. */
   backoffMs?: number
-  /** Reads files of credentials; by default there are none. */
+  /** Reads credential files; by default there are none. */
   readFile?: LlmTools['readFile']
-  /** The present time in milliseconds; default `Date.now`. */
+  /** The current time in milliseconds; default `Date.now`. */
   now?: () => number
 }
 
-/** The client for the configured models. A deployment is connected when it is called for the first time. */
+/** Creates the client for the configured models. A deployment is connected on its first call. */
 export function createLlmClient(config: LlmConfig, deps: LlmDeps): LlmClient {
   const tools: LlmTools = {
     fetch: deps.fetch,
@@ -51,7 +51,7 @@ export function createLlmClient(config: LlmConfig, deps: LlmDeps): LlmClient {
           .all()
           .some(({ quirks }) => quirks.search !== null)
       } catch {
-        // A model that is not set up cannot search either; its first call says what is missing.
+        // An unconfigured model cannot search either; its first call throws the reason.
         return false
       }
     },
@@ -62,7 +62,7 @@ export function createLlmClient(config: LlmConfig, deps: LlmDeps): LlmClient {
       const way = SEARCH_WAYS[deployment.quirks.search]
       const result = await callModel({
         ...common,
-        // All attempts go to this entry, because another entry of the name may search in another way.
+        // All attempts use this entry, because another entry of the name may search in another way.
         route: { ...route, next: () => deployment },
         path: way.path,
         body: (target) => way.body(target, query, settings),
@@ -70,7 +70,7 @@ export function createLlmClient(config: LlmConfig, deps: LlmDeps): LlmClient {
         signal: options.signal,
       }).catch((error: unknown) => {
         if (!(error instanceof PlatformError) || !NOT_OFFERED.includes(error.status)) throw error
-        // The server has no search. A self-hosted one often offers chat completions only, so it is not asked again.
+        // The server has no search. A self-hosted one often offers chat completions only, so it is not tried again.
         deployment.quirks.search = null
         return null
       })
@@ -80,7 +80,7 @@ export function createLlmClient(config: LlmConfig, deps: LlmDeps): LlmClient {
   }
 }
 
-/** The next entry of a route that can search; entries of one name may be models of different providers. */
+/** Returns the next entry of a route that can search; entries of one name may be models of different providers. */
 function nextSearching(route: Route): Deployment | null {
   for (let left = route.all().length; left > 0; left--) {
     const deployment = route.next()
@@ -89,5 +89,5 @@ function nextSearching(route: Route): Deployment | null {
   return null
 }
 
-/** Statuses by which a server says that it does not offer a route or method. */
+/** Statuses of a server that does not offer a route or method. */
 const NOT_OFFERED = [404, 405, 501]

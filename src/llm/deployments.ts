@@ -7,16 +7,16 @@ import { knownProviders, providerFor } from './providers.ts'
 import type { Parameter, Quirks } from './quirks.ts'
 import { createWireFetch } from './wire/wire-fetch.ts'
 
-/** One model at one address, ready to be called. It keeps what was learnt about the model. */
+/** One model at one address, ready to be called. It keeps the learnt quirks of the model. */
 export interface Deployment {
   /** `<provider>/<model-id>` for error texts and telemetry. */
   model: string
   modelId: string
-  /** Identifies this deployment in what messages carry: it gets back only what it sent itself. */
+  /** Identifies this deployment in the data that messages carry: it gets back only its own. */
   carries: string
   client: OpenAI
   quirks: Quirks
-  /** Parameters that are left out. It grows when the model refuses one, so that each is refused only once. */
+  /** Parameters that are omitted. The set grows when the model refuses one, so that each is refused only once. */
   unsupported: Set<Parameter>
   secrets: readonly string[]
 }
@@ -25,8 +25,8 @@ type Params = ModelListEntry['litellm_params']
 export type DeploymentConfig = Pick<LlmConfig, 'credentials' | 'timeout' | 'aws' | 'google_credentials_file'>
 
 /**
- * Makes the deployment for an entry. Errors: `PlatformError` with code `InferenceCallAPIError` when the provider is
- * unknown or a required variable is not set. The check at boot does not find either in every case.
+ * Creates the deployment for an entry. Throws `PlatformError` with code `InferenceCallAPIError` when the provider is
+ * unknown or a required variable is not set, which the check at boot does not always detect.
  */
 export function createDeployment(params: Params, config: DeploymentConfig, tools: LlmTools): Deployment {
   const { model } = params
@@ -36,7 +36,7 @@ export function createDeployment(params: Params, config: DeploymentConfig, tools
     // The library requires a key, even for a self-hosted server that needs none.
     apiKey: connection.key || 'none',
     organization: connection.organization ?? null,
-    // Every option is set, because the library would take a missing one from environment variables.
+    // Every option is set, because the library would read a missing one from environment variables.
     project: null,
     adminAPIKey: null,
     webhookSecret: null,
@@ -87,7 +87,7 @@ function unknownProvider(model: string): string {
 
 const REFERENCE = 'os.environ/'
 
-/** A parameter as it is written, or the value of the variable when it is written as `os.environ/<VARIABLE>`. */
+/** Returns a parameter as written, or the value of the variable for `os.environ/<VARIABLE>`. */
 function resolveReference(model: string, value: unknown, credentials: Record<string, string>): string | undefined {
   if (typeof value !== 'string' || value === '') return undefined
   if (!value.startsWith(REFERENCE)) return value

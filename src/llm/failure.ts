@@ -1,14 +1,14 @@
 import { PlatformError } from '../base/errors.ts'
 
-/** A failed attempt, with what decides about the next one. It never leaves `src/llm`. */
+/** A failed attempt, with the facts that decide about the next one. It never leaves `src/llm`. */
 export class CallFailure extends Error {
   readonly status: number
   readonly retryable: boolean
-  /** Milliseconds that the provider asks to wait (`Retry-After`); null when it says nothing. */
+  /** Milliseconds of the provider's `Retry-After`; null without one. */
   readonly wait_ms: number | null
-  /** False when the provider says that another attempt on the same deployment does not help. */
+  /** False if the provider says that another attempt on the same deployment does not help. */
   readonly again_here: boolean
-  /** The parameter that the provider names in its error; null when it names none. */
+  /** The parameter that the provider names in its error; null for none. */
   readonly parameter: string | null
   constructor(
     message: string,
@@ -31,14 +31,14 @@ export class CallFailure extends Error {
   }
 }
 
-/** True for a status after which a later attempt may succeed: timeouts, conflicts, limits and faults of the server. */
+/** True for a status after which a later attempt may succeed: timeouts, conflicts, limits and server errors. */
 export const isRetryable = (status: number) => status === 408 || status === 409 || status === 429 || status >= 500
 
 const MAX_REASON = 1000
 
 /**
- * The error of a failed inference, as callers outside of `src/llm` get it.
- * @param status the status of the provider, or 502 when there was no answer
+ * Makes the error of a failed inference for callers outside of `src/llm`.
+ * @param status the status of the provider, or 502 without a response
  * @param secrets values that must not appear in the text
  */
 export const inferenceError = (
@@ -52,12 +52,12 @@ export const inferenceError = (
     cause,
   })
 
-/** The error of a request that the platform itself composed wrongly. */
+/** Makes the error of a request that the platform itself composed wrongly. */
 export const badInference = (message: string) => new PlatformError('InferenceCallAPIError', 400, message)
 
 /**
- * The text as one line of at most 1000 characters without keys: neither ours nor anything that looks like a key, which
- * providers quote in part.
+ * Returns the text as one line of at most 1000 characters without keys: neither ours nor anything that looks like a
+ * key, which providers quote in part.
  */
 export function redact(text: string, secrets: readonly string[]): string {
   let clean = text

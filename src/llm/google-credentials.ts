@@ -4,26 +4,26 @@ import { type Fetch, OutboundError, type OutboundRequest, send, TRANSIENT_STATUS
 
 export interface GoogleTools {
   fetch: Fetch
-  /** Reads a file. Null: there is no file at the path. */
+  /** Reads a file; null when there is none. */
   readFile: (path: string) => Promise<string | null>
   now: () => number
 }
 
-/** Sources of tokens, in the order of use. The text of a source that is not set up is empty. */
+/** Sources of tokens, in the order of use. An unconfigured one is empty. */
 export interface GoogleSources {
   /** A finished token, which is not renewed. */
   access_token: string
   /** The path of a credentials file, or its JSON text. */
   credentials: string
   credentials_file: string
-  /** The path at which the tools of Google leave a person's credentials; used when the file exists. */
+  /** The path at which Google's tools store a user's credentials; used when the file exists. */
   wellKnownFile: string
 }
 
-/** There is no token. The message may be shown. */
+/** No token is available. The message may be shown. */
 export class GoogleTokenError extends Error {
   override readonly name = 'GoogleTokenError'
-  /** True when a later attempt may succeed. */
+  /** True if a later attempt may succeed. */
   readonly transient: boolean
   constructor(message: string, options: { transient?: boolean; cause?: unknown } = {}) {
     super(message, { cause: options.cause })
@@ -41,8 +41,8 @@ interface Token {
 }
 
 /**
- * Returns a source of bearer tokens. A token is kept until five minutes before it expires, and callers
- * that arrive during a renewal share one request. Errors of the function: `GoogleTokenError`.
+ * Returns a source of bearer tokens. A token is cached until five minutes before it expires, and concurrent callers
+ * share one renewal. The function throws `GoogleTokenError`.
  */
 export function googleTokens(sources: GoogleSources, tools: GoogleTools): () => Promise<string> {
   if (sources.access_token !== '') return async () => sources.access_token
@@ -154,7 +154,7 @@ function parseJsonOrNull(text: string): unknown {
   }
 }
 
-/** The error code of an answer, for example ` (invalid_grant)`. The rest of the answer might hold a secret. */
+/** Returns the error code of a response, for example ` (invalid_grant)`. The rest of it might contain a secret. */
 function errorCodeOf(text: string): string {
   const code = /"error"\s*:\s*"([a-z_]{1,40})"/.exec(text)?.[1]
   return code ? ` (${code})` : ''
@@ -179,9 +179,9 @@ const authorizedUser = v.object({
 type CredentialFile = v.InferOutput<typeof serviceAccount> | v.InferOutput<typeof authorizedUser>
 
 /**
- * Reads the credentials of a service account or of a person. Errors: `GoogleTokenError`, whose text repeats nothing of
- * the file.
- * @param what how an error text names the file
+ * Parses the credentials of a service account or of a user. Throws `GoogleTokenError`, whose text quotes nothing of the
+ * file.
+ * @param what the name of the file in error texts
  */
 function parseCredentialFile(text: string, what: string): CredentialFile {
   let value: unknown

@@ -9,10 +9,10 @@ export type Message =
 
 /**
  * Data that a provider wants back with its own message, for example signed thoughts. It is sent back unchanged or
- * left out, and nothing else reads it.
+ * omitted, and nothing else reads it.
  */
 export interface Carry {
-  /** The deployment that sent it, which alone gets it back. */
+  /** The deployment that sent it and the only one that gets it back. */
   for: string
   data: unknown
 }
@@ -35,23 +35,23 @@ export interface InferenceRequest {
   role: ModelRole
   messages: Message[]
   tools?: ToolDefinition[]
-  /** By default that of `llm.temperature`. */
+  /** Default: `llm.temperature`. */
   temperature?: number
   /** Extended thinking, with temperature 1.0 and low reasoning effort. It cannot be combined with tools. */
   thinking?: boolean
   signal?: AbortSignal
 }
 
-/** Why an answer ended; null stands for every reason that is not listed here. */
+/** The reason for the end of an answer; null for every reason that is not listed here. */
 export type FinishReason = 'end_turn' | 'tool_use' | 'max_tokens' | 'content_filter' | null
 
 export interface Usage {
-  /** All input tokens, whether they were cached or not. */
+  /** All input tokens, cached or not. */
   input_tokens: number
   /** The input tokens among them that were read from the provider's cache. */
   cached_tokens: number
   output_tokens: number
-  /** The input tokens that were written to the provider's cache, where that has its own price. */
+  /** The input tokens that were written to the provider's cache, if that has its own price. */
   cache_write_tokens?: number
 }
 
@@ -61,22 +61,22 @@ export interface Inference {
   text: string
   tool_calls: ToolCall[]
   finish: FinishReason
-  /** The finish reason in the provider's own words, for error texts. */
+  /** The provider's own finish reason, for error texts. */
   finish_raw: string
   usage: Usage
   carry?: Carry
 }
 
 /**
- * A client for language models. Errors: `PlatformError` with code `InferenceCallAPIError` and the text
- * `Inference call to <model> failed: <reason>`; `OutboundError` of kind `aborted` when the signal fired.
+ * A client for language models. Throws `PlatformError` with code `InferenceCallAPIError` and the text `Inference call
+ * to <model> failed: <reason>`; `OutboundError` of kind `aborted` when the signal fired.
  */
 export interface LlmClient {
   complete(request: InferenceRequest): Promise<Inference>
-  /** Has a model search the web and answers its text; null when the model that is asked cannot search. */
+  /** Lets a model search the web and returns its text; null when the model cannot search. */
   search(query: string, options?: SearchOptions): Promise<string | null>
   /**
-   * Reports whether the configured models can search the web for a chain of this role. Absent where only a search can
+   * Reports whether the configured models can search the web for a chain of this role. Absent if only a search can
    * tell.
    */
   canSearch?(role: ModelRole): boolean

@@ -18,13 +18,13 @@ const row = (model: RegExp, input: number, cachedInput: number, output: number, 
   output,
   ...more,
 })
-/** A row for Claude: the vendor charges a quarter more for input that it writes to its cache. */
+/** Makes a row for Claude: the vendor charges a quarter more for input written to its cache. */
 const claude = (model: RegExp, input: number, cachedInput: number, output: number): Row =>
   row(model, input, cachedInput, output, { cache_write: input * 1.25 })
-/** A row for the models of OpenAI that charge for writing to the cache, and more for long input. */
+/** Makes a row for OpenAI models that charge for writing to the cache, and more for long input. */
 const gpt = (model: RegExp, input: number, cachedInput: number, output: number): Row =>
   tiered(row(model, input, cachedInput, output, { cache_write: input * 1.25 }), 272_000, output * 1.5)
-/** Input at twice the price beyond so many tokens, and output at its own price there. */
+/** Returns the prices beyond so many tokens: twice the price for input, and a separate one for output. */
 const twice = ({ model: _, ...rates }: Row, tokens: number, output: number): Partial<Row> => ({
   above: {
     tokens,
@@ -36,7 +36,7 @@ const twice = ({ model: _, ...rates }: Row, tokens: number, output: number): Par
 })
 const tiered = (base: Row, tokens: number, output: number): Row => ({ ...base, ...twice(base, tokens, output) })
 
-/** List prices in US dollars per million tokens, without discounts; the first row that fits counts. */
+/** List prices in US dollars per million tokens, without discounts; the first matching row counts. */
 const ROWS: readonly Row[] = [
   claude(/^claude-(fable|mythos)-5-1/, 10, 0.25, 50),
   claude(/^claude-(fable|mythos)-5/, 10, 1, 50),
@@ -87,7 +87,7 @@ const ROWS: readonly Row[] = [
   tiered(row(/^grok-4\.[56]/, 2, 0.5, 6), 200_000, 12),
 ]
 
-/** Providers that charge the list price of the vendor of a model. */
+/** Providers that charge the list price of a model's vendor. */
 const AT_LIST_PRICE = [
   'openai',
   'azure',
@@ -100,15 +100,15 @@ const AT_LIST_PRICE = [
   'xai',
   '',
 ]
-/** Providers that run on the operator's own machines and charge nothing by token. */
+/** Providers that run on the operator's own machines and do not charge by token. */
 const FREE = ['ollama', 'ollama_chat']
 
-/** The price of one call in US dollars; null when the price of the model is not known. */
+/** Returns the price of one call in US dollars; null when the price of the model is unknown. */
 export type Pricing = (model: string, usage: Usage) => number | null
 
 /**
  * Makes the pricing from the built-in table.
- * @param own prices by model pattern, which count before those of the table
+ * @param own prices by model pattern, which override those of the table
  */
 export function createPricing(own: ModelPrices): Pricing {
   const patterns = Object.entries(own).map(([pattern, price]) => ({ matches: wildcard(pattern), price }))
@@ -139,7 +139,7 @@ function listPrice(model: string, inputTokens: number): ModelPrice | null {
   return OF_A_GEOGRAPHY.test(id) && !SAME_EVERYWHERE.test(bareId(id)) ? scaled(price, PREMIUM) : price
 }
 
-/** Bedrock charges a tenth more where requests stay in a geography; not for the models of before that rule. */
+/** Bedrock charges a tenth more for requests that stay in a geography, except for older models. */
 const PREMIUM = 1.1
 const OF_A_GEOGRAPHY = /^(us|eu|apac|jp|au)\./
 const SAME_EVERYWHERE = /^claude-(3-|(opus|sonnet)-4(-1)?-\d{8})/
@@ -151,7 +151,7 @@ const scaled = ({ input, cached_input, cache_write, output }: ModelPrice, factor
   ...(cache_write !== undefined && { cache_write: cache_write * factor }),
 })
 
-/** The id of the vendor: `claude-…` for both `eu.anthropic.claude-…` and `publishers/…/claude-…`. */
+/** Returns the vendor's id: `claude-…` for both `eu.anthropic.claude-…` and `publishers/…/claude-…`. */
 const bareId = (id: string): string =>
   id.replace(/^.*\//, '').replace(/^([a-z]+\.)?(anthropic|openai|google|xai)\./, '')
 

@@ -12,7 +12,7 @@ export interface SpecialProvider {
   connect: (entry: ModelEntry) => Connection
 }
 
-/** All providers that are supported. */
+/** All supported providers. */
 const PROVIDERS: readonly (PlainProvider | SpecialProvider)[] = [
   {
     name: 'openai',

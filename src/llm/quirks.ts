@@ -1,9 +1,9 @@
 import type { CallFailure } from './failure.ts'
 
-/** Parameters that some models refuse. They are left out when the quirks or a refusal say so. */
+/** Parameters that some models refuse. They are omitted when the quirks or a refusal say so. */
 export type Parameter = 'temperature' | 'reasoning_effort' | 'tool_choice'
 
-/** A way in which a model searches the web; see `search.ts`. */
+/** A method of a model's web search; see `search.ts`. */
 export type SearchWay = 'chat' | 'responses' | 'plain' | 'openrouter' | 'groq' | 'conversations'
 
 /** The deviations of a model from the usual chat completions. */
@@ -25,7 +25,7 @@ export interface Quirks {
   maxTemperature?: number
 }
 
-/** Complete quirks: what `own` leaves out is as usual. */
+/** Completes quirks with the usual values. */
 export const quirksOf = (own: Partial<Quirks> = {}): Quirks => ({
   cap: 'max_tokens',
   unsupported: [],
@@ -44,8 +44,8 @@ const OTHER_NAMES: Record<string, RegExp> = {
 }
 
 /**
- * Learns from a refusal by status 400 or 422. A refused parameter is left out from now on, and a refused `max_tokens`
- * is sent as `max_completion_tokens`. Answers true when something was learnt, so that the call is worth repeating.
+ * Learns from a refusal by status 400 or 422. A refused parameter is omitted from now on, and a refused `max_tokens` is
+ * sent as `max_completion_tokens`. Returns true if something was learnt, so that repeating the call may help.
  */
 export function learnUnsupported(
   deployment: { quirks: Quirks; unsupported: Set<Parameter> },

@@ -14,8 +14,8 @@ export interface CallSettings {
 }
 
 /**
- * The chat-completions body of a request for one deployment. Parameters that the deployment does not support are
- * left out. Errors: `PlatformError` when the request combines thinking with tools.
+ * Builds the chat-completions body of a request for one deployment. Parameters that the deployment does not support are
+ * omitted. Throws `PlatformError` when the request combines thinking with tools.
  */
 export function chatBody(deployment: Deployment, request: InferenceRequest, settings: CallSettings): Body {
   const { tools, thinking } = request
@@ -56,7 +56,7 @@ function wireMessages(messages: readonly Message[], deployment: Deployment): Wir
   })
 }
 
-/** The fields that this deployment sent with the message and with its calls, and that it wants back unchanged. */
+/** Returns the fields that this deployment sent with the message and its calls, and that it wants back unchanged. */
 function carriedFields(message: Extract<Message, { role: 'assistant' }>, deployment: Deployment) {
   const none = { fields: {}, calls: {} as Record<string, object> }
   const { carry } = message
@@ -75,8 +75,8 @@ function carriedFields(message: Extract<Message, { role: 'assistant' }>, deploym
 }
 
 /**
- * Returns a function that replaces call ids which the provider would refuse, for example those that another provider
- * made. Equal ids get equal replacements, so that results still refer to their calls.
+ * Returns a function that replaces call ids that the provider would refuse, for example those of another provider.
+ * Equal ids get equal replacements, so that results still refer to their calls.
  */
 function callIds(accepted: RegExp | undefined): (id: string) => string {
   const replacements = new Map<string, string>()

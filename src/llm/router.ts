@@ -2,40 +2,40 @@ import type { LlmConfig, ModelListEntry } from '../../config/types.ts'
 import type { LlmTools } from './connect/connection.ts'
 import { createDeployment, type Deployment } from './deployments.ts'
 
-/** The entries of one model name. They take turns, and an entry that failed is left out for a cooldown. */
+/** The entries of one model name. They rotate, and an entry that failed is skipped for a cooldown. */
 export interface Route {
-  /** The deployment for the next attempt; while all cool down, the one whose cooldown ends first. */
+  /** Returns the deployment for the next attempt; while all cool down, the one whose cooldown ends first. */
   next(): Deployment
-  /** The deployments of all entries. Errors: those of `createDeployment`. */
+  /** Returns the deployments of all entries. Throws the errors of `createDeployment`. */
   all(): Deployment[]
   /**
-   * Starts the cooldown of an entry that failed in a way that may pass.
-   * @param requestedMs the wait that the provider asked for; null when it named none
+   * Starts the cooldown of an entry after a temporary failure.
+   * @param requestedMs the wait that the provider requested; null for none
    */
   markFailed(deployment: Deployment, requestedMs: number | null): void
   /** Ends the cooldown of an entry. */
   markWorked(deployment: Deployment): void
   /**
-   * Returns the milliseconds that the provider of an entry still wants to be left alone: 0 without a cooldown, null
-   * for a cooldown for which the provider named no time.
+   * Returns the rest of the wait that the provider of an entry requested, in milliseconds: 0 without a cooldown, null
+   * for a cooldown without a requested time.
    */
   remainingWaitMs(deployment: Deployment): number | null
 }
 
-/** The cooldown of an entry whose provider names no time. */
+/** The cooldown of an entry whose provider requests no time. */
 const COOLDOWN_MS = 30_000
 
 interface Entry {
   params: ModelListEntry['litellm_params']
   deployment: Deployment | null
   cooldownEnd: number
-  /** The end of the wait that the provider asked for (`Retry-After`). */
+  /** The end of the wait that the provider requested (`Retry-After`). */
   waitEnd: number
 }
 
 /**
- * Returns a function that gives the route for a model name. A name that no entry of `model_list` has is taken as a
- * model string, `<provider>/<model-id>`. Deployments are made when they are used for the first time.
+ * Returns a function that returns the route of a model name. A name without an entry in `model_list` is used as a model
+ * string, `<provider>/<model-id>`. Deployments are created on first use.
  */
 export function createRouter(config: LlmConfig, tools: LlmTools): (name: string) => Route {
   const routes = new Map<string, Route>()

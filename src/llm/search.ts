@@ -11,14 +11,14 @@ export interface SearchResult {
   usage: Usage
 }
 
-/** One way to have a model search the web: the route, its body, and how its answer is read. */
+/** One method of a web search by a model: the route, its body, and the parser of its answer. */
 interface Way {
   path: string
   body(deployment: Deployment, query: string, settings: CallSettings): object
   parse(answer: unknown, deployment: Deployment): SearchResult
 }
 
-/** The temperature of model calls that a tool makes for itself. */
+/** The temperature of a tool's own model calls. */
 const TOOL_TEMPERATURE = 0.5
 
 const toSearchRequest = (query: string): InferenceRequest => ({
@@ -27,7 +27,7 @@ const toSearchRequest = (query: string): InferenceRequest => ({
   temperature: TOOL_TEMPERATURE,
 })
 
-/** A search by a chat completion; `more` adds what makes the model search to its body. */
+/** Makes a search by chat completion; `more` adds the search parameters to its body. */
 const chat = (more: (deployment: Deployment) => object): Way => ({
   path: '/chat/completions',
   body: (deployment, query, settings) => ({
@@ -63,7 +63,7 @@ const outputs = v.object({
   usage: v.nullish(v.object({ prompt_tokens: v.nullish(v.number(), 0), completion_tokens: v.nullish(v.number(), 0) })),
 })
 
-/** A search by the Conversations API: a conversation of one turn, which the provider is told not to store. */
+/** A search by the Conversations API: a conversation of one turn, which the provider must not store. */
 const conversations: Way = {
   path: '/conversations',
   body: ({ modelId }, query, settings) => ({

@@ -1,10 +1,10 @@
 import { DATA_RULE } from './fence.ts'
 
-/** The parts of a system prompt. Prompt bodies are inserted as they are, never rendered again. */
+/** The parts of a system prompt. Prompt bodies are inserted unchanged, without rendering. */
 export interface Layout {
   role: string
   rules: readonly string[]
-  /** Title and text; an empty text leaves the block out. */
+  /** Title and text; an empty text omits the block. */
   blocks?: readonly (readonly [title: string, text: string])[]
   /** The end of the task: names the result tool, or the form of a plain answer. */
   finish: string
@@ -27,7 +27,7 @@ const section = (title: string, text: string) => `## ${title}\n\n${text}`
 /** Joins several prompt bodies to one text. */
 export const joinBodies = (bodies: readonly string[]) => bodies.map((body) => body.trim()).join('\n\n')
 
-/** Writes a list with one item a line. An item that brings a bullet of its own keeps a single one. */
+/** Writes a list with one item a line. An item that starts with a bullet keeps only one. */
 export const bullets = (items: readonly string[]) => items.map((item) => `- ${withoutBullet(item)}`).join('\n')
 
 export const withoutBullet = (item: string) => item.replace(/^\s*[-*]\s+/, '')

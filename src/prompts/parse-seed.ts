@@ -6,7 +6,7 @@ export type PromptScope = (typeof PROMPT_SCOPES)[number]
 export const PROMPT_TYPES = ['guidelines', 'resources', 'compliance'] as const
 export type PromptType = (typeof PROMPT_TYPES)[number]
 
-/** The name that registry and layouts use for a prompt. Its parts hold no hyphen, so that the name is unambiguous. */
+/** Returns the name of a prompt in registry and layouts. Its parts contain no hyphen, so the name is unambiguous. */
 export const qualifiedName = (scope: PromptScope, type: PromptType, name: string) => `${scope}-${type}-${name}`
 
 export interface SeedFile {
@@ -19,7 +19,7 @@ export interface SeedPrompt {
   description: string
 }
 
-/** Some seed files cannot be used; the message has one line for each of them. */
+/** Some seed files are invalid; the message has one line for each of them. */
 export class SeedError extends Error {
   readonly problems: readonly string[]
   constructor(problems: readonly string[]) {
@@ -32,7 +32,7 @@ export class SeedError extends Error {
 const NAME = /^[a-z0-9_]+$/
 const content = v.object({ body: v.pipe(v.string(), v.regex(/\S/)), description: v.optional(v.string(), '') })
 
-/** Reads prompts by qualified name, in the order of the files. Errors: `SeedError` with all problems. */
+/** Reads prompts by qualified name, in the order of the files. Throws `SeedError` with all problems. */
 export function parseSeeds(files: readonly SeedFile[]): Map<string, SeedPrompt> {
   const prompts = new Map<string, SeedPrompt>()
   const problems: string[] = []
@@ -46,7 +46,7 @@ export function parseSeeds(files: readonly SeedFile[]): Map<string, SeedPrompt> 
   return prompts
 }
 
-/** Reads one prompt; answers a text that says what is wrong when its file cannot be used. */
+/** Reads one prompt, or returns the text of the problem in its file. */
 function parseSeed({ path, text }: SeedFile): { name: string; prompt: SeedPrompt } | string {
   const [scopeName, typeName, fileName = '', ...deeper] = path.split('/')
   if (fileName === '' || deeper.length > 0) return `Invalid prompt path ${path}; must be <scope>/<type>/<name>.yaml`

@@ -1,4 +1,4 @@
-/** Ends the heading of a section about how code is written, of which a plan shows nothing. */
+/** Marks the heading of a section about writing code, of which a plan shows nothing. */
 const CODE_ONLY = /\(code only\)$/i
 
 /** Sections of resource templates about code and its history. Their headings are the same in every shipped template. */
@@ -11,13 +11,13 @@ export const withoutCodeSections = (body: string): string => withoutSections(bod
 export const withoutMarks = (body: string): string =>
   body.replaceAll(/^(#{1,6}[ \t].*?)[ \t]*\(code only\)[ \t]*$/gim, '$1')
 
-/** The same as `withoutCodeSections` for a resource template, whose sections about code have fixed names. */
+/** Does the same for a resource template, whose sections about code have fixed names. */
 export const templateForPlans = (body: string): string =>
   withoutSections(body, (title) => CODE_ONLY.test(title) || OF_TEMPLATES.has(title.toLowerCase()))
 
 /**
- * Leaves out the sections with these headings, each up to the next heading of its level or above. Lines in a block of
- * code are no headings. Answers the empty text when nothing but headings is left.
+ * Omits the sections with these headings, each up to the next heading of its level or above. Lines in a block of code
+ * are no headings. Returns the empty text when only headings are left.
  */
 function withoutSections(body: string, isLeftOut: (title: string) => boolean): string {
   const kept: string[] = []

@@ -3,15 +3,14 @@ import type { SeedPrompt } from './parse-seed.ts'
 import { type PromptRegistry, RegistryError, type Tag } from './registry/client.ts'
 
 /**
- * Prompt bodies by qualified name `<scope>-<type>-<name>`.
- * Errors: `PlatformError` 404 `Prompt not found: <name>`, 502 when the registry of prompts fails; the
- * signal's reason, or `OutboundError` kind `aborted`, when the signal fires.
+ * Prompt bodies by qualified name `<scope>-<type>-<name>`. Throws `PlatformError` 404 `Prompt not found: <name>`, 502
+ * when the prompt registry fails; the signal's reason, or `OutboundError` of kind `aborted`, when the signal fires.
  */
 export interface PromptSource {
   body(name: string, signal?: AbortSignal): Promise<string>
 }
 
-/** Serves the shipped texts, without a registry of prompts. */
+/** Serves the shipped texts, without a prompt registry. */
 export function createBuiltinPrompts(prompts: ReadonlyMap<string, SeedPrompt>): PromptSource {
   return {
     async body(name) {
@@ -23,13 +22,12 @@ export function createBuiltinPrompts(prompts: ReadonlyMap<string, SeedPrompt>): 
 }
 
 /**
- * Names that the registry accepts. A model may make up a name; one with a slash would become another path of the API.
+ * Names that the registry accepts. A model may invent a name; one with a slash would become another path of the API.
  */
 const NAME = /^[a-z0-9][a-z0-9_-]*$/
 
 /**
- * Prompts as they are in the registry at this moment. Nothing is cached, so that a change in the registry holds from
- * the next run of a chain on.
+ * Reads prompts from the registry without caching, so that a change applies from the next run of a chain on.
  * @param tag the tag of this environment
  */
 export function createRegistryPrompts(registry: Pick<PromptRegistry, 'findTagged'>, tag: Tag): PromptSource {

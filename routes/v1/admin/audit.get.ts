@@ -83,7 +83,7 @@ export const getAudit = endpoint({
   },
 })
 
-/** True when CSV is the first of the two forms that the header names. A client that takes anything gets JSON. */
+/** True if CSV is the first of the two forms that the header names. A client that accepts anything gets JSON. */
 const prefersCsv = (accept = ''): boolean => {
   const named = accept.split(',').map((one) => one.split(';')[0]?.trim().toLowerCase())
   return named.find((type) => type === 'text/csv' || type === 'application/json') === 'text/csv'

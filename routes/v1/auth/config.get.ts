@@ -21,7 +21,7 @@ export const AuthConfig = z
     },
   })
 
-/** The settings with which a public client signs in. */
+/** Returns the settings with which a public client signs in. */
 export function signInConfig({ config, storage }: Pick<CoreContext, 'config' | 'storage'>): z.input<typeof AuthConfig> {
   const { issuer_url, client_id, audience, scope } = config.oidc
   return { issuer_url, client_id, audience, scope, artifact_metadata_header_prefix: storage.metadataPrefix }

@@ -11,7 +11,7 @@ import { echo } from '../../validation/echo.ts'
 import { valueError } from '../../validation/from-zod.ts'
 import { InvalidRequest, type Problem, ProblemList } from '../../validation/problem.ts'
 
-/** A validated request of one of the routes generate, drift and import, which share their body. */
+/** A validated request of the routes generate, drift and import, which share their body. */
 export interface ScheduleRequest {
   q: string
   repo_uri?: string
@@ -26,9 +26,9 @@ export interface ScheduleRequest {
 }
 
 /**
- * Opens a session with its first round, or adds a round to a session; answers the uuid of the session.
- * Errors: those of `continueSession` for a session that is continued; 403 and those of the authorization sidecar where
- * it is enforced; 400 when the repository cannot be reached.
+ * Opens a session with its first round, or adds a round to a session; returns the uuid of the session. Throws the
+ * errors of `continueSession` for an existing session; 403 and those of the authorization sidecar where it is enforced;
+ * 400 when the repository cannot be reached.
  */
 export async function schedule(c: Context<AppEnv>, request: ScheduleRequest): Promise<string> {
   const { platform, user } = c.var
@@ -68,9 +68,9 @@ export async function schedule(c: Context<AppEnv>, request: ScheduleRequest): Pr
 }
 
 /**
- * Adds a round to a session of the caller; answers the uuid of the session.
- * Errors: 404 and 403 for the session; 403 and those of the authorization sidecar where it is enforced; 409 for an
- * apply on a locked session; `InvalidRequest` for resources that no preview of the session lists.
+ * Adds a round to a session of the caller; returns the uuid of the session. Throws 404 and 403 for the session; 403 and
+ * those of the authorization sidecar where it is enforced; 409 for an apply on a locked session; `InvalidRequest` for
+ * resources that no preview of the session lists.
  */
 export async function continueSession(c: Context<AppEnv>, sessionId: string, round: RoundRequest): Promise<string> {
   const { platform, user } = c.var
@@ -83,7 +83,7 @@ export async function continueSession(c: Context<AppEnv>, sessionId: string, rou
   return uuid
 }
 
-/** Names each identifier that was not listed, like a fault of the body; or says that the preview comes first. */
+/** Reports each unlisted identifier like an error of the body, or that a preview is needed first. */
 function toInvalidRequest({ message, positions }: NotPreviewed, ids: readonly string[]): InvalidRequest {
   const problems = new ProblemList()
   const add = (at: Problem['loc'], text: string, input: unknown) =>

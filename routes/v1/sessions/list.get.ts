@@ -22,7 +22,7 @@ export const pageQuery = {
   page_size: queryInteger({ fallback: 20, min: 1, max: 100, description: 'Items of a page.' }),
 }
 
-/** The filters of lists and totals of sessions. Those of the admin panel have these keys and `user_email`. */
+/** The filters of lists and totals of sessions. The admin panel adds `user_email`. */
 export const sessionFilters = {
   operation: blankIsAbsent(anyCase(z.enum(OPERATIONS))).openapi({
     type: 'string',

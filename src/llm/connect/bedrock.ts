@@ -13,8 +13,8 @@ const DEFAULT_REGION = 'us-west-2'
 const REGION = /^[a-z]{2,4}(-[a-z]+)+-\d+$/
 
 /**
- * Models of Amazon Bedrock. All families are called through the Converse API, the only one with tools for each of
- * them. A gateway in front of it speaks the configured wire form. Errors: `Unconfigured`.
+ * Connects a model of Amazon Bedrock. All families are called through the Converse API, the only one with tools for
+ * each of them. A gateway in front of it uses the configured wire form. Throws `Unconfigured`.
  */
 export function connectBedrock(entry: ModelEntry): Connection {
   const gateway = entry.param('api_base') ?? entry.param('base_url')
@@ -38,7 +38,7 @@ export function connectBedrock(entry: ModelEntry): Connection {
 }
 
 /**
- * The region and the bare model id. Before the id may stand `converse/` and a region, as in
+ * Returns the region and the bare model id. The id may be preceded by `converse/` and a region, as in
  * `eu-west-1/anthropic.claude-…`; an ARN names its own region.
  */
 function regionAndModelId(entry: ModelEntry): { region: string; modelId: string } {
@@ -72,14 +72,16 @@ function credentialsOf(entry: ModelEntry, region: string): CredentialSource {
   return cacheCredentials(async () => assumeWithKeys({ fetch, region, now }, role, await base()), { now, log, purpose })
 }
 
-/** The variables of the credential chain. A profile that the entry names counts before keys in the environment. */
+/**
+ * Returns the variables of the credential chain. A profile of the entry has precedence over keys in the environment.
+ */
 function chainVariables({ config: { aws }, param }: ModelEntry): AwsVariables {
   if (!aws) throw new Unconfigured('no AWS credentials are set up')
   const profile = param('aws_profile_name')
   return profile ? { ...aws, profile, access_key: '', secret_key: '', web_identity_token_file: '' } : aws
 }
 
-/** Signs each request. `secrets` is updated with the keys in use, so that they are masked in error texts. */
+/** Makes the signer of requests. `secrets` is updated with the current keys, so that they are masked in error texts. */
 function createSigner(credentials: CredentialSource, region: string, secrets: string[], now: () => Date): Authorize {
   return async ({ url, body }) => {
     const keys = await credentials().catch(throwCredentialFailure)

@@ -6,7 +6,7 @@ import { geminiWire } from '../wire/gemini.ts'
 import { WIRES, type WireName } from '../wire/wire.ts'
 import { type Connection, type ModelEntry, Unconfigured } from './connection.ts'
 
-/** The wire form that an entry sets by `wire`; null when it sets none. Errors: `Unconfigured` for an unknown form. */
+/** Returns the wire form that an entry sets by `wire`; null for none. Throws `Unconfigured` for an unknown form. */
 export function configuredWire(entry: ModelEntry): WireName | null {
   const name = entry.param('wire')
   if (name === undefined) return null
@@ -24,7 +24,7 @@ export const messagesWire = anthropicWire((model) => ({
   headers: { 'anthropic-version': ANTHROPIC_VERSION },
 }))
 
-/** Claude models that accept a temperature. Newer ones refuse it, so it is left out for every model but these. */
+/** Claude models that accept a temperature. Newer ones refuse it, so it is sent to these only. */
 const SAMPLED = /claude-(instant|v?2|3)|claude-(opus|sonnet|haiku)-4(?!-[7-9](?!\d))/
 export const claudeQuirks = (modelId: string): Partial<Quirks> => ({
   unsupported: SAMPLED.test(modelId) ? [] : ['temperature'],
@@ -32,8 +32,8 @@ export const claudeQuirks = (modelId: string): Partial<Quirks> => ({
 })
 
 /**
- * A model at an address that speaks a given wire form, whichever provider it belongs to.
- * @param options.quirks apply to the form `chat`; the other forms have quirks of their own
+ * Connects a model at an address that uses a given wire form, regardless of its provider.
+ * @param options.quirks apply to the form `chat`; the other forms have their own quirks
  */
 export function connectByWire(
   entry: ModelEntry,
@@ -67,6 +67,6 @@ export function connectByWire(
   return { ...common, wire: chatWire, key: key ?? '', quirks: quirksOf(options.quirks) }
 }
 
-/** The quirks of Claude for a model whose id says that it is one, and none for others. */
+/** Returns the quirks of Claude for a model id of Claude, and none for others. */
 export const quirksOfClaude = (modelId: string): Partial<Quirks> =>
   modelId.includes('claude') ? claudeQuirks(modelId) : {}

@@ -11,26 +11,26 @@ import type { Authorize, WireOptions } from '../wire/wire-fetch.ts'
 export interface LlmTools {
   fetch: Fetch
   log: Logger
-  /** Reads a file of credentials. Null: there is no file at the path. Throws when it cannot be read. */
+  /** Reads a credentials file; null when there is none. Throws when it cannot be read. */
   readFile: (path: string) => Promise<string | null>
-  /** The present time in milliseconds. */
+  /** Returns the current time in milliseconds. */
   now: () => number
 }
 
-/** The entry of `model_list`, or the bare model string, that a connection is made for. */
+/** The entry of `model_list`, or the bare model string, that is connected. */
 export interface ModelEntry {
   /** `<provider>/<model-id>` as configured. */
   model: string
   modelId: string
-  /** A parameter of the entry with `os.environ/` references resolved; undefined when it is absent or empty. */
+  /** Returns a parameter of the entry with `os.environ/` references resolved; undefined when absent or empty. */
   param(name: string): string | undefined
-  /** The first of these environment variables that is set and not empty, else undefined. */
+  /** Returns the first of these environment variables that is set and not empty, else undefined. */
   variable(...names: string[]): string | undefined
   config: Pick<LlmConfig, 'aws' | 'google_credentials_file'>
   tools: LlmTools
 }
 
-/** The way to call one model at one address. */
+/** The connection to one model at one address. */
 export interface Connection {
   base_url: string
   /** The name of the model at the provider. */
@@ -46,18 +46,18 @@ export interface Connection {
   secrets: string[]
 }
 
-/** A model cannot be called as it is configured. The message is shown behind the name of the model. */
+/** A model cannot be called as configured. The message is shown after the name of the model. */
 export class Unconfigured extends Error {
   override readonly name = 'Unconfigured'
 }
 
-/** Turns a failed look-up of credentials into a failed attempt. */
+/** Converts a credential error to a failed attempt. */
 export function throwCredentialFailure(error: unknown): never {
   if (!(error instanceof CredentialError || error instanceof GoogleTokenError)) throw error
   throw new CallFailure(error.message, 502, { retryable: error.transient, cause: error })
 }
 
-/** The address without trailing slashes; `defaultPath` is appended to one that has no path. */
+/** Returns the address without trailing slashes, with `defaultPath` appended if it has no path. */
 export function baseUrl(configured: string, defaultPath = ''): string {
   const bare = configured.replace(/\/+$/, '')
   return /^[a-z]+:\/\/[^/]+\/./i.test(bare) ? bare : `${bare}${defaultPath}`
@@ -66,7 +66,7 @@ export function baseUrl(configured: string, defaultPath = ''): string {
 export const sameHost = (a: string, b: string): boolean =>
   URL.canParse(a) && URL.canParse(b) && new URL(a).host === new URL(b).host
 
-/** A provider that offers chat completions and takes its key as bearer token. */
+/** A provider that offers chat completions with its key as bearer token. */
 export interface PlainProvider {
   /** The prefix in `<provider>/<model-id>`. */
   name: string
@@ -77,12 +77,12 @@ export interface PlainProvider {
   base_url: string | null
   /** The path that is appended to a configured address without one. */
   defaultPath?: string
-  /** The first of these variables that is set counts. By default it is `<NAME>_API_BASE`. */
+  /** Variables of the address, of which the first set one counts. Default `<NAME>_API_BASE`. */
   baseUrlVariables?: readonly string[]
-  /** The same for the key, by default `<NAME>_API_KEY`. */
+  /** Variables of the key, of which the first set one counts. Default `<NAME>_API_KEY`. */
   keyVariables?: readonly string[]
   organizationVariable?: string
-  /** True where servers are often self-hosted and need no key. */
+  /** True if servers are often self-hosted and need no key. */
   keyOptional?: boolean
   quirks?: (modelId: string) => Partial<Quirks>
 }

@@ -16,14 +16,14 @@ import {
 
 const OFFICIAL = 'https://generativelanguage.googleapis.com/v1beta'
 
-/** Chat completions for all but searches: only the native form has a parameter for them. */
+/** Chat completions except for searches: only the native form has a parameter for them. */
 const searchingWire: Wire = {
   ...geminiWire,
   encode: (request) => (request.web_search_options ? geminiWire.encode(request) : null),
   assemble: (events) => chatWire.assemble(events) ?? geminiWire.assemble(events),
 }
 
-/** Models of the Gemini API, at the address of Google or at another one. Errors: `Unconfigured`. */
+/** Connects a model of the Gemini API, at Google's or another address. Throws `Unconfigured`. */
 export function connectGemini(entry: ModelEntry): Connection {
   const configured = entry.param('api_base') ?? entry.param('base_url') ?? entry.variable('GEMINI_API_BASE')
   const key = entry.param('api_key') ?? entry.variable('GEMINI_API_KEY', 'GOOGLE_API_KEY')
@@ -46,12 +46,12 @@ export function connectGemini(entry: ModelEntry): Connection {
   }
 }
 
-/** The version of the Messages API on Vertex AI. It is sent in the body, and not in a header as elsewhere. */
+/** The version of the Messages API on Vertex AI, where it is sent in the body instead of a header. */
 const VERSION = 'vertex-2023-10-16'
 
 /**
- * Models of Vertex AI: Claude models in their native form, all others through the chat-completions endpoint of the
- * location. A gateway in front of it speaks the configured wire form. Errors: `Unconfigured`.
+ * Connects a model of Vertex AI: Claude models in their native form, all others through the chat-completions endpoint
+ * of the location. A gateway in front of it uses the configured wire form. Throws `Unconfigured`.
  */
 export function connectVertex(entry: ModelEntry): Connection {
   const gateway = entry.param('api_base') ?? entry.param('base_url')
@@ -91,8 +91,8 @@ export function connectVertex(entry: ModelEntry): Connection {
 }
 
 /**
- * The endpoint of a location. `global` has one, each region has one (`europe-west1`), and so has each group of regions
- * (`eu`), whose name has no hyphen. Errors: `Unconfigured`.
+ * Returns the endpoint of a location: `global`, a region (`europe-west1`), or a group of regions (`eu`), whose name has
+ * no hyphen. Throws `Unconfigured`.
  */
 function vertexHost(location: string): string {
   if (location === 'global') return 'https://aiplatform.googleapis.com'
@@ -102,7 +102,7 @@ function vertexHost(location: string): string {
     : `https://aiplatform.${location}.rep.googleapis.com`
 }
 
-/** Access by tokens of Google. `explicit` is what a gateway in front of Vertex AI gets of it. */
+/** Makes the access by Google tokens. `explicit` is the part for a gateway in front of Vertex AI. */
 function googleAccess(
   entry: ModelEntry,
 ): Pick<Connection, 'secrets'> & { authorize: NonNullable<Connection['authorize']>; explicit: Partial<Connection> } {
@@ -119,7 +119,7 @@ function googleAccess(
     if (!secrets.includes(value)) secrets.splice(0, 1, value)
     return { authorization: `Bearer ${value}` }
   }
-  // A gateway gets a token of Google only when the entry has no key for it and credentials were set up on purpose.
+  // A gateway gets a Google token only if the entry has no key for it and credentials were configured explicitly.
   const setUp = sources.access_token !== '' || sources.credentials !== '' || sources.credentials_file !== ''
   return { secrets, authorize, explicit: entry.param('api_key') || !setUp ? {} : { authorize, secrets } }
 }

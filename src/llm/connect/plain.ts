@@ -3,7 +3,7 @@ import { chatWire } from '../wire/chat.ts'
 import { configuredWire, connectByWire } from './by-wire.ts'
 import { baseUrl, type Connection, type ModelEntry, type PlainProvider, sameHost, Unconfigured } from './connection.ts'
 
-/** A provider of chat completions, at its public address or at a configured one. Errors: `Unconfigured`. */
+/** Connects a provider of chat completions, at its public or a configured address. Throws `Unconfigured`. */
 export function connectPlain(provider: PlainProvider, entry: ModelEntry): Connection {
   const variables = (suffix: string) => [`${provider.name.toUpperCase()}_${suffix}`]
   const { baseUrlVariables = variables('API_BASE'), keyVariables = variables('API_KEY') } = provider
@@ -21,8 +21,8 @@ export function connectPlain(provider: PlainProvider, entry: ModelEntry): Connec
 }
 
 /**
- * The quirks for a server that is not the vendor's. It may know the usual parameters only, so it gets `max_tokens`
- * and a temperature; what it does not support is learnt from its refusals (`learnUnsupported`).
+ * Returns the quirks for a server that is not the vendor's. It may support the usual parameters only, so it gets
+ * `max_tokens` and a temperature; unsupported parameters are learnt from its refusals (`learnUnsupported`).
  */
 const withoutVendorLimits = ({ cap: _, unsupported = [], ...quirks }: Partial<Quirks>): Partial<Quirks> => ({
   ...quirks,
@@ -32,8 +32,8 @@ const withoutVendorLimits = ({ cap: _, unsupported = [], ...quirks }: Partial<Qu
 const OFFICIAL = 'https://api.anthropic.com/v1'
 
 /**
- * Models of Anthropic. The host of the vendor is called in its native form, another address in chat completions unless
- * the entry sets a wire form. Errors: `Unconfigured`.
+ * Connects a model of Anthropic. The vendor's host is called in its native form, another address in chat completions
+ * unless the entry sets a wire form. Throws `Unconfigured`.
  */
 export function connectAnthropic(entry: ModelEntry): Connection {
   const configured =
@@ -49,7 +49,7 @@ const REASONING = /^(o\d|gpt-[5-9])/
 const SEARCHING = /-search-(preview|api)/
 const RESPONSES_SEARCH = /^(gpt-4o|gpt-4\.1|gpt-[5-9]|o[3-9])/
 
-/** The quirks of the models of OpenAI, by the names of their families. */
+/** Returns the quirks of OpenAI models by the names of their families. */
 export function openaiQuirks(id: string): Partial<Quirks> {
   if (SEARCHING.test(id)) return { search: 'chat', unsupported: ['temperature', 'reasoning_effort'] }
   const search = RESPONSES_SEARCH.test(id) ? 'responses' : null
@@ -57,13 +57,13 @@ export function openaiQuirks(id: string): Partial<Quirks> {
   return { unsupported: ['reasoning_effort'], search }
 }
 
-/** Values of the API version that stand for the undated interface, where the body names the deployment. */
+/** Values of the API version that select the undated interface, where the body names the deployment. */
 const UNDATED = /^(v1|latest|preview)$/
 
 /**
- * A deployment of an Azure resource. With a dated API version the path names the deployment; with the undated
- * interface (`…/openai/v1`) the body does. A key is sent in the header `api-key`, a token as bearer.
- * Errors: `Unconfigured`.
+ * Connects a deployment of an Azure resource. With a dated API version the path names the deployment; with the undated
+ * interface (`…/openai/v1`) the body does. A key is sent in the header `api-key`, a token as bearer. Throws
+ * `Unconfigured`.
  */
 export function connectAzure(entry: ModelEntry): Connection {
   const resource = entry.param('api_base') ?? entry.param('base_url') ?? entry.variable('AZURE_API_BASE')

@@ -12,16 +12,16 @@ import { type ChatRequest, capOf, EMPTY_PARAMETERS, type Wire, type WireRequest 
 
 const SEARCH = { type: 'web_search_20250305', name: 'web_search', max_uses: 5 }
 const CACHED = { cache_control: { type: 'ephemeral' } }
-/** Models that decide themselves how much to think, and models that need a budget of tokens for it. */
+/** Models that choose their amount of thinking, and models that need a token budget for it. */
 const ADAPTIVE = /claude-(opus|sonnet|haiku)-(4-[6-9]|[5-9])|claude-(fable|mythos)/
 const BUDGETED = /claude-(3-7|(opus|sonnet|haiku)-4)/
 const THINKING_BUDGET = 1024
 
 /**
- * The Messages API. It differs from chat completions in that the system text has a field of its own, results of tools
- * are part of the user's turns, and arguments are objects. Marks behind the system text and the last turn let the
- * provider cache the prompt up to there.
- * @param form the path of a request for a model, and what its body and headers hold besides the conversation
+ * Makes the wire form of the Messages API. It differs from chat completions in that the system text has its own field,
+ * results of tools are part of the user's turns, and arguments are objects. Marks after the system text and the last
+ * turn let the provider cache the prompt up to there.
+ * @param form the path of a request for a model, and its body and headers besides the conversation
  */
 export const anthropicWire = (form: (model: string) => WireRequest): Wire => ({
   name: 'anthropic',
@@ -66,7 +66,7 @@ function messagesBody(request: ChatRequest): object {
   }
 }
 
-/** The fields that ask a model to think: an effort, a budget of tokens, or nothing where the model cannot think. */
+/** Returns the fields that request thinking: an effort, a token budget, or none if the model cannot think. */
 export function thinkingFields(model: string, effort: string | undefined): object {
   if (effort === undefined) return {}
   if (ADAPTIVE.test(model)) return { thinking: { type: 'adaptive' }, output_config: { effort } }
@@ -122,8 +122,8 @@ function toAnswerBlock(block: Block): AnswerBlock[] {
 }
 
 /**
- * Puts a message together from the events of its stream. Returns null when no event begins a message, and the event
- * itself when one reports an error.
+ * Assembles a message from the events of its stream. Returns null when no event begins a message, and the event itself
+ * when one reports an error.
  */
 function assembleMessages(list: readonly unknown[]): unknown {
   const events = list.filter(isJsonObject)

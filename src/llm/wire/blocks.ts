@@ -3,8 +3,8 @@ import { toCompletion } from './chat.ts'
 import { type AssistantMessage, argumentsObject, type ChatCall, type ChatMessage, plainId } from './wire.ts'
 
 /**
- * The common part of the Messages API and the Converse API: a conversation of turns by user and assistant, each a
- * list of blocks (texts, calls, results of calls, thoughts), and an answer that is such a list too.
+ * The common part of the Messages API and the Converse API: a conversation of turns by user and assistant, each a list
+ * of blocks (texts, calls, results of calls, thoughts), and an answer that is such a list too.
  */
 export type Block = Record<string, unknown>
 export interface BlockTurn {
@@ -20,7 +20,7 @@ export interface BlockWriter {
   thought(thought: unknown): Block
 }
 
-/** The turns of a conversation. System texts are left out; neighbours of one role become one turn. */
+/** Converts a conversation to turns. System texts are omitted; neighbours of one role become one turn. */
 export function toTurns(messages: readonly ChatMessage[], write: BlockWriter): BlockTurn[] {
   const turns: BlockTurn[] = []
   const add = (role: BlockTurn['role'], content: Block[]) => {
@@ -37,17 +37,17 @@ export function toTurns(messages: readonly ChatMessage[], write: BlockWriter): B
 }
 
 /**
- * The order of the blocks of an assistant's turn: the length of each text, `call` for each call, and the thoughts
- * as they came. Providers that sign thoughts want the turn back as it was. Texts and calls are not kept here but
- * taken from the message, because they may have been masked since.
+ * The order of the blocks of an assistant's turn: the length of each text, `call` for each call, and the unchanged
+ * thoughts. Providers that sign thoughts want the turn back unchanged. Texts and calls are taken from the message
+ * instead, because they may have been masked since.
  */
 type BlockOrder = (number | 'call' | { thought: unknown })[]
 
 const orderSchema = v.array(v.union([v.number(), v.literal('call'), v.object({ thought: v.unknown() })]))
 
 /**
- * The blocks of an assistant's message, in the order that the message carries. A message without an order, or whose
- * text and calls no longer match it, gets its thoughts first, then its text, then its calls.
+ * Returns the blocks of an assistant's message, in the order that the message carries. A message without an order, or
+ * whose text and calls no longer match it, gets its thoughts first, then its text, then its calls.
  */
 function assistantBlocks(message: AssistantMessage, write: BlockWriter): Block[] {
   const text = message.content ?? ''
@@ -78,7 +78,7 @@ function matchesOrder(order: BlockOrder, textLength: number, callCount: number):
   )
 }
 
-/** One block of an answer in common terms. Kinds that are not among these are passed over. */
+/** One block of an answer in common terms. Other kinds are skipped. */
 export type AnswerBlock =
   | { kind: 'text'; text: string }
   | { kind: 'call'; id: string; name: string; input: unknown }
@@ -94,9 +94,9 @@ export const FINISH_REASONS: Readonly<Record<string, string>> = {
 }
 
 /**
- * The chat completion that an answer of blocks stands for.
- * @param finishReasons finish reason by stop reason; a stop reason that is not in it is passed on as it is
- * @param usage tokens. `input` is without those that were read from the cache or written to it, as both forms count
+ * Converts an answer of blocks to a chat completion.
+ * @param finishReasons finish reason by stop reason; unknown stop reasons are passed on unchanged
+ * @param usage tokens. `input` excludes those read from the cache or written to it, as both forms count
  */
 export function completionOfBlocks(answer: {
   blocks: readonly AnswerBlock[]
@@ -127,7 +127,7 @@ export function completionOfBlocks(answer: {
       cache_write: usage.cacheWrite,
       output: usage.output,
     },
-    // Without a thought the usual order will do.
+    // Without a thought the default order is correct.
     carry: blocks.some(({ kind }) => kind === 'thought') ? order : undefined,
   })
 }

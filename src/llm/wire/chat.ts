@@ -24,8 +24,8 @@ const chunkSchema = v.object({
 type Call = Record<string, unknown> & { id: string; type: 'function'; function: { name: string; arguments: string } }
 
 /**
- * Puts a completion together from the chunks of its stream. Answers null when there is no chunk, and the event itself
- * when one reports an error.
+ * Assembles a completion from the chunks of its stream. Returns null when there is no chunk, and the event itself when
+ * one reports an error.
  */
 function assembleChat(events: readonly unknown[]): unknown {
   const failed = events.find((event) => isJsonObject(event) && isJsonObject(event.error))
@@ -61,8 +61,8 @@ function assembleChat(events: readonly unknown[]): unknown {
 }
 
 /**
- * A field of the message after one more chunk: pieces of texts and lists are appended, of other values the last one
- * counts. The role is repeated in some streams and must not be appended.
+ * Merges a field of the message with that of the next chunk: texts and lists are appended, other values replaced. Some
+ * streams repeat the role, which must not be appended.
  */
 function mergeField(before: unknown, value: unknown): unknown {
   if (value === null || value === undefined || value === 'assistant') return before
@@ -95,7 +95,7 @@ export interface TranslatedAnswer {
   carry?: unknown
 }
 
-/** A chat completion made of these parts. */
+/** Makes a chat completion of these parts. */
 export const toCompletion = ({ text, calls, finish_reason, usage, carry }: TranslatedAnswer) => ({
   object: 'chat.completion',
   choices: [

@@ -20,7 +20,7 @@ export const converseWire: Wire = {
   name: 'converse',
   encode: (request) => ({ path: `/model/${encodeURIComponent(request.model)}/converse`, body: converseBody(request) }),
   decode,
-  // Streams have another address and are binary, so a server never sends one unasked.
+  // Streams have another address and are binary, so a server never sends one unrequested.
   assemble: () => null,
 }
 
@@ -67,7 +67,7 @@ const answerSchema = v.object({
 })
 const toolUse = v.object({ toolUseId: v.nullish(v.string(), ''), name: v.string(), input: v.nullish(v.unknown(), {}) })
 
-/** Stop reasons that say the model wrote something that cannot be parsed; another attempt may succeed. */
+/** Stop reasons for unparsable model output; another attempt may succeed. */
 const MALFORMED = ['malformed_model_output', 'malformed_tool_use']
 
 function decode(answer: unknown): unknown {

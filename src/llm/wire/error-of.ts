@@ -1,17 +1,19 @@
 import * as v from 'valibot'
 import { isJsonObject } from '../../base/json.ts'
 
-/** The contents of an error, whichever provider wrote it. */
+/** The contents of an error of any provider. */
 export interface ProviderError {
   message: string
   param: string | null
-  /** The HTTP status that the error names or implies; null when it does neither. */
+  /** The HTTP status that the error names or implies; null for none. */
   status: number | null
-  /** Milliseconds to wait before another attempt; null when it says nothing. */
+  /** Milliseconds to wait before another attempt; null for none. */
   wait_ms: number | null
 }
 
-/** The HTTP status that an error type implies, for errors in a body that names no status. All of these may pass. */
+/**
+ * The HTTP status that an error type implies, for errors in a body that names no status. All of these may be temporary.
+ */
 const STATUSES: Record<string, number> = {
   overloaded_error: 529,
   rate_limit_error: 429,
@@ -37,12 +39,12 @@ const shape = v.object({
   metadata: v.nullish(v.unknown()),
   details: v.nullish(v.unknown()),
 })
-/** Google says how long to wait in the body, as seconds (`46s`, `5.7s`), and in no header. */
+/** Google states the wait in the body, as seconds (`46s`, `5.7s`), and not in a header. */
 const retryInfo = v.object({ retryDelay: v.pipe(v.string(), v.regex(/^\d+(\.\d+)?s$/)) })
 
 /**
  * Reads an error in any of these forms: `{error: {…}}`, `{error: "…"}`, a list whose first item is one of them,
- * `{message}`, `{Message}` and `{detail}`. Other keys beside `error` do not matter. Null when it is none of them.
+ * `{message}`, `{Message}` and `{detail}`. Other keys beside `error` are ignored. Null for any other value.
  */
 export function readError(value: unknown): ProviderError | null {
   if (Array.isArray(value)) return value.length > 0 ? readError(value[0]) : null
@@ -63,7 +65,7 @@ function readErrorObject(error: Record<string, unknown>): ProviderError {
   const raw = isJsonObject(metadata) ? textOf(metadata.raw) : ''
   const own = textOf(message) || 'unknown error'
   return {
-    // A router that only says "provider returned error" has the words of that provider in `metadata.raw`.
+    // A router that only says "provider returned error" has that provider's text in `metadata.raw`.
     message: raw !== '' && /provider returned error/i.test(own) ? `${own}: ${raw}` : own,
     param: param ?? null,
     status: statusOf([code, status, type]),
@@ -88,7 +90,7 @@ function statusOf(candidates: readonly unknown[]): number | null {
   return null
 }
 
-/** A text as it is; of a list or an object of complaints their texts, joined by semicolons. */
+/** Returns a text unchanged; for a list or an object, its texts joined by semicolons. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value.trim()
   if (Array.isArray(value))

@@ -10,8 +10,8 @@ interface Content {
 }
 
 /**
- * Models from version 3 on refuse a call without the signature that they gave it. Their provider documents this value
- * for calls that another model made.
+ * Models from version 3 on refuse a call without their signature. The provider documents this value for calls of
+ * another model.
  */
 const FOREIGN_SIGNATURE = 'skip_thought_signature_validator'
 
@@ -52,7 +52,7 @@ function generateBody(request: ChatRequest): object {
   }
 }
 
-/** The amount of thinking: a level since version 3, a budget of tokens before. */
+/** Returns the amount of thinking: a level since version 3, a token budget before. */
 const thinkingOf = (model: string, effort: string): object =>
   /gemini-(1|2)[.-]/.test(model) ? { thinkingBudget: 1024 } : { thinkingLevel: effort }
 
@@ -128,7 +128,7 @@ const answerSchema = v.object({
 })
 
 const FILTERED = ['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'LANGUAGE', 'IMAGE_SAFETY']
-/** Finish reasons that say the model answered in a form that cannot be used; another attempt may succeed. */
+/** Finish reasons for answers in an unusable form; another attempt may succeed. */
 const MALFORMED = [
   'MALFORMED_FUNCTION_CALL',
   'UNEXPECTED_TOOL_CALL',
@@ -164,7 +164,7 @@ function decode(answer: unknown): unknown {
     calls: calls.map(({ signature: _, ...call }) => call),
     finish_reason: candidate ? finishOf(raw, calls.length > 0) : 'content_filter',
     usage: {
-      // What the provider's own tools, such as the search, put into the prompt is counted apart and paid for as well.
+      // The prompt tokens of the provider's own tools, such as the search, are counted separately and charged too.
       input: (used?.promptTokenCount ?? 0) + (used?.toolUsePromptTokenCount ?? 0),
       cached: used?.cachedContentTokenCount ?? 0,
       cache_write: 0,
@@ -174,7 +174,7 @@ function decode(answer: unknown): unknown {
   })
 }
 
-/** An id for a call of an older model, which gives none. Results refer to their call by it. */
+/** Returns an id for a call of an older model, which has none. Results refer to their call by it. */
 const createCallId = () => `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`
 
 function finishOf(raw: string, called: boolean): string {
@@ -183,7 +183,7 @@ function finishOf(raw: string, called: boolean): string {
   return FILTERED.includes(raw) ? 'content_filter' : raw
 }
 
-/** Puts an answer together from the events of its stream, each of which is an answer with some further parts. */
+/** Assembles an answer from the events of its stream, each of which is an answer with some further parts. */
 function assemble(events: readonly unknown[]): unknown {
   const answers = events.filter(isJsonObject)
   const failed = answers.find((answer) => isJsonObject(answer.error))

@@ -4,8 +4,8 @@ import { readError } from './error-of.ts'
 import type { ChatRequest, Wire } from './wire.ts'
 
 /**
- * Makes the headers that authenticate a request. It is called for each one, because tokens expire and signatures
- * depend on the body.
+ * Makes the headers that authenticate a request. It is called for each one, because tokens expire and signatures depend
+ * on the body.
  */
 export type Authorize = (request: {
   url: string
@@ -27,13 +27,13 @@ export interface WireOptions {
 }
 
 const MAX_BYTES = 32 * 1024 * 1024
-/** Most continuations of a paused turn. */
+/** Maximum continuations of a paused turn. */
 const MAX_RESUMES = 4
 
 /**
- * A `fetch` for the `openai` library that speaks another wire form to the provider. A request is translated; its answer
- * is read to the end, decompressed, assembled if it is a stream, and translated back.
- * Errors: `CallFailure` for error statuses, answers that are too large and redirects to another origin.
+ * Creates a `fetch` for the `openai` library that uses another wire form with the provider. A request is translated;
+ * its answer is read to the end, decompressed, assembled if it is a stream, and translated back. Throws `CallFailure`
+ * for error statuses, answers that are too large and redirects to another origin.
  */
 export function createWireFetch(options: WireOptions): Fetch {
   return async (input, init) => {
@@ -96,8 +96,8 @@ async function exchange(
 const MAX_HOPS = 3
 
 /**
- * Posts a request. Some gateways redirect within their origin, which is followed. A redirect to another origin is an
- * error, because it would take the key and the prompt to another server.
+ * Posts a request and follows redirects within its origin, which some gateways use. A redirect to another origin is an
+ * error, because it would send the key and the prompt to another server.
  */
 async function postWithin(fetcher: WireOptions['fetch'], url: string, init: RequestInit, hops = 0): Promise<Response> {
   const response = await fetcher(url, init)
@@ -113,7 +113,7 @@ async function postWithin(fetcher: WireOptions['fetch'], url: string, init: Requ
 async function readText(response: Response, limit: number): Promise<string> {
   const tooLarge = () => new CallFailure(`the answer is larger than ${limit} bytes`, 502, { retryable: false })
   let bytes = await readStream(response.body, limit, tooLarge)
-  // These bytes begin a gzip stream: some gateways compress an answer without the header that says so.
+  // The magic number of gzip: some gateways compress an answer without the header for it.
   if (bytes[0] === 0x1f && bytes[1] === 0x8b)
     bytes = await readStream(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip')), limit, tooLarge)
   return new TextDecoder().decode(bytes)
@@ -127,7 +127,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The answer for the library. Errors: `CallFailure` for an answer whose status is an error. */
+/** Makes the response for the library. Throws `CallFailure` for an error status. */
 function toLibraryForm({ response, text, value }: Answer, decode: Wire['decode']): Response {
   if (!response.ok) throw statusFailure({ response, text, value })
   const body = value === undefined ? text : JSON.stringify(decode(value))
@@ -137,7 +137,7 @@ function toLibraryForm({ response, text, value }: Answer, decode: Wire['decode']
 
 const contentType = ({ headers }: Response) => ({ 'content-type': headers.get('content-type') ?? 'text/plain' })
 
-/** A longer wait is no limit of a minute but one of a day, which outlasts all attempts. */
+/** A longer wait indicates a daily limit rather than one per minute, and outlasts all attempts. */
 const LONGEST_LIMIT_MS = 3_600_000
 
 function statusFailure({ response: { status, headers }, text, value }: Answer): CallFailure {
@@ -155,19 +155,19 @@ function statusFailure({ response: { status, headers }, text, value }: Answer): 
   })
 }
 
-/** The wait in milliseconds by `retry-after-ms`, which is finer than `retry-after` beside it; null without it. */
+/** Returns the wait in milliseconds by `retry-after-ms`, which is more precise than `retry-after`; null without it. */
 function retryAfterMs(headers: Headers): number | null {
   const wait = Number(headers.get('retry-after-ms') || Number.NaN)
   return Number.isFinite(wait) && wait >= 0 ? wait : null
 }
 
-/**
- * The text of an error that is in no known form. In place of JSON or of an HTML page of a gateway, the status alone.
- */
+/** Returns the text of an error in an unknown form; for JSON or an HTML page of a gateway, only the status. */
 const shownText = (text: string, value: unknown, status: number): string =>
   value !== undefined || text.trim() === '' || /^\s*</.test(text) ? `HTTP ${status}` : text
 
-/** The JSON values of a `text/event-stream` body. Comments, `[DONE]` and other data that is not JSON are left out. */
+/**
+ * Parses the JSON values of a `text/event-stream` body. Comments, `[DONE]` and other data that is not JSON are omitted.
+ */
 export function readEvents(text: string): unknown[] {
   return text
     .split(/\r\n\r\n|\n\n|\r\r/)
@@ -187,6 +187,6 @@ export function readEvents(text: string): unknown[] {
     })
 }
 
-/** Recognises a stream of events, which some servers send under another content type. */
+/** True if the answer is a stream of events, which some servers send under another content type. */
 export const isEventStream = (contentType: string, text: string): boolean =>
   contentType.includes('text/event-stream') || /^\s*(event|data): ?\S/.test(text)

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../base/json.ts'
 
-/** The forms in which providers take requests. Everything outside of this folder sees `chat` only. */
+/** The request forms of providers. Everything outside of this folder uses `chat` only. */
 export const WIRES = ['chat', 'anthropic', 'gemini', 'converse'] as const
 export type WireName = (typeof WIRES)[number]
 
@@ -27,34 +27,39 @@ export type ChatMessage =
 export type AssistantMessage = Extract<ChatMessage, { role: 'assistant' }>
 
 export interface WireRequest {
-  /** Is appended to the base URL. */
+  /** The path that is appended to the base URL. */
   path: string
   body: object
   headers?: Record<string, string>
 }
 
-/** Translates requests and answers between chat completions and another form. What is no answer passes unchanged. */
+/**
+ * Translates requests and answers between chat completions and another form. Values that are no answers pass unchanged.
+ */
 export interface Wire {
   name: WireName
-  /** The request in this form; null when it is sent as it is. */
+  /** Returns the request in this form; null when it is sent unchanged. */
   encode(request: ChatRequest): WireRequest | null
-  /** The chat completion that an answer in this form stands for. */
+  /** Converts an answer in this form to a chat completion. */
   decode(answer: unknown): unknown
-  /** One answer made of the events of a stream, which some gateways send unasked; null when the form does not fit. */
+  /**
+   * Assembles an answer from the events of a stream, which some gateways send unrequested; null when the form does not
+   * match.
+   */
   assemble(events: readonly unknown[]): unknown
-  /** The next request when the provider paused the turn for its own tools, such as a search; null when it did not. */
+  /** Returns the next request if the provider paused the turn for its own tools, such as a search; otherwise null. */
   resume?(sent: object, answer: unknown): object | null
 }
 
 /** The schema of a tool without parameters, for forms that require one. */
 export const EMPTY_PARAMETERS = { type: 'object', properties: {} }
 
-/** The most tokens that the answer may have. */
+/** Returns the maximum tokens of the answer. */
 export const capOf = (request: ChatRequest): number | undefined => request.max_tokens ?? request.max_completion_tokens
 
 /**
- * The arguments of a call as an object, which the other forms require. A text that is not a JSON object is wrapped, so
- * that the model still sees what it wrote.
+ * Parses the arguments of a call to an object, which the other forms require. A text that is not a JSON object is
+ * wrapped, so that the model still sees its own output.
  */
 export function argumentsObject(text: string): Record<string, unknown> {
   if (text.trim() === '') return {}
@@ -67,5 +72,5 @@ export function argumentsObject(text: string): Record<string, unknown> {
   return { invalid_arguments: text }
 }
 
-/** Ids of another provider in the alphabet that all of them accept; equal ids stay equal. */
+/** Converts ids of another provider to characters that all providers accept; equal ids stay equal. */
 export const plainId = (id: string, max = 64): string => id.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, max) || 'call'

@@ -3,10 +3,12 @@ import { type Fetch, OutboundError, type OutboundRequest, type OutboundResponse,
 
 const MAX_BYTES = 4 * 1024 * 1024
 const MAX_REASON = 200
-/** Statuses, of the registry or of a proxy before it, after which a call is repeated because the fault may pass. */
+/**
+ * Statuses of the registry, or of a proxy before it, after which a call is repeated because the fault may be temporary.
+ */
 const PASSING = [502, 503, 504]
 
-/** A name that no prompt has, so that a registry that works answers 404. */
+/** A name that no prompt has, for which a working registry returns 404. */
 const UNLIKELY = 'platform-probe-of-the-registry'
 
 export interface RegistryOptions {
@@ -18,8 +20,8 @@ export interface RegistryOptions {
 }
 
 /**
- * A client of the registry's REST interface. Calls that read or tag are repeated up to three times, when no answer
- * comes or one of `PASSING`.
+ * Creates a client of the registry's REST API. Calls that read or tag are repeated up to three times without a response
+ * or after one of `PASSING`.
  */
 export function createPromptRegistry(access: RegistryAccess, options: RegistryOptions): PromptRegistry {
   const { timeoutMs = 5_000, backoffMs = 250 } = options
@@ -40,7 +42,7 @@ export function createPromptRegistry(access: RegistryAccess, options: RegistryOp
     })
   const withRetries = { retries: 3, retryStatuses: PASSING }
 
-  /** Returns null for 404, and for 422, which the registry answers to a name that no prompt could have. */
+  /** Returns null for 404, and for 422, the registry's response to a name that no prompt can have. */
   const findVersion = async (path: string, request: Partial<OutboundRequest> = {}) => {
     const response = await ask(path, request)
     return response.status === 404 || response.status === 422 ? null : readVersion(requireSuccess(response))
@@ -65,7 +67,7 @@ export function createPromptRegistry(access: RegistryAccess, options: RegistryOp
   }
 }
 
-/** The body of a new version. The registry requires provider and parameters; the platform never reads them. */
+/** Returns the body of a new version. The registry requires provider and parameters; the platform never reads them. */
 const versionOf = (text: string, description: string) => ({
   description,
   model_name: SEED_MODEL,
@@ -89,7 +91,7 @@ function asRegistryError(error: unknown): unknown {
   })
 }
 
-/** The code that the runtime gives to the fault, for example ` (ECONNREFUSED)`; empty when it gives none. */
+/** Returns the runtime's code of the fault, for example ` (ECONNREFUSED)`; empty for none. */
 function codeOf(error: Error): string {
   for (let cause: unknown = error.cause, depth = 0; cause instanceof Error && depth < 4; cause = cause.cause, depth++) {
     const { code } = { code: undefined, ...cause }
@@ -102,7 +104,7 @@ function codeOf(error: Error): string {
 export const TAGS = ['development', 'staging', 'production'] as const
 export type Tag = (typeof TAGS)[number]
 
-/** The model name of versions that this platform wrote, by which it knows them again. */
+/** The model name by which the platform recognises its own versions. */
 export const SEED_MODEL = 'platform-seed'
 
 export interface PromptVersion {
@@ -116,27 +118,24 @@ export interface PromptVersion {
 export interface RegistryAccess {
   /** `telemetry.collector_url`. */
   url: string
-  /** Sent as bearer token; empty: none. */
+  /** Sent as bearer token unless empty. */
   api_key: string
 }
 
-/**
- * The prompt registry.
- * Errors of every call: `RegistryError`.
- */
+/** The prompt registry. Every call throws `RegistryError`. */
 export interface PromptRegistry {
-  /** Null when there is no prompt of that name. */
+  /** Returns null when there is no prompt of that name. */
   findLatest(name: string): Promise<PromptVersion | null>
   /** Returns the id of the new version. Not repeated after a fault, because the registry might keep both versions. */
   create(name: string, prompt: { body: string; description: string }): Promise<string>
   tag(versionId: string, tag: Tag): Promise<void>
-  /** Null when there is no prompt of that name or no version with that tag. */
+  /** Returns null when there is no prompt of that name or no version with that tag. */
   findTagged(name: string, tag: Tag, signal?: AbortSignal): Promise<PromptVersion | null>
-  /** One call without repetition that shows whether the registry answers. */
+  /** Checks, without repetition, that the registry answers. */
   probe(): Promise<void>
 }
 
-/** A call failed: `unreachable` when no answer came, `refused` when the answer is an error or cannot be read. */
+/** A failed call: `unreachable` without a response, `refused` when the response is an error or cannot be read. */
 export class RegistryError extends Error {
   readonly kind: 'unreachable' | 'refused'
   constructor(kind: RegistryError['kind'], message: string, options?: { cause?: unknown }) {
@@ -148,7 +147,7 @@ export class RegistryError extends Error {
 
 const id = v.pipe(v.union([v.pipe(v.string(), v.minLength(1)), v.number()]), v.transform(String))
 const createdSchema = v.object({ data: v.object({ id }) })
-/** Only the id is required. Whatever else a version lacks becomes an error where it is needed. */
+/** Only the id is required. Another missing part becomes an error where it is needed. */
 const versionSchema = v.object({
   data: v.object({
     id,
@@ -159,13 +158,13 @@ const versionSchema = v.object({
 const message = v.object({ content: v.union([v.string(), v.array(v.unknown())]) })
 const textPart = v.object({ type: v.literal('text'), text: v.string() })
 
-/** Reads a version from the answer of the registry. Errors: `RegistryError` for any other form. */
+/** Reads a version from the registry's response. Throws `RegistryError` for any other form. */
 export function readVersion(response: OutboundResponse): PromptVersion {
   const { data } = parseAnswer(versionSchema, response)
   return { id: data.id, model_name: data.model_name, text: firstText(data.template.messages[0]) }
 }
 
-/** Reads the id of a version that was just created. Errors: `RegistryError`. */
+/** Reads the id of a newly created version. Throws `RegistryError`. */
 export const readId = (response: OutboundResponse): string => parseAnswer(createdSchema, response).data.id
 
 function firstText(value: unknown): string | null {

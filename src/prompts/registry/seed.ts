@@ -2,25 +2,24 @@ import { delay } from '../../base/http.ts'
 import type { SeedPrompt } from '../parse-seed.ts'
 import { type PromptRegistry, RegistryError, SEED_MODEL, TAGS, type Tag } from './client.ts'
 
-/** Prompts that are looked up and written at the same time. */
+/** Prompts that are looked up and written concurrently. */
 const AT_ONCE = 8
 
 export interface SeedCounts {
   /** Prompts that were written. */
   created: number
-  /** Prompts that the registry had already. */
+  /** Prompts that the registry already had. */
   present: number
   /** Prompts that the registry had without the tags by which runs fetch them. */
   repaired: number
 }
 
 /**
- * Writes the shipped prompts that the registry does not have, each with the tags of all environments.
- * What the registry has is never changed, and no tag is moved. Only a version that an earlier boot wrote and did not
- * finish gets the tags that it lacks.
+ * Writes the shipped prompts that are missing in the registry, each with the tags of all environments. Existing prompts
+ * are never changed, and no tag is moved. Only an unfinished version of an earlier boot gets its missing tags.
  * @param tag the tag of this environment; a version of the platform without it is unfinished
- * Errors: `Failed to create prompt '<name>': …`, `Failed to tag '<name>' …`, `Failed to look up prompt '<name>': …`;
- * no further prompt is begun then.
+ * Throws `Failed to create prompt '<name>': …`, `Failed to tag '<name>' …`, `Failed to look up prompt '<name>': …`;
+ * then no further prompt is started.
  */
 export async function seedPrompts(
   registry: PromptRegistry,
@@ -40,7 +39,7 @@ export async function seedPrompts(
       throw error
     }),
   )
-  // The calls that are under way end before the failure is thrown, so that nothing is written after it.
+  // Running calls end before the failure is thrown, so that nothing is written after it.
   const results = await Promise.allSettled(workers)
   for (const result of results) if (result.status === 'rejected') throw result.reason
   return counts
@@ -66,8 +65,8 @@ async function seedPrompt(
 }
 
 /**
- * The tags that an unfinished version lacks. There are none when the tag of this environment exists, or when another
- * tag names another version, because then the tags were chosen on purpose.
+ * Returns the missing tags of an unfinished version. There are none when the tag of this environment exists, or when
+ * another tag names another version, because then the tags were chosen on purpose.
  */
 async function findMissingTags(registry: PromptRegistry, name: string, versionId: string, tag: Tag): Promise<Tag[]> {
   const findTagged = (one: Tag) => registry.findTagged(name, one).catch(throwAs(`Failed to look up prompt '${name}'`))
@@ -93,11 +92,11 @@ const throwAs = (text: string) => (cause: unknown) => {
 const WAITS_S = [0.5, 1, 2, 4, 5, 5, 5]
 
 /**
- * Resolves when the registry answers.
+ * Waits until the registry answers.
  * @param name the name of the registry in the error texts
  * @param pause waits between the attempts; tests pass one that does not wait
- * Errors: `<name> unreachable after 8 attempts: <reason>` when no attempt got an answer; `<name> probe failed:
- * <reason>` at the first answer that is neither 200 nor 404.
+ * Throws `<name> unreachable after 8 attempts: <reason>` when no attempt got a response; `<name> probe failed:
+ * <reason>` at the first status that is neither 200 nor 404.
  */
 export async function waitForRegistry(
   registry: Pick<PromptRegistry, 'probe'>,

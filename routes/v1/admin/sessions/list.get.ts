@@ -8,7 +8,7 @@ import { SessionPage } from '../../../schemas/session.ts'
 import { blankIsAbsent, text } from '../../../validation/fields.ts'
 import { listQuery } from '../../sessions/list.get.ts'
 
-/** The filter that the lists and totals of the admin panel have beside those of everybody. */
+/** The additional filter of the admin panel's lists and totals. */
 export const ownerFilter = {
   user_email: blankIsAbsent(text({ max: 254 })).openapi({
     type: 'string',
