@@ -4,7 +4,7 @@ import { connect } from '../src/data/db/pool.ts'
 import { serve } from '../src/runtime/serve.ts'
 import { listSessions } from '../src/sessions/list.ts'
 
-/** The smallest server that gives the same answers: the statements of the two routes and nothing else. */
+/** The baseline server: it gives the same answers with only the statements of the two routes. */
 const sql = connect(process.env.PLATFORM_SQL_DATABASE_URL ?? '')
 const [issuer, subject] = [process.env.BENCH_ISSUER ?? '', 'bench']
 

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect } from '../src/data/db/pool.ts'
 
-/** The smallest server of an event stream: it writes what each NOTIFY carries to all who read. */
+/** The baseline server of an event stream: it writes the payload of each NOTIFY to all readers. */
 const open = new Set<ServerResponse>()
 const server = createServer((_, response) => {
   response.writeHead(200, { 'content-type': 'text/event-stream' })

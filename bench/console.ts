@@ -18,10 +18,7 @@ const SHIFT_AIM = 0.05
 const INTERACTION_AIM_MS = 150
 const FRAMES_AIM = 55
 
-/**
- * Opens screens of the console in a slow browser on a slow network, beside a bare page under the same conditions, and
- * scrolls a list of sessions and a plan at full speed.
- */
+/** Opens screens of the console in a throttled browser, with a bare page as baseline, and scrolls two long pages. */
 export const benchConsole = (options: { size: number; seconds: number }): Promise<Section> =>
   withTemporaryFolder(async (folder) => {
     const stack = await startBenchStack(folder, { before_core: buildConsole() })
@@ -46,7 +43,7 @@ export const benchConsole = (options: { size: number; seconds: number }): Promis
 
 type Press = (page: Page) => Promise<unknown>
 
-/** Each with an action of a user, so that an interaction can be measured. */
+/** Screens, each with an action of a user whose latency is measured. */
 const SCREENS = (id: string): [name: string, path: string, press: Press][] => [
   ['start', '', (page) => page.keyboard.type('Add a bucket')],
   ['sessions', 'sessions', (page) => page.getByRole('searchbox').first().pressSequentially('queue')],
@@ -80,7 +77,7 @@ async function measureScreen(browser: Browser, url: string, { name, path, press,
   ]
 }
 
-/** The same conditions for a page that is nothing but a heading. */
+/** Measures a page with only a heading under the same conditions. */
 async function measureBare(browser: Browser): Promise<number> {
   const server = createServer((_, response) =>
     response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>bare</title><h1>Bare</h1>'),
@@ -97,7 +94,7 @@ async function measureBare(browser: Browser): Promise<number> {
 
 interface Scrolling {
   id: string
-  /** Sessions, and resources of the plan. */
+  /** Number of sessions, and of resources in the plan. */
   size: number
   seconds: number
 }
@@ -134,7 +131,7 @@ async function measureScrolling(browser: Browser, url: string, { id, size, secon
   return figures
 }
 
-/** A page of a list that has `total` sessions. */
+/** Makes a page of a list of `total` sessions. */
 function sessionPage(page: number, pageSize: number, total: number) {
   const first = (page - 1) * pageSize
   const length = Math.max(0, Math.min(pageSize, total - first))

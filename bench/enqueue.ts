@@ -11,8 +11,8 @@ import { percentile, type Section } from './lib/report.ts'
 import { withPostgres } from './lib/stack.ts'
 
 /**
- * Measures the time from the commit that accepts a request to the moment when a worker has claimed the round, one round
- * after the other. The baseline is a bare NOTIFY from one connection to another on the same server.
+ * Measures the time from the commit of a request to the claim of its round. The baseline is a bare NOTIFY between two
+ * connections to the same server.
  */
 export const benchEnqueue = (options: { rounds: number }): Promise<Section> =>
   withPostgres(async (url) => {

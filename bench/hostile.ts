@@ -17,10 +17,10 @@ import { gitContext } from '../test/repository/support.ts'
 import { type Blocking, measureBlocking } from './lib/blocking.ts'
 import type { Figure, Section } from './lib/report.ts'
 
-/** Longest time in ms for which nothing else of the process may be answered. */
+/** Longest time in ms for which the event loop may be blocked. */
 const AIM_MS = 50
 
-/** Measures how long hostile bodies and packs hold the event loop of this process at a stretch. */
+/** Measures the longest time for which hostile bodies and packs block the event loop of this process. */
 export async function benchHostile(options: { runs: number }): Promise<Section> {
   const idle = await measureBlocking(() => new Promise((resolve) => setTimeout(resolve, 500)))
   const figures: Figure[] = [{ name: 'nothing to do: longest delay of the loop', value: idle.delay_ms, unit: 'ms' }]
@@ -44,7 +44,7 @@ interface Target {
   app: Pick<Hono<AppEnv>, 'request'>
 }
 
-/** The routes of the core with a body, one for each limit, and those of sidecars. Only reading and checking is run. */
+/** Lists the routes with a body, one for each limit, of core and sidecars. Only reading and validating is run. */
 function targets(): Target[] {
   const app = new App<AppEnv>().onError(onError)
   app.use(async (c, next) => {
@@ -76,7 +76,7 @@ function targets(): Target[] {
   ]
 }
 
-/** All shapes against one route. The figure is that of the worst, which is named. */
+/** Runs all shapes against one route. The figure is that of the worst one, which is named. */
 async function benchBodies({ name, path, method, bytes, app }: Target, runs: number): Promise<Figure[]> {
   let worst = { shape: '', busy_ms: 0, delay_ms: 0 }
   for (const shape of HOSTILE_BODIES) {
@@ -108,7 +108,7 @@ async function benchPack({ name, build }: (typeof HOSTILE_PACKS)[number], runs: 
   ]
 }
 
-/** The smallest figure of each kind over some runs, because other processes of the machine only ever add to them. */
+/** Returns the smallest figure of each kind over some runs, because other processes of the machine only add to them. */
 async function best(runs: number, work: () => Promise<unknown>): Promise<Blocking> {
   const all: Blocking[] = []
   for (let run = 0; run < runs; run++) all.push(await measureBlocking(work))

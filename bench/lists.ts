@@ -59,7 +59,7 @@ const OF_REPOSITORY = {
 
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().replace('Z', '000Z')
 
-/** A period around the middle of the seeded time: 30 days, or this share of it. */
+/** Returns a period around the middle of the seeded time: 30 days, or this share of it. */
 function midPeriod(sessions: number, share?: number) {
   const days = (sessions * 3) / (24 * 60)
   const half = (share === undefined ? Math.min(30, days / 2) : days * share) / 2
@@ -142,10 +142,7 @@ async function explain(url: string, owner: number, size: number): Promise<string
   return texts
 }
 
-/**
- * Runs `work` with a pool whose server reports the plan and the real times of every statement. Answers the reports in
- * order.
- */
+/** Runs `work` with a pool whose server reports plan and times of every statement. Returns the reports in order. */
 async function recordPlans(url: string, work: (sql: Sql) => Promise<unknown>): Promise<string[]> {
   const setup = connect(url, { max: 1 })
   const [name] = await setup<{ name: string }[]>`SELECT current_database() AS name`

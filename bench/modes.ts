@@ -12,16 +12,13 @@ import { type Figure, percentile, type Section } from './lib/report.ts'
 const run = promisify(execFile)
 const median = (values: readonly number[]) => percentile(values, 0.5)
 
-/**
- * Aims in seconds. They are higher for `apply`, which has two rounds, and for `exhausted`, which commits and pushes
- * five attempts.
- */
+/** Aims in seconds. They are higher for `apply` (two rounds) and `exhausted` (commits and pushes five attempts). */
 const AIMS_S: Record<string, number> = { apply: 3, exhausted: 3 }
 const MAIN_AIM_S = 1.5
 
 /**
- * Runs every mode of the demo several times on one stack. The time that is neither engine nor model is the platform's.
- * For drift, import and apply the same engine commands are run by hand for comparison.
+ * Runs every mode of the demo several times on one stack. The platform's time is that outside of engine and model. The
+ * baseline of drift, import and apply is the same engine commands without the platform.
  */
 export async function benchModes(options: { runs: number }): Promise<Section> {
   const played = (await repeat(options.runs, () => runDemo<AllResult>('--mode', 'all'))).flatMap(
@@ -60,10 +57,7 @@ export async function benchModes(options: { runs: number }): Promise<Section> {
   }
 }
 
-/**
- * Runs the main job several times on a stack of its own. For comparison the same kinds of engine commands are run by
- * hand, on a root with as many resources.
- */
+/** Runs the main job several times on a new stack. The baseline is the same engine commands on as large a root. */
 export async function benchDemo(options: { runs: number }): Promise<Section> {
   const played = await repeat(options.runs, () => runDemo<DemoResult>())
   const of = (pick: (result: DemoResult) => number) => median(played.map(pick))
@@ -89,7 +83,7 @@ async function repeat<T>(runs: number, work: () => Promise<T>): Promise<T[]> {
   return results
 }
 
-/** Runs the demo on a stack of its own and reads its last line. Errors: its output when it fails. */
+/** Runs the demo on a new stack and parses its last line. Errors: its output when it fails. */
 const runDemo = <Result>(...args: string[]): Promise<Result> =>
   withTemporaryFolder(async (folder) => {
     const { stdout } = await run(process.execPath, ['dev/demo.ts', ...args, '--json', '--data', folder], {
@@ -113,7 +107,7 @@ async function sample(name: string): Promise<Record<string, string>> {
 const BROKEN = 'resource "terraform_data" "broken" {\n  input = local.missing\n}\n'
 const block = (name: string) => `resource "terraform_data" "${name}" {\n}\n`
 
-/** The engine commands of each round, in order. What has to exist before them is not measured. */
+/** The engine commands of each round, in order. Their prerequisites are not measured. */
 const BY_HAND = {
   generate: async ({ write, remove, measure: timed }) => {
     const blocks = [1, 2, 3, 4, 5, 6, 7, 8].map(
@@ -132,8 +126,7 @@ const BY_HAND = {
     return timed([init, validate, plan, show, validate, plan, show])
   },
   'full-import': async ({ write, measure: timed }) => {
-    // As many resources as the demo imports. The first two of the account are managed already, and the last five are
-    // managed by somebody else.
+    // As many resources as the demo imports: the first two of the account are managed, the last five by others.
     const imported = RESOURCES.slice(2, -5)
     await write({ 'imported.tf': 'resource "terraform_data" "refused" {\n  arn = ""\n}\n' })
     const refused = await timed([init, pull, validate])

@@ -6,7 +6,7 @@ import { largePlanText } from '../test/plan/document/large-plan.ts'
 import { measureBlocking } from './lib/blocking.ts'
 import type { Figure, Section } from './lib/report.ts'
 
-/** Measures how long the document of a large plan takes, and how long it holds the event loop at a stretch. */
+/** Measures the time to make the document of a large plan, and how long it blocks the event loop. */
 export async function benchPlanDocument(options: { size: number; runs: number }): Promise<Section> {
   const small = await measure(Math.ceil(options.size / 4), options.runs)
   const large = await measure(options.size, options.runs)

@@ -15,12 +15,12 @@ import { seedSessions } from './seed-sessions.ts'
 const ROUTES = ['/api/v1/users/me', '/api/v1/sessions/list']
 const CONNECTIONS = 16
 const AIM = 0.7
-/** The flags that `npm run core` sets. */
+/** The flags of `npm run core`. */
 const AS_SHIPPED = ['--min-semi-space-size=4', '--max-semi-space-size=4']
 
 /**
- * Measures authenticated requests per second of the core and of a bare route that runs the same statements. They take
- * turns on one database, on each runtime.
+ * Measures authenticated requests per second of the core on each runtime. The baseline, a bare route with the same
+ * statements, runs in turns with it on one database.
  */
 export async function benchRequests(options: { turns: number; turn_ms: number }): Promise<Section> {
   const stores = await startStores()
@@ -47,7 +47,7 @@ export async function benchRequests(options: { turns: number; turn_ms: number })
   return { title: 'Requests beside a bare route with the same statements', figures, notes }
 }
 
-/** Serves an identity provider on this machine, with a token of the subject `bench` that is valid for an hour. */
+/** Starts an identity provider on this machine, with an hour-long token of the subject `bench`. */
 async function startIssuer(): Promise<{ url: string; token: string; close(): Promise<void> }> {
   let issuer: Issuer | null = null
   const server = await serve(
@@ -62,7 +62,7 @@ async function startIssuer(): Promise<{ url: string; token: string; close(): Pro
   return { url: server.url, token: await issuer.token('bench', claims), close: () => server.close(500) }
 }
 
-/** Finds the runtimes: Node always, the others when they can be installed. */
+/** Finds the runtimes: Node always, the others if they can be installed. */
 async function findRuntimes(notes: string[]): Promise<Runtime[]> {
   try {
     return await installRuntimes()
@@ -109,7 +109,7 @@ async function benchRuntime(
 
 interface Turn {
   per_second: number
-  /** Processor time of the server for one request, in microseconds. */
+  /** Processor time of the server per request, in microseconds. */
   processor_us: number
 }
 
@@ -147,8 +147,8 @@ interface StartedServer {
 }
 
 /**
- * Starts a server and waits for the line that names its address. The log goes to a file: a pipe would have to be read
- * by this busy process and would slow the server down.
+ * Starts a server and waits for the log line with its address. The log goes to a file, because a pipe that this busy
+ * process reads would slow the server down.
  */
 async function startServer(
   runtime: Runtime,

@@ -48,7 +48,7 @@ const parts: Record<string, () => Promise<Section>> = {
   console: () => benchConsole({ size: quick ? 1_000 : 10_000, seconds: quick ? 1 : 5 }),
   streams5000: () => benchStreams({ streams: quick ? 500 : 5_000, idle_s: quick ? 3 : 10 }),
 }
-/** Parts that run only when the command line names them. */
+/** Parts that run only if the command line names them. */
 const ON_DEMAND = ['streams5000', 'lists1000000']
 const names = values.only?.split(',') ?? Object.keys(parts).filter((name) => !ON_DEMAND.includes(name))
 const unknown = names.filter((name) => !(name in parts))

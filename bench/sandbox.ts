@@ -9,13 +9,10 @@ import { readSettings } from '../sidecars/iac/settings.ts'
 import { silentLogger } from '../src/base/log.ts'
 import { percentile, type Section } from './lib/report.ts'
 
-/** Files of the workspace, about as many as a large configuration has: each is looked at before the command starts. */
+/** Files of the workspace, as many as a large configuration has: each is checked before the command starts. */
 const FILES = 500
 
-/**
- * Measures what the sandbox of an engine command costs: the same command with and without it, in turns. Where this
- * machine has no sandbox it says so.
- */
+/** Measures an engine command with and without its sandbox, in turns. Without a sandbox it says so. */
 export const benchSandbox = (options: { runs: number }): Promise<Section> =>
   withTemporaryFolder(async (temporary) => {
     const folder = await realpath(temporary)

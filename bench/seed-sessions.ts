@@ -1,11 +1,11 @@
 import type { Sql } from '../src/data/db/types.ts'
 
-/** The share of all sessions that belong to the owner whose own list is measured. */
+/** Share of the sessions that belong to the owner whose own list is measured. */
 const OWNER_SHARE = 0.05
 
 /**
- * Writes sessions of many users in place of all existing ones, as they look after months of use: the newest in flight,
- * texts of some sentences, a few hundred repositories.
+ * Replaces all sessions by those of many users, as after months of use: the newest in flight, texts of some sentences,
+ * a few hundred repositories.
  * @returns the id of the owner with the most sessions
  */
 export async function seedSessions(sql: Sql, sessions: number): Promise<number> {

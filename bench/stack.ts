@@ -5,10 +5,7 @@ import { memoryOf, startBenchStack } from './lib/stack.ts'
 
 const IDLE_MS = 8_000
 
-/**
- * Measures the start of the embedded stack until it is ready, on a new folder and on a used one, and the memory of its
- * idle processes.
- */
+/** Measures the start of the embedded stack on a new folder and on a used one, and its idle memory. */
 export const benchStack = (): Promise<Section> =>
   withTemporaryFolder(async (folder) => {
     const first = performance.now()

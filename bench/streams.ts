@@ -10,7 +10,7 @@ const AT_ONCE = 25
 const SETTLE_MS = 12_000
 
 /**
- * Measures one core with many open event streams, each of another session: memory for a stream, queries while nothing
+ * Measures one core with many open event streams of different sessions: memory per stream, queries while nothing
  * changes, and the time from the commit of a status to its arrival at the client.
  */
 export const benchStreams = (options: { streams: number; idle_s: number }): Promise<Section> =>
@@ -27,7 +27,7 @@ export const benchStreams = (options: { streams: number; idle_s: number }): Prom
       const quiet = await queriesPerSecond(sql, options.idle_s)
       const before = memoryOf(stack, 'core')
       closers.push(await openStreams(urls, onText))
-      // Server statistics arrive late, and garbage of many requests is collected late. Neither belongs to the idle state.
+      // Server statistics and garbage collection lag behind. Neither belongs to the idle state.
       await sleep(SETTLE_MS)
       const busy = await queriesPerSecond(sql, options.idle_s)
       const after = memoryOf(stack, 'core')
@@ -48,7 +48,7 @@ export const benchStreams = (options: { streams: number; idle_s: number }): Prom
     }
   })
 
-/** Creates sessions in flight. Their rounds count as finished, so that no worker claims them. */
+/** Creates sessions in flight. Their rounds count as finished, so no worker claims them. */
 export async function createRounds(sql: Sql, count: number): Promise<Pick<ClaimedRound, 'id' | 'fence' | 'session'>[]> {
   const [user] = await sql<{ id: number }[]>`
     INSERT INTO users (issuer, subject) VALUES ('urn:bench', 'bench') RETURNING id`

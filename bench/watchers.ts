@@ -8,16 +8,16 @@ import { percentile, type Section } from './lib/report.ts'
 import { memoryOf, openStreams, withStack } from './lib/stack.ts'
 import { createRounds } from './streams.ts'
 
-/** Open streams that all show the same events. */
+/** Open streams with the same events. */
 interface Watchers {
-  /** Waits until each of them has received the text, and answers the moments at which they did. */
+  /** Waits until each stream has received the text. Returns the times of arrival. */
   arrivals(text: string): Promise<number[]>
   close(): void
 }
 
 /**
- * Measures how long an event takes from the worker's call to each of many watchers of one session. It is compared with
- * a bare server, which writes what a NOTIFY carries to as many responses. The two take turns.
+ * Measures the time of an event from the worker's call to each watcher of one session. The baseline, run in turns with
+ * it, is a bare server that writes the payload of a NOTIFY to as many responses.
  */
 export const benchWatchers = (options: { watchers: number; events: number }): Promise<Section> =>
   withStack(async (stack, sql) => {
@@ -69,7 +69,7 @@ async function measure(
     const name = `EVENT_${index}.`
     await take(platform, ours.arrivals(name), () => eventLog.activity({ type: 'chain.began', chain: name }))
     await take(baseline, theirs.arrivals(name), () => {
-      // A statement runs when somebody waits for it.
+      // A statement runs only once it is awaited.
       void sql.notify('bench_watchers', name).then(() => {})
     })
   }

@@ -3,9 +3,8 @@ import { CommandError, createKeyspace, OK, type Reply } from './cache/commands.t
 import { BodyTooLarge, type Running, type ServerAnswer, startServer } from './server.ts'
 
 /**
- * A cache in memory that speaks the REST dialect of Upstash: `POST /` takes one command, `POST /pipeline` several, and
- * `POST /multi-exec` several as one transaction. Requests carry a bearer token; answers are encoded in base64 when the
- * request asks for it.
+ * Starts an in-memory cache with the REST dialect of Upstash: `POST /` runs one command, `POST /pipeline` several,
+ * `POST /multi-exec` several as one transaction. Requests need a bearer token; answers are in base64 on request.
  */
 export async function startCache(options: { port?: number; token: string; now?: () => number }): Promise<
   Running & {

@@ -50,10 +50,10 @@ const request = v.object({
 export type ChatRequest = v.InferOutput<typeof request>
 export type ChatMessage = ChatRequest['messages'][number]
 export type ChatTool = ChatRequest['tools'][number]
-/** A call of a tool. The arguments are a JSON text, as a model writes them. */
+/** A tool call, whose arguments are JSON text as a model writes it. */
 type ChatCall = v.InferOutput<typeof call>
 
-/** Reads the body of a request. Errors: `RangeError` that says what is wrong with it. */
+/** Reads the body of a request. Errors: `RangeError` with the fault. */
 export function readChatRequest(body: unknown): ChatRequest {
   const parsed = v.safeParse(request, body)
   if (parsed.success) return parsed.output
@@ -65,18 +65,18 @@ export interface ChatAnswer {
   model: string
   text: string
   calls: readonly ChatCall[]
-  /** By default what text and calls mean. */
+  /** By default it follows from text and calls. */
   finish?: string | null
   usage: { input: number; output: number; cached?: number }
 }
 
-/** The answer as a chat completion. */
+/** Renders the answer as a chat completion. */
 export function chatCompletion(answer: ChatAnswer): object {
   const { finish_reason, message: said, usage } = partsOf(answer)
   return { ...headOf(answer, 'chat.completion'), choices: [{ index: 0, finish_reason, message: said }], usage }
 }
 
-/** The answer as the events of a stream: the message, its end with the usage, and the mark of the end. */
+/** Renders the answer as the events of a stream: the message, its end with the usage, and the end mark. */
 export function chatCompletionEvents(answer: ChatAnswer): string {
   const { finish_reason, message: said, usage } = partsOf(answer)
   const head = headOf(answer, 'chat.completion.chunk')

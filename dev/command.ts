@@ -1,7 +1,7 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { onStopSignal } from '../src/runtime/process-end.ts'
 
-/** The arguments are wrong. The text says which. */
+/** Invalid arguments. The text names them. */
 export class UsageError extends Error {}
 
 export const TEXT = { type: 'string' } as const
@@ -10,7 +10,7 @@ const HELP = { help: { type: 'boolean', short: 'h' } } as const
 
 type Options = NonNullable<ParseArgsConfig['options']>
 
-/** Parses the arguments of a command. All commands know `--help`. Errors: `UsageError`. */
+/** Parses the arguments of a command. All commands have `--help`. Errors: `UsageError`. */
 export function parseOptions<const O extends Options>(
   args: string[],
   options: O,
@@ -23,7 +23,7 @@ export function parseOptions<const O extends Options>(
   }
 }
 
-/** Reads a whole number from 1 to `max`. Errors: `UsageError` that names the option. */
+/** Parses a whole number from 1 to `max`. Errors: `UsageError` that names the option. */
 export function whole(name: string, given: string | undefined, otherwise: number, max: number): number {
   if (given === undefined) return otherwise
   const value = Number(given)
@@ -32,7 +32,7 @@ export function whole(name: string, given: string | undefined, otherwise: number
   return value
 }
 
-/** Reads a number greater than 0. Errors: `UsageError` that names the option. */
+/** Parses a number greater than 0. Errors: `UsageError` that names the option. */
 export function positive(name: string, given: string | undefined): number | null {
   if (given === undefined) return null
   const value = Number(given)
@@ -41,10 +41,10 @@ export function positive(name: string, given: string | undefined): number | null
 }
 
 /**
- * Runs a command with the arguments of this process and sets the exit code: what `run` answers, 2 for wrong arguments,
+ * Runs a command with the arguments of this process and sets the exit code: the result of `run`, 2 for wrong arguments,
  * 1 for any other error, whose text is printed.
  * @param name as it is typed, for example `npm run demo`
- * @param run answers null when only the help is wanted
+ * @param run returns null when only the help was requested
  */
 export async function runCommand(
   name: string,
@@ -63,9 +63,6 @@ export async function runCommand(
   }
 }
 
-/**
- * Handles SIGINT and SIGTERM, and SIGHUP, which comes when the terminal is closed. The exit code is that of an
- * interrupted command.
- */
+/** Handles SIGINT, SIGTERM and SIGHUP (closed terminal). The exit code is that of an interrupted command. */
 export const onInterrupt = (ask: (signal: NodeJS.Signals) => void): void =>
   onStopSignal(ask, { signals: ['SIGINT', 'SIGTERM', 'SIGHUP'], exitCode: 130 })

@@ -1,8 +1,7 @@
 import { NoEngine, provideEngine } from './engine/provide.ts'
 
 /**
- * Makes sure that this machine has an engine, and prints the folder to add to PATH where one had to be fetched. The
- * exit code is 1 when none can be had.
+ * Provides an engine for this machine, and prints a downloaded one's folder for PATH. Exits with 1 without an engine.
  */
 try {
   const folder = await provideEngine({ env: process.env, output: process.stderr })

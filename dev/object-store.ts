@@ -20,7 +20,7 @@ interface ObjectStoreOptions {
   now?: () => Date
 }
 
-/** Largest body of a request. No artifact or state that the platform writes is as large. */
+/** Largest body of a request, more than any artifact or state of the platform. */
 const BODY_LIMIT = 256 * 1024 * 1024
 
 /**

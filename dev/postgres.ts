@@ -17,7 +17,7 @@ export interface RunningPostgres {
   /** Address with a superuser and the database `platform`. */
   url: string
   port: number
-  /** Folder of the data. It is not the one that was asked for when the server's user cannot reach that. */
+  /** Folder of the data. It is not the requested one if the server's user cannot reach that. */
   data_dir: string
   pid: number
   stop(): Promise<void>
@@ -70,7 +70,7 @@ async function usableFolder(asked: string, user: SystemUser | null): Promise<str
   return folder
 }
 
-/** Creates the database cluster if there is none, and answers the password of its superuser. */
+/** Creates the database cluster if there is none, and returns the password of its superuser. */
 async function initialise(programs: Binaries, dataDir: string, user: SystemUser | null): Promise<string> {
   const cluster = join(dataDir, 'cluster')
   const passwordFile = join(dataDir, 'password')
@@ -105,7 +105,7 @@ async function initialise(programs: Binaries, dataDir: string, user: SystemUser 
 
 type LaunchOptions = { port?: number; durable?: boolean }
 
-/** Starts the server on a free port, and again on another one when somebody else has taken the port meanwhile. */
+/** Starts the server on a free port, and on another one if that was taken meanwhile. */
 async function launchOnPort(programs: Binaries, dataDir: string, user: SystemUser | null, options: LaunchOptions) {
   for (let attempt = 1; ; attempt++) {
     const port = options.port ?? (await freePort())
@@ -138,7 +138,7 @@ async function launch(
       : {}),
   }
   const log = await open(join(dataDir, 'server.log'), 'w')
-  // The server has a process group of its own, because Ctrl-C in a terminal must not stop it before those who use it.
+  // The server has its own process group, because Ctrl-C in a terminal must not stop it before its clients.
   const server = spawn(
     programs.postgres,
     ['-D', cluster, ...Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`])],

@@ -6,7 +6,7 @@ export const PAGE = new URL('../docs/rounds.md', import.meta.url)
 const BEGIN = '<!-- states: written by npx node dev/round-states.ts -->'
 const END = '<!-- end of states -->'
 
-/** Puts the states and transitions of rounds, as the code has them, between the markers of the page. */
+/** Writes the states and transitions of rounds, as in the code, between the markers of the page. */
 export function replaceStates(page: string): string {
   const begin = page.indexOf(BEGIN)
   const end = page.indexOf(END)
@@ -22,7 +22,7 @@ function writeStates(): string {
   return ['| State | Meaning |', '|---|---|', ...lines].join('\n')
 }
 
-/** The changes of state; a transition that keeps the state is only in the table. */
+/** Writes the changes of state as a diagram. Transitions that keep the state are in the table only. */
 function writeDiagram(): string {
   const edges = new Map<string, string[]>()
   for (const [name, { moves }] of rows)
@@ -46,7 +46,7 @@ function writeTransitions(): string {
 const pairs = (moves: TransitionRow['moves']): [string, string][] =>
   Object.entries(moves).flatMap(([from, to]) => [to].flat().map((one): [string, string] => [from, one]))
 
-/** Groups the states by what they become: `queued, interrupted → running`. */
+/** Groups the states by their successor: `queued, interrupted → running`. */
 function writeMoves(moves: TransitionRow['moves']): string {
   const groups = new Map<string, string[]>()
   for (const [from = '', ...to] of Object.entries(moves).map(([from, to]) => [from, to].flat())) {

@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net'
 
 /** A listening server of the embedded stack. */
 export interface Running {
-  /** Base address, without a slash at its end. */
+  /** Base address, without a trailing slash. */
   url: string
   port: number
   close(): Promise<void>
 }
 
-/** Listens on the loopback address. Port 0 takes a free port. Errors: `EADDRINUSE` when the port is busy. */
+/** Listens on the loopback address. Port 0 means a free port. Errors: `EADDRINUSE`. */
 export async function listen(
   server: Server,
   options: { port?: number; scheme?: 'http' | 'https' } = {},
@@ -35,10 +35,10 @@ export async function listen(
 
 export interface ServerRequest {
   method: string
-  /** Path and query exactly as they were sent. */
+  /** Path and query exactly as received. */
   path: string
   query: string
-  /** A header that was sent several times has its values joined by commas. */
+  /** Repeated headers have their values joined by commas. */
   headers: Record<string, string>
   /** Reads the whole body. Errors: `BodyTooLarge`. */
   body(): Promise<Buffer<ArrayBuffer>>
@@ -52,7 +52,7 @@ export interface ServerAnswer {
 
 /**
  * Starts a server whose answers are values.
- * @param options.fail makes the answer for what `respond` has thrown
+ * @param options.fail makes the answer for an exception of `respond`
  */
 export const startServer = (options: {
   port?: number | undefined
@@ -95,7 +95,7 @@ function send(response: ServerResponse, { status, headers = {}, body }: ServerAn
 
 export class BodyTooLarge extends Error {}
 
-/** Reads the whole body of a request. Errors: `BodyTooLarge` when it has more than `limit` bytes. */
+/** Reads the whole body of a request. Errors: `BodyTooLarge` if it has more than `limit` bytes. */
 export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer<ArrayBuffer>> {
   const chunks: Buffer[] = []
   let size = 0

@@ -142,7 +142,7 @@ async function start(folder: string, embedded: boolean, signal: AbortSignal, int
       if (text !== null) console.log(text)
     },
     signal,
-    // The core reads the built files when it starts, long after this is done; a build that fails costs the console alone.
+    // The core reads the built files at its start, long after this; a failed build affects the console only.
     before_core: buildConsole().catch(complain('The console could not be built')),
   })
   await prepareSamples(stack, folder, signal).catch((error: unknown) => {

@@ -1,8 +1,7 @@
 import { type Document, readDocument, SHIPPED_CONFIGURATION, section } from '../dev/stack/choices.ts'
 
 /**
- * Reads the operator's configuration, or the shipped one when there is no other. A model in the operator's file was
- * chosen by the operator; those in the shipped file are defaults and are left out.
+ * Reads the operator's configuration, or the shipped one. Models of the shipped file are defaults and are left out.
  * @param own value of PLATFORM_CONFIG
  * Errors: the operator's file cannot be read or is no YAML mapping.
  */
@@ -12,6 +11,6 @@ export async function readConfiguration(own: string | undefined): Promise<Docume
   return path ? document : { ...document, llm: without(section(document, 'llm'), ['model', 'small_model']) }
 }
 
-/** A section without some of its fields. */
+/** Returns a section without some of its fields. */
 export const without = (fields: Document, names: readonly string[]): Document =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)))

@@ -13,17 +13,17 @@ import {
 } from '../dev/sample-state/engine-root.ts'
 import type { Cloud } from '../src/base/vocabulary.ts'
 
-/** A clone of a branch in which an evaluation looks at what a session has left. */
+/** A clone of a branch for checking the results of a session. */
 export interface BranchRoot extends EngineRoot {
   file(path: string): Promise<string | null>
-  /** Paths of the files in the whole repository that the engine's `fmt` would change. */
+  /** Lists the files in the whole repository that the engine's `fmt` would change. */
   unformatted(signal: AbortSignal): Promise<string[]>
 }
 
 export interface EngineRoots {
   config: Config
   open(request: Omit<EngineRootRequest, 'source'>): Promise<BranchRoot>
-  /** Runs `init` in a root with only these files. Answers its fault; null when it works. */
+  /** Runs `init` in a root with only these files. Returns its fault; null if it works. */
   initFault(files: Record<string, string>, cloud: Cloud, signal: AbortSignal): Promise<string | null>
 }
 
@@ -70,15 +70,15 @@ export async function createEngineRoots(
 }
 
 /**
- * Asks the engine which files are not formatted. `fmt` reads neither providers nor state, so the program is run here and
- * not by the sidecar, which has no such job.
+ * Lists the unformatted files. `fmt` reads neither providers nor state, so the program is run here; the sidecar has no
+ * such job.
  * @param own the file that the harness has put into the root
  */
 async function findUnformatted(engine: string, folder: string, own: string, signal: AbortSignal): Promise<string[]> {
   const program = /tofu/i.test(engine) ? 'tofu' : 'terraform'
   const list = ['fmt', '-list=true', '-write=false', '-recursive', '-no-color', '.']
   try {
-    // The engine warns on its output about a configuration file that the environment names and that is missing.
+    // The engine warns on its output about a missing configuration file that the environment names.
     const env = { PATH: process.env.PATH }
     const { stdout } = await promisify(execFile)(program, list, { cwd: folder, env, signal })
     return stdout.split('\n').filter((line) => line !== '' && basename(line) !== own)

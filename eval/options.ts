@@ -18,7 +18,7 @@ export interface EvalOptions extends Caps {
   iac_eval: string | null
   record: string | null
   data: string | undefined
-  /** People answer in place of a model; null when a model does. */
+  /** Null if no people answer in place of a model. */
   hand: HandChoice | null
 }
 
@@ -71,7 +71,7 @@ export function readOptions(args: string[]): EvalOptions | null {
     samples,
     k,
     only: values.only ?? null,
-    // One round at a time: two would mix their calls, and nobody could tell what a round costs.
+    // One round at a time, because the calls of two could not be told apart.
     concurrency: whole('concurrency', values.concurrency, hand ? 1 : 2, hand ? 1 : 32),
     limitS: whole('limit', values.limit, scripted ? 120 : hand ? 86_400 : 900, 86_400),
     max_cost: positive('max-cost', values['max-cost']),

@@ -99,7 +99,7 @@ async function replay(
     try {
       await playScenario(stack, scenario, signal)
     } finally {
-      // The worker writes its recording after the last status, so the stack has to stop before it is read.
+      // The worker writes its recording after the last status, so the stack must stop before it is read.
       await stack.stop()
     }
     const [name] = await readdir(records)

@@ -12,7 +12,7 @@ export interface SampleResult {
   /** Number of the sample. The first is 1. */
   sample: number
   passed: boolean
-  /** Texts about what was not as expected; empty when the sample passed. */
+  /** Unmet expectations as texts; empty if the sample passed. */
   failures: string[]
   status: string
   session_id: string | null
@@ -39,10 +39,7 @@ export const keyOf = ({
 }: Pick<SampleResult, 'scenario' | 'hash' | 'model' | 'sample'>): string =>
   JSON.stringify([scenario, hash, model, sample])
 
-/**
- * Reads the results of earlier runs, and appends new ones. A last line that a killed run did not finish is ignored, so
- * that its sample is run again.
- */
+/** Reads earlier results, and appends new ones. An unfinished last line is ignored, so that its sample runs again. */
 export async function openResults(path: string): Promise<ResultStore> {
   mkdirSync(dirname(path), { recursive: true })
   const text = (await readText(path)) ?? ''

@@ -40,7 +40,7 @@ async function run(options: EvalOptions): Promise<number> {
   return 0
 }
 
-/** Measures with people as the model, and prints what they were asked also when the run ends early. */
+/** Measures with people as the model, and prints statistics of their calls even if the run ends early. */
 async function playByHand(options: EvalOptions, endpoint: HandEndpoint, suite: Suite): Promise<number> {
   try {
     return await measure(options, { ...suite, endpoint })
@@ -56,7 +56,10 @@ interface Suite {
   signal: AbortSignal
 }
 
-/** Starts the stack, runs the suite and prints its summary. @param endpoint where people answer, if they do */
+/**
+ * Starts the stack, runs the suite and prints its summary.
+ * @param endpoint where people answer, if they do
+ */
 async function measure(options: EvalOptions, suite: Suite & { endpoint: HandEndpoint | null }): Promise<number> {
   const { all, scenarios, signal, endpoint } = suite
   const folder = dataFolder(options.data, '.platform/eval')
@@ -135,7 +138,7 @@ function tell(
   )
 }
 
-/** A signal that also fires when a process of the stack ends by itself. */
+/** Makes a signal that also fires when a process of the stack ends by itself. */
 function endingWithStack(stack: EvalStack, signal: AbortSignal): AbortSignal {
   const died = new AbortController()
   void stack.failed.then((text) => died.abort(new Error(text)))

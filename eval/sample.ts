@@ -23,10 +23,10 @@ const OWNER = 'eval'
 const START_BRANCH = 'main'
 
 /**
- * Runs one sample through the public API, with a repository and a state of its own.
- * @param limitS seconds after which the sample counts as failed
+ * Runs one sample through the public API, with a repository and a state of its own. Errors: those of the harness, for
+ * example when the stack is gone. Such a sample is not finished.
+ * @param limitS time limit in seconds of the sample
  * @param beginRound is called with the number of each round before it is requested
- * Errors: those of the harness, for example when the stack is gone. Such a sample is not finished.
  */
 export async function runSample(
   stack: EvalStack,
@@ -75,9 +75,9 @@ export async function runSample(
 
 /** Receives the progress of a scenario. */
 interface Watcher {
-  /** Is called with the session's id as soon as there is one. */
+  /** Called with the session's id. */
   opened?(id: string): void
-  /** Is called with the number of each round before it is requested. */
+  /** Called with the number of each round before it is requested. */
   beginRound?: ((round: number) => void) | undefined
 }
 
@@ -167,7 +167,7 @@ async function playRounds(
   return session
 }
 
-/** Finds what is not as expected after a session has ended, one text each. No model takes part. */
+/** Finds the unmet expectations of an ended session as texts. No model is used. */
 export async function judge(
   stack: EvalStack,
   scenario: Scenario,
@@ -195,7 +195,7 @@ export async function judge(
   }
 }
 
-/** Opens the root on the session's branch; null when the session never pushed the branch. */
+/** Opens the root on the session's branch; null if the branch was never pushed. */
 async function branchRoot(
   { roots }: EvalStack,
   scenario: Scenario,
@@ -238,5 +238,5 @@ function sumUsage(session: Session | null): Usage {
   return total
 }
 
-/** Reports whether an error belongs to the sample and not to the harness. */
+/** True if an error belongs to the sample and not to the harness. */
 export const isRefusal = (error: unknown): error is ApiError => error instanceof ApiError

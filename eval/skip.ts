@@ -12,7 +12,7 @@ interface SkipOptions {
   signal: AbortSignal
 }
 
-/** Selects the scenarios that can run here, and says why the others cannot. Each provider is downloaded once. */
+/** Selects the runnable scenarios, and gives the reason for the others. Each provider is downloaded once. */
 export async function selectRunnable(
   scenarios: readonly Scenario[],
   options: SkipOptions,
@@ -36,7 +36,7 @@ async function reasonOf(scenario: Scenario, { scripted, env }: SkipOptions, prob
   if (missing.length > 0) return `needs ${missing.join(', ')}`
   const disturbing = scenario.unset_variables.filter((name) => env[name]?.trim())
   if (disturbing.length > 0) return `is about an account without ${disturbing.join(', ')}`
-  // Without one, seven providers would be looked for in a registry that a machine may not reach, each until it is late.
+  // Without a mirror, seven lookups in a registry that may be unreachable would each take until their time limit.
   if (scripted && scenario.providers.length > 0 && !env.IAC_PROVIDER_MIRROR?.trim())
     return 'with the scripted model, providers come from the mirror that IAC_PROVIDER_MIRROR names'
   for (const provider of scenario.providers) {
@@ -46,7 +46,7 @@ async function reasonOf(scenario: Scenario, { scripted, env }: SkipOptions, prob
   return null
 }
 
-/** Answers the fault of an init with the provider; null when it works. */
+/** Returns the fault of an init with the provider; null if it works. */
 type Probe = (provider: ProviderName, cloud: Cloud) => Promise<string | null>
 const LIMIT_MS = 180_000
 

@@ -14,7 +14,7 @@ interface RoundFacts {
   notes: string[]
 }
 
-/** An embedded stack that uses nothing of the operator except the model. */
+/** An embedded stack that uses nothing of the operator's except the model. */
 export interface EvalStack {
   url: string
   git_host: GitHost
@@ -22,7 +22,7 @@ export interface EvalStack {
   model: Stack['model']
   engine: Stack['engine']
   failed: Promise<string>
-  /** Adds up what the platform keeps of the rounds of a session and does not publish. */
+  /** Adds up unpublished facts on the rounds of a session. */
   roundFacts(sessionUuid: string): Promise<RoundFacts>
   stop(): Promise<void>
 }
@@ -33,9 +33,9 @@ interface EvalStackOptions {
   scripted: boolean
   /** Samples that run at the same time. */
   concurrency: number
-  /** Folder for the model traffic of every round; null when it is not recorded. */
+  /** Folder for recorded model traffic of every round; null if it is not recorded. */
   record_folder: string | null
-  /** Seconds that an attempt of a model call may take; by default what the configuration says. */
+  /** Time limit in seconds of a model call; by default as configured. */
   modelTimeoutS?: number
   onLine?: (name: string, line: string) => void
   signal?: AbortSignal
@@ -82,16 +82,13 @@ export async function startEvalStack(options: EvalStackOptions): Promise<EvalSta
   }
 }
 
-/**
- * The variables of an OCI account whose region nobody has set, for the scenario about it. An operator with an account
- * of that cloud keeps it.
- */
+/** The variables of an OCI account without a region, for the scenario about it, unless the operator has one. */
 const accountWithoutRegion = (env: EvalStackOptions['env']): Record<string, string> =>
   Object.keys(env).some((name) => name.startsWith('OCI_') || name === 'TF_VAR_region')
     ? {}
     : { OCI_AUTH: 'ResourcePrincipal', OCI_RESOURCE_PRINCIPAL_VERSION: '2.2' }
 
-/** Writes the operator's configuration with what an evaluation needs in addition. */
+/** Writes the operator's configuration with the additions of an evaluation. */
 async function writeConfiguration(options: EvalStackOptions): Promise<string> {
   const { folder, env, concurrency, record_folder, modelTimeoutS } = options
   const document = await readConfiguration(env.PLATFORM_CONFIG)
@@ -116,7 +113,7 @@ interface RoundRow {
   result: { notes?: string[] } | null
 }
 
-/** Reads the database of the embedded stack. No connection is opened before the first reading. */
+/** Reads the database of the embedded stack. The connection is opened at the first read. */
 function openRoundFacts(databaseUrl: string) {
   const sql = connect(databaseUrl, { max: 1 })
   return {

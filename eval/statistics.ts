@@ -6,7 +6,7 @@ export interface Interval {
 
 const Z = 1.959963984540054
 
-/** Wilson's score interval of a proportion; null without trials. */
+/** Returns Wilson's score interval of a proportion; null without trials. */
 export function wilson(passed: number, trials: number): Interval | null {
   if (trials === 0) return null
   const rate = passed / trials
@@ -19,10 +19,7 @@ export function wilson(passed: number, trials: number): Interval | null {
   }
 }
 
-/**
- * The unbiased estimate of the probability that at least one of `k` samples passes: 1 - C(n-c, k) / C(n, k). Null when
- * there are fewer than `k` samples.
- */
+/** Returns the unbiased estimate 1 - C(n-c, k) / C(n, k) that one of `k` samples passes; null with fewer than `k`. */
 export function passAtK(samples: number, passed: number, k: number): number | null {
   if (k < 1 || samples < k) return null
   if (samples - passed < k) return 1
@@ -37,8 +34,8 @@ export const mean = (values: readonly number[]): number | null =>
 const RESAMPLES = 4_000
 
 /**
- * Percentile bootstrap interval of the mean over scenarios, which are drawn with replacement. The same values always
- * give the same interval. Null with fewer than two scenarios, because their spread is not known then.
+ * Returns the percentile bootstrap interval of the mean over scenarios, the same for the same values. Null with fewer
+ * than two scenarios, whose spread is unknown.
  */
 export function bootstrapMean(values: readonly number[]): Interval | null {
   if (values.length < 2) return null
@@ -52,7 +49,7 @@ export function bootstrapMean(values: readonly number[]): Interval | null {
   return { low: at(0.025), high: at(0.975) }
 }
 
-/** A random generator (Mulberry32) that repeats its numbers for the same seed. They are at least 0 and below 1. */
+/** Makes a random generator (Mulberry32) that repeats its numbers (0 to below 1) for the same seed. */
 export function seededRandom(seed: number): () => number {
   let state = seed
   return () => {

@@ -4,9 +4,9 @@ import { hashOf } from './scenario/load.ts'
 import type { Scenario } from './scenario/scenario.ts'
 
 export interface Caps {
-  /** US dollars. Null means that there is no cap. */
+  /** US dollars. Null means no cap. */
   max_cost: number | null
-  /** Input and output tokens together. Null means that there is no cap. */
+  /** Input and output tokens together. Null means no cap. */
   max_tokens: number | null
 }
 
@@ -18,7 +18,7 @@ export interface SuiteOptions extends Caps {
   store: ResultStore
   /** Runs one sample. Errors: those of the harness. */
   run(scenario: Scenario, sample: number): Promise<SampleMeasurement>
-  /** Is called for each sample that ends. `done` and `total` count samples, also those of earlier runs. */
+  /** Called for each sample that ends. `done` and `total` count samples, also those of earlier runs. */
   progress(result: SampleResult, done: number, total: number): void
   now(): Date
   signal: AbortSignal
@@ -26,15 +26,15 @@ export interface SuiteOptions extends Caps {
 interface SuiteEnd {
   /** Results of the selected scenarios, also those of earlier runs. */
   results: SampleResult[]
-  /** The reason why not all samples were run; null when they were. */
+  /** Reason why not all samples were run; null if they were. */
   stopped: string | null
 }
 
 type Job = { scenario: Scenario; hash: string; sample: number }
 
 /**
- * Runs the samples that are not finished yet: the first sample of every scenario before the second one of any.
- * Errors: the first one of the harness, thrown when the running samples have ended.
+ * Runs the unfinished samples: the first sample of every scenario before the second one of any. Errors: the first one
+ * of the harness, thrown when the running samples have ended.
  */
 export async function runSuite(options: SuiteOptions): Promise<SuiteEnd> {
   const { scenarios, samples, model, store } = options
@@ -79,7 +79,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteEnd> {
 
 const idOf = ({ scenario, hash, sample }: Job, model: string) => ({ scenario: scenario.name, hash, model, sample })
 
-/** Runs a sample. A request that the platform refuses makes it a failed sample. */
+/** Runs a sample. A refusal by the platform makes it a failed sample. */
 async function measure({ run }: SuiteOptions, { scenario, sample }: Job): Promise<SampleMeasurement> {
   const began = performance.now()
   try {
@@ -100,8 +100,8 @@ async function measure({ run }: SuiteOptions, { scenario, sample }: Job): Promis
 }
 
 /**
- * Says why no further sample may begin; null when one may. A running sample counts as the mean of the finished ones, so
- * that the cap is exceeded only when a sample is more expensive than the mean.
+ * Returns the reason why no further sample may begin, or null. A running sample counts as the mean of the finished
+ * ones, so only a sample above the mean can exceed the cap.
  * @param spent all samples that count, also those of earlier runs
  */
 export function findReachedCap(

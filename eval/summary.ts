@@ -42,7 +42,7 @@ export interface Summary {
   totals: Totals
   scenarios: ScenarioSummary[]
   skipped: Skipped[]
-  /** The reason why not all samples were run; null when they were. */
+  /** Reason why not all samples were run; null if they were. */
   stopped: string | null
 }
 
@@ -164,7 +164,7 @@ const amounts = (totals: Totals): string[] => [
   totals.duration_s.toFixed(1),
 ]
 
-/** Pads the cells of rows to columns. All columns but the first are aligned on the right. */
+/** Pads the cells of rows to columns. All columns but the first are right-aligned. */
 export function alignColumns(rows: readonly string[][]): string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
   const pad = (cell: string, column: number) =>

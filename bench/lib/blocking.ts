@@ -1,17 +1,17 @@
 import { residentMegabytes } from './process.ts'
 
-/** The longest time for which a piece of work kept the event loop busy, and the memory that it took. */
+/** The longest block of the event loop by a piece of work, and its memory. */
 export interface Blocking {
-  /** Longest time in ms between two turns of the loop. On a busy machine it has the waits for a processor in it. */
+  /** Longest time in ms between two turns of the loop, including waits for a processor. */
   delay_ms: number
-  /** Longest processor time in ms of this thread between two turns: what the work itself causes. */
+  /** Longest processor time in ms of this thread between two turns, caused by the work itself. */
   busy_ms: number
-  /** Growth of resident memory in MB at its highest. */
+  /** Peak growth of resident memory in MB. */
   memory_mb: number
   seconds: number
 }
 
-/** Runs `work` and watches the event loop of this process meanwhile. Errors: those of `work`. */
+/** Runs `work` and measures the event loop of this process meanwhile. Errors: those of `work`. */
 export async function measureBlocking(work: () => Promise<unknown>): Promise<Blocking> {
   globalThis.gc?.()
   await new Promise((resolve) => setTimeout(resolve, 100))
@@ -40,7 +40,7 @@ export async function measureBlocking(work: () => Promise<unknown>): Promise<Blo
   return found
 }
 
-/** The processor time of this thread in ms. */
+/** Returns the processor time of this thread in ms. */
 function busyTime(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000

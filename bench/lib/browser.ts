@@ -1,7 +1,7 @@
 import { type Browser, chromium, type Page } from '@playwright/test'
 import { findChromium } from '../../test/suites/console/chromium.ts'
 
-/** A phone of the middle class in a mobile network: a quarter of this machine's speed, 1.6 Mbit/s, 150 ms. */
+/** A mid-range phone in a mobile network: a quarter of this machine's speed, 1.6 Mbit/s, 150 ms. */
 const SLOW_CPU = 4
 const SLOW_NETWORK = {
   offline: false,
@@ -17,7 +17,7 @@ export async function openBrowser(): Promise<Browser> {
   })
 }
 
-/** A page with an empty cache that records its largest paint, its layout shifts and its slowest interaction. */
+/** Opens a page with an empty cache that records its largest paint, layout shifts and slowest interaction. */
 export async function openPage(browser: Browser, { slow }: { slow: boolean }): Promise<Page> {
   const page = await (await browser.newContext({ viewport: { width: 1440, height: 900 } })).newPage()
   await page.addInitScript(observe)
@@ -62,8 +62,8 @@ export const readTimings = (page: Page): Promise<PageTimings> =>
   page.evaluate(() => (globalThis as never as { seen: PageTimings }).seen)
 
 /**
- * Turns the wheel over the middle of the page for a while.
- * @returns frames in a second, and the longest time between two of them
+ * Scrolls in the middle of the page for this time.
+ * @returns frames per second, and the longest time between two frames
  */
 export async function scroll(page: Page, seconds: number): Promise<{ frames: number; longest_ms: number }> {
   await page.evaluate(() => {

@@ -6,14 +6,12 @@ import { withTemporaryFolder } from '../../dev/files.ts'
 
 const run = promisify(execFile)
 
-/** An engine in a folder of its own with local state, without the platform. */
+/** An engine in its own folder with local state, without the platform. */
 export interface HandEngine {
   /** Writes files by path relative to the root. */
   write(files: Record<string, string>): Promise<void>
   remove(file: string): Promise<void>
-  /**
-   * Runs commands one after the other and answers how many seconds they took. It does not matter whether they succeed.
-   */
+  /** Runs commands one after the other and returns their total time in seconds, whether they succeed or not. */
   measure(commands: readonly (readonly string[])[]): Promise<number>
 }
 

@@ -47,7 +47,7 @@ function runConnection(host: string, port: number, message: string, end: number)
   })
 }
 
-/** Reports whether the text holds one whole answer, by its length or by its last chunk. */
+/** True if the text holds one whole answer, by its length or by its last chunk. */
 function isWhole(text: string): boolean {
   const head = text.indexOf('\r\n\r\n')
   if (head < 0) return false

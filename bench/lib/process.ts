@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Reads the resident memory of a process in MB (10^6 bytes). It works on Linux only and answers NaN elsewhere. */
+/** Reads the resident memory of a process in MB (10^6 bytes); NaN if not on Linux. */
 export function residentMegabytes(pid: number): number {
   try {
     const pages = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
@@ -10,7 +10,7 @@ export function residentMegabytes(pid: number): number {
   }
 }
 
-/** Reads the processor time that a process has used so far, in ms. It works on Linux only and answers NaN elsewhere. */
+/** Reads the processor time that a process has used so far, in ms; NaN if not on Linux. */
 export function processorTime(pid: number): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []

@@ -1,10 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { arch, cpus, totalmem } from 'node:os'
 
-/**
- * One figure. `aim` is the value below which it should stay (above which, with `at_least`). A missed aim does not make
- * a run fail.
- */
+/** One figure. It should be below `aim` (above it, with `at_least`), but a missed aim does not make a run fail. */
 export interface Figure {
   name: string
   value: number
@@ -18,13 +15,13 @@ export interface Section {
   notes?: string[]
 }
 
-/** The value below which `share` (0 to 1) of the samples lie, by the nearest-rank method; NaN without samples. */
+/** Returns the value below which `share` (0 to 1) of the samples are, by nearest rank; NaN without samples. */
 export function percentile(samples: readonly number[], share: number): number {
   const sorted = [...samples].sort((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN
 }
 
-/** Rounds a figure for people: three significant digits below 100, no decimals above. */
+/** Rounds a figure: three significant digits below 100, no decimals above. */
 const roundFigure = (value: number): number =>
   Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3))
 
@@ -34,7 +31,7 @@ const met = (figure: Figure): string => {
   return good ? 'met' : 'missed'
 }
 
-/** Renders the table for people. */
+/** Renders the table of a section as text. */
 export function formatSection(section: Section): string {
   const rows = section.figures.map((figure) => [
     figure.name,
@@ -49,7 +46,7 @@ export function formatSection(section: Section): string {
   return [section.title, ...lines, ...(section.notes ?? []).map((note) => `  ${note}`), ''].join('\n')
 }
 
-/** Writes `bench/results/<time>.json` and `latest.json`; answers the path of the former. */
+/** Writes `bench/results/<time>.json` and `latest.json`. Returns the path of the former. */
 export async function writeResults(sections: readonly Section[], folder: string): Promise<string> {
   await mkdir(folder, { recursive: true })
   const document = {

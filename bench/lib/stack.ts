@@ -10,7 +10,7 @@ import { residentMegabytes } from './process.ts'
 export const startBenchStack = (folder: string, options: Pick<StackOptions, 'before_core'> = {}): Promise<Stack> =>
   startStack({ folder, env: { ...process.env, PLATFORM_PORT: undefined }, embedded: true, ...options })
 
-/** Runs `work` with a stack of its own and a pool of its database. */
+/** Runs `work` with a new stack and a pool of its database. */
 export const withStack = <T>(work: (stack: Stack, sql: Sql) => Promise<T>): Promise<T> =>
   withTemporaryFolder(async (folder) => {
     const stack = await startBenchStack(folder)
@@ -23,7 +23,7 @@ export const withStack = <T>(work: (stack: Stack, sql: Sql) => Promise<T>): Prom
     }
   })
 
-/** Runs `work` with a database server of its own. */
+/** Runs `work` with a new database server. */
 export const withPostgres = <T>(work: (url: string) => Promise<T>): Promise<T> =>
   withTemporaryFolder(async (folder) => {
     const server = await startPostgres({ data_dir: folder })
@@ -41,10 +41,7 @@ export const memoryOf = (stack: Stack, name: string): number =>
 const agent = new Agent({ keepAlive: false, maxSockets: Number.POSITIVE_INFINITY })
 const OPENED_AT_ONCE = 100
 
-/**
- * Opens event streams and passes what they receive to `onText`. Resolves when each has received something.
- * Answers a function that closes them.
- */
+/** Opens event streams and passes their text to `onText`. Resolves once each has received something. */
 export async function openStreams(urls: readonly string[], onText: (text: string) => void): Promise<() => void> {
   const calls: ClientRequest[] = []
   const open = (url: string) =>

@@ -1,4 +1,4 @@
-/** The reply `OK`. It is a status, which the dialect never encodes in base64. */
+/** The reply `OK`, a status that the dialect never encodes in base64. */
 export const OK = Symbol('OK')
 export type Reply = string | number | null | typeof OK | Reply[]
 
@@ -6,7 +6,7 @@ export class CommandError extends Error {}
 
 interface Entry {
   value: string
-  /** Milliseconds since 1970. Null keeps the entry for ever. */
+  /** Milliseconds since 1970. Null means no expiry. */
   expires_at: number | null
 }
 
@@ -18,10 +18,7 @@ function parseInteger(text: string | undefined): number {
   return Number(text)
 }
 
-/**
- * Makes a store of texts with expiry, with the commands that a cache needs. When it is full, the key that was not
- * written for the longest time is removed.
- */
+/** Makes a store of texts with expiry. A full store drops the key whose last write is the oldest. */
 export function createKeyspace(options: { now?: () => number; maxKeys?: number } = {}) {
   const now = options.now ?? Date.now
   const entries = new Map<string, Entry>()
@@ -105,7 +102,7 @@ export function createKeyspace(options: { now?: () => number; maxKeys?: number }
     FLUSHALL: { least: 0, run: () => commands.FLUSHDB?.run([]) ?? OK },
   }
 
-  /** Runs one command. Errors: `CommandError`, with the text that Redis has for it. */
+  /** Runs one command. Errors: `CommandError` with Redis's own text. */
   return (command: readonly unknown[]): Reply => {
     const [name = '', ...args] = command.map(String)
     const entry = commands[name.toUpperCase()]

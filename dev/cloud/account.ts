@@ -30,10 +30,7 @@ const resource = (type: string, name: string, tags: Record<string, string> = {},
   }
 }
 
-/**
- * The resources in the order of the index. The last five are managed by somebody else, so the inventory has to leave
- * them out.
- */
+/** The resources in the order of the index. The last five are managed by others, so the inventory leaves them out. */
 export const RESOURCES: readonly CloudResource[] = [
   resource('sqs:queue', 'mail-outgoing', { service: 'mail' }),
   resource('sqs:queue', 'mail-dead-letter', { service: 'mail' }),

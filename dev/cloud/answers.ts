@@ -12,10 +12,10 @@ const INDEXES = [AGGREGATOR_REGION, REGION].map((region) => ({
 const VIEW =
   `arn:aws:resource-explorer-2:${AGGREGATOR_REGION}:${ACCOUNT}:view/all-resources/` +
   '6b6f0a52-3c43-4a0d-8f43-0f3c7d0f7a02'
-/** Entries on a page. There are few, so that a reader has to ask for further pages. */
+/** Entries on a page, few so that readers have to request further pages. */
 const PAGE = 5
 
-/** Answers a request to STS, which uses AWS's query protocol. */
+/** Answers a request to STS in AWS's query protocol. */
 export function answerSts(form: URLSearchParams): ServerAnswer {
   const action = form.get('Action')
   if (action !== 'GetCallerIdentity')
@@ -34,8 +34,8 @@ export function answerSts(form: URLSearchParams): ServerAnswer {
 }
 
 /**
- * Answers a request to Resource Explorer, which uses AWS's REST protocol.
- * @param region the region in the signature. Each region knows only its own view
+ * Answers a request to Resource Explorer in AWS's REST protocol.
+ * @param region the region in the signature, which knows only its own view
  */
 export function answerExplorer(path: string, region: string, body: Record<string, unknown>): ServerAnswer {
   if (path === '/ListIndexes')

@@ -14,8 +14,8 @@ export const SAMPLE_KEYS: Credentials = {
 }
 
 /**
- * Starts a server with the part of AWS that an inventory needs, for one sample account: `GetCallerIdentity` of STS, and
- * `ListIndexes`, `GetDefaultView` and `ListResources` with pages of Resource Explorer. It checks signatures.
+ * Starts the part of AWS that an inventory needs, for one sample account: `GetCallerIdentity` of STS, and
+ * `ListIndexes`, `GetDefaultView` and `ListResources` (in pages) of Resource Explorer. It checks signatures.
  */
 export function startCloud(options: { port?: number; now?: () => Date } = {}): Promise<Running> {
   const now = options.now ?? (() => new Date())

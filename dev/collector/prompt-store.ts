@@ -18,13 +18,13 @@ interface StoredPrompt {
 /** Prompts with their versions and tags, kept in one file. */
 export interface PromptStore {
   names(): string[]
-  /** Adds a version, and the prompt when it is new. */
+  /** Adds a version, and the prompt if it is new. */
   add(name: string, description: string, data: Record<string, unknown>): StoredVersion
   latest(name: string): StoredVersion | null
   tagged(name: string, tag: string): StoredVersion | null
-  /** Makes the tag point at this version. Answers false when there is no such version. */
+  /** Makes the tag point at this version. Returns false if there is no such version. */
   tag(versionId: string, tag: string): boolean
-  /** Lists the tags of a version; null when there is no such version. */
+  /** Lists the tags of a version; null if there is no such version. */
   tagsOf(versionId: string): string[] | null
   remove(name: string): boolean
   versionsOf(name: string): StoredVersion[]
@@ -34,7 +34,7 @@ export interface PromptStore {
 
 /**
  * Loads the prompts.
- * @param file path of the file; null keeps prompts only as long as the process runs
+ * @param file path of the file; null keeps prompts in memory
  */
 export async function loadPrompts(file: string | null): Promise<PromptStore> {
   const text = file === null ? null : await readText(file)
@@ -81,7 +81,7 @@ export async function loadPrompts(file: string | null): Promise<PromptStore> {
   }
 }
 
-/** Makes a function that saves the prompts soon. Changes that come shortly after one another are written together. */
+/** Makes a function that saves the prompts soon, several changes in one write. */
 function createSaver(file: string | null, text: () => string): { soon(): void; done(): Promise<void> } {
   let dirty = false
   let writing: Promise<void> | null = null
@@ -108,8 +108,8 @@ function createSaver(file: string | null, text: () => string): { soon(): void; d
 }
 
 /**
- * Removes prompts that nobody has edited and whose text is no longer the shipped one. The core then seeds them anew, so
- * that a stack that was made with an earlier version follows the sources.
+ * Removes unedited prompts whose text is no longer the shipped one. The core then seeds them again, so a stack of an
+ * earlier version follows the sources.
  * @returns the names of the removed prompts
  */
 export function dropOutdated(store: PromptStore, shipped: ReadonlyMap<string, SeedPrompt>): string[] {

@@ -1,7 +1,7 @@
 /** A field of a protobuf message. The value is a number for the fixed and variable kinds, bytes for the others. */
 export type Field = { number: number; value: bigint | Uint8Array }
 
-/** Reads the fields of a message in their order. Errors: `RangeError` for bytes that are no protobuf message. */
+/** Reads the fields of a message in their order. Errors: `RangeError` for invalid bytes. */
 export function* readFields(message: Uint8Array): Generator<Field> {
   const view = new DataView(message.buffer, message.byteOffset, message.byteLength)
   let at = 0
@@ -52,7 +52,7 @@ export const numberOf = ({ value }: Field): bigint => {
   if (typeof value !== 'bigint') throw new RangeError('a field is no number where one should be')
   return value
 }
-/** Reads a field of eight bytes, of which the first is the least significant. */
+/** Reads a little-endian field of eight bytes. */
 export function readFixed64(field: Field): bigint {
   const bytes = eight(field)
   return new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0, true)

@@ -10,7 +10,7 @@ export interface ReceivedSpan {
   name: string
   trace_id: string
   span_id: string
-  /** Null for a span without parent. */
+  /** Null for a root span. */
   parent_id: string | null
   /** Milliseconds since 1970, with fractions. */
   start_ms: number
@@ -21,10 +21,7 @@ export interface ReceivedSpan {
   droppedAttributes: number
 }
 
-/**
- * Reads the spans of an `ExportTraceServiceRequest` (OTLP, protobuf).
- * Errors: `RangeError` or `TypeError` when the body is something else.
- */
+/** Reads the spans of an `ExportTraceServiceRequest` (OTLP, protobuf). Errors: `RangeError` or `TypeError`. */
 export function readSpans(body: Uint8Array): ReceivedSpan[] {
   const spans: ReceivedSpan[] = []
   for (const request of readFields(body)) {

@@ -4,7 +4,7 @@ import type { PromptStore, StoredVersion } from './prompt-store.ts'
 
 const identifier = v.pipe(v.string(), v.regex(/^[a-z0-9]([_a-z0-9-]*[a-z0-9])?$/))
 const isIdentifier = (name: string) => v.is(identifier, name)
-/** The product answers what is missing, and names that cannot be, as plain text. */
+/** The registry product reports missing entries and invalid names as plain text. */
 const text = (status: number, body: string): ServerAnswer => ({
   status,
   headers: { 'content-type': 'text/plain; charset=utf-8' },
@@ -25,7 +25,7 @@ const createSchema = v.object({
 const tagSchema = v.looseObject({ name: identifier })
 
 /**
- * Answers the part of the registry product's REST interface that concerns prompts. Null for any other path.
+ * Answers the prompt routes of the registry product's REST interface; null for any other path.
  * @param body the parsed JSON of a POST
  */
 export function answerRegistry(store: PromptStore, method: string, path: string, body: unknown): ServerAnswer | null {

@@ -16,16 +16,15 @@ export interface Collector extends Running {
 
 export interface CollectorOptions {
   port?: number
-  /** Folder for the prompts. Without it they are lost when the process ends. */
+  /** Folder for the prompts. Without it they are kept in memory. */
   data_dir?: string
-  /** The shipped prompts. Prompts that nobody has edited are made to follow them. */
+  /** The shipped prompts. Unedited prompts are updated to them. */
   shipped?: ReadonlyMap<string, SeedPrompt>
 }
 
 /**
- * Starts a collector of spans (OTLP over HTTP, protobuf) and a registry of prompts at one address, like the product
- * that the platform expects there. One route is an addition of this server: `GET /v1/sessions/<id>/spans` answers the
- * spans of a session.
+ * Starts a collector of spans (OTLP over HTTP, protobuf) and a registry of prompts at one address, as the platform
+ * expects. One route is an addition: `GET /v1/sessions/<id>/spans` returns the spans of a session.
  */
 export async function startCollector(options: CollectorOptions = {}): Promise<Collector> {
   const prompts = await loadPrompts(options.data_dir === undefined ? null : join(options.data_dir, 'prompts.json'))
@@ -71,11 +70,11 @@ function toErrorAnswer(error: unknown): ServerAnswer {
 /** Keeps the latest spans in memory. */
 interface SpanStore {
   add(spans: readonly ReceivedSpan[]): void
-  /** The spans of a session in the order in which they started. */
+  /** Returns the spans of a session in the order of their start. */
   ofSession(sessionId: string): ReceivedSpan[]
 }
 
-/** Most characters of attributes that are kept in total. Beyond that the oldest spans are dropped. */
+/** Most characters of attributes in memory. Beyond that the oldest spans are dropped. */
 const MAX_CHARACTERS = 64 * 1024 * 1024
 
 export function createSpanStore(maxCharacters = MAX_CHARACTERS): SpanStore {

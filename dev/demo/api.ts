@@ -44,12 +44,12 @@ export interface PullRequest {
   status: string
 }
 
-/** The core has answered with an unexpected status. The text is the `detail` of its answer. */
+/** An unexpected status of the core. The text is the `detail` of its answer. */
 export class ApiError extends Error {}
 
-/** A failure that the demo explains. The text says what to do about it. */
+/** A failure with a text that says what to do about it. */
 export class DemoError extends Error {
-  /** True when no other mode can be played either, for example because the stack is gone. */
+  /** True if no other mode can run either, for example because the stack is gone. */
   readonly final: boolean
   constructor(message: string, final = false) {
     super(message)
@@ -58,12 +58,12 @@ export class DemoError extends Error {
 }
 
 export interface Api {
-  /** Opens a session by one of the routes `/iac/generate`, `/iac/drift` and `/iac/import`. Answers its id. */
+  /** Opens a session by one of the routes `/iac/generate`, `/iac/drift` and `/iac/import`. Returns its id. */
   schedule(route: 'generate' | 'drift' | 'import', body: Record<string, unknown>): Promise<string>
   apply(sessionId: string): Promise<void>
-  /** Asks the platform to stop the round that runs. */
+  /** Cancels the running round. */
   cancel(sessionId: string): Promise<void>
-  /** Makes a call that the platform should refuse, and answers the refusal. */
+  /** Makes a call that the platform should refuse, and returns the refusal. */
   refusal(what: 'apply' | 'merge', sessionId: string): Promise<{ status: number; detail: string }>
   session(id: string): Promise<Session>
   openPullRequest(sessionId: string): Promise<PullRequest>
@@ -76,7 +76,7 @@ const CALL_LIMIT_MS = 90_000
 
 /**
  * Makes a client of the public API.
- * @param signal aborts every call when it fires
+ * @param signal aborts every call
  */
 export function createApi(base: string, signal: AbortSignal): Api {
   const ask = async (method: string, path: string, body?: unknown): Promise<{ status: number; text: string }> => {
@@ -148,7 +148,7 @@ export interface Downloaded {
   bytes: number
 }
 
-/** Downloads an artifact like a browser: it uses nothing but the presigned URL. */
+/** Downloads an artifact with only the presigned URL, as a browser does. */
 export async function download(
   artifact: Artifact,
   signal: AbortSignal,

@@ -3,7 +3,7 @@ import type { Collected } from './collect.ts'
 import type { DemoMode } from './modes.ts'
 import { type Check, parseCounts } from './result.ts'
 
-/** Everything that a mode has left behind. */
+/** The results of a mode. */
 export interface Evidence {
   session: Session
   collected: Collected
@@ -94,5 +94,5 @@ const CHECKS: Record<DemoMode, ((evidence: Evidence) => Check)[]> = {
 
 export const lastMessage = (session: Session): string => session.rounds.at(-1)?.statuses.at(-1)?.message ?? ''
 
-/** Checks point by point whether the platform ended the way it should for this mode. */
+/** Checks point by point whether a mode ended as it should. */
 export const checksOf = (mode: DemoMode, evidence: Evidence): Check[] => CHECKS[mode].map((one) => one(evidence))

@@ -12,7 +12,7 @@ export interface Collected {
   findings: number | null
   /** File name and text of each code change, the oldest first. */
   changes: { file_name: string; text: string }[]
-  /** Text and targets of the last plan; null when nothing was planned. */
+  /** Text and targets of the last plan; null if nothing was planned. */
   plan: { text: string; targets: string[] } | null
   /** The last plan as data; null when there is none. */
   document: PlanDocument | null

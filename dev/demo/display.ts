@@ -1,11 +1,11 @@
-/** The demo's output: in a terminal with a line that is updated, elsewhere in plain lines. */
+/** The demo's output: an updated line in a terminal, plain lines elsewhere. */
 export interface Display {
   line(text?: string): void
   /** Writes a line with the time, a heading and a text. */
   event(heading: string, text: string): void
-  /** Shows what is going on at the moment. Only a terminal shows it. */
+  /** Shows the current work, in a terminal only. */
   busy(text: string): void
-  /** Keeps everything back until the answered function is called, so that somebody can type. */
+  /** Holds back all output until the returned function is called, so that a person can type. */
   hold(): () => void
   /** Colours a text, in a terminal only. */
   paint(colour: keyof typeof COLOURS, text: string): string
@@ -22,7 +22,7 @@ export interface Row {
 const COLOURS = { dim: '90', green: '32', red: '31', yellow: '33', bold: '1' } as const
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 
-/** Control characters that a terminal would obey, in names and texts of others. Colours are ours and stay. */
+/** Matches control characters in others' names and texts that a terminal would obey, except the demo's own colours. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
 const CONTROLS = /\u001b(?!\[\d+m)|[\u0000-\u0008\u000b-\u001a\u001c-\u001f\u007f-\u009f]/g
 const withoutControls = (text: string): string => text.replaceAll(CONTROLS, '')

@@ -13,7 +13,7 @@ export const isEnding = (mode: DemoMode): boolean => ENDINGS.some((ending) => en
 /** Finds the recorded request of a mode. */
 export const findExample = (mode: DemoMode): Example => EXAMPLES[mode satisfies ExampleName]
 
-/** Says in a sentence what each mode shows. */
+/** One sentence on each mode. */
 export const SHOWS: Record<DemoMode, string> = {
   generate: 'a sentence becomes code, a reviewed plan and an open pull request',
   'partial-drift': 'one setting was changed by hand; the code follows, for what the request names',

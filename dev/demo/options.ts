@@ -4,22 +4,22 @@ import { type DemoMode, isEnding, isMode, MODES, SHOWS } from './modes.ts'
 
 export interface DemoOptions {
   mode: DemoMode | 'all'
-  /** Null stands for the recorded request of the mode. */
+  /** Null means the recorded request of the mode. */
   request: string | null
-  /** Null stands for the sample repository of the mode. */
+  /** Null means the sample repository of the mode. */
   repo: string | null
   scope: string
   cloud: string
   iac_path: string | null
   json: boolean
-  /** Prints the spans of the session. */
+  /** True to print the spans of the session. */
   trace: boolean
-  /** Prints every line of the engine. */
+  /** True to print every line of the engine. */
   output: boolean
   keep: boolean
   embedded: boolean
   data: string | undefined
-  /** Seconds that each mode may take. Null: it depends on the kind of model. */
+  /** Time limit of each mode in seconds. Null: it depends on the kind of model. */
   limitS: number | null
 }
 
@@ -57,7 +57,7 @@ const OPTIONS = {
   ...{ json: FLAG, trace: FLAG, output: FLAG, keep: FLAG, embedded: FLAG },
 } as const
 
-/** Reads the arguments; null when only the help is wanted. Errors: `UsageError`. */
+/** Reads the arguments; null if only the help was requested. Errors: `UsageError`. */
 export function readOptions(args: string[]): DemoOptions | null {
   const { values } = parseOptions(args, OPTIONS)
   if (values.help) return null

@@ -23,7 +23,7 @@ const COLOURS: Partial<Record<DocumentResource['action'], 'green' | 'red' | 'yel
 const MAX_ATTRIBUTES = 8
 const MAX_VALUE = 60
 
-/** Lines for each resource that changes, with its attributes before and after. */
+/** Makes lines for each resource that changes, with its attributes before and after. */
 export function resourceLines(display: Display, document: PlanDocument): string[] {
   return document.resources
     .filter(({ action }) => action !== 'none' && action !== 'read')
@@ -64,7 +64,7 @@ function describeAttribute(attribute: DocumentAttribute, forcing: boolean): stri
   return `${name} = ${value}${forcing ? '  (forces the replacement)' : ''}`
 }
 
-/** A value in one line, without the control characters that a terminal would obey. */
+/** Renders a value in one line, without the control characters that a terminal would obey. */
 function show(value: Json): string {
   const text = JSON.stringify(value) ?? 'null'
   return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text

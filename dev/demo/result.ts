@@ -9,9 +9,7 @@ export interface DemoResult {
   mode: DemoMode
   status: string
   statuses: string[]
-  /**
-   * Changes of the reviewed plan. After an apply those that were made; without a reviewed plan those of the last plan.
-   */
+  /** Changes of the reviewed plan; after an apply those it made, without a reviewed plan those of the last plan. */
   plan: { create: number; update: number; delete: number; replace: number }
   targets: string[]
   validation_attempts: number
@@ -28,7 +26,7 @@ export interface DemoResult {
   /** Facts of the last report. */
   report: { type: string; status: string | null; summary: unknown } | null
   locked: boolean
-  /** Present with `--trace` only. */
+  /** Set with `--trace` only. */
   trace?: TraceTotals
   /** The checks of the demo with their results. */
   checks: Check[]
@@ -62,10 +60,7 @@ export const unplayedResult = (mode: DemoMode, engine: DemoResult['engine'], mes
   ok: false,
 })
 
-/**
- * The last line that `--mode all --json` prints. Figures are sums over the modes; session, targets and pull request are
- * those of the first mode.
- */
+/** The last line of `--mode all --json`. Figures are sums; session, targets and pull request are of the first mode. */
 export interface AllResult extends Omit<DemoResult, 'mode' | 'message' | 'report' | 'locked' | 'trace' | 'checks'> {
   mode: 'all'
   status: 'completed' | 'failed'
@@ -76,7 +71,7 @@ export interface AllResult extends Omit<DemoResult, 'mode' | 'message' | 'report
 
 export const round3 = (value: number): number => Math.round(value * 1000) / 1000
 
-/** Adds up what the platform measured in all rounds. */
+/** Adds up the platform's measurements of all rounds. */
 export function sumUsage(session: Session): Pick<DemoResult, 'engine_s' | 'model_s' | 'validation_attempts'> {
   const sum = (pick: (usage: NonNullable<Round['usage']>) => number) =>
     round3(session.rounds.reduce((total, { usage }) => total + (usage ? pick(usage) : 0), 0))
@@ -98,10 +93,7 @@ export function readCounts({ reports, plan }: Collected): DemoResult['plan'] {
   return parseCounts(plan?.text ?? '')
 }
 
-/**
- * Reads the counts from the text of a plan. The engine counts a replacement as an addition and a destruction; here it
- * is counted apart.
- */
+/** Reads the counts from the text of a plan. The engine counts a replacement as two; here it is counted apart. */
 export function parseCounts(text: string): DemoResult['plan'] {
   const [, add = 0, change = 0, destroy = 0] = (
     /^Plan: (?:\d+ to import, )?(\d+) to add, (\d+) to change, (\d+) to destroy/m.exec(text) ?? []

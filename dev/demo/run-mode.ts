@@ -24,10 +24,7 @@ export interface ModeRun {
   signal: AbortSignal
 }
 
-/**
- * Plays one mode, prints what happens and answers the result.
- * Errors: `DemoError` when the stack cannot show the mode, `ApiError`.
- */
+/** Plays one mode, prints its progress and returns the result. Errors: `DemoError` if it cannot run, `ApiError`. */
 export async function runMode(run: ModeRun): Promise<DemoResult> {
   const { mode, display, stack, signal } = run
   if (run.options.trace && stack.collector_url === null)
@@ -61,7 +58,7 @@ export async function runMode(run: ModeRun): Promise<DemoResult> {
   return trace ? { ...result, trace } : result
 }
 
-/** Shows a round from its start to its end. Ctrl-C cancels it meanwhile. */
+/** Shows a round from its start to its end. Ctrl-C cancels it. */
 async function followRound(run: ModeRun, api: Api, sessionId: string, known = 0): Promise<Session> {
   const { display, interruption, options, signal, stack } = run
   display.busy('waiting for a worker')
@@ -106,10 +103,7 @@ function requestOf({ mode, options, stack }: ModeRun) {
   }
 }
 
-/**
- * Puts the engine state to where it was when the request was recorded. The state of an operator's own repository is
- * never touched.
- */
+/** Resets the engine state to that of the recorded request, except in an operator's own repository. */
 async function prepareState({ mode, options, stack, display, signal }: ModeRun): Promise<void> {
   const root = rootOfExample(mode)
   const own = options.repo !== null || options.request !== null || options.scope !== SCOPE || options.iac_path !== null
@@ -132,7 +126,7 @@ async function prepareState({ mode, options, stack, display, signal }: ModeRun):
   else display.event('state', root.past.kind === 'applied' ? 'applied' : 'never applied')
 }
 
-/** Downloads what the session has left behind. When code has changed, a pull request is opened, as a user would do. */
+/** Downloads the results of the session, and opens a pull request if code has changed. */
 async function gather({ mode, display, signal }: ModeRun, api: Api, ended: Session): Promise<Evidence> {
   let pullRequest: PullRequest | null = null
   const changed = ended.rounds.some((round) => round.code_changes.length > 0)
@@ -153,7 +147,7 @@ async function gather({ mode, display, signal }: ModeRun, api: Api, ended: Sessi
   return { session, collected, pull_request: pullRequest, refusals }
 }
 
-/** Reads and prints the trace when the options ask for it. */
+/** Reads and prints the trace if requested. */
 async function readTraceIfWanted(
   { options, stack, display, signal }: ModeRun,
   { session, pull_request }: Evidence,

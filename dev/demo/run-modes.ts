@@ -5,7 +5,7 @@ import { type AllResult, type DemoResult, sumUp, unplayedResult } from './result
 import { type ModeRun, runMode } from './run-mode.ts'
 import { showAll } from './summary.ts'
 
-/** The object for the last line of `--json`, and whether everything went well. */
+/** The object for the last line of `--json`, and whether all modes succeeded. */
 interface DemoEnd {
   line: DemoResult | AllResult
   ok: boolean
@@ -39,7 +39,7 @@ function play({ signalFor, ...setting }: Setting, mode: DemoMode): Promise<DemoR
   return waitUnlessAborted(runMode({ ...setting, mode, signal }), signal)
 }
 
-/** Reports a mode that could not be played, so that the others go on. An interruption ends everything. */
+/** Reports a mode that could not be played, so that the others go on. An interruption ends all. */
 function reportUnplayed({ stack, display }: Setting, mode: DemoMode, error: unknown): DemoResult {
   if (!(error instanceof ApiError) && !(error instanceof DemoError && !error.final)) throw error
   display.busy('')

@@ -8,8 +8,8 @@ import type { Display } from './display.ts'
 import type { DemoOptions } from './options.ts'
 
 /**
- * Finds the stack that runs on the data folder; starts one when there is none.
- * @param limits makes the signal that ends a wait for a start; what has to be fetched before may take as long as it needs
+ * Finds the stack that runs on the data folder; starts one if there is none.
+ * @param limits makes the signal that limits the start; downloads before it have no limit
  */
 export async function findStack(
   options: DemoOptions,
@@ -47,7 +47,7 @@ export async function findStack(
   return { stack: own, own }
 }
 
-/** A signal that fires when a process of our own stack ends by itself. */
+/** Makes a signal that fires when a process of this command's own stack ends by itself. */
 export function createEndSignal(stack: Stack): AbortSignal {
   const controller = new AbortController()
   void stack.failed.then((text) => controller.abort(new DemoError(text, true)))

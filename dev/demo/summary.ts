@@ -9,7 +9,7 @@ import type { AllResult, DemoResult } from './result.ts'
 const SIGNS: Record<string, string> = { create: '+', update: '~', delete: '-', recreate: '-/+' }
 const INDENT = ' '.repeat(16)
 
-/** Prints how a mode ended. */
+/** Prints the end of a mode. */
 export function showSummary(display: Display, { session, collected }: Evidence, result: DemoResult): void {
   const rows = [
     ...attemptRows(session.rounds.flatMap(({ attempts = [] }) => attempts)),
@@ -31,7 +31,7 @@ export function showSummary(display: Display, { session, collected }: Evidence, 
 /** Most diagnostics that are shown of an attempt. */
 const MAX_DIAGNOSTICS = 3
 
-/** Rows for the attempts that did not end well, each with what was found. Nothing when the first one passed. */
+/** Makes rows for the failed attempts, each with its findings; none if the first one passed. */
 function attemptRows(attempts: readonly AttemptDetail[]): Row[] {
   if (attempts.length < 2 && attempts[0]?.outcome === 'accepted') return []
   return attempts.map((attempt) => ({
@@ -183,7 +183,7 @@ function linkRows({ report_url, artifacts }: Collected, { pull_request, locked }
   return rows
 }
 
-/** The removed and added lines in the last diff of a file that was written more than once. */
+/** Returns the removed and added lines in the last diff of a file that was written more than once. */
 function repairLines(changes: readonly { file_name: string; text: string }[]): string[] {
   const seen = new Set<string>()
   let last = ''
@@ -197,7 +197,7 @@ function repairLines(changes: readonly { file_name: string; text: string }[]): s
     .slice(0, 12)
 }
 
-/** Says whether the mode ended the way it should, and where the time was spent. */
+/** Describes whether the mode ended as it should, and where the time was spent. */
 export function describeOutcome(display: Display, result: DemoResult): string {
   const { engine_s, model_s, platform_s, duration_s, checks, engine } = result
   const parts =

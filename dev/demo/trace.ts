@@ -20,10 +20,7 @@ const MODEL = 'Async Inference'
 const PATIENCE_MS = 8_000
 const PAUSE_MS = 250
 
-/**
- * Reads the spans of a session from the collector of the stack. Waits until they hold all tokens that the session says
- * were used, but at most 8 s.
- */
+/** Reads the spans of a session from the stack's collector. Waits at most 8 s until they hold all its tokens. */
 export async function readTrace(
   collectorUrl: string,
   session: Session,
@@ -76,9 +73,7 @@ export function sumSpans(spans: readonly ReceivedSpan[]): TraceTotals {
 const seconds = (ms: number) => `${(Math.round(ms) / 1000).toFixed(3)} s`
 const dollars = (cost: number) => `$${cost.toFixed(4)}`
 
-/**
- * Renders the spans as a tree: when each began, how long it took and what it used. Children stand below their parent.
- */
+/** Renders the spans as a tree with start, duration and usage of each. */
 export function renderTrace(spans: readonly ReceivedSpan[]): string[] {
   const began = Math.min(...spans.map(({ start_ms }) => start_ms))
   const spanIds = new Set(spans.map(({ span_id }) => span_id))

@@ -25,10 +25,7 @@ export interface Download extends Transfer {
 const folderOf = ({ cache, release, target }: Download): string =>
   join(cache, `opentofu-${release.version}-${target.name}`)
 
-/**
- * Folder of the engine that an earlier call has fetched; null when there is none or when its program is not what was
- * unpacked then, for example because the disk was full.
- */
+/** Finds the folder of a downloaded engine; null if there is none or its program is incomplete. */
 export async function keptEngine(download: Download): Promise<string | null> {
   const folder = folderOf(download)
   const program = join(folder, download.target.program)
@@ -39,9 +36,9 @@ export async function keptEngine(download: Download): Promise<string | null> {
 }
 
 /**
- * Fetches a release of the engine into the cache: its list of checksums, which must be signed with the key of the
- * project, and the archive, which must be the one that the list names. The folder appears as a whole, so that a process
- * that is killed leaves nothing that could be taken for an engine, and two processes do not meet.
+ * Downloads a release of the engine into the cache: its list of checksums, which must be signed with the project's key,
+ * and the archive, which must match the list. The folder is created atomically, so a killed process leaves no broken
+ * engine, and two processes do not collide.
  * @returns the folder of the program
  * @throws Error with a reason that completes "could not be fetched"
  */
@@ -81,7 +78,7 @@ async function fetchArchive(download: Download): Promise<Buffer> {
   return archive
 }
 
-/** Finds the checksum of a file in a list in the form of `sha256sum`; null when it is not listed. */
+/** Finds the checksum of a file in a list in the form of `sha256sum`; null if it is not listed. */
 function checksumOf(list: string, name: string): string | null {
   for (const line of list.split('\n')) {
     const [, checksum = '', file] = /^([0-9a-f]{64}) [ *](\S+)\s*$/.exec(line) ?? []
@@ -90,7 +87,7 @@ function checksumOf(list: string, name: string): string | null {
   return null
 }
 
-/** Moves the engine to its place. A whole engine that another process has put there meanwhile is kept. */
+/** Moves the engine to its place. An engine that another process has put there meanwhile is kept. */
 async function putInPlace(incoming: string, download: Download): Promise<string> {
   const folder = folderOf(download)
   for (let attempt = 1; ; attempt++) {
@@ -105,7 +102,7 @@ async function putInPlace(incoming: string, download: Download): Promise<string>
   }
 }
 
-/** Removes the folders that killed processes have left. */
+/** Removes the folders of killed processes. */
 async function removeLeftovers(cache: string): Promise<void> {
   for (const name of await readdir(cache)) {
     if (!name.startsWith(INCOMING)) continue

@@ -7,7 +7,7 @@ const MEBIBYTE = 1024 * 1024
 /** A line that shows the progress of a download; outside of a terminal a plain line at its beginning. */
 interface ProgressLine {
   update: Progress
-  /** Leaves the line as it is, for good. */
+  /** Ends the line. */
   end(): void
 }
 

@@ -8,20 +8,20 @@ import { type Download, downloadEngine, keptEngine } from './download.ts'
 import { createProgressLine } from './progress-line.ts'
 import { OPENTOFU, RELEASES, targetOf } from './release.ts'
 
-/** No engine can be had. The text is one sentence that says what to do. */
+/** No engine can be provided. The text is one sentence that says what to do. */
 export class NoEngine extends Error {
   override name = 'NoEngine'
 }
 
 interface EngineRequest {
   env: Readonly<Record<string, string | undefined>>
-  /** Receives the line of progress. */
+  /** Receives the progress line. */
   output: Pick<NodeJS.WriteStream, 'write'> & { isTTY?: boolean }
   signal?: AbortSignal
   platform?: NodeJS.Platform
   architecture?: NodeJS.Architecture
   fetch?: Fetch
-  /** OpenPGP key in its text form, in the place of the project's own. */
+  /** OpenPGP key in its text form, instead of the project's own. */
   publicKey?: string
   stallMs?: number
 }
@@ -30,14 +30,14 @@ const STALL_MS = 30_000
 const INSTALL = 'install OpenTofu (tofu) or Terraform (terraform) on PATH, or name one in IAC_BINARY'
 
 /**
- * Folder of an engine for PATH: one that was fetched before, else the pinned release, which is fetched now. Null when
- * an engine is on PATH already.
- * @throws NoEngine where none can be had, or `IAC_DOWNLOAD=false` forbids to fetch one
+ * Provides the folder of an engine for PATH: a downloaded one, or else the pinned release, which is downloaded now.
+ * Null if an engine is on PATH already.
+ * @throws NoEngine if none can be provided, or `IAC_DOWNLOAD=false` forbids the download
  */
 export async function provideEngine(wanted: EngineRequest): Promise<string | null> {
   const { env, output, signal, platform = process.platform, architecture = process.arch } = wanted
   if (await findInstalledEngine(env.PATH ?? '', platform)) return null
-  // Any other value is not taken for a permission.
+  // Any other value gives no permission.
   const permission = env.IAC_DOWNLOAD?.trim().toLowerCase() || 'true'
   if (permission !== 'true')
     throw new NoEngine(`No engine is on PATH and IAC_DOWNLOAD=${permission} forbids to fetch one: ${INSTALL}.`)
@@ -80,7 +80,7 @@ async function fetchEngine(
 }
 
 /**
- * Puts an engine on the PATH of this process and of those that it starts, unless there is one.
+ * Puts an engine on the PATH of this process and its children, unless there is one.
  * @throws NoEngine
  */
 export async function addEngineToPath(signal?: AbortSignal): Promise<void> {
@@ -88,12 +88,12 @@ export async function addEngineToPath(signal?: AbortSignal): Promise<void> {
   if (folder !== null) process.env.PATH = [folder, process.env.PATH].filter(Boolean).join(delimiter)
 }
 
-/** As `addEngineToPath`, for the stack, whose engine `IAC_BINARY` may name. */
+/** Does the same for the stack, whose engine `IAC_BINARY` may name. */
 export async function addEngineForStack(signal?: AbortSignal): Promise<void> {
   if (!process.env.IAC_BINARY?.trim()) await addEngineToPath(signal)
 }
 
-/** Folder in which the user's programs keep what can be fetched again. */
+/** Returns the folder in which the user's programs cache files. */
 function cacheFolder(env: EngineRequest['env'], platform: NodeJS.Platform): string {
   const home = env.HOME || env.USERPROFILE || homedir()
   if (env.XDG_CACHE_HOME) return join(env.XDG_CACHE_HOME, 'platform-engine')
@@ -102,7 +102,7 @@ function cacheFolder(env: EngineRequest['env'], platform: NodeJS.Platform): stri
   return join(home, '.cache', 'platform-engine')
 }
 
-/** For this download alone: what else this process calls is on this machine. */
+/** Uses the proxy for this download only: all other calls of this process stay on this machine. */
 function useProxy(env: EngineRequest['env']): () => void {
   const { http_proxy, https_proxy, no_proxy, HTTP_PROXY, HTTPS_PROXY, NO_PROXY } = env
   if (!(http_proxy || https_proxy || HTTP_PROXY || HTTPS_PROXY)) return () => {}

@@ -1,4 +1,4 @@
-/** The release that is fetched where no engine is installed, and that `.ci/build-engine` and `npm run world` build. */
+/** The release that is downloaded if no engine is installed, and that `.ci/build-engine` and `npm run world` build. */
 export const OPENTOFU = '1.12.6'
 
 /** Address below which the project publishes its releases; `IAC_DOWNLOAD_URL` names a mirror with the same layout. */
@@ -23,10 +23,7 @@ export interface Target {
 const SYSTEMS: Partial<Record<NodeJS.Platform, string>> = { linux: 'linux', darwin: 'darwin', win32: 'windows' }
 const ARCHITECTURES: Partial<Record<NodeJS.Architecture, string>> = { x64: 'amd64', arm64: 'arm64' }
 
-/**
- * The archive for a machine; null where none is published. There is none for Windows on ARM, which runs programs for
- * amd64.
- */
+/** Returns the archive for a machine; null if none is published. Windows on ARM runs the one for amd64. */
 export function targetOf(platform: NodeJS.Platform, architecture: NodeJS.Architecture): Target | null {
   const system = SYSTEMS[platform]
   const processor = system === 'windows' && architecture === 'arm64' ? 'amd64' : ARCHITECTURES[architecture]

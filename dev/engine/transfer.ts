@@ -14,7 +14,7 @@ const ATTEMPT_MS = 30 * 60_000
 const RETRIES = 2
 
 /**
- * Fetches a file. A transfer that is cut off or stalls is tried again, twice.
+ * Fetches a file. A broken or stalled transfer is tried again, twice.
  * @param maxBytes largest size that is accepted
  * @throws Error with a reason that completes "could not be fetched"
  */
@@ -53,7 +53,7 @@ class Stalled extends Error {
   override name = 'Stalled'
 }
 
-/** Wraps `fetch`: reports the progress of answers and gives up those that stall. */
+/** Wraps `fetch`: reports the progress of answers and aborts stalled ones. */
 function watched(fetch: Fetch, stallMs: number, progress: Progress | undefined): Fetch {
   return async (input, init) => {
     const stall = new AbortController()

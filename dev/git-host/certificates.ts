@@ -16,8 +16,8 @@ const VALID_MS = 820 * DAY_MS
 
 /**
  * Loads the certificates of the sample git host (127.0.0.1 and localhost) from a folder: that of an authority and that
- * of the server. They are made when the folder has none, and renewed when they end within a month. The key of the
- * authority is not stored.
+ * of the server. Missing ones are made, and those that expire within a month are renewed. The authority's key is not
+ * stored.
  */
 export async function loadCertificates(folder: string): Promise<Certificates> {
   const caFile = join(folder, 'ca.pem')

@@ -27,7 +27,7 @@ export function createGitEnvironment(extra: Record<string, string> = {}): Record
   }
 }
 
-/** Options of every command: the folders may belong to another user, and git must start no programs on its own. */
+/** Options of every command: the folders may belong to another user, and git must start no programs by itself. */
 export const GIT_OPTIONS = ['-c', 'safe.directory=*', '-c', 'gc.auto=0', '-c', 'core.hooksPath=/dev/null']
 
 export function git(
@@ -56,7 +56,7 @@ export function git(
   })
 }
 
-/** Runs git like `git` does, but throws git's own text when the exit code is not 0. */
+/** Runs git, but throws git's own text if the exit code is not 0. */
 export async function gitOrThrow(
   args: readonly string[],
   options: { cwd?: string; env?: Record<string, string> } = {},

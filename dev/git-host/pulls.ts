@@ -20,9 +20,7 @@ export interface Pull {
   closed_at: string | null
   merged_at: string | null
   merge_commit_sha: string | null
-  /**
-   * Commits of both branches at the moment when the pull request was closed. While it is open, the branches have them.
-   */
+  /** Commits of both branches when the pull request was closed. While it is open, the branches have them. */
   head_sha: string
   base_sha: string
 }
@@ -53,7 +51,7 @@ interface Pulls {
     input: { title: string; body: string; head: string; base: string; draft: boolean },
   ): Promise<Pull>
   close(repository: Repository, number: number): Promise<Pull | null>
-  /** Tries to merge the two branches and answers whether it works; null once the pull request is closed. */
+  /** Tries to merge the two branches; null once the pull request is closed. */
   mergeable(repository: Repository, pull: Pull): Promise<boolean | null>
   /** Writes a merge commit to the base branch. Errors: `HostError` 404, 405 and 409. */
   merge(
@@ -63,7 +61,7 @@ interface Pulls {
   ): Promise<string>
 }
 
-/** The host, as its routes know it. The address is known once it listens. */
+/** The host, as its routes see it. The address is known once it listens. */
 export interface Site {
   url: string
   data_dir: string
@@ -172,7 +170,7 @@ async function checkBranches(repository: Repository, pulls: Pull[], input: { hea
   return { head_sha, base_sha }
 }
 
-/** Merges and answers the id of the merge commit; null when the branches conflict or the base has moved meanwhile. */
+/** Merges and returns the id of the merge commit; null if the branches conflict or the base has moved meanwhile. */
 async function tryMerge(
   repository: Repository,
   pull: Pull,

@@ -9,7 +9,7 @@ export interface Repository {
   name: string
   /** Absolute path of the bare repository. */
   path: string
-  /** True when reading needs credentials as well. */
+  /** True if reading needs credentials as well. */
   private: boolean
 }
 
@@ -21,7 +21,7 @@ const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9_-])?$/
 const repositoryPath = (dataDir: string, owner: string, name: string): string =>
   join(dataDir, 'repositories', owner, `${name}.git`)
 
-/** Finds a repository; null when there is none. A name with other than safe characters counts as missing. */
+/** Finds a repository; null if there is none. A name with unsafe characters counts as missing. */
 export async function findRepository(dataDir: string, owner: string, name: string): Promise<Repository | null> {
   if (!NAME.test(owner) || !NAME.test(name)) return null
   const path = repositoryPath(dataDir, owner, name)
@@ -42,10 +42,7 @@ export async function listRepositories(dataDir: string): Promise<Repository[]> {
   return repositories
 }
 
-/**
- * Creates a bare repository with one commit on `main`, or an empty one without content. An existing repository is not
- * changed.
- */
+/** Creates a bare repository with one commit on `main`, or an empty one. An existing one is not changed. */
 export async function createRepository(
   dataDir: string,
   options: { owner: string; name: string; content?: RepositoryContent; private?: boolean; message?: string },
@@ -98,10 +95,7 @@ async function writeTree(root: string, files: Record<string, string | { symlink:
   return root
 }
 
-/**
- * Reads the commit id of a branch; null when there is none. The name is looked up as a full reference, so it cannot act
- * as an option.
- */
+/** Reads the commit id of a branch; null if there is none. As a full reference the name cannot act as an option. */
 export async function branchCommit(repository: Repository, branch: string): Promise<string | null> {
   const output = await git([
     '--git-dir',

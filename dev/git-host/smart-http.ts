@@ -56,7 +56,7 @@ function serve(request: IncomingMessage, repository: Repository, service: Servic
 
 function finish(child: ReturnType<typeof serve>, response: ServerResponse): void {
   child.once('error', () => response.destroy())
-  // The client has gone away. After a complete answer the child process ends by itself.
+  // The client is gone. After a complete answer the child process ends by itself.
   response.once('close', () => {
     if (!response.writableFinished) child.kill()
   })

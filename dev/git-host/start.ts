@@ -36,7 +36,7 @@ export interface GitHost extends Running {
   host: string
   /** Clone addresses of the sample repositories. */
   repositories: string[]
-  /** Adds a repository and answers its clone address. An existing one is not changed. */
+  /** Adds a repository and returns its clone address. An existing one is not changed. */
   addRepository(options: {
     owner: string
     name: string
@@ -50,7 +50,7 @@ export interface GitHost extends Running {
 /**
  * Starts a git host for one machine: smart HTTP over TLS, GitHub's pull-request API below `/api/v3`, and pages for
  * people. Anyone may read public repositories; pushes and changes over the API need `user` and `token`, as basic
- * authentication or the token alone as bearer. Everything is kept in `data_dir`.
+ * authentication or the token alone as bearer. All data is in `data_dir`.
  * @param options.samples false leaves out the sample repositories
  */
 export async function startGitHost(options: {

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { createKeyedLock, writeAtomically } from '../files.ts'
 import { S3Error } from './s3.ts'
 
-/** The facts about an object, which stand in the first line of its file. The bytes follow. */
+/** The facts about an object, which are the first line of its file, before the bytes. */
 export interface StoredObject {
   key: string
   size: number
   /** MD5 in hexadecimal digits, or `<md5>-<parts>` for a multipart upload, without quotes. */
   etag: string
   last_modified: string
-  /** The headers that a GET returns, for example the content type and the user's metadata. */
+  /** The headers of a GET, for example the content type and the user's metadata. */
   headers: Record<string, string>
 }
 interface Indexed extends StoredObject {
@@ -20,8 +20,8 @@ interface Indexed extends StoredObject {
 }
 
 /**
- * Keeps objects on disk, one file each, which is replaced by renaming. The index is built from the first lines of the
- * files at start. Only one process may use the folder.
+ * Objects on disk, one file each, replaced by renaming. Only one process may use the folder, because the index is built
+ * from the files' first lines at start.
  */
 export interface Disk {
   buckets(): { name: string; created: string }[]

@@ -24,10 +24,7 @@ interface Store {
   now: () => Date
 }
 
-/**
- * Checks the signature of a request, and what temporary keys allow, and then answers it. `POST /` is the token service.
- * Errors: `S3Error`.
- */
+/** Verifies and answers a request. `POST /` is the token service. Errors: `S3Error`. */
 export async function answer(store: Store, request: ServerRequest): Promise<ServerAnswer> {
   const signer = findSigner(request, store.credentials, store.now())
   if (request.method === 'POST' && request.path === '/')

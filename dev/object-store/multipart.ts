@@ -11,7 +11,7 @@ interface Upload {
   parts: Map<number, { body: Buffer; md5: Buffer }>
 }
 
-/** Keeps unfinished uploads in memory, because nobody can see their parts before they are completed. */
+/** Keeps unfinished uploads in memory, because their parts are not readable before they are completed. */
 export function createUploads() {
   const uploads = new Map<string, Upload>()
   const find = (id: string, bucket: string, key: string): Upload => {

@@ -90,7 +90,7 @@ async function readObject(disk: Disk, call: Call): Promise<ServerAnswer> {
 
 const secondsOf = (date: string): number => Math.floor(Date.parse(date) / 1000)
 
-/** Conditions of a read that fail with 412. A tag counts more than a time. Errors: `S3Error`. */
+/** Checks the conditions of a read that fail with 412. A tag overrides a time. Errors: `S3Error`. */
 function assertReadable(headers: Call['headers'], object: StoredObject): void {
   const { 'if-match': match, 'if-unmodified-since': since } = headers
   const isChanged =
@@ -100,7 +100,7 @@ function assertReadable(headers: Call['headers'], object: StoredObject): void {
   if (isChanged) throw preconditionFailed()
 }
 
-/** Reports whether the reader has the current object, so that 304 is enough. */
+/** True if the reader has the current object, so 304 suffices. */
 function isUnchanged(headers: Call['headers'], object: StoredObject): boolean {
   const { 'if-none-match': none, 'if-modified-since': since } = headers
   if (none !== undefined) return matchesTag(none, object)

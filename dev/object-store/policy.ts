@@ -3,9 +3,9 @@ import { type Call, denied, S3Error, textsOf } from './s3.ts'
 
 /** A request as policies see it. */
 interface Access {
-  /** For example `s3:GetObject`. */
+  /** Example: `s3:GetObject`. */
   action: string
-  /** For example `arn:aws:s3:::bucket/key`. */
+  /** Example: `arn:aws:s3:::bucket/key`. */
   resource: string
   /** The prefix of a listing (`s3:prefix`); undefined for a request that has none. */
   prefix?: string
@@ -25,9 +25,9 @@ const MAX_CHARS = 2048
 const FIELDS = ['Sid', 'Effect', 'Action', 'Resource', 'Condition']
 
 /**
- * Reads a session policy: statements with `Effect`, `Action`, `Resource` and conditions on `s3:prefix`. A policy with
- * anything else is refused, because a part that is not understood must not be taken for a permission.
- * Errors: `S3Error` `MalformedPolicyDocument` and `PackedPolicyTooLarge`.
+ * Reads a session policy: statements with `Effect`, `Action`, `Resource` and conditions on `s3:prefix`. Anything else
+ * is refused, because an unknown part could restrict a permission. Errors: `S3Error` `MalformedPolicyDocument` and
+ * `PackedPolicyTooLarge`.
  */
 export function parsePolicy(text: string): Policy {
   if (text.length > MAX_CHARS) throw new S3Error(400, 'PackedPolicyTooLarge', 'The policy has too many characters.')
@@ -38,7 +38,7 @@ export function parsePolicy(text: string): Policy {
   return statements.map(parseStatement)
 }
 
-/** Reports whether a policy allows a request: some statement allows it and none denies it. */
+/** True if some statement allows the request and none denies it. */
 export function allows(policy: Policy, access: Access): boolean {
   const applying = policy.filter((statement) => applies(statement, access))
   return applying.length > 0 && applying.every(({ isAllow }) => isAllow)
@@ -57,7 +57,7 @@ function applies({ actions, resources, prefixes }: Statement, { action, resource
   )
 }
 
-/** Compares with `*` for any characters and `?` for one, in time that is linear in both lengths multiplied. */
+/** Compares with `*` for any characters and `?` for one, in time linear in the product of the lengths. */
 function matches(pattern: string, text: string): boolean {
   let at = 0
   let star = -1
@@ -124,21 +124,21 @@ function parseConditions(value: unknown): Statement['prefixes'] {
 
 const arn = (path: string) => `arn:aws:s3:::${path}`
 
-/** Listing a bucket below a prefix; without a prefix this is what a look at the bucket itself needs. */
+/** Makes the access for listing a bucket below a prefix, or for a request to the bucket itself. */
 const listing = (bucket: string, prefix?: string): Access => ({
   action: 's3:ListBucket',
   resource: arn(bucket),
   ...(prefix === undefined ? {} : { prefix }),
 })
 
-/** Checks that a policy allows everything that a request does. Errors: `S3Error` `AccessDenied`. */
+/** Checks that a policy allows all accesses of a request. Errors: `S3Error` `AccessDenied`. */
 export function assertAllowed(policy: Policy, call: Call): void {
   if (!accessesOf(call).every((access) => allows(policy, access))) throw denied()
 }
 
 /**
- * Reports whether a signer with this policy may learn that an object is missing. As with S3, that takes the permission to list
- * it; any other signer is denied, whether it exists or not.
+ * True if a signer with this policy may learn that an object is missing. As in S3 this needs the permission to list it;
+ * other signers are denied, whether the object exists or not.
  */
 export const mayLearnAbsence = (policy: Policy, { bucket, key }: Call): boolean => allows(policy, listing(bucket, key))
 

@@ -58,9 +58,7 @@ function element(name: string, value: Xml, attributes = ''): string {
   return `<${name}${attributes}>${children.join('')}</${name}>`
 }
 
-/**
- * Reads the texts of all elements of a name, in their order. This suffices for the two kinds of bodies that are sent.
- */
+/** Reads the texts of all elements of a name, in order, which suffices for the two kinds of bodies. */
 export function textsOf(xml: string, name: string): string[] {
   return [...xml.matchAll(new RegExp(`<${name}>([\\s\\S]*?)</${name}>`, 'g'))].map((match) =>
     unescapeXml((match[1] ?? '').trim()),

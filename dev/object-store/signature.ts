@@ -3,7 +3,7 @@ import { denied, malformed, S3Error } from './s3.ts'
 
 export interface SignedRequest {
   method: string
-  /** The path exactly as it was sent. */
+  /** The path exactly as received. */
   path: string
   query: string
   headers: Record<string, string>
@@ -11,7 +11,7 @@ export interface SignedRequest {
 export interface Credentials {
   access_key: string
   secret_key: string
-  /** The only region in which signatures hold; any, when there is none. */
+  /** The only region in which signatures are valid; undefined means any. */
   region?: string
 }
 
@@ -37,10 +37,7 @@ export function verifySignature(request: SignedRequest, credentials: Credentials
   return verifyHeader(request, query, credentials, now, 's3')
 }
 
-/**
- * Checks the signature in the header of a request to a service that signs the hash of the body but does not send it.
- * Errors: `S3Error`.
- */
+/** Verifies the header signature of a request whose body hash is signed but not sent. Errors: `S3Error`. */
 export const verifyServiceSignature = (
   request: SignedRequest,
   credentials: Credentials,

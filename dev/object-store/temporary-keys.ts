@@ -4,11 +4,11 @@ import { type Policy, parsePolicy } from './policy.ts'
 import { denied, S3Error } from './s3.ts'
 import { type Credentials, hmac, parseQuery, type SignedRequest, same } from './signature.ts'
 
-/** The signer of a request: the owner of the store, or a holder of temporary keys with their policy. */
+/** The signer of a request: the store's owner, or a holder of temporary keys with their policy. */
 export interface Signer extends Credentials {
-  /** True for the lasting keys of the owner. Temporary ones cannot make further ones. */
+  /** True for the owner's lasting keys. Temporary ones cannot create others. */
   isOwner: boolean
-  /** Null for whoever may do everything. */
+  /** Null if everything is allowed. */
   policy: Policy | null
 }
 
@@ -17,12 +17,12 @@ interface TemporaryKeys extends Credentials {
   expires: Date
 }
 
-/** First characters of the identifier of a temporary key, as AWS has them. */
+/** Prefix of a temporary key's identifier, as in AWS. */
 const PREFIX = 'ASIA'
 
 /**
- * Makes temporary keys. Nothing is stored: the session token holds the policy and the expiry with a signature of the
- * owner, and the secret key is derived from the token, so that the keys hold over a restart of the store.
+ * Makes temporary keys. Nothing is stored: the session token holds policy and expiry with the owner's signature, and
+ * the secret key is derived from the token, so the keys survive a restart of the store.
  * @param policy text of the session policy; null allows everything that the owner may do
  */
 function issueKeys(owner: Credentials, policy: string | null, expires: Date): TemporaryKeys {
@@ -36,9 +36,8 @@ const sign = (owner: Credentials, purpose: string, body: string): string =>
   hmac(`${purpose}:${owner.secret_key}`, body).toString('base64url')
 
 /**
- * Finds the keys with which a request claims to be signed. The caller verifies the signature with them.
- * Errors: `S3Error` for a token that is missing, invalid or expired. A key that nobody knows gives the owner, whose
- * identifier it does not match.
+ * Finds the claimed signing keys of a request. The caller verifies the signature with them. Errors: `S3Error` for a
+ * token that is missing, invalid or expired. For an unknown key it returns the owner, whose identifier does not match.
  */
 export function findSigner(request: SignedRequest, owner: Credentials, now: Date): Signer {
   const query = new Map(parseQuery(request.query))
@@ -69,13 +68,12 @@ function readToken(owner: Credentials, access_key: string, token: string, now: D
 
 const invalidToken = () => new S3Error(400, 'InvalidToken', 'The provided token is malformed or otherwise invalid.')
 
-/** Shortest and longest lifetime in seconds, and the one of a request that names none. */
+/** Shortest and longest lifetime in seconds, and the default. */
 const LIFETIME = { min: 900, max: 43_200, default: 3_600 }
 
 /**
- * Answers `AssumeRole`, which gives temporary keys that allow what the session policy allows. The role itself is not
- * looked at, because this store has no roles: the keys come from the owner.
- * Errors: `S3Error`.
+ * Answers `AssumeRole` with temporary keys that the session policy limits. The role is ignored, because this store has
+ * none: the keys come from the owner. Errors: `S3Error`.
  */
 export function assumeRole(signer: Signer, fields: URLSearchParams, now: Date): TemporaryKeys {
   if (fields.get('Action') !== 'AssumeRole') throw new S3Error(400, 'InvalidAction', 'Only AssumeRole is known here.')

@@ -9,10 +9,7 @@ export interface Binaries {
   initdb: string
 }
 
-/**
- * Finds the server's programs. When the server's user cannot reach the installed ones, as in a clone below `/root`,
- * they are copied below the temporary folder.
- */
+/** Finds the server's programs, or copies them below the temporary folder if the server's user cannot reach them. */
 export async function findBinaries(user: SystemUser | null): Promise<Binaries> {
   const { native, version } = await installed()
   const reachable = user === null || (await canOthersEnter(native))
@@ -46,8 +43,8 @@ async function copied(native: string, version: string): Promise<string> {
 }
 
 /**
- * Creates a folder that other users can enter but not write. A folder that somebody else has made is refused, because
- * names below a temporary folder can be guessed.
+ * Creates a folder that others can enter but not write. Names below a temporary folder can be guessed, so one that
+ * another user has made is refused.
  */
 export async function createSharedFolder(): Promise<string> {
   for (const base of [tmpdir(), '/var/tmp']) {

@@ -2,7 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Reports whether the process exists. It may belong to another user. */
+/** True if the process exists. It may belong to another user. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -12,7 +12,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Takes the data folder for this process. Errors: another living process has it. */
+/** Claims the data folder for this process. Errors: another living process has it. */
 export async function takeOwnership(dataDir: string): Promise<void> {
   const owner = Number(await readFile(join(dataDir, 'owner'), 'utf8').catch(() => ''))
   if (owner && owner !== process.pid && isAlive(owner) && (await commandOf(owner)).includes('node'))
@@ -22,17 +22,17 @@ export async function takeOwnership(dataDir: string): Promise<void> {
 
 export const releaseOwnership = (dataDir: string) => rm(join(dataDir, 'owner'), { force: true })
 
-/** Stops a server that is still running after its owner has ended. The file with its process id names it. */
+/** Stops a server whose owner has ended. The file with its process id names it. */
 export async function stopLeftover(cluster: string): Promise<void> {
   const lines = (await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')
   const pid = Number(lines[0])
   if (!pid || !isAlive(pid)) return
-  // The operating system may have given the number to another program since.
+  // The operating system may have reused the number since.
   if (!(await commandOf(pid)).includes('postgres')) return
   await stopServer(pid)
 }
 
-/** Asks the server for a fast shutdown, then for an immediate one, and kills it at last. */
+/** Requests a fast shutdown, then an immediate one, and finally kills the server. */
 export async function stopServer(pid: number): Promise<void> {
   for (const [signal, patience] of [
     ['SIGINT', 10_000],
@@ -48,7 +48,7 @@ export async function stopServer(pid: number): Promise<void> {
   }
 }
 
-/** Reads the command line of a process. Where the system does not show it, a text that fits a server is answered. */
+/** Reads the command line of a process. Where the system does not show it, returns a text that fits a server. */
 async function commandOf(pid: number): Promise<string> {
   return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => (process.platform === 'linux' ? '' : 'node postgres'))
 }

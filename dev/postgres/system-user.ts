@@ -11,10 +11,7 @@ export interface SystemUser {
   gid: number
 }
 
-/**
- * Finds the user for the server; null when it can run as the caller. For root it is the first of `postgres` and
- * `nobody` that exists.
- */
+/** Finds the user for the server: for root the first of `postgres` and `nobody`; null for any other caller. */
 export async function findServerUser(): Promise<SystemUser | null> {
   if (process.getuid?.() !== 0) return null
   for (const name of ['postgres', 'nobody']) {
@@ -22,13 +19,13 @@ export async function findServerUser(): Promise<SystemUser | null> {
       const [uid, gid] = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])])
       return { uid: Number(uid.stdout), gid: Number(gid.stdout) }
     } catch {
-      // There is no such user on this machine, so the next one is tried.
+      // This machine does not have the user, so the next one is tried.
     }
   }
   throw new Error('PostgreSQL cannot run as root, and there is no user "postgres" or "nobody" to run it as.')
 }
 
-/** Reports whether every existing folder on the way to `path`, itself included, can be entered by other users. */
+/** True if other users can enter every existing folder on the way to `path`, itself included. */
 export async function canOthersEnter(path: string): Promise<boolean> {
   for (let folder = resolve(path); ; folder = dirname(folder)) {
     const info = await stat(folder).catch(() => null)

@@ -35,7 +35,7 @@ function exampleComplaints(code: string, schema: ProviderSchema | null): Complai
   ]
 }
 
-/** Finds literal values where a secret belongs: they would teach a model to write secrets into code. */
+/** Finds literal values of secrets, which would teach a model to write secrets into code. */
 function findLiteralSecrets(code: string): Complaint[] {
   const top = readHcl(code).body.blocks.map((block) => ({
     type: block.labels[0] ?? '',

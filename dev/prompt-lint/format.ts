@@ -1,4 +1,4 @@
-/** The signs of code that did not pass through a formatter; a small part of what the engine's own does. */
+/** Checks for unformatted code, a small part of the engine's own formatter. */
 
 const ASSIGNMENT = /^( *)((?:"[^"]*"|[\w.-]+) *)=(?![=>])/
 
@@ -27,10 +27,7 @@ function countBrackets(text: string) {
   return { opens: count(/[{[(]/g), closes: count(/[}\])]/g), leading: /^\s*[}\])]/.test(bare) }
 }
 
-/**
- * Finds arguments whose equals sign is not where the formatter puts it: one-line arguments that follow one another have
- * their equals signs in one column, one blank after the longest name.
- */
+/** Finds misaligned equals signs: those of consecutive one-line arguments are in one column. */
 function findMisaligned(lines: readonly string[]): { line: number; message: string }[] {
   const faults: { line: number; message: string }[] = []
   let group: { line: number; indent: string; name: string }[] = []

@@ -8,8 +8,7 @@ interface CodeExample {
 }
 
 /**
- * Splits a Markdown text into its fenced code and its lines, in which that code is blanked out. `open` is the line of a
- * fence that is not closed, null when there is none.
+ * Splits a Markdown text into its fenced code and its other lines. `open` is the line of an unclosed fence, else null.
  */
 export function splitMarkdown(markdown: string): { prose: string[]; examples: CodeExample[]; open: number | null } {
   const prose: string[] = []

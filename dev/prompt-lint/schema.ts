@@ -35,10 +35,7 @@ export interface ProviderSchema {
   data: Map<string, Block>
 }
 
-/**
- * Reads the types of all providers from the output of `providers schema -json`. Errors: `ValiError` for another
- * document.
- */
+/** Reads the types of all providers from `providers schema -json`. Errors: `ValiError` for another document. */
 export function readProviderSchema(document: unknown): ProviderSchema {
   const providers = Object.values(v.parse(Document, document).provider_schemas)
   const types = (key: 'resource_schemas' | 'data_source_schemas') =>
@@ -52,17 +49,14 @@ interface UnknownArgument {
   /** Path of the argument, for example `google_storage_bucket.website.error_page`. */
   path: string
   line: number
-  /** The rest of a sentence that begins with the path. */
+  /** Rest of a sentence that begins with the path. */
   problem: string
 }
 
 const META = new Set(['count', 'for_each', 'provider', 'depends_on'])
 const META_BLOCKS = new Set(['lifecycle', 'connection', 'provisioner', 'timeouts'])
 
-/**
- * Finds arguments that the provider does not know, does not allow to be set or calls deprecated, and required ones that
- * are missing. Types that the schema does not hold are not checked.
- */
+/** Finds unknown, read-only, deprecated and missing arguments. Types outside of the schema are not checked. */
 export function findUnknownArguments(schema: ProviderSchema, hcl: string): UnknownArgument[] {
   const prefixes = new Set([...schema.resource.keys(), ...schema.data.keys()].map((type) => type.split('_')[0]))
   return readHcl(hcl).body.blocks.flatMap((block) => {
@@ -104,7 +98,7 @@ const requiredBy = ({ attributes, block_types }: Block): string[] => [
   ...Object.keys(block_types).filter((name) => (block_types[name]?.min_items ?? 0) > 0),
 ]
 
-/** Replaces a block `dynamic "x" { content { … } }` by the block x that it stands for. */
+/** Replaces a block `dynamic "x" { content { … } }` by the block x. */
 function unrollDynamic(block: HclBlock): HclBlock {
   const content = block.type === 'dynamic' ? block.body.blocks.find(({ type }) => type === 'content') : undefined
   return content === undefined ? block : { ...content, type: block.labels[0] ?? '', line: block.line }
@@ -121,6 +115,6 @@ function problems(known: Block, name: string, asBlock: boolean): string[] {
   return attribute.deprecated ? ['is deprecated'] : []
 }
 
-/** Reports whether an attribute is a list of objects. Such an attribute may be written as blocks too. */
+/** True if an attribute is a list of objects, which may be written as blocks too. */
 const isListOfObjects = ({ type }: Attribute): boolean =>
   Array.isArray(type) && (type[0] === 'list' || type[0] === 'set') && Array.isArray(type[1]) && type[1][0] === 'object'

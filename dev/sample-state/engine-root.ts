@@ -21,7 +21,7 @@ export interface EngineRoot {
   clone: string
   /** Folder of the root in the clone. */
   path: string
-  /** Makes a plan and answers it as the engine's JSON. */
+  /** Makes a plan and returns it as the engine's JSON. */
   plan(signal?: AbortSignal): Promise<string>
   apply(signal?: AbortSignal): Promise<void>
   /** Imports every block that has an identifier in a comment. */
@@ -31,7 +31,7 @@ export interface EngineRoot {
 export interface EngineRootRequest {
   /** Address or path that is cloned. */
   source: string
-  /** Address of the repository as requests name it, which the state belongs to. */
+  /** Address of the repository in requests, which the state belongs to. */
   uri: string
   branch: string
   iac_path: string | null
@@ -80,10 +80,7 @@ export async function connectStackEngine(folder: string): Promise<StackEngineAcc
   return { config, iac, makeFolder, open }
 }
 
-/**
- * Loads the parts of the stack's configuration that are needed here. Other parts, for example a model's key, may be
- * missing.
- */
+/** Loads the needed parts of the stack's configuration. Others, for example a model's key, may be missing. */
 async function loadStackConfiguration(folder: string): Promise<Config> {
   const secrets = await loadSecrets(folder)
   const { storage, services, paths } = parse((await readText(join(folder, 'platform.yaml'))) ?? '{}') as Record<
@@ -134,7 +131,7 @@ function commandsIn(root: { config: Config; iac: IacClient; path: string; scope_
 
 const PATIENCE = 20
 
-/** Runs an engine command until it succeeds, because another engine may hold the lock of the state for a moment. */
+/** Repeats an engine command until it succeeds, because another engine may briefly hold the lock of the state. */
 async function runUntilSuccess(what: string, run: () => Promise<EngineResult>): Promise<EngineResult> {
   for (let attempt = 1; ; attempt++) {
     const result = await run()
@@ -153,7 +150,7 @@ export const shortenOutput = (stderr: string): string =>
 
 const BLOCK = /^resource "([^"]+)" "([^"]+)" \{\n([\s\S]*?)^\}/gm
 
-/** Finds the blocks with a comment that says what they were imported from. Answers their addresses and identifiers. */
+/** Finds the blocks with a comment that names their source. Returns their addresses and identifiers. */
 async function findCommentedBlocks(root: string): Promise<{ address: string; resource_id: string }[]> {
   const files = (await readdir(root)).filter((name) => name.endsWith('.tf')).sort()
   const texts = await Promise.all(files.map((name) => readFile(join(root, name), 'utf8')))

@@ -7,15 +7,15 @@ import { changeByHand, stateObjects } from './state-objects.ts'
 
 /** Gives the roots of sample repositories the state that their past requires. */
 interface SampleStates {
-  /** Makes the state of the root what its past says, whatever it is. */
+  /** Resets the root's state to its history. */
   reset(root: SampleRoot, signal?: AbortSignal): Promise<void>
   /** Does the same, but only for a root without state. */
   prepare(root: SampleRoot, signal?: AbortSignal): Promise<void>
 }
 
 /**
- * Makes states on a running stack with an embedded object store and git host. The engine of the stack's iac sidecar
- * applies or imports the code on the default branch of the samples.
+ * Makes states on a running stack with an embedded object store and git host. The stack's iac sidecar applies or
+ * imports the code on the default branch of the samples.
  * @param folder data folder of the stack
  */
 export async function createSampleStates(folder: string, repositories: readonly string[]): Promise<SampleStates> {
@@ -47,7 +47,7 @@ export async function createSampleStates(folder: string, repositories: readonly 
     try {
       await build(root, id, signal)
     } catch (error) {
-      // A state that is made in part only would count as complete at the next start.
+      // A partial state would count as complete at the next start.
       await objects.remove(id)
       throw error
     }

@@ -45,7 +45,7 @@ const rootOf = (name: ExampleName): SampleRoot => {
   return { sample, iac_path, past: PASTS[sample] ?? { kind: 'none' } }
 }
 
-/** The root that an example works on; null when its state does not matter. */
+/** Returns the root of an example; null if its state does not matter. */
 export const rootOfExample = (name: ExampleName): SampleRoot | null =>
   name === 'generate' || name === 'declined' || name === 'question' || name === 'exhausted' ? null : rootOf(name)
 

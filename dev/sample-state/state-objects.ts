@@ -50,7 +50,7 @@ export function stateObjects(storage: StorageConfig): StateObjects {
   }
 }
 
-/** A setting that was changed outside of the code. The second of `values` is used when the code has the first one already. */
+/** A setting changed outside of the code. The second of `values` is used if the code already has the first one. */
 export interface ManualChange {
   type: string
   name: string
@@ -58,10 +58,7 @@ export interface ManualChange {
   values: readonly [string | number | boolean, string | number | boolean]
 }
 
-/**
- * Edits a state document the way a refresh would leave it after somebody has changed settings outside of the code.
- * Errors: the state lacks the resource or the attribute.
- */
+/** Edits a state as a refresh does after changes outside of the code. Errors: the resource or attribute is missing. */
 export function changeByHand(state: StateDocument, changes: readonly ManualChange[]): StateDocument {
   const edited = structuredClone(state)
   for (const change of changes) {

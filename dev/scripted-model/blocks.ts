@@ -2,7 +2,7 @@
 
 const HEADER = /^(resource|module) "([^"]+)"(?: "([^"]+)")? \{/
 
-/** The header line of the block with this address; null for an address inside a module. */
+/** Returns the header line of the block with this address; null for an address inside a module. */
 export function headerOf(address: string): string | null {
   const [, type = '', name = ''] = /^([a-z0-9_]+)\.([A-Za-z0-9_-]+)(?:\[[^\]]*\])?$/.exec(address) ?? []
   return type && type !== 'module' ? `resource "${type}" "${name}" {` : null
@@ -15,7 +15,7 @@ export function addressOf(line: string): string | null {
   return kind === 'module' ? `module.${first}` : `${first}.${second}`
 }
 
-/** Finds a whole top-level block, from its header to the closing brace in the first column; null when there is none. */
+/** Finds a whole top-level block, from its header to the closing brace in the first column; null if there is none. */
 export function findBlock(text: string, header: string): string | null {
   const start = `\n${text}`.indexOf(`\n${header}\n`)
   if (start < 0) return null
@@ -28,8 +28,8 @@ const literal = (value: unknown): string =>
   typeof value === 'string' ? JSON.stringify(value).replace(/[$%](?=\{)/g, '$&$&') : String(value)
 
 /**
- * Replaces the value of an attribute in a block. Answers null when the attribute does not stand there exactly once with
- * the expected value, for example because it is a reference.
+ * Replaces the value of an attribute in a block. Returns null if the attribute is not there exactly once with the
+ * expected value, for example because it is a reference.
  * @param path as in a drift document, for example `input.retention_days`
  */
 export function setAttribute(block: string, path: string, from: unknown, to: unknown): string | null {

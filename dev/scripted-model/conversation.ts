@@ -44,8 +44,8 @@ const textOf = (message: WireMessage): string =>
 
 /**
  * Reads a request. The loop also sends notices as user messages, so the query of the current chain is the user message
- * before its first tool call. A chain that goes on after it ended asks anew: its present query is the user message after
- * the last answer without a call that follows the result of a tool.
+ * before its first tool call. A continued chain has a new query: the user message after the last answer without a call
+ * that follows the result of a tool.
  */
 export function readConversation(request: ChatRequest): Conversation {
   const { messages } = request
@@ -70,7 +70,7 @@ export function readConversation(request: ChatRequest): Conversation {
   }
 }
 
-/** Every query with the text by which it was answered, calls between them left out. */
+/** Lists every query with the text of its answer, without the calls between them. */
 function readPairs(messages: readonly WireMessage[]): { user: string; assistant: string }[] {
   const pairs: { user: string; assistant: string }[] = []
   for (const [index, message] of messages.entries()) {
@@ -104,7 +104,7 @@ function parseArguments(text: string): Record<string, unknown> {
 
 const FENCE = /<<<DATA ([^\n]*?) ([0-9a-f]{16})\n([\s\S]*?)\n\2 DATA>>>/g
 
-/** Labels of blocks that accompany a task. They say what the repository holds and not what is wanted. */
+/** Labels of blocks that accompany a task and describe the repository. */
 const BESIDE = new Set([
   'repository files',
   'relevant files',
@@ -115,13 +115,13 @@ const BESIDE = new Set([
   'branch diff',
 ])
 
-/** The content of the data blocks in a text. A text without any is returned as it is. */
+/** Returns the content of the data blocks in a text. A text without any is returned unchanged. */
 function unwrap(text: string): string {
   const blocks = [...text.matchAll(FENCE)].filter(([, label = '']) => !BESIDE.has(label))
   return blocks.length === 0 ? text : blocks.map((block) => block[3] ?? '').join('\n\n')
 }
 
-/** Reads the data blocks of a text, by label. Of two with the same label the last one counts. */
+/** Reads the data blocks of a text, by label. The last one with a label counts. */
 export const dataBlocks = (text: string): ReadonlyMap<string, string> =>
   new Map([...text.matchAll(FENCE)].map(([, label = '', , content = '']) => [label, content]))
 
@@ -132,7 +132,7 @@ export const bulletsIn = (text: string): string[] =>
     .map((entry) => entry.trim())
     .filter(Boolean)
 
-/** The answer of the first call of a tool (for a file, if one is given) that was answered. */
+/** Finds the first answered call of a tool (for a file, if one is given) and returns its answer. */
 export const resultOf = (steps: readonly Step[], name: string, file?: string): string | undefined =>
   steps.find((step) => step.name === name && (file === undefined || step.args.target_file === file))?.result
 
@@ -141,7 +141,7 @@ export const call = (name: string, args: Record<string, unknown>): { name: strin
   args,
 })
 
-/** The call that ends a task. */
+/** Makes the call that ends a task. */
 export const complete = (status: 'done' | 'not done', summary: string): Reply => ({
   calls: [call('task_complete', { status, summary })],
 })

@@ -9,7 +9,7 @@ import { compose, pullRequest, statusText } from './answers/words.ts'
 import { type Conversation, call, type Reply } from './conversation.ts'
 import { findRecording } from './recordings.ts'
 
-/** The script of each chain. Chains are told apart by the tool that ends them. */
+/** The script of each chain. A chain is identified by the tool that ends it. */
 const SCRIPTS: Record<string, (conversation: Conversation) => Reply> = {
   requests_filter: filterRequest,
   report_intent_statements: reportStatements,
@@ -26,7 +26,7 @@ const SCRIPTS: Record<string, (conversation: Conversation) => Reply> = {
   generate_pull_request: pullRequest,
 }
 
-/** Decides what the scripted model answers. It depends on the request alone. */
+/** Makes the answer of the scripted model from the request alone. */
 export function decide(conversation: Conversation): Reply {
   const sentinel = Object.keys(SCRIPTS).find((name) => conversation.tools.has(name))
   if (sentinel) return SCRIPTS[sentinel]?.(conversation) ?? {}

@@ -39,9 +39,9 @@ export function changedLines(diff: string): ChangedLine[] {
 }
 
 /**
- * Finds the addresses of the blocks in the engine root that a diff adds, changes or removes. Null when the change may
- * affect any block: a file of a module, or a shared value that was changed or removed. A shared value that was added
- * affects only added blocks.
+ * Finds the addresses of the blocks in the engine root that a diff adds, changes or removes. Null if the change may
+ * affect any block: a file of a module, or a changed or removed shared value. A new shared value affects only added
+ * blocks.
  */
 export function changedAddresses(diff: string): string[] | null {
   const addresses = new Set<string>()
@@ -64,10 +64,7 @@ export function touches(diff: string, address: string): boolean {
 
 const HEAD = /^--- (.+) \((new file, whole|changed|renamed|deleted)\) ---$/
 
-/**
- * A diff as a query shows it, in the form that `changedLines` reads: headers of files, and signs also before the lines
- * of new files. Empty when the session has changed nothing.
- */
+/** Returns a diff from a query in the form that `changedLines` reads. Empty if nothing has changed. */
 export function shownDiff(shown: string | undefined): string {
   let isNew = false
   return (shown ?? '')

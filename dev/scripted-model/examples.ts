@@ -14,7 +14,7 @@ export interface Example {
 /** The scope that recorded requests name. */
 export const SCOPE = '123456789012'
 
-/** The body with which the API takes an example. */
+/** Makes the body of the API request for an example. */
 export const bodyOf = ({ route, request, iac_path, is_partial, preview }: Example, repo_uri: string) => ({
   q: request,
   repo_uri,
@@ -88,7 +88,7 @@ const OFFERS: Record<Example['route'], readonly ExampleName[]> = {
   import: ['partial-import', 'full-import'],
 }
 
-/** The text that says that nothing is recorded for a request, and what is recorded. */
+/** Makes the text that nothing is recorded for a request, with the recorded ones. */
 export const notRecorded = (route: Example['route']): string =>
   [
     'This is the scripted model of the embedded stack: it plays recorded requests only, and there is none ' +

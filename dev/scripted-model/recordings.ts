@@ -9,12 +9,12 @@ const editSchema = v.union([
 ])
 const recordingSchema = v.strictObject({
   name: v.string(),
-  /** Regular expressions of the requests that the work fits, and of those that it does not fit all the same. */
+  /** Patterns of the requests that the work fits, and of exceptions to them. */
   request: v.string(),
   unless: v.optional(v.string()),
-  /** Names of the files that are read before anything is written. */
+  /** Names of the files that are read before any is written. */
   reads: v.array(v.string()),
-  /** Conditions on files, and the answer of the model when one is not met. */
+  /** Conditions on files, and the model's answer if one is not met. */
   requires: v.optional(
     v.array(v.strictObject({ file: v.string(), pattern: v.string(), otherwise: v.optional(v.string()) })),
     [],
@@ -58,7 +58,7 @@ export function findRecording(request: string): Recording | null {
 }
 
 /**
- * Says why work cannot be played on this repository; null when it can.
+ * Returns the reason why work cannot be played on this repository; null if it can.
  * @param listing answer of `list_dir` for the root
  */
 export function obstacleTo({ requires, edits }: Recording, listing: string, files: Files): string | null {
@@ -73,11 +73,11 @@ export function obstacleTo({ requires, edits }: Recording, listing: string, file
 
 const looksDifferent = (file: string) => `This recording was made for another repository: ${file} looks different here.`
 
-/** The edits of a recording in these files; those whose place is missing are left out. */
+/** Returns the edits of a recording that fit these files. */
 export const editsIn = ({ edits }: Recording, files: Files): Edit[] =>
   edits.flatMap((edit) => ('write' in edit ? edit : (located(edit, files) ?? [])))
 
-/** The text that an edit replaces and the one that takes its place; null when the file does not hold it. */
+/** Returns the text that an edit replaces and the new one; null if the file does not have it. */
 function located(edit: Exclude<Recording['edits'][number], { write: string }>, files: Files) {
   const text = files[edit.replace] ?? ''
   if ('search' in edit) return text.includes(edit.search) ? edit : null

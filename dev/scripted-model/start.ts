@@ -6,9 +6,9 @@ import { dialectOf, usualDialect } from './wires.ts'
 export const MODEL = 'scripted-model'
 
 /**
- * Starts a server that plays recorded work; the model name in its answers says so. It speaks chat completions at `/v1`,
- * the Messages API at `/anthropic/v1` and `generateContent` at `/gemini/v1beta`. The same conversation always gets the
- * same reply, because nothing is remembered between requests.
+ * Starts a server that plays recorded work, as the model name in its answers says. It speaks chat completions at `/v1`,
+ * the Messages API at `/anthropic/v1` and `generateContent` at `/gemini/v1beta`. It is stateless: the same conversation
+ * always gets the same reply.
  */
 export const startScriptedModel = (options: { port?: number } = {}): Promise<Running> =>
   startServer({

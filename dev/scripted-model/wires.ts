@@ -5,9 +5,9 @@ import type { ChatRequest, Reply, WireMessage } from './conversation.ts'
 /** Estimates tokens by the usual rule of thumb: four characters make one token. */
 const tokens = (value: unknown): number => Math.ceil(JSON.stringify(value ?? '').length / 4)
 
-/** An interface in which the scripted model can be asked. It reads requests and writes answers. */
+/** An interface of the scripted model. It reads requests and writes answers. */
 interface Dialect {
-  /** Reports whether requests to this path use this interface. */
+  /** True if requests to this path use this interface. */
   matches(path: string): boolean
   read(body: Loose): ChatRequest
   answer(request: ChatRequest, reply: Reply, model: string): object
@@ -119,7 +119,7 @@ function fromBlocks(role: string, content: string | Block[]): WireMessage[] {
   ]
 }
 
-/** Makes one message of the text and calls of a turn; none when it has neither. */
+/** Makes one message of the text and calls of a turn; none if it has neither. */
 const said = (role: string, text: string, calls: NonNullable<WireMessage['tool_calls']>): WireMessage[] =>
   text || calls.length > 0 ? [{ role, content: text || null, ...(calls.length > 0 && { tool_calls: calls }) }] : []
 

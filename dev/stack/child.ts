@@ -5,17 +5,17 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PROJECT_ROOT } from './data-folder.ts'
 
-/** A process of the stack. It has a process group of its own, so that only the launcher's signals reach it. */
+/** A process of the stack. It has its own process group, so that only the launcher's signals reach it. */
 export interface Child {
   readonly name: string
   readonly pid: number
-  /** The last 15 lines that it has written, the oldest first. */
+  /** Returns the last 15 lines that it has written, the oldest first. */
   lastLines(): string[]
   /** Resolves with a description when the process ends. */
   readonly ended: Promise<string>
-  /** Resolves with the first line that `found` accepts; rejects when the process ends before. */
+  /** Resolves with the first line that `accepts` accepts; rejects if the process ends before. */
   line(accepts: (line: string) => boolean): Promise<string>
-  /** Sends SIGTERM, and SIGKILL to the whole process group when it still runs after the limit. */
+  /** Sends SIGTERM, and SIGKILL to the whole process group if it still runs after the limit. */
   stop(limitMs: number): Promise<void>
 }
 

@@ -11,27 +11,27 @@ export type Document = Record<string, unknown>
 
 /** The services that belong to the operator. All others are embedded. */
 export interface Choices {
-  /** The configuration on which the generated values are put: the operator's file, or the shipped one. */
+  /** The base of the generated configuration: the operator's file, or the shipped one. */
   base: Document
   database: boolean
   cache: boolean
-  /** Fields of `storage` for a real bucket. Null stands for the embedded store. */
+  /** Fields of `storage` for a real bucket. Null means the embedded store. */
   storage: Document | null
-  /** Fields of `llm` for a real model. Null stands for the scripted model. */
+  /** Fields of `llm` for a real model. Null means the scripted model. */
   llm: Document | null
-  /** The model names of the scripted model. They decide the interface in which it is asked. */
+  /** The model names of the scripted model, which determine its interface. */
   scripted: ScriptedNames
   git: boolean
-  /** True when the operator's file names a collector and prompt registry or says that there is none. */
+  /** True if the operator's file names a collector and prompt registry or says that there is none. */
   collector: boolean
-  /** True when there are credentials of a real AWS account. The sample account stands in otherwise. */
+  /** True if there are credentials of a real AWS account. Otherwise the sample account is used. */
   cloud: boolean
 }
 
 export const SHIPPED_CONFIGURATION = join(PROJECT_ROOT, 'config/platform.yaml')
 
 const set = (env: Env, name: string): string => env[name]?.trim() ?? ''
-/** A section of a configuration; empty when it has none of this name. */
+/** Returns a section of a configuration; empty if there is none of this name. */
 export const section = (document: Document, name: string): Document => {
   const value = document[name]
   return isJsonObject(value) ? value : {}
@@ -39,7 +39,7 @@ export const section = (document: Document, name: string): Document => {
 const nameIn = (document: Document, field: string, fallback: string): string =>
   typeof document[field] === 'string' && document[field] !== '' ? document[field] : fallback
 
-/** True: every service is embedded, whatever is set. `but the model`: every service except the model is. */
+/** True: every service is embedded, whatever is set. `but the model`: all except the model. */
 export type EmbeddedOnly = boolean | 'but the model'
 
 /**
@@ -76,10 +76,10 @@ export async function readChoices(env: Env, embedded: EmbeddedOnly): Promise<Cho
   }
 }
 
-/** Names authorities to trust, and says nothing about an account. */
+/** Names trusted authorities only and no account. */
 const CA_BUNDLE = 'AWS_CA_BUNDLE'
 
-/** Reports whether AWS tools would find an account: by one of their variables, or by a file in the home folder. */
+/** True if AWS tools would find an account: by one of their variables, or by a file in the home folder. */
 function hasOwnAccount(env: Env): boolean {
   const names = Object.keys(env).filter((name) => name.startsWith('AWS_') && name !== CA_BUNDLE)
   if (names.some((name) => set(env, name) !== '')) return true
@@ -126,14 +126,14 @@ interface ScriptedNames {
 }
 const SCRIPTED: ScriptedNames = { model: `openai/${MODEL}`, small_model: `openai/${MODEL}` }
 
-/** The model names when somebody chose the scripted model; null when another model or none was chosen. */
+/** Returns the model names if the scripted model was chosen; null for another model or none. */
 function scriptedNames(chosen: Document | null, own: Document | null): ScriptedNames | null {
   const { model, small_model = model } = { ...section(own ?? {}, 'llm'), ...chosen }
   const is = (name: unknown): name is string => typeof name === 'string' && name.endsWith(`/${MODEL}`)
   return is(model) && is(small_model) ? { model, small_model } : null
 }
 
-/** The models that are used when a provider's key is set and nobody has chosen a model. */
+/** The models for a provider whose key is set, if no model was chosen. */
 const BY_KEY: Record<string, { model: string; small_model: string }> = {
   ANTHROPIC_API_KEY: { model: 'anthropic/claude-sonnet-5', small_model: 'anthropic/claude-haiku-4-5' },
   OPENAI_API_KEY: { model: 'openai/gpt-5.2', small_model: 'openai/gpt-5-mini' },
@@ -147,7 +147,7 @@ function ownModel(env: Env, own: Document | null): Document | null {
   return key ? { ...BY_KEY[key], model_list: [] } : null
 }
 
-/** The names of the variables that decide, for `--help`. */
+/** The deciding variables, for `--help`. */
 export const CHOICE_HELP = `Instead of the embedded service a real one is used when its variables are set:
   PLATFORM_SQL_DATABASE_URL          PostgreSQL
   PLATFORM_REDIS_URL                 redis://, rediss:// or the https:// address of an Upstash database

@@ -22,7 +22,7 @@ export interface Embedded {
 }
 
 /**
- * Makes the configuration of core and worker: the base with the addresses of this stack on top.
+ * Makes the configuration of core and worker: the base with the addresses of this stack.
  * @param url address of the core; pull requests link to the sessions there unless the base has another address
  */
 export function configurationDocument(choices: Choices, embedded: Embedded, folder: string, url: string): Document {
@@ -88,7 +88,7 @@ const OFFERED: readonly ExampleName[] = [
   'full-import',
 ]
 
-/** The recorded requests as the first screen of the console offers them. */
+/** Makes the recorded requests for the first screen of the console. */
 function consoleExamples(repositories: readonly string[]): ConsoleExample[] {
   return OFFERED.flatMap((name) => {
     const { route, request, sample, iac_path, is_partial, preview = false }: Example = EXAMPLES[name]
@@ -124,7 +124,7 @@ function scriptedModels({ scripted }: Choices, url: string): Document {
 
 const STORE_KEYS = { region: 'us-east-1', access_key_env: 'BUNDLED_ACCESS_KEY', secret_key_env: 'BUNDLED_SECRET_KEY' }
 
-/** Writes the configuration file of core and worker, and answers its path. */
+/** Writes the configuration file of core and worker, and returns its path. */
 export async function writeConfiguration(document: Document, folder: string): Promise<string> {
   const path = join(folder, 'platform.yaml')
   await writeAtomically(path, `# Written at each start of the embedded stack.\n${stringify(document)}`)
@@ -135,8 +135,8 @@ const SECRET_NAMES = ['object_access_key', 'object_secret_key', 'cache_token', '
 export type StackSecrets = Record<(typeof SECRET_NAMES)[number], string>
 
 /**
- * Loads the secrets of a folder; they are made at the first start. State and sessions outlive a restart, so their keys
- * have to do so as well. Only the owner can read them.
+ * Loads the secrets of a folder, or makes them at its first start. They are kept, because state and sessions outlive a
+ * restart. Only the owner can read them.
  */
 export async function loadSecrets(folder: string): Promise<StackSecrets> {
   const file = join(folder, 'secrets.json')
@@ -148,7 +148,7 @@ export async function loadSecrets(folder: string): Promise<StackSecrets> {
   return secrets
 }
 
-/** Makes the variables of the child processes that are added to those of the shell. */
+/** Makes the additional variables of the child processes. */
 export async function childVariables(
   shell: Record<string, string | undefined>,
   options: { embedded: Embedded; secrets: StackSecrets; configPath: string; folder: string },
@@ -176,10 +176,7 @@ export async function childVariables(
   }
 }
 
-/**
- * Keys for the scripted model. The check at the start requires the variable of each provider, although the scripted
- * model has a key of its own.
- */
+/** Makes keys for the scripted model, because the check at the start requires each provider's variable. */
 const scriptedKeys = (shell: Record<string, string | undefined>): Record<string, string> =>
   Object.fromEntries(Object.values(FORMS).flatMap(({ key }) => (shell[key] === undefined ? [[key, 'scripted']] : [])))
 

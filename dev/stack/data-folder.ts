@@ -6,21 +6,18 @@ import { identify, isAlive, isGroupAlive, signalGroup } from '../../src/runtime/
 
 export const PROJECT_ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-/** The folder in which a command keeps its data. Git ignores everything below `.platform`. */
+/** Returns the data folder of a command. Git ignores everything below `.platform`. */
 export const dataFolder = (given?: string, otherwise = '.platform'): string =>
   resolve(PROJECT_ROOT, given?.trim() || otherwise)
 
 interface ProcessRecord {
   name: string
   pid: number
-  /**
-   * The start time of the process according to the kernel. A process with the same number but another start is another
-   * process.
-   */
+  /** Start time of the process according to the kernel, which differs when a process number is reused. */
   started: string
 }
 
-/** The engine, and what keeps its commands from this machine: `bubblewrap` or `none`, `isolated` or `host`. */
+/** The engine, and the isolation of its commands: `bubblewrap` or `none`, `isolated` or `host`. */
 export interface StackEngine {
   name: string
   version: string
@@ -40,17 +37,17 @@ export interface ReadyStack {
   git_host: { url: string; repositories: string[] } | null
   model: { name: string; scripted: boolean }
   engine: StackEngine
-  /** True when the embedded store holds the engine state of the samples. */
+  /** True if the embedded store holds the engine state of the samples. */
   sample_state: boolean
-  /** True when imports list the resources of the sample account. */
+  /** True if imports list the resources of the sample account. */
   sample_account: boolean
-  /** Address at which the spans of rounds can be read. Null when the operator's own collector has them. */
+  /** Address at which the spans of rounds can be read. Null if the operator's own collector has them. */
   collector_url: string | null
 }
 
 const recordFile = (folder: string) => join(folder, 'stack.json')
 
-/** Reads the record of a folder; null when there is none or when it cannot be read. */
+/** Reads the record of a folder; null if there is none or it cannot be read. */
 export function readRecord(folder: string): StackRecord | null {
   try {
     return JSON.parse(readFileSync(recordFile(folder), 'utf8')) as StackRecord
@@ -59,7 +56,7 @@ export function readRecord(folder: string): StackRecord | null {
   }
 }
 
-/** Finds the stack that runs on a folder at the moment, ready or not; null when none does. */
+/** Finds the stack that runs on a folder, ready or not; null if there is none. */
 export function runningStack(folder: string): StackRecord | null {
   const record = readRecord(folder)
   return record && isAlive(record.owner) ? record : null
@@ -73,10 +70,7 @@ export interface Ownership {
   release(): void
 }
 
-/**
- * Takes the folder for this process. Processes that a killed predecessor has left running are ended first.
- * Errors: `FolderInUse` when another living process has it.
- */
+/** Claims the folder for this process, and ends processes of a killed predecessor. Errors: `FolderInUse`. */
 export async function takeFolder(folder: string, say: (line: string) => void): Promise<Ownership> {
   mkdirSync(folder, { recursive: true, mode: 0o755 })
   const record: StackRecord = { owner: { name: 'launcher', ...identify(process.pid) }, children: [], ready: null }
@@ -110,9 +104,7 @@ export async function takeFolder(folder: string, say: (line: string) => void): P
   }
 }
 
-/**
- * Creates the record. Answers false when the file exists already: only one process can create it, so it acts as a lock.
- */
+/** Creates the record. Returns false if the file exists, so it acts as a lock. */
 function create(folder: string, record: StackRecord): boolean {
   try {
     const file = openSync(recordFile(folder), 'wx', 0o600)
@@ -127,7 +119,7 @@ function create(folder: string, record: StackRecord): boolean {
 
 const PATIENCE_MS = 10_000
 
-/** Ends recorded processes that are still alive. A process that has got the number of an ended one is left alone. */
+/** Ends recorded processes that are still alive, except where the number was reused. */
 async function endLeftovers(children: readonly ProcessRecord[], say: (line: string) => void): Promise<void> {
   const left = children.filter((child) => isGroupAlive(child))
   if (left.length === 0) return

@@ -2,13 +2,11 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { readText, writeAtomically } from '../files.ts'
 
-/**
- * The ports of the last run. They are used again, so that addresses in sessions and links stay valid after a restart.
- */
+/** The ports of the last run. Reusing them keeps addresses in sessions and links valid after a restart. */
 export interface Ports {
-  /** Starts something on the port of the last run, or on a free one when that is taken, and remembers the port. */
+  /** Starts a service on the port of the last run, or on a free one if that is taken, and remembers the port. */
   stable<T extends { port: number }>(name: string, start: (port: number) => Promise<T>): Promise<T>
-  /** Does the same for a process that opens the port itself: answers only the number. */
+  /** Does the same for a process that opens the port itself: returns only the number. */
   reserve(name: string): Promise<number>
 }
 
@@ -45,10 +43,7 @@ async function orOther<T>(start: (port: number) => Promise<T>, port: number): Pr
 const isBusy = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'EADDRINUSE' || error.code === 'EACCES')
 
-/**
- * Opens a port (0: any) on the loopback address, closes it again and answers its number. Errors: `EADDRINUSE` when it
- * is taken.
- */
+/** Opens a loopback port (0: any), closes it again and returns its number. Errors: `EADDRINUSE`. */
 async function probe(port: number): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve, reject) => {
@@ -63,8 +58,8 @@ async function probe(port: number): Promise<number> {
 const DEFAULT_PORT = 8000
 
 /**
- * Finds the port of the core. When the default one is taken, the next free one is used and a line says so.
- * Errors: the wanted port is no number or is taken.
+ * Finds the port of the core: the wanted one, else the default or the next free one. Errors: the wanted one is taken or
+ * no number.
  */
 export async function corePort(wanted: string | undefined, say: (line: string) => void): Promise<number> {
   if (wanted?.trim()) {

@@ -27,13 +27,13 @@ export interface StackOptions {
   /** Absolute path. */
   folder: string
   env: Record<string, string | undefined>
-  /** Uses no real service whatever is set, or none but the model. */
+  /** True: no real service, whatever is set. See `EmbeddedOnly`. */
   embedded?: EmbeddedOnly
   /** One raw line of a child process, or of the launcher under the name `stack`. */
   onLine?: (name: string, line: string) => void
-  /** Work that must end before the core starts, for example the built console. It must not reject. */
+  /** Work that must end before the core starts, for example the build of the console. It must not reject. */
   before_core?: Promise<unknown>
-  /** Gives up the start; what runs by then is stopped. */
+  /** Aborts the start and stops what was started. */
   signal?: AbortSignal
 }
 
@@ -43,15 +43,15 @@ export interface Stack extends ReadyStack {
   choices: Choices
   gitCredentials: { user: string; token: string } | null
   children: readonly { name: string; pid: number }[]
-  /** Resolves with a text when a process of the stack ended by itself; everything has been stopped by then. */
+  /** Resolves with a text when a process of the stack has ended by itself and all others were stopped. */
   failed: Promise<string>
   stop(): Promise<void>
 }
 
 /**
- * Starts the embedded services, then iac sidecar, worker and core as processes of their own, and waits
- * until all are ready. Whatever fails, everything started is stopped again.
- * Errors: folder in use, busy port, a process that ends during the start (with its last lines).
+ * Starts the embedded services, then iac sidecar, worker and core as processes, and waits until all are ready. After
+ * any failure everything is stopped again. Errors: folder in use, busy port, a process that ends during the start (with
+ * its last lines).
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const say = (line: string) => options.onLine?.('stack', line)
@@ -96,7 +96,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   }
 }
 
-/** The servers, side by side; each is closed again when another one fails. */
+/** Starts the servers in parallel; each is closed again if another one fails. */
 async function startServices(folder: string, choices: Choices, secrets: StackSecrets, ports: Ports, closers: Closer[]) {
   const opened = async <T>(
     wanted: boolean,
@@ -169,9 +169,9 @@ interface Parts {
   closers: Closer[]
 }
 
-/** As the npm script of the core: a small young heap, because thousands of streams live long. */
+/** The flags of the core's npm script: a small young heap, because thousands of streams live long. */
 const CORE_FLAGS = ['--min-semi-space-size=4', '--max-semi-space-size=4']
-/** Seconds a process gets for its own orderly end. */
+/** Milliseconds that a process gets for its orderly end. */
 const LIMITS_MS = { iac: 15_000, worker: 12_000, core: 12_000 }
 
 async function startProcesses(options: StackOptions, parts: Parts): Promise<Child[]> {
@@ -217,7 +217,7 @@ async function startProcesses(options: StackOptions, parts: Parts): Promise<Chil
     IAC_EGRESS_ALLOW: reachableForEngines(parts.embedded, env),
     ...(parts.embedded.cloudUrl && { ...withoutAccount(env), ...cloudVariables(parts.embedded.cloudUrl) }),
   })
-  // The worker writes git settings of its own: they must not end up in the operator's home.
+  // The worker writes its own git settings, which must not be written to the operator's home.
   const worker = start('worker', [main('pipeline/main.ts')], { HOME: home })
   await options.before_core
   const core = start('core', [...CORE_FLAGS, main('routes/main.ts')], { PLATFORM_PORT: String(parts.port) })
@@ -233,7 +233,7 @@ async function startProcesses(options: StackOptions, parts: Parts): Promise<Chil
   return started
 }
 
-/** Engines in a sandbox reach nothing on the loopback of this machine but the embedded store and the sample account. */
+/** The only loopback addresses that engines in a sandbox can reach: the embedded store and the sample account. */
 const reachableForEngines = ({ objectStoreUrl, cloudUrl }: Embedded, env: StackOptions['env']): string =>
   [objectStoreUrl ?? env.PLATFORM_STORAGE_ENDPOINT_URL, cloudUrl]
     .flatMap((url) => URL.parse(url ?? '') ?? [])
@@ -241,7 +241,7 @@ const reachableForEngines = ({ objectStoreUrl, cloudUrl }: Embedded, env: StackO
     .concat(env.IAC_EGRESS_ALLOW?.trim() || [])
     .join(',')
 
-/** Nothing of the operator's account mixes with the sample one. */
+/** Removes the operator's account, which must not mix with the sample one. */
 const withoutAccount = (env: StackOptions['env']): Record<string, undefined> =>
   Object.fromEntries(Object.keys(env).flatMap((name) => (name.startsWith('AWS_') ? [[name, undefined]] : [])))
 
@@ -263,7 +263,7 @@ async function engineOf(iacUrl: string, token: string): Promise<StackEngine> {
   return { name, version, sandbox, network }
 }
 
-/** The name alone in the usual form, with the provider whose form it is asked in otherwise. */
+/** Returns the scripted model's name, without its provider in the usual form. */
 const scriptedName = ({ scripted }: Choices): string => {
   const names = [...new Set(Object.values(scripted))]
   return names.length === 1 && names[0] === `openai/${MODEL}` ? MODEL : names.join(', ')

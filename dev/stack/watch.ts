@@ -10,7 +10,7 @@ type Watched = Pick<Child, 'name' | 'ended' | 'lastLines'>
 
 const START_LIMIT_MS = 60_000
 
-/** The database server is no child of this process: it is looked at once a second. */
+/** Polls the database server once a second, because it is no child of this process. */
 export function watchDatabase({ pid, data_dir }: RunningPostgres, closers: Closer[]): Watched {
   const identity = identify(pid)
   const ended = new Promise<string>((resolve) => {
@@ -23,7 +23,7 @@ export function watchDatabase({ pid, data_dir }: RunningPostgres, closers: Close
   return { name: 'database', ended, lastLines: () => log().slice(-15) }
 }
 
-/** Asks until the address answers 200; the end of the process or a minute ends the waiting. */
+/** Polls until the address answers 200. Fails when the process ends, or after a minute. */
 export async function answers(child: Child, url: string, cancel: AbortSignal | undefined): Promise<void> {
   const poll = async (signal: AbortSignal) => {
     while (!signal.aborted) {
@@ -37,7 +37,7 @@ export async function answers(child: Child, url: string, cancel: AbortSignal | u
   await withinLimit(child, poll(giveUp.signal), cancel).finally(() => giveUp.abort())
 }
 
-/** Waits for `ready`; the end of the process, a minute or the signal ends the waiting with an error. */
+/** Waits for `ready`. Fails when the process ends, after a minute, or on the signal. */
 export async function withinLimit(
   child: Child,
   ready: Promise<unknown>,
@@ -54,7 +54,7 @@ export async function withinLimit(
   if (outcome !== null) throw new ProcessFailed(child, outcome)
 }
 
-/** Its text names the process and ends with what it wrote last. */
+/** A process ended during the start. The text names it and ends with its last output. */
 class ProcessFailed extends Error {
   constructor(child: Watched, how: string) {
     super(

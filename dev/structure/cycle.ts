@@ -1,11 +1,11 @@
 /**
- * Finds a cycle in a graph: its nodes in order, the first one repeated at the end; null when there is none.
+ * Finds a cycle in a graph: its nodes in order, the first one repeated at the end; null if there is none.
  * @param graph the successors of each node
  */
 export function findCycle(graph: ReadonlyMap<string, readonly string[]>): string[] | null {
   const left = new Map(graph)
   const next = (node: string) => left.get(node)?.find((target) => left.has(target))
-  // A node that leads to no other is on no cycle; without it, others may lead to none.
+  // A node without successors is on no cycle. Without it, others may have none either.
   for (let size = -1; size !== left.size; ) {
     size = left.size
     for (const node of left.keys()) if (next(node) === undefined) left.delete(node)

@@ -5,13 +5,13 @@ import { type ESTree, parseSync, Visitor } from 'rolldown/utils'
 export interface Import {
   /** The path from the root, or `node:fs`. */
   target: string
-  /** Counted from 1. */
+  /** 1-based. */
   line: number
 }
 
 /**
- * Reads every way in which a file names another one: imports and exports, of types too, `import(…)`, and the type
- * `import(…)`. Packages are left out. Errors: the file is not valid TypeScript.
+ * Reads all references of a file to others: imports and exports, of types too, and `import(…)`. Packages are left out.
+ * Errors: the file is not valid TypeScript.
  * @param path from the root, with `/`
  */
 export function readImports(path: string, text: string): Import[] {
@@ -35,7 +35,7 @@ export function readImports(path: string, text: string): Import[] {
   return imports
 }
 
-/** The text of a literal, or of a template without variables; empty for anything else. */
+/** Returns the text of a literal, or of a template without variables; empty for anything else. */
 function textOf(source: ESTree.Expression): string {
   if (source.type === 'Literal' && typeof source.value === 'string') return source.value
   return source.type === 'TemplateLiteral' && source.quasis.length === 1 ? (source.quasis[0]?.value.cooked ?? '') : ''

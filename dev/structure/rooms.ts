@@ -21,8 +21,8 @@ export interface Room {
 }
 
 /**
- * Every room, in the order in which they build on each other: a room imports only rooms that stand before it.
- * A folder that has other rooms inside, as `pipeline` does, keeps only the files directly in it.
+ * Every room, in the order of their dependencies: a room imports only earlier rooms. A folder that has other rooms
+ * inside, as `pipeline` does, keeps only the files directly in it.
  *
  * `npm run structure -- --write` carries a change of this table into `AGENTS.md`.
  */

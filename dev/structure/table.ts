@@ -3,14 +3,11 @@ import type { Room } from './rooms.ts'
 
 /** The table of rooms, read. */
 export interface Table {
-  /** The room that a path belongs to; null for none. */
+  /** Returns the room of a path; null if there is none. */
   roomOf(path: string): Room | null
-  /**
-   * The reason why the file at a path of the room may not import a target, which is a path from the root or a `node:` module; null
-   * when it may.
-   */
+  /** Returns why a file of the room may not import a target (a path from the root or a `node:` module), or null. */
   refuse(room: Room, path: string, target: string): string | null
-  /** Mistakes of the table itself, as sentences. */
+  /** Faults of the table itself, as sentences. */
   errors: string[]
 }
 
@@ -18,7 +15,7 @@ export const pathsOf = (room: Room): readonly string[] => room.paths ?? [room.na
 
 const isFile = (path: string): boolean => /\.tsx?$/.test(path)
 const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`)
-/** Settings of tools lie at the root; they belong to no room. */
+/** True for settings of tools, which are at the root and belong to no room. */
 const isAtRoot = (path: string): boolean => !path.includes('/')
 
 /** @param files all files that the rows must hold, from the root */
@@ -53,7 +50,7 @@ export function readTable(rooms: readonly Room[], files: readonly string[]): Tab
 const mayUseNode = ({ node }: Room, path: string): boolean =>
   typeof node === 'boolean' ? node : node.some((folder) => isWithin(path, folder))
 
-/** The row with the longest path decides, so a file may be a room inside the folder of another room. */
+/** Finds the row with the longest path, so a file may be a room inside the folder of another room. */
 function createRoomFinder(rooms: readonly Room[]): (path: string) => Room | null {
   const entries = rooms
     .flatMap((room) => pathsOf(room).map((path) => ({ path, room, isShallow: hasRoomsInside(path, room, rooms) })))
@@ -65,7 +62,7 @@ function createRoomFinder(rooms: readonly Room[]): (path: string) => Room | null
   }
 }
 
-/** True for a folder that keeps only the files directly in it, because folders inside are other rooms. */
+/** True for a folder with other rooms inside, which keeps only the files directly in it. */
 function hasRoomsInside(path: string, room: Room, rooms: readonly Room[]): boolean {
   const others = rooms.filter((other) => other !== room).flatMap(pathsOf)
   return others.some((other) => !isFile(other) && isWithin(other, path))

@@ -4,7 +4,7 @@ import type { ChatTool } from '../../dev/chat-completions.ts'
 const schema = v.strictObject({
   text: v.optional(v.string(), ''),
   tool_calls: v.optional(v.array(v.strictObject({ name: v.string(), arguments: v.optional(v.unknown(), {}) })), []),
-  /** Sends the answer although it names an unknown tool or has arguments that are no JSON object, as weak models do. */
+  /** Sends the answer even if it has an unknown tool or arguments that are no JSON object, as weak models do. */
   as_is: v.optional(v.boolean(), false),
 })
 
@@ -18,9 +18,8 @@ export interface HandAnswer {
 export class AnswerFault extends Error {}
 
 /**
- * Reads an answer: `{text?, tool_calls?: [{name, arguments}], as_is?}`.
- * Errors: `AnswerFault` for texts that are no JSON or have another form, for tools that the call does not offer, and for
- * answers that say nothing. `as_is` lets the last two pass.
+ * Reads an answer: `{text?, tool_calls?: [{name, arguments}], as_is?}`. Errors: `AnswerFault` for invalid texts,
+ * unknown tools and empty answers; `as_is` allows the last two.
  */
 export function readAnswer(source: string, tools: readonly ChatTool[]): HandAnswer {
   const parsed = v.safeParse(schema, parseJson(source))
@@ -66,7 +65,7 @@ function objectIn(text: string): boolean {
   }
 }
 
-/** Estimates tokens by the usual rule of thumb: four characters make one token. */
+/** Estimates tokens at four characters each. */
 export const tokensOf = (chars: number): number => Math.ceil(chars / 4)
 
 /** Counts the characters that a model would have written for an answer. */

@@ -14,7 +14,7 @@ interface EndpointRecord {
 }
 
 /**
- * The folder in which an endpoint and the people who answer meet. Each call has a folder `calls/<number>` with
+ * The folder that an endpoint shares with the people who answer. Each call has a folder `calls/<number>` with
  * - `request.json`: the body of the request
  * - `request.txt`: what is new in it, readable
  * - `answer.json`: the answer, written by whoever answers
@@ -27,21 +27,18 @@ export interface HandFolder {
   nextNumber(): Promise<number>
   begin(call: number, body: unknown, readable: string): Promise<void>
   /**
-   * Looks for an answer; null while there is none. An answer that cannot be sent is put aside, and the call goes on
-   * waiting. A text that is no JSON counts as half written until it is the same twice.
+   * Reads an answer; null while there is none. An invalid answer is put aside, and the call goes on waiting. A text
+   * that is no JSON counts as half written until it is the same twice.
    */
   look(call: number, request: HandRequest): Promise<HandAnswer | null>
-  /**
-   * Checks an answer and puts it where the endpoint finds it.
-   * Errors: `AnswerFault`, also for a call that does not wait.
-   */
+  /** Checks an answer and writes it for the endpoint. Errors: `AnswerFault`, also for a call that does not wait. */
   answer(call: number, text: string): Promise<HandAnswer>
   end(record: CallRecord): Promise<void>
-  /** The calls that wait for an answer, the oldest first. */
+  /** Lists the calls that wait for an answer, the oldest first. */
   waiting(): Promise<number[]>
-  /** The request of a call; null when there is no such call. Errors: `RangeError` for a request that is broken. */
+  /** Reads the request of a call; null if there is no such call. Errors: `RangeError` for a broken request. */
   request(call: number): Promise<HandRequest | null>
-  /** Renders a call as text; null when there is no such call. Errors: as `request`. */
+  /** Renders a call as text; null if there is no such call. Errors: as `request`. */
   show(call: number, options: { whole: boolean }): Promise<string | null>
   records(): Promise<CallRecord[]>
   setEndpoint(record: EndpointRecord): Promise<void>

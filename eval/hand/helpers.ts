@@ -6,18 +6,17 @@ import { type HandFolder, openHandFolder } from './folder.ts'
 import type { HandChoice, HandTask } from './options.ts'
 import { renderStatistics, summariseCalls } from './statistics.ts'
 
-/** The helpers: what `--hand` does beside serving. */
+/** The tasks of `--hand` other than playing and serving. */
 export type HelperTask = Exclude<HandTask, { kind: 'play' | 'serve' }>
 
-/** The exit code of `--next` when no call came in time. */
+/** The exit code of `--next` if no call arrived in time. */
 const NOTHING_YET = 3
 const POLL_MS = 150
-/** Time that a new endpoint may take to replace the one that has ended. */
+/** Milliseconds for a new endpoint to replace one that has ended. */
 const GRACE_MS = 20_000
 
 /**
- * Runs a helper and prints its result.
- * Answers the exit code: 1 for an answer that is not accepted and for a call that is not there, 3 for no call in time.
+ * Runs a helper and prints its result. Returns the exit code: 1 for a refused or unknown call, 3 for no call in time.
  */
 export async function runHelper({ folder: path }: HandChoice, task: HelperTask, json: boolean): Promise<number> {
   const folder = openHandFolder(path)
@@ -56,7 +55,7 @@ async function printNext(folder: HandFolder, { waitS, whole }: HelperTask & { ki
   }
 }
 
-/** Reports whether the endpoint of the folder has ended. Before one has started this is false. */
+/** True if the endpoint of the folder has ended. Before one has started this is false. */
 async function hasEnded(folder: HandFolder): Promise<boolean> {
   const endpoint = await folder.endpoint()
   return endpoint !== null && !(endpoint.open && isAlive(endpoint.pid))

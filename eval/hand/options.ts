@@ -1,7 +1,7 @@
 import { FLAG, TEXT, UsageError, whole } from '../../dev/command.ts'
 import { dataFolder } from '../../dev/stack/data-folder.ts'
 
-/** The tasks of `--hand`: play scenarios, only serve, or one of the helpers for whoever answers. */
+/** The tasks of `--hand`: play scenarios, only serve, or a helper for the people who answer. */
 export type HandTask =
   | { kind: 'play' | 'serve' | 'stats' }
   | { kind: 'next'; waitS: number | null; whole: boolean }
@@ -12,7 +12,7 @@ export interface HandChoice {
   task: HandTask
   /** Absolute path. */
   folder: string
-  /** Undefined takes a free port. */
+  /** Undefined means a free port. */
   port: number | undefined
   autoStatus: boolean
 }

@@ -1,16 +1,16 @@
 import type { ChatMessage, ChatTool } from '../../dev/chat-completions.ts'
 import { type HandRequest, messageKeys } from './request.ts'
 
-/** An earlier call, as far as a later one is compared with it. */
+/** The parts of an earlier call that later ones are compared with. */
 interface Shown {
   call: number
   request: HandRequest
   keys: string[]
 }
 
-/** Writes requests as text, and leaves out what an earlier text has shown. */
+/** Renders requests as text without what earlier texts have shown. */
 interface Reader {
-  /** The text of the next call. It says where to find what it leaves out. */
+  /** Renders the next call, with references to omitted parts. */
   next(call: number, request: HandRequest): string
 }
 
@@ -36,7 +36,7 @@ const write = (call: number, { model, chain, messages }: HandRequest, parts: { t
     '\n',
   )
 
-/** The definitions of the tools, or the number of the call that showed the same ones. */
+/** Renders the definitions of the tools, or the number of an earlier call with the same ones. */
 function toolsText({ tools, chain }: HandRequest, shown: readonly Shown[]): string {
   const names = tools.map(({ name }) => name).join(', ') || 'none'
   const same = shown.find(({ request }) => JSON.stringify(request.tools) === JSON.stringify(tools))
@@ -57,7 +57,7 @@ const definitions = (tools: readonly ChatTool[]): string => ['TOOLS', ...tools.m
 const definition = ({ name, description, parameters }: ChatTool): string =>
   `- ${name}: ${description}\n  arguments: ${JSON.stringify(parameters)}`
 
-/** The messages that the nearest earlier call does not have. */
+/** Renders the messages that the nearest earlier call does not have. */
 function messagesText(
   { model, messages }: HandRequest,
   keys: readonly string[],

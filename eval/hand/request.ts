@@ -3,42 +3,42 @@ import { CHAINS } from '../../src/chains/index.ts'
 
 /** A chat-completions request, in the form in which it is shown to people. */
 export interface HandRequest extends ChatRequest {
-  /** The tool whose call ends the conversation, by which chains are told apart; `STATUS_TEXT` without any tool. */
+  /** The tool whose call ends the conversation, which identifies the chain; `STATUS_TEXT` without any tool. */
   chain: string
 }
 
-/** The chain of calls that have no tools: they ask for one sentence about what goes on. */
+/** The chain of calls without tools, which ask for a status sentence. */
 export const STATUS_TEXT = 'status text'
 
 const RESULT_TOOLS: ReadonlySet<string> = new Set(
   CHAINS.flatMap((chain) => ('resultTool' in chain ? [chain.resultTool().definition.name] : [])),
 )
 
-/** Reads the body of a request. Errors: `RangeError` that says what is wrong with it. */
+/** Reads the body of a request. Errors: `RangeError` with the fault. */
 export function readRequest(body: unknown): HandRequest {
   const request = readChatRequest(body)
   const names = request.tools.map(({ name }) => name)
   return { ...request, chain: names.findLast((name) => RESULT_TOOLS.has(name)) ?? names.at(-1) ?? STATUS_TEXT }
 }
 
-/** One text for each message. Two messages are the same when their texts are. */
+/** Renders each message as a text that is equal for equal messages. */
 export const messageKeys = ({ messages }: HandRequest): string[] => messages.map((each) => JSON.stringify(each))
 
-/** The request as one text in the order in which providers cache it: tools first, then the messages. */
+/** Renders the request in the order of providers' caches: tools first, then the messages. */
 const cacheText = (request: HandRequest): string => [JSON.stringify(request.tools), ...messageKeys(request)].join('\n')
 
 export interface Measured {
   /** Characters of tools and messages together. */
   input_chars: number
-  /** Of these the longest beginning that an earlier call of the same model had, which a provider's cache would serve. */
+  /** Length of the longest common beginning with an earlier call of the same model, as a provider's cache has it. */
   prefix_chars: number
 }
 
-/** Remembers requests, and measures how far a new one begins like any of them. */
+/** Remembers requests, and measures the common beginning of a new one with them. */
 export function createPrefixes() {
   const seen: { model: string; text: string }[] = []
   return {
-    /** Measures a request and remembers it. A call that still waits for its answer counts as an earlier one. */
+    /** Measures a request and remembers it, before it is answered. */
     add(request: HandRequest): Measured {
       const text = cacheText(request)
       const lengths = seen.filter(({ model }) => model === request.model).map((one) => commonLength(one.text, text))

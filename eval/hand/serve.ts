@@ -7,7 +7,7 @@ import { readConfiguration } from '../configuration.ts'
 import type { HandChoice } from './options.ts'
 import { HAND_MODELS, type HandEndpoint, startHandEndpoint } from './server.ts'
 
-/** Seconds that an attempt of a model call may take when people answer: a day. */
+/** Time limit in seconds of a model call that people answer: a day. */
 export const PATIENCE_S = 86_400
 
 /** Starts the endpoint of a choice. @param fresh removes what the folder holds from earlier runs */

@@ -33,10 +33,8 @@ const MAX_BODY = 64 * 1024 * 1024
 const AUTOMATIC: HandAnswer = { text: 'Working on it.', calls: [] }
 
 /**
- * Starts an endpoint of chat completions at `/v1` that waits for answers in files. A client that goes away ends its
- * call as aborted. Blanks, or comments in a stream, are sent while a call waits, so that no client or proxy takes the
- * silence for a dead connection.
- * Errors: `EADDRINUSE` when the port is busy.
+ * Starts an endpoint of chat completions at `/v1` that waits for answers in files. A client that disconnects aborts its
+ * call. Blanks, or comments in a stream, keep the connection of a waiting call alive. Errors: `EADDRINUSE`.
  */
 export async function startHandEndpoint(options: HandOptions): Promise<HandEndpoint> {
   const folder = openHandFolder(options.folder)
@@ -57,7 +55,7 @@ export async function startHandEndpoint(options: HandOptions): Promise<HandEndpo
       else refuse(500, 'the call could not be kept')
     }
   })
-  // A call may wait for hours; the default limits of the server are for requests that arrive slowly.
+  // A call may wait for hours, unlike the server's default limits, which are for slow requests.
   server.requestTimeout = 0
   const running = await listen(server, { port: options.port })
   await folder.setEndpoint({ url: running.url, pid: process.pid, open: true })
@@ -73,7 +71,7 @@ export async function startHandEndpoint(options: HandOptions): Promise<HandEndpo
   }
 }
 
-/** Ends the calls that still waited when an earlier endpoint of the folder ended: their clients are gone. */
+/** Ends the calls that waited when an earlier endpoint of the folder ended, because their clients are gone. */
 async function endForgotten(folder: HandFolder): Promise<void> {
   for (const call of await folder.waiting()) {
     const request = await folder.request(call)
@@ -136,14 +134,14 @@ const completionOf = (
   },
 })
 
-/** Sends the head of the answer at once, and then signs of life that are no part of it. */
+/** Sends the head of the answer at once, followed by keep-alive bytes. */
 function beginResponse({ stream }: HandRequest, response: ServerResponse, everyMs: number): NodeJS.Timeout {
   response.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' })
   response.flushHeaders()
   return setInterval(() => response.write(stream ? ': waiting\n\n' : ' '), everyMs)
 }
 
-/** Looks for the answer until there is one; null when the client went away first. */
+/** Polls for the answer; null if the client disconnects first. */
 async function waitForAnswer(
   folder: HandFolder,
   call: number,
@@ -159,7 +157,7 @@ async function waitForAnswer(
   }
 }
 
-/** Tells rounds apart: by the name that was given last, or by the first call of the chain with which rounds begin. */
+/** Identifies rounds by the last given name, or by the first call of the chain that begins a round. */
 function createRounds() {
   let name: string | null = null
   let count = 0

@@ -17,7 +17,7 @@ export interface CallRecord {
   prefix_chars: number
   output_chars: number
   waited_ms: number
-  /** `aborted`: the client went away before there was an answer. */
+  /** `aborted`: the client disconnected before there was an answer. */
   end: 'answered' | 'aborted'
   at: string
 }
@@ -29,7 +29,7 @@ interface Sums {
   /** Estimated at four characters each, as are all tokens. */
   input_tokens: number
   prefix_chars: number
-  /** Share of the input that an earlier call began with, 0 to 1; null without any input. */
+  /** Share of the input that an earlier call has in common at its beginning, 0 to 1; null without any input. */
   prefix_share: number | null
   output_chars: number
   output_tokens: number
@@ -37,7 +37,7 @@ interface Sums {
 }
 
 interface HandStatistics {
-  /** Sums of all calls without status texts, as are those of the rounds. */
+  /** Sums of all calls without status texts, as in the rounds. */
   total: Sums
   rounds: (Sums & { round: string })[]
   /** Status texts are a chain of their own here. */

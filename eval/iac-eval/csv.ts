@@ -1,6 +1,6 @@
 /**
  * Reads the rows of a CSV text by the names in its first row (RFC 4180: quoted fields may hold commas, doubled quotes
- * and line ends). Of two columns with the same name the first counts.
+ * and line ends). The first of two equal names counts.
  */
 export function readCsv(text: string): Record<string, string>[] {
   const [head = [], ...rows] = cellsOf(text.replace(/^\uFEFF/, ''))

@@ -41,7 +41,7 @@ async function toScenario({ name, prompt, rego }: { name: string; prompt: string
   return { ...(await addProviders(scenario)), rego }
 }
 
-/** The first of these columns that is not empty. Upper and lower case count as equal. */
+/** Returns the first of these columns that is not empty, ignoring case. */
 function field(row: Row, ...names: string[]): string {
   for (const name of names) {
     const key = Object.keys(row).find((own) => own.trim().toLowerCase() === name)

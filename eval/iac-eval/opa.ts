@@ -10,7 +10,7 @@ const LIMIT_MS = 60_000
 
 let lookup: Promise<boolean> | null = null
 
-/** Reports whether `opa` is on PATH. It is looked up once. */
+/** True if `opa` is on PATH. It is looked up once. */
 export function hasOpa(): Promise<boolean> {
   lookup ??= run('opa', ['version'], { timeout: LIMIT_MS }).then(
     () => true,
@@ -20,8 +20,8 @@ export function hasOpa(): Promise<boolean> {
 }
 
 /**
- * Checks a plan with a policy and answers the rules that are `false`, because the data set counts these as violated.
- * The policies are in the first version of the language unless they import the later one.
+ * Checks a plan with a policy and returns the rules that are `false`, which the data set counts as violated. Policies
+ * are in version 0 of the language unless they import version 1.
  */
 export async function checkPolicy(rego: string, plan: JsonObject, signal: AbortSignal): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'eval-policy-'))

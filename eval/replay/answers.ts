@@ -26,9 +26,8 @@ interface Slot<Answer> {
 }
 
 /**
- * Makes a client that answers from a recording: with the answer to the same messages, or else with the next answer of
- * the chain.
- * Errors: those that were recorded; `PlatformError` `RecordingMiss` for a call that is not in the recording.
+ * Makes a client that answers from a recording: with the answer to the same messages, or else with the next one of the
+ * chain. Errors: those that were recorded; `PlatformError` `RecordingMiss` for a call without a recording.
  */
 export async function createReplayLlm({
   completions,
@@ -102,9 +101,7 @@ export async function createReplayLlm({
   }
 }
 
-/**
- * Identifies a chain by its role and by the tool that ends it, because its other tools may change from call to call.
- */
+/** Identifies a chain by its role and final tool, because its other tools may change from call to call. */
 const keyOf = ({ chain, role }: Chain): string => `${role} ${chain}`
 
 function errorOf({ name, message, code, status }: RecordedError): Error {
@@ -112,7 +109,7 @@ function errorOf({ name, message, code, status }: RecordedError): Error {
   return Object.assign(new Error(message), { name })
 }
 
-/** A hash of the messages, without what differs from run to run. */
+/** Returns a hash of the messages, without the parts that differ from run to run. */
 function hashOf(messages: readonly Message[]): Promise<string> {
   const said = messages.map((message) => {
     const calls =
@@ -131,7 +128,7 @@ const PATH = /(?:\/[\w.@+-]+)*\/(?:tmp|temp|var\/folders|workspaces)\/[\w.@+/-]+
 const LOCAL = /\b(127\.0\.0\.1|localhost):\d{2,5}\b/g
 const TOOK = /\b(after|elapsed:?) (\d+m)?\d+s\b/g
 
-/** Replaces ids of fences, UUIDs, times, temporary folders, local ports and durations by a fixed word each. */
+/** Replaces ids of fences, UUIDs, times, temporary folders, local ports and durations by fixed words. */
 export const normalise = (text: string): string =>
   text
     .replaceAll(UUID, '<uuid>')

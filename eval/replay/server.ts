@@ -9,8 +9,8 @@ export const REPLAY_MODELS = { main: 'replay-main', small: 'replay-small' } as c
 const MAX_BODY = 64 * 1024 * 1024
 
 /**
- * Starts a server of chat completions at `/v1` that answers from a recording. A call that is not in the recording, or
- * that failed when it was recorded, gets a 400 with the reason: clients do not repeat those.
+ * Starts a server of chat completions at `/v1` that answers from a recording. A call that is missing or failed in the
+ * recording gets a 400 with the reason, because clients do not repeat those.
  */
 export const startReplayModel = (llm: ReplayLlm): Promise<Running> =>
   startServer({

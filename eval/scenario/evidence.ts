@@ -5,17 +5,17 @@ import type { Turn } from '../../src/base/vocabulary.ts'
 import type { EvalStack } from '../stack.ts'
 import type { Expectations } from './scenario.ts'
 
-/** Results of a session beside artifacts and code. Parts that no expectation needs are empty. */
+/** Results of a session beside artifacts and code. Parts without an expectation are empty. */
 export interface Evidence {
-  /** The answer to the last request that the conversation keeps; null when there is no conversation. */
+  /** The kept answer to the last request; null if there is no conversation. */
   turn: string | null
   /** Rule ids of the last compliance check. */
   findings: string[]
-  /** Model calls of all rounds together, status texts not counted. */
+  /** Model calls of all rounds together, without status texts. */
   model_calls: number
   /** Remarks of code for reviewers, of all rounds together. */
   notes: string[]
-  /** Title and text of the pull request, or why there is none; null when it was not opened. */
+  /** Title and text of the pull request, or the reason why there is none; null if it was not opened. */
   pull_request: string | null
 }
 
@@ -57,7 +57,7 @@ async function openPullRequest({ git_host }: EvalStack, api: Api, uri: string, {
     if (error instanceof ApiError) return error.message
     throw error
   }
-  // The git host of the stack keeps its pull requests in this file, so that no certificate of it has to be trusted.
+  // The stack's git host keeps its pull requests in this file, which avoids trusting its certificate.
   const pulls = JSON.parse((await readText(join(git_host.pathOf(uri), 'platform-pulls.json'))) ?? '[]') as {
     title: string
     body: string

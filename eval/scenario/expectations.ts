@@ -13,21 +13,16 @@ import type { Expectations, Words } from './scenario.ts'
 export interface Outcome {
   session: Pick<Session, 'current_status' | 'is_blocked' | 'rounds'>
   collected: Pick<Collected, 'drift' | 'reports'>
-  /**
-   * A new plan of the session's branch; a text when the engine could not make it, null when no expectation needs it.
-   */
+  /** A new plan of the session's branch; a text if the engine failed, null if no expectation needs it. */
   plan: Plan | string | null
-  /** Reads a file of the branch by its path below the engine root; null when there is none. */
+  /** Reads a file of the branch by its path below the engine root; null if there is none. */
   file(path: string): Promise<string | null>
-  /** Files of the branch that `fmt` would change; null when no expectation needs it, or when there is no branch. */
+  /** Files of the branch that `fmt` would change; null if no expectation needs it, or if there is no branch. */
   unformatted: string[] | null
   evidence: Evidence
 }
 
-/**
- * Finds what is not as expected, with a text for each; empty when everything is. An expectation about a plan that could
- * not be made is not met.
- */
+/** Finds the unmet expectations as texts. Without a plan, an expectation about it is unmet. */
 export async function findUnmet(expected: Expectations, outcome: Outcome): Promise<string[]> {
   const { session, collected } = outcome
   const message = session.rounds.at(-1)?.statuses.at(-1)?.message ?? ''
@@ -69,7 +64,7 @@ function evidenceFailures(expected: Expectations, evidence: Evidence): string[] 
   return failures
 }
 
-/** @param text null when there is none, which lacks everything but contains nothing either */
+/** @param text null if there is none, which lacks everything but contains nothing either */
 function wordFailures(what: string, { contains, lacks }: Words, text: string | null): string[] {
   const has = (words: string) =>
     words.split('|').some((one) => (text ?? '').toLowerCase().includes(one.trim().toLowerCase()))

@@ -9,8 +9,8 @@ const FOLDER = fileURLToPath(new URL('../scenarios/', import.meta.url))
 const PROVIDERS = fileURLToPath(new URL('../providers/', import.meta.url))
 
 /**
- * Loads all scenarios of a folder (`<group>/<name>.yaml`), ordered by name; without an argument the shipped ones.
- * Errors: `ScenarioError`, with every fault of every file.
+ * Loads all scenarios of a folder (`<group>/<name>.yaml`), by default the shipped ones, ordered by name. Errors:
+ * `ScenarioError`, with every fault of every file.
  */
 export async function loadScenarios(folder = FOLDER): Promise<Scenario[]> {
   const scenarios: Scenario[] = []
@@ -42,6 +42,6 @@ export async function addProviders(scenario: Scenario): Promise<Scenario> {
   return { ...scenario, repository: { files } }
 }
 
-/** A hash that changes whenever anything in a scenario changes. */
+/** Returns a hash that changes whenever anything in a scenario changes. */
 export const hashOf = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16)

@@ -4,11 +4,11 @@ import { evaluateStatements } from '../../src/rules/intent/evaluate-statements.t
 import { fits } from '../../src/rules/intent/glob.ts'
 import type { Expectations } from './scenario.ts'
 
-/** Reports whether these expectations need a plan. */
+/** True if these expectations need a plan. */
 export const needsPlan = ({ plan, plan_empty, moved }: Expectations): boolean =>
   plan.length > 0 || moved.length > 0 || plan_empty !== undefined
 
-/** @param plan a text says why there is none */
+/** @param plan a text is the reason why there is none */
 export function planFailures(expected: Expectations, plan: Plan | string | null): string[] {
   if (plan === null || typeof plan === 'string')
     return [`there is no plan of the branch: ${plan ?? 'the session did not get that far'}`]
@@ -26,7 +26,7 @@ export function planFailures(expected: Expectations, plan: Plan | string | null)
   return failures
 }
 
-/** A move keeps the object: it is neither created again, nor is anything deleted at its old address. */
+/** Finds faults of a move, which must neither create the object again nor delete the old address. */
 function moveFailures({ from, to }: Expectations['moved'][number], plan: Plan): string[] {
   const moved = plan.resource_changes.filter(
     ({ address, previous_address }) =>

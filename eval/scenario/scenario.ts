@@ -18,7 +18,7 @@ const files = v.pipe(
 )
 type Files = v.InferOutput<typeof files>
 const PLACE = '{n}'
-/** Files that differ in a number alone: `{n}` in path and text becomes 001, 002 and so on. */
+/** Files that differ only in a number: `{n}` in path and text becomes 001, 002 and so on. */
 const repeatedFiles = v.pipe(
   v.strictObject({
     count: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(2000)),
@@ -41,7 +41,7 @@ const repeatedFiles = v.pipe(
 const scalar = v.union([v.string(), v.number(), v.boolean()])
 const strict = <E extends v.ObjectEntries>(entries: E) => v.strictObject(entries)
 
-/** Words of a text. Letter case does not matter, and `|` separates alternatives. */
+/** Words of a text, ignoring case. `|` separates alternatives. */
 const words = strict({ contains: v.exactOptional(text), lacks: v.exactOptional(text) })
 export type Words = v.InferOutput<typeof words>
 
@@ -55,26 +55,26 @@ const expectations = v.pipe(
     /** Pattern of the last message. `*` stands for any text, and `|` separates alternatives. */
     message: v.exactOptional(text),
     locked: v.exactOptional(v.boolean()),
-    /** True when the session must have changed code. */
+    /** True if the session must have changed code. */
     code_changed: v.exactOptional(v.boolean()),
     /** Addresses of the resources in the drift that was read, in any order. */
     drift: v.exactOptional(v.array(text)),
     reports: v.optional(v.array(condition), []),
     /** Statements about a new plan of the session's branch, which is made after the last round. */
     plan: v.optional(v.array(v.record(v.string(), v.unknown())), []),
-    /** True when that plan must change nothing. */
+    /** True if that plan must change nothing. */
     plan_empty: v.exactOptional(v.boolean()),
     /** Patterns that files of the branch must or must not contain. Paths are relative to the engine root. */
     files: v.optional(v.array(strict({ path, contains: v.exactOptional(text), lacks: v.exactOptional(text) })), []),
     /** Resources that the plan moves without deleting or creating anything; patterns of both addresses. */
     moved: v.optional(v.array(strict({ from: text, to: text })), []),
-    /** True when the engine's `fmt` must leave all files as they are. */
+    /** True if the engine's `fmt` must leave all files unchanged. */
     formatted: v.exactOptional(v.literal(true)),
-    /** The answer to the last request that the conversation keeps. */
+    /** The kept answer to the last request. */
     turn: v.optional(v.array(words), []),
     /** Patterns of rule ids that the last compliance check must not have found. */
     audit_lacks: v.optional(v.array(text), []),
-    /** Most model calls of all rounds together, status texts not counted. */
+    /** Most model calls of all rounds together, without status texts. */
     max_calls: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(0))),
     /** Remarks of code for reviewers, of all rounds together. */
     notes: v.optional(v.array(words), []),
@@ -106,20 +106,20 @@ const scenarioSchema = strict({
     strict({
       /** `applied`: the code was applied. `imported`: the blocks with an identifier in a comment were imported. */
       state: v.picklist(['applied', 'imported']),
-      /** Settings of built-in resources that somebody has changed by hand afterwards. */
+      /** Settings of built-in resources that were changed outside of the code afterwards. */
       changed: v.optional(v.array(strict({ name: text, attribute: text, from: scalar, to: scalar })), []),
     }),
   ),
   /** Steps after the first round, if it completed. */
   follow_up: v.optional(v.array(v.union([strict({ request: text }), strict({ apply: v.literal(true) })])), []),
-  /** Clouds, and names of providers, that the engine has to download or to find in a mirror. */
+  /** Clouds, and names of providers, that the engine downloads or finds in a mirror. */
   providers: v.optional(v.array(v.picklist([...CLOUDS, ...SMALL_PROVIDERS])), []),
-  /** Environment variables that a plan needs, where invented credentials are not enough. */
+  /** Environment variables that a plan needs if invented credentials are not enough. */
   variables: v.optional(v.array(text), []),
-  /** Environment variables that must not be set, for example those of an own account. */
+  /** Environment variables that must not be set, for example those of a real account. */
   unset_variables: v.optional(v.array(text), []),
   note: v.exactOptional(text),
-  /** True when the scripted model has a recording for it. `only` means that no other model is measured with it. */
+  /** True if the scripted model has a recording for it. `only` excludes other models. */
   recorded: v.optional(v.union([v.boolean(), v.literal('only')]), false),
   expect: expectations,
 })
@@ -133,7 +133,7 @@ export type Scenario = Omit<v.InferOutput<typeof scenarioSchema>, 'expect'> & {
   rego?: string
 }
 
-/** A scenario cannot be read. The text says which one and why. */
+/** A scenario cannot be read. The text names it and the reason. */
 export class ScenarioError extends Error {}
 
 /** Checks and completes the document of a scenario. Errors: `ScenarioError`. */

@@ -14,7 +14,6 @@ export interface Workspace {
   readonly defaultBranch: string
   /** Commits and pushes all changes except `isNeverPushed`. Returns the commit of the branch head. */
   commitAndPush(signal?: AbortSignal): Promise<string>
-  /** Commit of the branch head. */
   head(): Promise<string>
   /** Restores the files to a commit of the branch, which is not moved. */
   restore(commit: string): Promise<void>
@@ -24,7 +23,6 @@ export interface Workspace {
   changedFiles(since: string): Promise<string[]>
   /** Reads uncommitted texts and the diff against the merge base, or with `run` the first commit of the run. */
   branchDiff(since?: 'run'): Promise<string>
-  /** Fingerprint of the working tree. */
   revision(): Promise<string>
   /** Keeps the clone as `<upload_folder>/<session uuid>/saved-plan`; a crash never loses both old and new. */
   keep(): Promise<void>
@@ -42,9 +40,7 @@ export interface FileChange {
 /** A clone with its session branch checked out. */
 export interface Checkout {
   git: Git
-  /** Absolute path of the clone. */
   clone: string
-  /** Absolute, real path of the engine root. */
   iacRoot: string
   branch: string
   defaultBranch: string

@@ -22,8 +22,8 @@ export interface IdentityProvider {
 }
 
 /**
- * Starts a certified provider on a free loopback port, with one public client. Identity tokens have the client id as
- * audience, access tokens (JWT) the address of the API.
+ * Starts a certified provider on a free loopback port, with one public client. The audience of identity tokens is the
+ * client id, that of access tokens (JWT) the API's address.
  */
 export async function startIdentityProvider(): Promise<IdentityProvider> {
   let provider: Provider

@@ -14,8 +14,7 @@ import { authzSchema, iacSchema, optionalServiceSchema } from '../../config/sect
 import { storageSchema } from '../../config/sections/storage.ts'
 
 /**
- * Every section of the file by its dotted path; the empty path is the top level. Two tests compare page and shipped
- * file with it.
+ * Every section of the file by dotted path; an empty path is the top level. Two tests compare page and file with it.
  */
 export const SECTIONS = {
   '': environmentSchema,

@@ -9,9 +9,7 @@ import { readHcl } from '../../src/hcl/read.ts'
 import type { HclBody } from '../../src/hcl/tree.ts'
 import { engineOnPath } from '../helpers/engine.ts'
 
-/**
- * The long form has thousands of documents and another seed each time: `HCL_DOCUMENTS=5000 npx vitest run test/hcl`.
- */
+/** The long form has thousands of random documents: `HCL_DOCUMENTS=5000 npx vitest run test/hcl`. */
 const { HCL_DOCUMENTS, HCL_SEED } = process.env
 const COUNT = Number(HCL_DOCUMENTS ?? 150)
 const SEED = Number(HCL_SEED ?? (HCL_DOCUMENTS ? Math.floor(Math.random() * 2 ** 31) : 7))

@@ -23,10 +23,7 @@ const PATTERNS = Object.entries(DOCUMENT.paths).map(([path, methods]) => ({
   methods,
 }))
 
-/**
- * Fails the test on every answer of this application that differs from the published description in its status, its
- * content type or the keys of its body.
- */
+/** Fails the test on every answer that differs from the published description in status, content type or keys. */
 export function asDescribed(app: Hono<AppEnv>): Hono<AppEnv> {
   const { fetch } = app
   app.fetch = async (request, ...rest) => {

@@ -8,10 +8,7 @@ import { createIssuer, type Issuer } from '../helpers/issuer.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
 import { shortenTimers } from '../pull-requests/support.ts'
 
-/*
- * Texts that clients of the API may rely on. They are written here and not taken from the code, because changing one
- * breaks clients.
- */
+/* Texts that clients of the API may rely on, written here because changing one in the code breaks clients. */
 
 const UNKNOWN = '5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11'
 const REPOSITORY = 'https://github.com/acme/infra'

@@ -15,10 +15,7 @@ export interface PlayedSidecar {
   answers(respond: () => Response | Promise<Response>): void
 }
 
-/**
- * Provides a core with a mocked sidecar at this address that answers its one route normally unless a test replaces the
- * answer. Any other request fails.
- */
+/** Provides a core with a mocked sidecar at this address, whose answer a test may replace. Other requests fail. */
 export function provideCoreWithSidecar(
   address: string,
   usual: () => Response,
@@ -45,8 +42,7 @@ export function provideCoreWithSidecar(
 }
 
 /**
- * Returns the result of a request whose sidecar is silent until the time limit of this length. `limits` are the lengths
- * of all time limits that were set meanwhile, in milliseconds.
+ * Returns the result of a request to a sidecar that is silent beyond this limit. `limits` are all limits set, in ms.
  */
 export async function askSilent(
   sidecar: PlayedSidecar,

@@ -27,10 +27,7 @@ export async function readContract(name: ContractName) {
     operations: operations.map(({ method, path }) => `${method} ${path}`).sort(),
     /** Returns the examples of an operation's JSON body. */
     examplesOf: (method: string, path: string): unknown[] => find(method, path).body?.examples ?? [],
-    /**
-     * Checks that an answer is documented for the operation: status, content type, required headers, body. Returns the
-     * body.
-     */
+    /** Checks status, content type, required headers and body of an answer against the operation. Returns the body. */
     async expectDocumented(method: string, path: string, response: Response): Promise<Json> {
       const { status, headers } = response
       const text = await response.text()

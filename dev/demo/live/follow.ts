@@ -4,9 +4,9 @@ import type { Api, Session } from '../api.ts'
 const TERMINAL = new Set(['completed', 'uncompleted', 'failed'])
 
 /**
- * Follows a round until its terminal status. Each event makes the session be read again: the session lists all its
- * statuses, while one event may stand for two changes.
- * @param known how many statuses of earlier rounds were shown already
+ * Follows a round until its terminal status. Each event makes the session be read again, because it lists all statuses,
+ * while one event may stand for two changes.
+ * @param known number of statuses of earlier rounds
  * @returns the session after the end
  */
 export async function follow(
@@ -27,7 +27,7 @@ export async function follow(
   for (;;) {
     let last = ''
     for await (const status of api.events(sessionId)) {
-      // The stream repeats the status at intervals. Only a change makes the session be read again.
+      // The stream repeats the status at intervals. The session is read again only after a change.
       if (status !== last) await look()
       last = status
     }

@@ -2,26 +2,23 @@ import { createInterface } from 'node:readline'
 import { DemoError } from '../api.ts'
 import type { Display } from '../display.ts'
 
-/** Signals that come again within this time are the same one: npm passes on what the terminal sent to both. */
+/** Repeated signals within this time count once: npm passes on what the terminal has sent to both. */
 const SAME_SIGNAL_MS = 1_000
 
-/** The effect of Ctrl-C. */
+/** The state of an interruption by Ctrl-C. */
 export interface Interruption {
-  /** Fires when the demo is to end now. */
+  /** Fires when the demo must end. */
   readonly signal: AbortSignal
   /** True from the first Ctrl-C that was confirmed. */
   readonly wanted: boolean
   /**
-   * While a round runs, the first Ctrl-C asks whether it is to be cancelled, and cancels it; where nobody can be asked,
-   * it is cancelled at once. The next one ends the demo. Answers a function that goes back to ending it at once.
+   * While a round runs, the first Ctrl-C asks whether to cancel it; without a terminal it is cancelled at once. The
+   * next one ends the demo. Returns a function that restores ending at once.
    */
   duringRound(cancel: () => Promise<void>): () => void
 }
 
-/**
- * Handles Ctrl-C, SIGTERM, and the end of the terminal. A signal after the one that ended the demo ends the process at
- * once with the exit code of an interrupted command.
- */
+/** Handles Ctrl-C, SIGTERM and a closed terminal. A further signal exits at once, like an interrupted command. */
 export function createInterruption(
   display: Display,
   terminal: { input: NodeJS.ReadStream; output: NodeJS.WriteStream },
@@ -67,7 +64,7 @@ export function createInterruption(
     else cancel()
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => handle(signal))
-  // Nobody reads any more, for example because a pipe was closed. Without this the stack would be left behind.
+  // The output was closed, for example with its pipe. Without this the stack would be left running.
   terminal.output.on('error', () => {
     if (!ending.signal.aborted) end('the end of its output')
   })
@@ -87,11 +84,11 @@ export function createInterruption(
 }
 
 interface Question {
-  /** Answers in the place of the person; null when there is nothing to be asked any more. */
+  /** Answers for the person; null if the question is obsolete. */
   close(agreed: boolean | null): void
 }
 
-/** Asks a question of yes or no in the terminal. An empty answer and Ctrl-C mean yes. */
+/** Asks a yes-or-no question in the terminal. An empty answer and Ctrl-C mean yes. */
 function openQuestion(
   { input, output }: { input: NodeJS.ReadStream; output: NodeJS.WriteStream },
   text: string,

@@ -1,11 +1,11 @@
 import type { Display } from '../display.ts'
 import { type Watched, watch } from './watch.ts'
 
-/** The workers on a round, which are shown side by side. */
+/** The parallel workers on a round. */
 const LANES = ['model', 'engine'] as const
 type Lane = (typeof LANES)[number]
 
-/** One line for an event: the lane, in the width of a heading, and the text. */
+/** One line for an event: the lane, padded to the width of a heading, and the text. */
 interface LaneLine {
   lane: string
   text: string
@@ -13,14 +13,14 @@ interface LaneLine {
 }
 
 interface Lanes {
-  /** Stops watching; resolves when what was received is printed. */
+  /** Stops watching. Resolves when everything received is printed. */
   close(): Promise<void>
 }
 
 /**
- * Shows what a round does while it does it: a line for each thing that has ended, and what each lane does at the moment
- * in the line that a terminal updates.
- * @param options.output whether every line of the engine is printed; otherwise a terminal shows the latest one
+ * Shows the work on a round: a line for each thing that has ended, and the current work of each lane in the line that a
+ * terminal updates.
+ * @param options.output true prints every line of the engine; otherwise a terminal shows the latest one
  */
 export function openLanes(
   display: Display,
@@ -61,10 +61,10 @@ export function openLanes(
   }
 }
 
-/** Time that the last events may take after the end of the round. */
+/** Time in ms for the last events after the end of the round. */
 const LAST_MS = 1_000
 
-/** Notes what each lane does at the moment. */
+/** Records the current work of each lane. */
 function track(now: Map<Lane, string>, event: Watched['activity']): void {
   if (event.type === 'chain.began') now.set('model', nameOf(event.chain))
   else if (event.type === 'tool.called') now.set('model', `${nameOf(event.chain)}, after ${event.tool}`)
@@ -73,7 +73,7 @@ function track(now: Map<Lane, string>, event: Watched['activity']): void {
   else if (event.type === 'engine.ended') now.delete('engine')
 }
 
-/** The line for an event; null for what only begins, and for what other lines say already. */
+/** Makes the line for an event; null for starts and for facts of other lines. */
 export function describeActivity(event: Watched['activity']): LaneLine | null {
   switch (event.type) {
     case 'attempt.began':

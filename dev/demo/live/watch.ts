@@ -13,8 +13,8 @@ export type Watched = { activity: (Activity & Numbered) | Cut; output: (EngineOu
 const PAUSE_MS = 500
 
 /**
- * Yields what a round does, or what its engine prints, until the round has ended. A stream that breaks is opened again
- * after the last event. Where the platform does not offer the stream, there are no events.
+ * Yields the activities of a round, or its engine output, until it has ended. A broken stream is reopened after the
+ * last event. Without the stream on the platform there are no events.
  * @param base address of the core
  * @param signal ends the watching without an error
  */
@@ -38,7 +38,7 @@ export async function* watch<Kind extends keyof Watched>(
         yield read
       }
     } catch {
-      // The stream broke. When the platform is gone, following the statuses says so.
+      // The stream broke. If the platform is gone, following the statuses reports it.
     }
     await sleep(PAUSE_MS, undefined, { signal }).catch(() => {})
   }

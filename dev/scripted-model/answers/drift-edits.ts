@@ -1,18 +1,18 @@
 import { findBlock, headerOf, searchReplace, setAttribute } from '../blocks.ts'
 import { bulletsIn, type Conversation, call, complete, type Reply, type Step } from '../conversation.ts'
 
-/** An operation as the splitter wrote it: an address, what to do, and the values. */
+/** An operation as the splitter wrote it: address, action and values. */
 interface Operation {
   address: string
   action: string
   changed: Record<string, { old_value: unknown; new_value: unknown }>
-  /** True when something else than values has changed. */
+  /** True if something other than values has changed. */
   other: boolean
 }
 
 const FORM = /^(\S+): (update|delete|create) resource(?: with (\{[\s\S]*\}))?$/
 
-/** Reads the operations of a drift task; null when the query is none. */
+/** Reads the operations of a drift task; null if the query is none. */
 export function driftTask(query: string): Operation[] | null {
   const entries = bulletsIn(query).map((entry) => FORM.exec(entry))
   if (entries.length === 0 || entries.some((entry) => entry === null)) return null
@@ -31,9 +31,7 @@ function parse(json: string): { changed?: Operation['changed'] } {
   }
 }
 
-/**
- * IAC_GENERATOR in drift rounds: finds the files, reads them and writes the values that the infrastructure really has.
- */
+/** IAC_GENERATOR in drift rounds: finds the files, reads them and writes the values of the infrastructure. */
 export function mendDrift(task: readonly Operation[], { steps }: Conversation): Reply {
   const headers = task.map(({ address }) => headerOf(address)).filter((header) => header !== null)
   if (steps.length === 0) return headers.length > 0 ? { calls: [searchFor(headers)] } : notRecorded(task)
@@ -76,7 +74,7 @@ function editsOf(task: readonly Operation[], file: string, steps: readonly Step[
   return replaced.length > 0 ? [call('replace_in_file', { target_file: file, diff: replaced.join('\n') })] : []
 }
 
-/** Writes every changed value into a block; null when one of them cannot be written. */
+/** Writes every changed value into a block; null if one of them cannot be written. */
 function mendBlock(block: string, { changed, other }: Operation): string | null {
   if (other) return null
   let text: string | null = block

@@ -7,8 +7,7 @@ const operations = (list: string[], explanation: string): Reply => ({
 })
 
 /**
- * Answers the splitter and the filters of drift and imports. They share a result tool, so their data, their other tools
- * and their rules tell them apart.
+ * Answers splitter and filters, which share a result tool and differ in their data, their other tools and their rules.
  */
 export function decompose(conversation: Conversation): Reply {
   const { tools, query, data, system, steps } = conversation
@@ -21,7 +20,7 @@ export function decompose(conversation: Conversation): Reply {
   return tools.has('diff_history') || steps.length > 0 ? dropOwnChanges(conversation) : operations(stringsOf(query), '')
 }
 
-/** Describes each operation in words, with its values as JSON behind them. */
+/** Describes each operation in words, followed by its values as JSON. */
 function splitDrift(query: string): Reply {
   const list = parseList(query).map((entry) => {
     const { address, action, changes } = entry as { address?: string; action?: string; changes?: unknown }

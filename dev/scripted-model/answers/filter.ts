@@ -12,7 +12,7 @@ const verdict = (status: boolean, explanation: string): Reply => ({
   calls: [call('requests_filter', { status, explanation })],
 })
 
-/** The mode whose rules the filter has. */
+/** Returns the mode whose rules the filter has. */
 const routeOf = (system: string): Example['route'] =>
   /session remediates drift/.test(system) ? 'drift' : /session imports existing/.test(system) ? 'import' : 'generate'
 

@@ -4,9 +4,7 @@ import { type Edit, editsIn, type Files, findRecording } from '../recordings.ts'
 import { driftTask, mendDrift } from './drift-edits.ts'
 import { importTask, writeImports } from './import.ts'
 
-/**
- * IAC_GENERATOR: reads, writes and ends. After the engine has refused the code it repairs what the diagnostic names.
- */
+/** IAC_GENERATOR: reads, writes and ends. After a refusal of the engine it repairs what the diagnostic names. */
 export function generate(conversation: Conversation): Reply {
   const { query } = conversation
   const ids = importTask(conversation)
@@ -16,7 +14,7 @@ export function generate(conversation: Conversation): Reply {
   return isRefusal(conversation) ? repair(conversation) : write(conversation)
 }
 
-/** Reports whether the query shows findings of the engine, in the form of the platform or in the engine's own words. */
+/** True if the query shows findings of the engine, in the form of the platform or in the engine's own words. */
 const isRefusal = ({ query, data }: Pick<Conversation, 'query' | 'data'>): boolean =>
   data.has('findings') || /^\s*[│|]?\s*Error:/m.test(query)
 
@@ -66,12 +64,12 @@ function repair({ query, steps, history }: Conversation): Reply {
   return { calls: [call('replace_in_file', { target_file: file, diff: searchReplace(line, by) })] }
 }
 
-/** Names of a value that does not exist. The recording of a model that never finds the right one tries them in turn. */
+/** Names of values that do not exist. The recording of a model that never succeeds tries them in turn. */
 const GUESSES = ['second_region', 'secondary_region', 'region_b', 'mirror_region', 'other_region', 'backup_region']
 
 const guessAfter = (name: string): string | undefined => GUESSES[(GUESSES.indexOf(name) + 1) % GUESSES.length]
 
-/** The summary of the work that was repaired. The pull request describes the result and not the way to it. */
+/** Makes the summary after a repair. The pull request describes the result and not the way to it. */
 function summaryAfterRepair(history: Conversation['history']): string | null {
   const request = history.findLast((turn) => findRecording(turn.user))?.user
   return (request && findRecording(request)?.summary) || null

@@ -25,7 +25,7 @@ const KINDS: Record<string, string> = {
   parameter: 'ssm',
 }
 
-/** IMPORT_FILTER: selects resources by kind, and by name when a word of the request is part of a name. */
+/** IMPORT_FILTER: selects resources by kind, and by name if a word of the request is part of a name. */
 export function selectResources(identifiers: string, request: string): { selected: string[]; explanation: string } {
   const arns = bulletsIn(identifiers).map(parseArn)
   const words = wordsOf(request)
@@ -44,7 +44,7 @@ export function selectResources(identifiers: string, request: string): { selecte
   return { selected: selected.map(({ id }) => id), explanation }
 }
 
-/** Reads the identifiers of an import task; null when the chain has none. */
+/** Reads the identifiers of an import task; null if the chain has none. */
 export function importTask({ query, system }: Conversation): string[] | null {
   const selected = dataBlocks(system).get('identifiers')
   if (selected === undefined) return null
@@ -54,10 +54,10 @@ export function importTask({ query, system }: Conversation): string[] | null {
 
 const FILE = 'imported.tf'
 
-/** The name of the block for a resource: its kind and name. */
+/** Makes the name of the block for a resource from its kind and name. */
 const blockName = ({ service, name }: Arn): string => `${service}_${name}`.toLowerCase().replace(/[^a-z0-9_]+/g, '_')
 
-/** A first block with an argument that does not exist. The engine says so, and the repair turns it into a comment. */
+/** Writes a first block with an unknown argument. The engine refuses it, and the repair turns it into a comment. */
 const firstTry = (arn: Arn): string => `resource "terraform_data" "${blockName(arn)}" {\n  arn = "${arn.id}"\n}\n`
 
 const written = (ids: readonly string[]): string =>
@@ -98,7 +98,7 @@ function keepAsComments(ids: readonly string[], steps: Conversation['steps']): R
   return { calls: [call('replace_in_file', { target_file: FILE, diff: edits.join('\n') })] }
 }
 
-/** IMPORT_ADDRESSES: answers the block in whose comment the identifier stands. */
+/** IMPORT_ADDRESSES: returns the block whose comment has the identifier. */
 export function importAddresses(conversation: Conversation): Reply {
   const { system } = conversation
   const pending = bulletsIn(dataBlocks(system).get('identifiers') ?? '')

@@ -6,17 +6,17 @@ const OPENING = /^\s*(what|which|who|how|why|where|when|is|are|does|do)\b/i
 const COUNT = /\bhow many (\w+)/i
 
 /**
- * Reports whether a request is a question.
- * @param recorded whether work is recorded for it: "Can you add a queue?" is no question but asks for that work
+ * True if a request is a question.
+ * @param recorded true if work is recorded for it: "Can you add a queue?" is no question but requests that work
  */
 export const isQuestion = (query: string, recorded: boolean): boolean =>
   OPENING.test(query) || (/\?\s*$/.test(query) && !recorded)
 
-/** The calls that are needed before a question can be answered. */
+/** Makes the calls that are needed before a question can be answered. */
 export const questionLookups = (query: string) =>
   COUNT.test(query) ? [searchBlocks()] : [call('read_file', { target_file: 'locals.tf' })]
 
-/** Answers a question from what was read: counts blocks, or quotes the service catalogue. */
+/** Answers a question from the results: counts blocks, or quotes the service catalogue. */
 export function answerQuestion({ query, steps }: Conversation): string {
   const counted = COUNT.exec(query)?.[1]
   return counted

@@ -1,7 +1,7 @@
 import { type Conversation, call, type Reply } from '../conversation.ts'
 import { changedLines, shownDiff } from '../diff.ts'
 
-/** REPORT_GENERATOR of a drift round: reports what the diff shows, and the blocks of the request. */
+/** REPORT_GENERATOR of a drift round: reports the diff, and the blocks of the request. */
 export function driftReport(conversation: Conversation): Reply {
   const { data } = conversation
   const remediated = findRemediated(shownDiff(conversation.data.get('branch diff')))
@@ -48,16 +48,13 @@ function findRemediated(diff: string) {
   }))
 }
 
-/**
- * The path of an attribute. Resources of the samples have everything below one argument, whose line a diff need not
- * show.
- */
+/** Returns the path of an attribute. The samples' resources keep all values in one argument, which a diff may omit. */
 const pathOf = (address: string, name: string): string =>
   address.startsWith('terraform_data.') && name !== 'input' && name !== 'triggers_replace' ? `input.${name}` : name
 
 const HAPPENED: Record<string, string> = { Creation: 'created', Modifications: 'updated', Destruction: 'destroyed' }
 
-/** REPORT_GENERATOR of an apply: reports what happened according to the engine's output. */
+/** REPORT_GENERATOR of an apply: reports the result from the engine's output. */
 export function applyReport({ query }: Conversation): Reply {
   const changes = [...query.matchAll(/^(\S.*?): (Creation|Modifications|Destruction) complete/gm)].map(
     ([, address = '', word = '']) => ({

@@ -6,11 +6,11 @@ const answer = (targets: string[], explanation: string): Reply => ({
   calls: [call('generate_engine_targets', { targets, explanation })],
 })
 
-/** TARGET_GENERATOR: answers the targets of a session, or those of a request about drift. */
+/** TARGET_GENERATOR: returns the targets of a session, or those of a request about drift. */
 export const targets = (conversation: Conversation): Reply =>
   /request about drift/.test(conversation.system) ? driftTargets(conversation) : sessionTargets(conversation)
 
-/** Reads the diff of the session in the query, or asks for it, and answers the blocks that it changes. */
+/** Reads the diff of the session in the query, or requests it, and returns the blocks that it changes. */
 function sessionTargets({ data, steps }: Conversation): Reply {
   const changes = data.get('changes of this session')
   const result = changes === undefined ? resultOf(steps, 'diff_history') : shownDiff(changes)
@@ -25,7 +25,7 @@ function sessionTargets({ data, steps }: Conversation): Reply {
   )
 }
 
-/** Searches the blocks of the root and answers those whose whole name stands in the request. */
+/** Searches the blocks of the root and returns those whose whole name is in the request. */
 function driftTargets({ query, steps }: Conversation): Reply {
   const result = resultOf(steps, 'bulk_grep_search')
   if (result === undefined) return { calls: [searchBlocks()] }
@@ -54,7 +54,7 @@ export const blockAddresses = (result: string): string[] =>
     return address ? [address] : []
   })
 
-/** Selects the addresses whose name stands in the text, word by word, in singular or plural. */
+/** Selects the addresses whose name is in the text, word by word, in singular or plural. */
 function matchingAddresses(addresses: readonly string[], text: string): string[] {
   const words = wordsOf(text)
   return addresses.filter((address) => [...wordsOf(address.split('.').at(-1) ?? '')].every((word) => words.has(word)))

@@ -43,10 +43,10 @@ export function pullRequest({ query, history }: Conversation): Reply {
   return { calls: [call('generate_pull_request', { title, description })] }
 }
 
-/** Turns operations, which a conversation keeps one in a line, into the list that a task has. */
+/** Turns operations, which a conversation has one in a line, into the list of a task. */
 const toOperationList = (text: string): string => (text.startsWith('- ') ? text : `- ${text.split('\n').join('\n- ')}`)
 
-/** The title for the work that a turn asked for; null when none is recorded for it. */
+/** Returns the title for the work that a turn requested; null if none is recorded for it. */
 function titleOf(request: string): string | null {
   const drift = driftTask(toOperationList(request))
   if (drift)

@@ -32,10 +32,7 @@ function storeAt(port: number, limits: Pick<StorageConfig, 'connect_timeout' | '
 
 const unreachable = { status: 503, message: 'The object store cannot be reached.' }
 
-/**
- * Opens a port whose process accepts no connection and whose queue is full: further ones are neither accepted nor
- * refused.
- */
+/** Opens a port whose process accepts no connection and whose queue is full, so further ones wait. */
 async function blackHole(): Promise<number> {
   // The only thread blocks after it has written its port, so that it never accepts a connection.
   const script = `const s = require('net').createServer().listen(0, '127.0.0.1', 1, () => {

@@ -53,10 +53,7 @@ interface Arguments {
   [key: string]: unknown
 }
 
-/**
- * The scripted model over HTTP with a clone of a sample repository, whose files the pipeline's own tools read and
- * change.
- */
+/** The scripted model over HTTP with a clone of a sample repository, which the pipeline's own tools read and change. */
 export interface Scripted {
   url: string
   folder: string

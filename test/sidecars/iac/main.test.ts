@@ -68,10 +68,7 @@ async function boot(env: Record<string, string> = {}): Promise<ServiceProcess> {
   throw new Error('the service did not start')
 }
 
-/**
- * Starts a poll and waits until the service has it, as its interim answer shows. Returns a function that resolves to
- * the final status.
- */
+/** Starts a poll that the service holds. Returns a function that resolves to the final status. */
 async function heldPoll(url: string): Promise<() => Promise<number>> {
   const headers = { authorization: `Bearer ${TOKEN}`, prefer: 'wait=60', expect: '100-continue' }
   const request = httpRequest(url, { headers, agent: false })

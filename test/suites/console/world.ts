@@ -24,9 +24,7 @@ export async function exampleBody(request: APIRequestContext, name: ExampleName)
   }
 }
 
-/**
- * Resets the sample repository of a mode to the history that the mode needs. Only one test at a time may use a sample.
- */
+/** Resets the sample repository of a mode to the history that it needs. Only one test at a time may use a sample. */
 export async function resetSample(request: APIRequestContext, name: ExampleName): Promise<void> {
   const folder = process.env.CONSOLE_DATA
   if (!folder) throw new Error('CONSOLE_DATA has to name the data folder of the stack')

@@ -55,10 +55,7 @@ interface Behaviour {
 }
 export interface FakeModel extends Running, Behaviour {
   of(sentinel: Sentinel | null): Call[]
-  /**
-   * Lists the calls of splitter, drift filters and import filter, which share a sentinel and differ in the tools beside
-   * it.
-   */
+  /** Lists calls of splitter, drift filters and import filter, which share a sentinel. Their other tools differ. */
   decomposed(kind: 'splitter' | 'reconciliation' | 'sole'): Call[]
   reset(): void
 }

@@ -26,10 +26,7 @@ export async function driftedRepository(
   return repo_uri
 }
 
-/**
- * Starts a stack with one drifted repository. Rounds change branches, never the state, so it serves most rounds of a
- * file.
- */
+/** Starts a stack with one drifted repository, which most rounds of a file share: rounds never change its state. */
 export async function startDriftedStack(): Promise<Stack & { drifted: string }> {
   const stack = await startStack()
   try {

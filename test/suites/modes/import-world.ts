@@ -16,10 +16,7 @@ export interface ScopedIac extends IacClient {
 
 type Answer = Partial<EngineResult> | undefined
 
-/**
- * Wraps the real sidecar with this list as inventory. `on_import` may replace an import, fail it, or pass it
- * (undefined); it gets the number of the import.
- */
+/** Wraps the real sidecar with this inventory. `on_import` may replace an import, fail it or pass it (undefined). */
 export function withScope(
   stack: Stack,
   scope: readonly string[] | Partial<EngineResult>,

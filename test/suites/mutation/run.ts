@@ -20,9 +20,7 @@ Example: npm run test:mutation -- src/plan --sample 10
 Works on a copy in .platform/mutation. On a free machine a change takes about a second. Needs npm's registry once.`
 
 const VERSION = '10.1.1'
-/**
- * Not a dependency of the project, because it brings 170 packages of 61 MB. From here it finds the project's vitest.
- */
+/** Not a dependency, because it brings 170 packages of 61 MB. From here it finds the project's vitest. */
 const FOLDER = join(PROJECT_ROOT, 'node_modules/.cache/stryker', VERSION)
 const PACKAGES = join(FOLDER, 'node_modules/@stryker-mutator')
 const PLACE_LINES = 10

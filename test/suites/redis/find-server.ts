@@ -6,8 +6,7 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 /**
- * Returns the path of a `redis-server`: from `PATH`, else installed with apt-get if permitted. Errors: the reason why
- * there is none.
+ * Returns the path of a `redis-server` on `PATH`, else installs it with apt-get. Errors: the reason why there is none.
  */
 export async function findServer(): Promise<string> {
   const present = await onPath('redis-server')

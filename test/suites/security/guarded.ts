@@ -40,10 +40,7 @@ export async function submitHostile(service: TestService, hostile: Hostile): Pro
 export function provideGuarded() {
   const service = startOnce(startGuarded)
 
-  /**
-   * Registers an attack that the check refuses before the engine starts, in every job, with a text that has all of
-   * `texts`.
-   */
+  /** Registers an attack that the check refuses in every job before the engine starts, naming all of `texts`. */
   function refused(group: string, title: string, hostile: Hostile, ...texts: string[]): void {
     attack(group, title, async () => {
       const answers = await submitHostile(service, hostile)

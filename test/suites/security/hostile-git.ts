@@ -30,10 +30,7 @@ export function hostileConfiguration(mark: string): string {
   ].join('\n')
 }
 
-/**
- * Makes files that turn a folder of a repository into a git directory with that configuration and the folder as work
- * tree.
- */
+/** Makes files that turn a folder of a repository into a git directory with that configuration. */
 export function gitDirectoryFiles(folder: string, mark: string): Record<string, string> {
   const at = (name: string) => (folder === '' ? name : `${folder}/${name}`)
   return {

@@ -17,8 +17,7 @@ import { deriveProjectId, STATE_KEYS_FILE } from '../../../src/plan/state/manage
 import { SCOPE, startTestService, type TestService } from '../../sidecars/iac/service.ts'
 import { attack } from './attack.ts'
 
-// The attacker is past all earlier defences: the sidecar's guard is off, and the engine runs without a sandbox. Only
-// the limits of the job's keys are left.
+// The attacker is past all other defences: no guard and no sandbox. Only the limits of the job's keys are left.
 const GROUP = 'keys of the state store'
 const SECRET = 'password-in-the-state-of-somebody-else'
 const KEYS = { access_key: 'owner-of-the-store', secret_key: 'secret-key-of-the-store' }

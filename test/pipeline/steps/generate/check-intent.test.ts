@@ -36,10 +36,7 @@ const planJson = (count: number, after: object = {}) =>
     })),
   })
 
-/**
- * Makes an engine whose `show` returns one document after the other: a number of buckets, or null for a plan that
- * fails.
- */
+/** Makes an engine whose `show` returns one document after the other: a number of buckets, or null for a failure. */
 function engine(...counts: (number | null)[]): EngineScript {
   let shown = 0
   return ({ kind }, number) => {

@@ -4,9 +4,7 @@ import { exportJWK, generateKeyPair } from 'jose'
 import Provider, { type KoaContextWithOIDC } from 'oidc-provider'
 import { AUDIENCE, CLIENT_ID, type Issuer } from './issuer.ts'
 
-/**
- * Starts a certified OpenID provider with one public client, the console at `origin`. People sign in with a name only.
- */
+/** Starts a certified OpenID provider with one public client, the console at `origin`. People sign in by name. */
 export async function startIssuer(origin: () => string): Promise<Issuer> {
   const pair = await generateKeyPair('RS256', { extractable: true })
   const key = { ...(await exportJWK(pair.privateKey)), kid: 'key', alg: 'RS256', use: 'sig', kty: 'RSA' }
