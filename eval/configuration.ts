@@ -11,6 +11,5 @@ export async function readConfiguration(own: string | undefined): Promise<Docume
   return path ? document : { ...document, llm: without(section(document, 'llm'), ['model', 'small_model']) }
 }
 
-/** Returns a section without some of its fields. */
 export const without = (fields: Document, names: readonly string[]): Document =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)))

@@ -33,7 +33,6 @@ export const bad = (rule: string, name: string, type: string, after: Values | nu
 })
 export const fine = (...parts: Parameters<typeof bad>): Case => ({ ...bad(...parts), found: false })
 
-/** Returns the findings in a plan with this one change. */
 export function findingsOf({
   type,
   after,

@@ -35,10 +35,8 @@ export interface TestService {
   run(path: string, body: object): Promise<Json>
   submit(path: string, body: object): Promise<string>
   finished(job_id: string): Promise<Json>
-  /** Makes a new folder with these files. */
   workspace(files?: Record<string, string>): Promise<string>
   stop(): Promise<void>
-  /** Stops and removes the folder. */
   close(): Promise<void>
 }
 
