@@ -1,9 +1,7 @@
 import { LineCounter, parseDocument } from 'yaml'
 import type { Environment } from './source.ts'
 
-/**
- * All errors of the configuration file and the environment, in the order of the sections. The texts contain no secrets.
- */
+/** All errors of the configuration file and the environment, in the order of the sections, without secrets. */
 export class ConfigError extends Error {
   readonly problems: readonly string[]
   constructor(problems: readonly string[]) {

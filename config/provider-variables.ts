@@ -57,14 +57,11 @@ const PROVIDERS: Record<string, ProviderVariables> = {
   ollama_chat: { anyOf: [['OLLAMA_API_BASE']] },
 }
 
-/** Variables of providers that cannot be checked. */
 const UNCHECKED = ['HOSTED_VLLM_API_BASE', 'HOSTED_VLLM_API_KEY', 'CUSTOM_OPENAI_API_BASE', 'CUSTOM_OPENAI_API_KEY']
 
 const variablesOf = (provider: string) => (Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider] : undefined)
 
-/**
- * Returns the variables to name when credentials of a provider are missing; null for a provider that cannot be checked.
- */
+/** Returns the variables to report when credentials of a provider are missing; null if it cannot be checked. */
 export function requiredVariables(provider: string): string[] | null {
   const variables = variablesOf(provider)
   return variables ? [...(variables.reported ?? variables.anyOf[0] ?? [])] : null
@@ -77,7 +74,6 @@ export function missingVariables(provider: string, exists: (name: string) => boo
   return requiredVariables(provider) ?? []
 }
 
-/** All variables that any provider reads. */
 export const providerVariables: readonly string[] = [
   ...new Set(
     Object.values(PROVIDERS).flatMap((variables) => [...variables.anyOf.flat(), ...(variables.optional ?? [])]),

@@ -26,7 +26,6 @@ export interface AttemptFrame {
   eventLog: EventLog
 }
 
-/** Creates the run of a claimed round. */
 export async function openRun(context: Context, claim: Claim, mode: RoundMode, frame: AttemptFrame): Promise<BareRun> {
   const { held, cancelled, recording, eventLog } = frame
   const meter = createMeter({ price: createPricing(context.config.llm.prices) })
@@ -70,7 +69,6 @@ function announceCancellation({ cancellation, log, eventLog }: BareRun): void {
 export const openRoundEventLog = ({ sql, log, config }: Context, claim: Claim): EventLog =>
   openEventLog(sql, claim, { log, mask: createMasker(maskedSecretsOf(config)).text })
 
-/** Returns the head of a recording of the round. */
 export function toRecordedRound({ config, now }: Context, claim: Claim): RecordedRound {
   const { session } = claim
   return {

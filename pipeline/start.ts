@@ -28,7 +28,6 @@ Environment
 Further variables are named by the configuration file; npm run core -- --check-config shows what it says.
 `
 
-/** Runs the command line of the worker. */
 export const start = (): Promise<void> => runEntry(main)
 
 async function main(): Promise<void> {

@@ -41,7 +41,6 @@ export function startSweeper(context: SweeperContext): Sweeper {
   }
 }
 
-/** Sweeps once. */
 export async function sweep(context: SweeperContext, signal: AbortSignal): Promise<void> {
   const { config, sql, log } = context
   const standings = (uuids: readonly string[]) => readStandings(sql, uuids)

@@ -31,7 +31,6 @@ export interface Endpoint {
   route: RouteConfig
   /** Absent for a route without authentication. */
   gate: MiddlewareHandler<AppEnv> | undefined
-  /** Largest body in bytes. */
   maxBodyBytes: number
   handler: (c: Context<AppEnv>) => Promise<Response>
 }

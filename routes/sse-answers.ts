@@ -8,7 +8,6 @@ import type { AppEnv } from './env.ts'
 import { errorAnswer, errors } from './openapi/answers.ts'
 import { optionalInteger, uuid } from './validation/fields.ts'
 
-/** The headers of every event stream. */
 export const EVENT_STREAM_HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   'Cache-Control': 'no-cache',
@@ -33,7 +32,6 @@ export const serverSentEvent = (data: object) =>
 
 const eventId = (description: string) => optionalInteger({ min: 0, max: Number.MAX_SAFE_INTEGER, description })
 
-/** The request parameters of an event stream. */
 export const eventLogRequest = {
   params: z.object({ session_id: uuid().openapi({ description: 'The session.' }) }),
   query: z.object({

@@ -2,7 +2,7 @@ import type { RoundEnd } from '../../src/rounds/finish.ts'
 
 const FAILED = /^runner failed: /
 
-/** Drops conversation, result and commit of a preview. A failed one ends `uncompleted`, so that rounds can follow. */
+/** Drops conversation, result and commit of a preview. A failed one is `uncompleted`, so rounds can follow. */
 export function endOfPreview<Other extends string>(end: RoundEnd | Other): RoundEnd | Other {
   if (typeof end === 'string') return end
   const { status, message, usage } = end

@@ -25,10 +25,7 @@ export interface Engine {
   info(): Promise<EngineInfo | null>
 }
 
-/**
- * @param secrets gets the temporary keys of jobs, for masking
- * @param outputs gets the output of the jobs
- */
+/** Creates the engine of a run. `secrets` gets the temporary keys of jobs, `outputs` their output. */
 export function createEngine(
   run: Run,
   { secrets, outputs }: { secrets: SecretRegister; outputs: OutputArchive },
@@ -140,7 +137,7 @@ export async function runWhenStateIsFree(run: Run, command: () => Promise<Engine
   }
 }
 
-/** Messages about a held lock, with or without facts about its holder. After others waiting does not help. */
+/** Messages about a held state lock. After any other message waiting does not help. */
 const LOCK_HELD =
   /^[│\s]*Lock Info:|PreconditionFailed|ConditionalCheckFailed|ConditionalRequestConflict|already locked/m
 

@@ -21,9 +21,7 @@ export interface BareKit {
   /** The session's models. Every message is masked. */
   llm: LlmClient
   status: StatusWriter
-  /** Stores the output of engine jobs. */
   outputs: OutputArchive
-  /** Tools that a chain may use. */
   tools: ToolBuilders<'webSearch'>
   /** Absent while tracing is off. */
   trace?: RunTrace

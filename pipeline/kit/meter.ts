@@ -24,7 +24,6 @@ export interface Meter {
   recordSearch(used: { model: string; usage: Usage }): void
   /** Adds the duration of an engine job that the round waited for. Must be called when the job ends. */
   recordEngineTime(durationMs: number): void
-  /** Counts one attempt of a generation loop. */
   countAttempt(): void
   /** Starts a count of model usage; the returned function reads the usage since then. */
   mark(): () => AttemptSpending

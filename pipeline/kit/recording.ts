@@ -101,7 +101,7 @@ export interface Recording {
   outcome: Pick<LineOf<'end'>, 'statuses' | 'plans' | 'end'>
 }
 
-/** Thrown when a file is no recording, or was changed or truncated. The message says where. */
+/** Thrown with the place when a file is no recording, or was changed or truncated. */
 export class RecordingError extends Error {}
 
 /** Returns the line for an entry. Its last field, `sum`, is the SHA-256 of the others, to detect changes. */

@@ -5,7 +5,6 @@ import type { InferenceRequest, LlmClient, Message } from '../../src/llm/inferen
 import { type PlanCounts, toReportCounts } from '../../src/plan/actions.ts'
 import { chainOf, RECORDING_VERSION, type RecordedError, type RecordedRound, sealLine } from './recording.ts'
 
-/** Records the model traffic of rounds. */
 export interface RoundRecorder {
   /** Starts the recording of one attempt at a round, with `facts` as first line. */
   round(facts: RecordedRound): RoundRecording

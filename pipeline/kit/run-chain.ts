@@ -16,7 +16,6 @@ import type { RunTrace } from '../../src/observe/trace-types.ts'
 import { secondsSince } from './observe.ts'
 import type { BareRun } from './run.ts'
 
-/** The part of a kit that chains need. */
 export interface ChainKit {
   run: Pick<BareRun, 'context' | 'round' | 'conversation' | 'log' | 'signal' | 'observe' | 'eventLog'>
   secrets: Pick<Masker, 'text'>
@@ -24,7 +23,6 @@ export interface ChainKit {
   trace?: RunTrace
 }
 
-/** Options of one step. */
 interface ChainOptions<Body extends string> {
   /** Prompt bodies that are already loaded. */
   bodies?: Record<Body, string>

@@ -16,7 +16,7 @@ import type { RoundRecording } from './round-recorder.ts'
 /** The context of a run, without the model client: models are reached only through `BareRun.openModel`, which masks. */
 export type RunContext = Omit<Context, 'llm'>
 
-/** One attempt to run a round. Every mode receives it. */
+/** One attempt at a round, as every mode receives it. */
 export interface BareRun {
   context: RunContext
   round: ClaimedRound

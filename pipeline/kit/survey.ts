@@ -9,7 +9,6 @@ const MAX_BYTES = 128 * 1024
 const MAX_README = 6_000
 /** Maximum number of files; those of the root come first. */
 const MAX_READ = 300
-/** Number of files read in parallel. */
 const READERS = 16
 
 /** The files of the engine root, shared by all steps. */

@@ -28,7 +28,6 @@ import { writeStateKeys } from '../workspace/state-keys.ts'
  */
 export const apply: BareMode = { workspace: false, handle, giveUp }
 
-/** Progress of the apply of a round, over all attempts. */
 interface ApplyState {
   /** Null until the plan was found, and after an attempt that already ended it. */
   plan: SavedPlan | null
@@ -129,7 +128,7 @@ async function prepareApply(
   return { plan, directory }
 }
 
-/** Waits for a job that was submitted, or meant to be; without a job id the result is `unknown`. */
+/** Waits for the job of an earlier attempt; without a recorded job id the result is `unknown`. */
 async function resumeApply(kit: BareKit, state: ApplyState): Promise<ApplyResult> {
   const { plan, directory } = state
   await kit.status.show('apply', 'Applying infrastructure changes.')

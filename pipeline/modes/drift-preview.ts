@@ -24,7 +24,7 @@ async function runDriftPreview(kit: Kit): Promise<Outcome> {
   if ('declined' in scope) return { status: 'uncompleted', message: kit.secrets.text(scope.declined) }
   const seen = await lookForDrift(kit, scope.targets)
   await status.show('report', 'Writing the report on what differs.')
-  // Code writes the whole report, because there is nothing to tell beyond the reading.
+  // Code writes the whole report, which needs no prose.
   const document = settleDriftPreview(seen, kit.secrets)
   await storeReport(run.context, run.round, { type: 'drift', document }, run.signal)
   return { status: 'completed' }
@@ -32,11 +32,8 @@ async function runDriftPreview(kit: Kit): Promise<Outcome> {
 
 /** Drift of a single reading, without remediation. */
 interface SeenDrift {
-  /** Differences that no exception rule covers. */
   remaining: DriftOperation[]
-  /** Differences that an exception rule covers. */
   excepted: DriftOperation[]
-  /** Notes of the exception filter on the rules. */
   notes: string[]
   /** Engine output when drift could not be read; null otherwise. */
   failure: string | null

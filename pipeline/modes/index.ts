@@ -6,11 +6,9 @@ import { generate } from './generate.ts'
 import { importResources } from './import.ts'
 import { importPreview } from './import-preview.ts'
 
-/** Returns a mode whose rounds may be previews. */
 const orPreview = (handle: ModeHandler, preview: ModeHandler) =>
   inWorkspace((run) => (run.round.preview ? preview(run) : handle(run)))
 
-/** The function that runs a round, by mode. */
 export const modes: Modes = {
   generate: inWorkspace(generate),
   drift: orPreview(drift, driftPreview),

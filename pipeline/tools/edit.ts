@@ -64,7 +64,6 @@ const deleteFile = (access: FileAccess) =>
     },
   })
 
-/** Returns the tools that change files. */
 export const fileTools = (access: FileAccess): Tool[] => [
   writeToFile(access),
   replaceInFile(access),

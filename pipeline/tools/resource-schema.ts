@@ -30,7 +30,7 @@ export const resourceSchemaTool = (schema: ProviderSchema) =>
       explanation,
     }),
     run: async ({ types }) => {
-      // An error rather than an answer, because answers to equal calls are taken as unchanged.
+      // An error, because results of equal calls are assumed not to change.
       if (!schema.installed()) throw new ToolError(NOT_INSTALLED)
       const names = await schema.names()
       if (!names) return UNAVAILABLE

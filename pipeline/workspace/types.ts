@@ -14,7 +14,6 @@ export interface Workspace {
   readonly defaultBranch: string
   /** Commits and pushes all changes except `isNeverPushed`. Returns the commit of the branch head. */
   commitAndPush(signal?: AbortSignal): Promise<string>
-  /** Commit of the branch head. */
   head(): Promise<string>
   /** Restores the files to a commit of the branch, which is not moved. */
   restore(commit: string): Promise<void>
@@ -22,9 +21,8 @@ export interface Workspace {
   pendingChanges(): Promise<FileChange[]>
   /** Lists the files that differ between a commit and the branch head, deleted ones included. */
   changedFiles(since: string): Promise<string[]>
-  /** Reads uncommitted texts and the diff against the merge base, or with `run` the first commit of the run. */
+  /** Reads uncommitted texts and the diff against the merge base, or with `run` the start of the run. */
   branchDiff(since?: 'run'): Promise<string>
-  /** Fingerprint of the working tree. */
   revision(): Promise<string>
   /** Keeps the clone as `<upload_folder>/<session uuid>/saved-plan`; a crash never loses both old and new. */
   keep(): Promise<void>
@@ -42,13 +40,11 @@ export interface FileChange {
 /** A clone with its session branch checked out. */
 export interface Checkout {
   git: Git
-  /** Absolute path of the clone. */
   clone: string
-  /** Absolute, real path of the engine root. */
   iacRoot: string
   branch: string
   defaultBranch: string
-  /** First commit of the run. */
+  /** The commit at which the run begins. */
   base: string
   paths: Config['paths']
   log: Logger

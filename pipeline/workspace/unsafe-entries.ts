@@ -5,7 +5,6 @@ import type { Logger } from '../../src/base/log.ts'
 import { isInside, locateRoot, resolveLink } from './files/confine.ts'
 import { type Git, mustSucceed } from './git/git.ts'
 
-/** An entry of git's index. */
 interface Entry {
   mode: string
   /** With slashes, relative to the clone. */

@@ -4,9 +4,7 @@ import type { Fetch } from '../base/http.ts'
 import { createIssuerKeys } from './issuer.ts'
 import { invalidToken, toUnauthorized } from './unauthorized.ts'
 
-/**
- * Asymmetric algorithms only. With a shared-secret algorithm, anyone could sign a token with the issuer's public key.
- */
+/** Asymmetric algorithms only. With a shared-secret one, anyone could sign a token with the issuer's public key. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512']
 /** Web servers limit all headers together to about this size, so no legitimate token is longer. */
 const MAX_TOKEN_LENGTH = 16 * 1024

@@ -45,7 +45,6 @@ export interface AgentRequest<Result, Name extends string = string> {
   signal: AbortSignal
   /** Called after every model call and tool call, for telemetry and token counts. */
   observe?: (event: AgentEvent<Name>) => void
-  /** Records the chain with its calls. */
   trace?: RunTrace
 }
 

@@ -14,7 +14,6 @@ const OVERHEAD = 8
 /** Share of the budget that cutting leaves, so that the next calls cut nothing and the provider's cache works. */
 const LOW_WATER = 0.8
 
-/** Returns the estimated tokens of messages. */
 export const estimateMessages = (messages: readonly Message[], { estimate }: Pick<ContextBudget, 'estimate'>): number =>
   messages.reduce((total, message) => total + estimateMessage(message, estimate), 0)
 

@@ -105,7 +105,6 @@ async function answerCalls<Result, Name extends string>(
   return result
 }
 
-/** Writes the reply to a call of the result tool. */
 function answerToResult(name: string, { acknowledgement }: Tool, outcome: CallOutcome<unknown>): string {
   if (!outcome.success) return outcome.content
   return isEmpty(outcome.value) ? emptyResult(name) : (acknowledgement ?? outcome.content)

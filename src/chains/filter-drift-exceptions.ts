@@ -2,9 +2,7 @@ import { renderLayout } from '../prompts/layout.ts'
 import { defineChain } from './shared/chain.ts'
 import { createOperationsTool, FINISH_WITH_OPERATIONS, limitToSent, writeFilterQuery } from './shared/operations.ts'
 
-/** The result of the exception filter. */
 export interface Exceptions {
-  /** The operations that remain. */
   operations: string[]
   /** The model's unchanged reply, for comparison with the input. */
   answered: string[]

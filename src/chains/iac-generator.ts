@@ -208,7 +208,6 @@ export const writeAttemptNote = (note: {
     `This is attempt ${note.attempt} of ${note.maxAttempts}.`,
   ].join(' ')
 
-/** Maximum number of files that are named. */
 const MAX_NAMED = 20
 
 /** Names the files that formatting changed, so that a repair does not search for old lines. */

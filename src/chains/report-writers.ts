@@ -86,7 +86,6 @@ export const generateReportWriter = defineChain({
   read: (report) => report,
 })
 
-/** The drift of a round and its outcome. */
 export interface DriftReportValues {
   /** The reason why nothing could be compared; null when it could. */
   failure: string | null
@@ -142,7 +141,6 @@ export const driftReportWriter = defineChain({
   read: (report) => report,
 })
 
-/** Maximum characters of a block of drift for a model. */
 const MAX_DRIFT_CHARS = 400_000
 
 function describeDrift(text: string, operations: readonly DriftOperation[]): string {
@@ -173,7 +171,6 @@ export const applyReportWriter = defineChain({
   read: (report) => report,
 })
 
-/** Maximum characters of apply output for a model. */
 const MAX_OUTPUT_CHARS = 400_000
 
 /** Describes an apply for a model: what code read in the output, then the output, cut in the middle if needed. */
@@ -188,7 +185,6 @@ export interface ImportReportValues {
   request: string
 }
 
-/** Writes the report on an import. */
 export const importReportWriter = defineChain({
   name: 'REPORT_GENERATOR',
   role: 'main',
@@ -232,7 +228,6 @@ function listImports({ facts: { imported, failed, excluded, nothing }, plan }: I
   }
 }
 
-/** Counts the excluded identifiers by reason. */
 function countReasons(reasons: readonly string[]): Record<string, number> {
   const counts = new Map<string, number>()
   for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1)

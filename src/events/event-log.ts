@@ -7,9 +7,7 @@ import type { Activity, EngineOutput, EventChannel, RoundEvent } from './round-e
 import { toStorable } from './storable-event.ts'
 import { createQueue } from './write-queue.ts'
 
-/**
- * Records the events of a round for its watchers. No method throws or blocks. Every text is masked before it is stored.
- */
+/** Records the events of a round for its watchers, masked. No method throws or blocks. */
 export interface EventLog {
   activity(event: Activity): void
   output(event: EngineOutput): void
@@ -19,7 +17,7 @@ export interface EventLog {
   close(): Promise<void>
 }
 
-/** For rounds that nobody can watch. */
+/** Discards all events, for rounds without watchers. */
 export const silentEventLog: EventLog = {
   activity: () => {},
   output: () => {},

@@ -3,7 +3,6 @@ import type { RoundEvent } from './round-event.ts'
 /** An encoded event, shared by all its readers. */
 export interface Frame {
   id: number
-  /** Number of the round. */
   round: number
   bytes: Uint8Array<ArrayBuffer>
 }

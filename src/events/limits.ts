@@ -33,7 +33,6 @@ export interface Limiter {
   count(stored: ChannelLimit): void
 }
 
-/** Creates the limiter for one round and one channel. */
 export function createLimiter(limit: ChannelLimit): Limiter {
   const used: ChannelLimit = { rows: 0, bytes: 0 }
   const reserved: ChannelLimit = { rows: 0, bytes: 0 }

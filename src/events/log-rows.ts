@@ -38,7 +38,6 @@ export const countStored = (sql: Sql, round: ClaimedRound) =>
     SELECT channel, count(*)::int AS rows, sum(octet_length(event::text))::int AS bytes
     FROM round_events WHERE round_id = ${round.id} GROUP BY channel`
 
-/** The start of an event stream. */
 export interface StreamStart {
   /** The requested round, or the newest. */
   round: number
@@ -137,7 +136,6 @@ export async function readPages(sql: Sql, requests: readonly PageRequest[]): Pro
   return pages
 }
 
-/** Days for which the events of a round are kept. */
 const EVENT_DAYS = 30
 /** Maximum events per DELETE statement, so that none locks the table for long. */
 const DELETED_AT_ONCE = 5_000

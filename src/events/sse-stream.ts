@@ -46,7 +46,6 @@ export interface OpenStream {
   onEnd(close: () => void): void
 }
 
-/** The content provider of a stream. */
 export interface StreamContent {
   /** Subscribes. From then on, `onPoll` is called once in each period. */
   begin(stream: OpenStream): Promise<void>

@@ -1,4 +1,3 @@
-/** The two roles of `llm.model` and `llm.small_model`. */
 export type ModelRole = 'main' | 'small'
 
 export type Message =

@@ -12,7 +12,6 @@ export interface SpecialProvider {
   connect: (entry: ModelEntry) => Connection
 }
 
-/** All supported providers. */
 const PROVIDERS: readonly (PlainProvider | SpecialProvider)[] = [
   {
     name: 'openai',

@@ -12,7 +12,6 @@ export interface CollectorExporterOptions {
   timeoutMs?: number
   /** Milliseconds before the second attempt, doubled for the third. Default 500. */
   backoffMs?: number
-  /** Receives the number of undelivered spans and the reason. */
   onLost(spans: number, reason: string): void
 }
 

@@ -115,7 +115,6 @@ async function readQueue(sql: Db): Promise<QueueState> {
   return row ?? { waiting: 0, running: 0, oldest_s: 0 }
 }
 
-/** Adds the number of event streams that this process has open. */
 export const watchStreams = (registry: Registry, hub: { readonly openStreams: number }): void =>
   registry.gauges([{ name: 'platform_open_streams', help: 'Open event streams.' }], () => ({
     platform_open_streams: [{ labels: {}, value: hub.openStreams }],

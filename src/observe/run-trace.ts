@@ -122,9 +122,7 @@ function outputOf(result: unknown): string {
   return JSON.stringify(result) ?? ''
 }
 
-/**
- * Returns the attributes of every span of a session. The most useful come last, because the first are dropped first.
- */
+/** Returns the attributes of every span of a session. The most useful come last, because the first are dropped. */
 function identityOf(session: TracedSession, chainType?: string): Attributes {
   const { uuid, username, provider, workspace } = session
   const metadata = {

@@ -24,7 +24,6 @@ export function renderLayout({ role, rules, blocks = [], finish }: Layout): stri
 
 const section = (title: string, text: string) => `## ${title}\n\n${text}`
 
-/** Joins several prompt bodies to one text. */
 export const joinBodies = (bodies: readonly string[]) => bodies.map((body) => body.trim()).join('\n\n')
 
 /** Writes a list with one item a line. An item that starts with a bullet keeps only one. */

@@ -21,9 +21,7 @@ export function createBuiltinPrompts(prompts: ReadonlyMap<string, SeedPrompt>): 
   }
 }
 
-/**
- * Names that the registry accepts. A model may invent a name; one with a slash would become another path of the API.
- */
+/** Names that the registry accepts. A model may invent a name with a slash, which would be another path of the API. */
 const NAME = /^[a-z0-9][a-z0-9_-]*$/
 
 /**

@@ -16,7 +16,6 @@ export type ApplyResult =
   /** The round's job was submitted, or may have been, and its outcome is unknown. */
   | { kind: 'unknown'; reason: string }
 
-/** The progress of earlier runs of an apply round. */
 export interface ApplyProgress {
   /** Seconds since the round began to wait for another apply of its project; null when it does not wait. */
   waited_s: number | null

@@ -58,7 +58,6 @@ export interface AttemptSpending {
   cost_usd: number | null
 }
 
-/** The record of an attempt's end. */
 export interface AttemptEnd extends AttemptSpending {
   outcome: AttemptOutcome
   commit: string | null

@@ -11,7 +11,6 @@ import type { RoundResult } from './round-result.ts'
 import { sessionAggregateKey } from './session-facts.ts'
 import { endRound, readCancelledBy, releaseProject, restoreLock } from './transitions.ts'
 
-/** Returns the final status message of a cancelled round. */
 export const cancelledMessage = (by: string): string => `Cancelled by ${by}.`
 
 export interface RoundEnd {

@@ -23,7 +23,6 @@ export interface TransitionRow {
    * worker whose claim is not the last one, `raised` refuses the previous worker from now on.
    */
   fence?: 'checked' | 'raised' | 'checked, raised'
-  /** The status that it writes. */
   status?: string
   /** Its effect on the lock of the session or of the project. */
   lock?: string

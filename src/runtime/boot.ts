@@ -9,7 +9,6 @@ import { saveCompileCache } from './node-tuning.ts'
 import { exitOnFault, type StopPhase, stopOnSignal } from './process-end.ts'
 import { type Running, serve } from './serve.ts'
 
-/** The address at which a server of this process listens. */
 export interface ListenAddress {
   /** With 0 the system chooses a free port. */
   port: number
@@ -51,7 +50,6 @@ export function readMetricsAddress(env: Variables): ListenAddress | null {
 export const serveMetrics = (registry: Registry, address: ListenAddress): Promise<Running> =>
   serve(metricsHandler(registry), address)
 
-/** The common parts of a booted process. */
 export interface BootedProcess {
   context: Awaited<ReturnType<typeof buildContext>>['context']
   log: Logger

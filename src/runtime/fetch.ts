@@ -33,9 +33,7 @@ export function createFetch(limitMs = 0, connectMs?: number): Fetch {
   }
 }
 
-/**
- * Creates a connection pool; null on other runtimes. Node does not export its class, so it is taken from an instance.
- */
+/** Creates a connection pool; null on other runtimes. Node does not export the class, so an instance provides it. */
 async function createPool(limits: PoolLimits): Promise<object | null> {
   if (!globalThis.process?.versions?.undici) return null
   // Node creates its instance on the first use of `fetch`.

@@ -37,7 +37,6 @@ const readBootId = (): string => {
 
 const HAS_PROC = readStat(process.pid) !== null
 
-/** Returns the identity of a process of this machine. */
 export function identify(pid: number): ProcessIdentity {
   const stat = readStat(pid)
   return { pid, started: stat ? `${readBootId()}/${stat.started}` : '' }

@@ -1,6 +1,5 @@
 import type { Context } from '../context.ts'
 
-/** The saved plan of an archive. */
 export interface ArchiveOwner {
   session_uuid: string
   round_id: number

@@ -24,7 +24,6 @@ export const INVALID_REASONS = [
   'engine_changed',
 ] as const
 
-/** One comparison of a saved plan with the present. */
 export interface PlanCheck {
   name: (typeof CHECK_NAMES)[number]
   outcome: (typeof CHECK_OUTCOMES)[number]
@@ -35,7 +34,6 @@ export interface PlanCheck {
 /** The session's last saved plan, with the reason why it cannot be applied, if any. */
 export interface SavedPlanStatus extends Pick<SavedPlan, 'plan_sha256' | 'commit' | 'engine' | 'state' | 'targets'> {
   saved_at: string
-  /** Number of the round that saved the plan. */
   round: number
   valid: boolean
   /** Reason for the plan to be invalid; null when it is valid. */

@@ -9,7 +9,6 @@ import type { EngineInfo } from '../services/iac/contract.ts'
  * else.
  */
 export interface SavedPlan {
-  /** The round that made the plan. */
   round_id: number
   /** SHA-256 of the plan file, in lower-case hexadecimal digits. */
   plan_sha256: string
@@ -28,10 +27,8 @@ export interface SavedPlan {
   archive_key: string | null
 }
 
-/** A plan before it is saved, without the round. */
 export type NewSavedPlan = Omit<SavedPlan, 'round_id'>
 
-/** The round that saves or ends a plan. */
 export interface PlanRound {
   id: number
   mode: 'generate' | 'drift' | 'import' | 'apply'

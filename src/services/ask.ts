@@ -51,9 +51,7 @@ function parseBody(name: string, response: OutboundResponse): unknown {
   }
 }
 
-/**
- * Makes the schema of a text in a sidecar's contract: well-formed Unicode without NUL, with `min` to `max` characters.
- */
+/** Makes the schema of a contract's text: well-formed Unicode without NUL, with `min` to `max` characters. */
 export const contractText = (min: number, max: number) =>
   v.pipe(
     v.string(),

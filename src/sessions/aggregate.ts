@@ -177,7 +177,6 @@ async function readRounds(tx: Transaction, sessionId: number) {
 
 type Own<Detail, Keys extends keyof Detail> = Pick<Detail, Keys> & { usage: Partial<RoundUsage> | null }
 
-/** Awaits all named parts concurrently. */
 async function awaitAll<Parts extends Record<string, PromiseLike<unknown>>>(
   parts: Parts,
 ): Promise<{ [Name in keyof Parts]: Awaited<Parts[Name]> }> {

@@ -12,7 +12,6 @@ export interface Standing {
   uuid: string
   in_flight: boolean
   last_status: Status
-  /** True if the session has a current saved plan. */
   has_saved_plan: boolean
 }
 

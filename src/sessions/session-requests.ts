@@ -8,13 +8,10 @@ export type RequestFate = 'present' | 'built' | 'applied' | 'declined'
 
 /** One request of a session, in the user's own words. */
 export interface SessionRequest {
-  /** Number of its round. */
   number: number
   text: string
   fate: RequestFate
-  /**
-   * The assumptions that the user was shown for it, masked, until it is applied; without those of the current round.
-   */
+  /** The assumptions shown to the user, masked, until the request is applied; absent for the current round. */
   assumptions?: string[]
 }
 

@@ -7,7 +7,6 @@ import type { Run } from '../run.ts'
 import { type FoundIn, keptOf, publishFindings, publishReason, reasonOf } from './findings.ts'
 import { createStepTimes, type StepTimes } from './step-times.ts'
 
-/** A running attempt. */
 export interface OpenAttempt {
   /** Null when its start could not be recorded. */
   number: number | null

@@ -8,7 +8,6 @@ import type { Workspace } from '../../workspace/types.ts'
 export type Finding = Pick<AttemptDiagnostic, 'severity' | 'summary'> &
   Partial<Omit<AttemptDiagnostic, 'severity' | 'summary' | 'step'>>
 
-/** A finding with the step that found it. */
 export type FoundIn = Finding & Pick<AttemptDiagnostic, 'step'>
 
 /** Findings stored per attempt: `first` of them, but only `later` of attempts with a number above `after`. */
@@ -39,7 +38,6 @@ export function publishFindings(
   }))
 }
 
-/** Masks and shortens the reason of an attempt. */
 export const publishReason = (
   text: string,
   { secrets, workspace }: { secrets: Masker; workspace: Workspace },

@@ -6,7 +6,6 @@ import {
   type StepOutcome,
 } from '../../../src/rounds/attempts.ts'
 
-/** Records duration and outcome of the steps of one attempt. */
 export interface StepTimes {
   /** Runs and times a step. Errors: those of the work, which mark the step as failed. */
   measure<Result>(

@@ -33,7 +33,7 @@ export async function holdProject(
   }
 }
 
-/** Deletes directory and stored copy of a saved plan. Failures are logged; `inUse` if an engine may run. */
+/** Deletes directory and stored copy of a saved plan. Failures are logged. `inUse`: an engine may still run. */
 export async function discardSavedPlan(
   { context, round, log }: BareRun,
   plan: SavedPlan | null,

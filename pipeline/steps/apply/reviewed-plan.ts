@@ -14,7 +14,6 @@ import { readMasks } from '../../workspace/saved-plans/private-files.ts'
 import { hashWorkspace } from '../../workspace/saved-plans/workspace-hash.ts'
 import { writeStateKeys } from '../../workspace/state-keys.ts'
 
-/** The reviewed plan of a session. */
 export interface ReviewedPlan {
   plan: SavedPlan
   /** The directory of the plan; null when it is not on this disk and has to be restored. */

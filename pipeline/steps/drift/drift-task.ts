@@ -2,14 +2,12 @@ import type { DriftOperation } from '../../../src/plan/drift.ts'
 import type { ValidPlan } from '../plan/plan.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'
 
-/** The input of a remediation of drift. */
 export interface DriftTask {
   /** A plan whose drift is read first; null when the targets have to be planned. */
   valid: ValidPlan | null
   targets: string[]
   /** True if the session's own changes are no drift; if false, unknown targets are a failure. */
   filterSessionChanges: boolean
-  /** Addresses that this round imported. */
   imported?: ReadonlySet<string>
   conventions: Conventions
   /** Maximum number of readings and remediations; 0 does nothing. */

@@ -33,7 +33,7 @@ export async function selectGenuineDrift(
     : { operations: filtered.operations }
 }
 
-/** Lets models describe drift without the session's own changes; imports are not filtered, as all code is own. */
+/** Lets models describe drift. Own changes are left out, except at imports, whose code is all the session's. */
 async function describeGenuineDrift(
   kit: Kit,
   task: DriftTask,

@@ -9,7 +9,7 @@ export type DriftReading =
   | { ok: true; valid: ValidPlan; operations: DriftOperation[] }
   | { ok: false; text: string; feedback: string }
 
-/** Reads drift from a plan, made anew if missing or outdated. Errors: `PlatformError` for unreadable plans. */
+/** Reads drift from a plan, made again if missing or outdated. Errors: `PlatformError` for unreadable plans. */
 export async function readDrift(kit: Kit, valid: ValidPlan | null, targets: string[]): Promise<DriftReading> {
   const span = kit.trace?.engine('drift', describeReference(valid, targets))
   try {

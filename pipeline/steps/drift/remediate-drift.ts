@@ -20,7 +20,6 @@ const IN_SYNC = 'No drift found; the targeted infrastructure is synchronized.'
 /** Maximum characters of drift for the model that writes the status message. */
 const MAX_MESSAGE_CHARS = 10_000
 
-/** The results so far. */
 interface Progress extends DriftResult {
   /** Everything that the last reading showed, including the session's own changes. */
   lastRead: DriftOperation[]

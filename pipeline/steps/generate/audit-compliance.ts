@@ -14,7 +14,6 @@ import { runChain } from '../../kit/run-chain.ts'
 import type { ValidPlan } from '../plan/plan.ts'
 import { type Conventions, templatesFor } from '../shared/compose-prompts.ts'
 
-/** Input of an audit besides the plan. */
 export interface Audit {
   background: PlanBackground
   conventions: Pick<Conventions, 'templates' | 'templateNames'>
@@ -44,7 +43,6 @@ export async function auditCompliance(kit: Kit, valid: ValidPlan, audit: Audit):
   return complianceVerdict(masked.output)
 }
 
-/** Converts a finding of a rule to one of the audited attempt. */
 const toFinding = ({ rule_id, severity, resource, message, suggested_fix }: RuleFinding): Finding => ({
   severity: severity === 'error' || severity === 'critical' ? 'error' : 'warning',
   summary: message,

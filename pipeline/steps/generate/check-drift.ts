@@ -30,7 +30,7 @@ export async function checkDrift(kit: Kit, valid: ValidPlan, conventions: Conven
   return result.valid
 }
 
-/** Records what was written. Without a changed file the drift has disappeared by itself. */
+/** Records the written changes; without a changed file the drift has disappeared by itself. */
 async function recordWritten({ run, secrets }: Kit, written: readonly DriftOperation[], files: readonly string[]) {
   if (files.length === 0) return
   const access = createFileAccess(run.context.config, run.workspace)

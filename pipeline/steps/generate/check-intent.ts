@@ -64,7 +64,6 @@ async function compareWithPlan(
   return names ? evaluateStatements(statements, plan, { cumulative, types: names.resource }) : results
 }
 
-/** Lets the small model write the statements. */
 async function makeStatements(kit: Kit, blocks: Promise<string>, signal: AbortSignal): Promise<Statement[]> {
   const { session, query } = kit.run.round
   const values = {
@@ -127,7 +126,6 @@ export function createIntentValidator(
   }
 }
 
-/** Converts an unmet statement to a finding. */
 const findingOf = ({ statement, finding }: StatementResult): Finding => ({
   severity: 'error',
   summary: statement.text,

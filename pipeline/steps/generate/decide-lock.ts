@@ -9,7 +9,7 @@ export interface Review {
   compliance: ComplianceReport
 }
 
-/** Returns true to lock, false to unlock (audit passed, impact below high), null to leave the lock unchanged. */
+/** Returns true to lock, false to unlock (only after a passed audit, below high impact), null for no change. */
 export function lockDecision({ report, compliance }: Review, blockOnHighImpact: boolean): boolean | null {
   const high = report.potential_impact.banner.level === 'high'
   if (!compliance.passed || (high && blockOnHighImpact)) return true

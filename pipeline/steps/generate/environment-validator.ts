@@ -36,7 +36,6 @@ export function createEnvironmentValidator(
   }
 }
 
-/** Converts an environment that the session broke to a finding. */
 const findingOf = ({ environment, facts, output }: EnvironmentResult): Finding => ({
   severity: 'error',
   summary: `The code fails with the values of ${environment.path}: ${facts}`,

@@ -32,7 +32,6 @@ export interface FoundEnvironments {
 
 const NONE: FoundEnvironments = { concerned: [], unconcerned: [], beyondLimit: [], ofOtherRoots: [] }
 
-/** Maximum number of environments that a round plans. */
 const MAX_PLANNED = 5
 const MAX_BYTES = 128 * 1024
 

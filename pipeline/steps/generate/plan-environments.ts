@@ -7,7 +7,6 @@ import type { Kit } from '../../kit/kit.ts'
 import { copyCommit, findBaseCommit, type WorkspaceCopy } from '../../workspace/copy.ts'
 import { type Environment, type FoundEnvironments, findEnvironments } from './find-environments.ts'
 
-/** The result of a plan with the values of another environment. */
 export interface EnvironmentResult {
   environment: Environment
   /** `broken`: it fails only because of the session. `unknown`: it could not be planned at all. */
@@ -156,7 +155,6 @@ function describe({ run, secrets }: Kit, error: unknown): string {
   )
 }
 
-/** Precedes the notes on other environments. */
 const OF_PLAN =
   'The plan under review has the values that the engine reads by itself (`terraform.tfvars`, `*.auto.tfvars`, ' +
   'defaults). Values of other files show in the following plans alone, which have no state, so that they create ' +

@@ -14,7 +14,6 @@ import type { Review } from './decide-lock.ts'
 import type { EnvironmentCheck } from './plan-environments.ts'
 import { writeGenerateReport } from './write-generate-report.ts'
 
-/** Input of a review besides the plan. */
 interface ReviewOptions {
   /** The pending plan of the whole root. */
   beyond: Promise<BeyondTargets | null>

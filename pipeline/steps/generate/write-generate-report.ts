@@ -10,7 +10,6 @@ import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
 import type { ValidPlan } from '../plan/plan.ts'
 
-/** Input of a report besides the plan. */
 export interface Reported {
   background: PlanBackground
   /** The pending plan of the whole root. */

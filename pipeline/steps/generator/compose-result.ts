@@ -6,7 +6,6 @@ import type { RoundResult } from '../../../src/rounds/round-result.ts'
 export interface Attempt extends GeneratorAnswer {
   /** The reason for the attempt: the task, validation findings, or a missing part of the request. */
   reason: 'task' | 'validation' | 'request'
-  /** Changed files. */
   files: readonly string[]
 }
 
@@ -73,7 +72,7 @@ const MAX_REMARK = 300
 const MAX_DRIFT = 2_000
 const MAX_FILES = 5
 
-/** Returns the words of the model unchanged, since they say what was done. */
+/** Returns the text of the model unchanged, since it describes the change. */
 const wordsOfRemark = ({ files, summary }: Attempt): string => {
   const words = cutMiddle(summary.replaceAll(/\s+/g, ' '), MAX_REMARK)
   return files.length === 0 ? `nothing was changed. ${words}` : words

@@ -6,11 +6,9 @@ import { createFileAccess, type FileAccess } from '../../workspace/files/access.
 import { isHidden } from '../../workspace/files/engine-files.ts'
 import { addHints } from './hints.ts'
 
-/** A failed engine command. */
 export type EngineStep = 'init' | 'validate' | 'plan' | 'show'
 export interface EngineFailure {
   step: EngineStep
-  /** Engine output. */
   feedback: string
 }
 

@@ -15,7 +15,6 @@ import { type GeneratorDialogue, openGenerator } from './generator-dialogue.ts'
 import { publishChanges } from './publish-changes.ts'
 import { areSameFindings } from './same-findings.ts'
 
-/** The verdict of a validator on one attempt. */
 export type Validation<Value> = PlanToStore &
   (
     | { ok: true; value: Value }
@@ -102,7 +101,6 @@ interface Accepted<Value> {
   attempts: readonly Attempt[]
 }
 
-/** The progress of the attempts of a task. */
 interface Progress {
   attempts: Attempt[]
   /** The reason for the next attempt, with its query. */

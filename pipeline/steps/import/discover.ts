@@ -6,9 +6,7 @@ import type { EngineResult } from '../../../src/services/iac/contract.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { initialise } from '../plan/plan.ts'
 
-/** The unmanaged resources of a scope. */
 export interface Discovery {
-  /** Identifiers in the managed state. */
   managed: string[]
   /** Everything in the scope, managed or not; empty when it could not be listed. */
   scope: readonly string[]

@@ -19,7 +19,6 @@ interface Entry extends RoundImport {
 
 /** Tracks selected identifiers in the database, so that a round that is taken over imports nothing twice. */
 export interface Ledger {
-  /** True if the identifier was selected. */
   has(resourceId: string): boolean
   /** Returns the identifiers that wait for an import, in the order of the selection. */
   pending(): string[]
@@ -28,7 +27,6 @@ export interface Ledger {
   failed(): Failure[]
   /** Returns the identifiers that somebody else has imported since the selection. */
   managedElsewhere(): Excluded[]
-  /** Number of selected identifiers. */
   readonly size: number
   /** Records that the engine is about to import the pair; must be called before. Errors: `LeaseLost`. */
   begin(pair: Pair, commit: string): Promise<void>

@@ -7,7 +7,6 @@ import { runChain } from '../../kit/run-chain.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'
 import type { Discovery } from './discover.ts'
 
-/** The selection of a round. */
 export interface Selection {
   ids: string[]
   excluded: Excluded[]

@@ -30,7 +30,7 @@ export function chooseSessionTargets(kit: Kit): TargetChoice {
   let code: SessionCode | null = null
   let last: Remembered | null = null
   const complete = (targets: readonly string[]) => (code ? completeTargets(targets, code.changes) : [...targets])
-  /** When nothing of the proposal is left, what the session changed is planned. */
+  /** Returns the rest of the proposal, or what the session changed if nothing is left. */
   const settle = (left: readonly string[]): string[] => {
     const changed = code?.changes.blocks.map(({ address }) => address) ?? []
     const targets = complete(left.length > 0 ? left : changed)

@@ -64,7 +64,6 @@ export function tellWholeRoot(kit: Kit): void {
   kit.run.log.warn('the engine refused the targets again, the whole root is planned')
 }
 
-/** Adds a remark for reviewers, once. */
 function tell({ run, secrets }: Kit, remark: string): void {
   const text = secrets.text(remark)
   if (!run.result.notes.includes(text)) run.result.notes.push(text)
@@ -89,7 +88,6 @@ export async function readSessionCode(kit: Kit): Promise<SessionCode | null> {
   }
 }
 
-/** Number of files read in parallel. */
 const READERS = 16
 /** Maximum bytes of a file. */
 const MAX_BYTES = 256 * 1024

@@ -131,7 +131,6 @@ export function templatesFor(
   })
 }
 
-/** Returns the resource types of a template. */
 function typesOf(body: string): Set<string> {
   const title = body.trim().split('\n', 1)[0] ?? ''
   const resources = [...mentionedTypes(title.replaceAll('`', ' ')), ...declaredTypes(body)]

@@ -53,7 +53,7 @@ const MAX_CODE = 12_000
 /** The same for code shown before the declarations of a longer repository. */
 const MAX_NEAR = 6_000
 
-/** Returns all code if short, else near files before declarations; masked, for a model without tools. */
+/** Returns all code if short, else the nearest files and all declarations; masked, for a model without tools. */
 export async function readForStatements(kit: Kit, declarations: Promise<string>): Promise<string> {
   const choice = await chooseForTask(kit, kit.run.round.query)
   const all = choice.complete ? describeChosen(choice) : ''

@@ -21,7 +21,6 @@ export interface GitOptions {
 /** Runs git in a clone, without shell and prompts. A non-zero exit code is a result. Errors: the signal's reason. */
 export type LocalGit = (args: readonly string[], options: GitOptions) => Promise<ProcessOutput>
 
-/** Runs git for one repository. */
 export interface Git {
   /** Address of the remote, without user and secrets. */
   readonly url: string

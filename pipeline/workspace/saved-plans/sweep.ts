@@ -33,7 +33,7 @@ export interface SweepResult {
   unknown: number
 }
 
-/** Removes leftovers of sessions that were idle for an hour. Errors: those of listing and of `standings`. */
+/** Removes what sessions left an hour ago, except usable plan directories. Errors: of listing and `standings`. */
 export async function sweepWorkspaces(uploadFolder: string, options: SweepOptions): Promise<SweepResult> {
   const result = { removed: 0, unknown: 0 }
   let remaining = options.limit ?? 500

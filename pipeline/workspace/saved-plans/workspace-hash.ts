@@ -23,7 +23,7 @@ interface Walk {
 }
 
 /**
- * Returns the lower-case hexadecimal SHA-256 of what an apply may read besides the plan file: names, contents and link
+ * Returns the hexadecimal SHA-256 of what an apply may read besides the plan file: names, contents and link
  * targets. Left out are the plan file, which has its own hash, and what restoring makes again: git's files, the backend
  * override and its keys, and the plugins, which the engine compares with the included lock file. Errors: 500 for a
  * workspace that is too large, or has entries other than files, directories and links.

@@ -68,7 +68,6 @@ export const sessionFilters = {
   }),
 }
 
-/** The query of a list of sessions. */
 export const listQuery = {
   ...pageQuery,
   ...sessionFilters,

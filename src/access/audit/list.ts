@@ -100,9 +100,7 @@ async function buildCondition(sql: Sql, filter: AuditFilter): Promise<{ where: Q
 
 const MAX_LISTED_USERS = 500
 
-/**
- * Returns the condition for these users. With the ids inlined, the planner knows their number and picks the best index.
- */
+/** Returns the condition for these users. The ids are inlined, so that the planner picks the best index. */
 function usersCondition(sql: Sql, email: string, ids: number[]): Query {
   const [first] = ids
   if (first === undefined) return sql`false`

@@ -34,7 +34,6 @@ export interface Actor {
 /** Returns the platform as the actor in a round of this user. */
 export const platformFor = (userId: number | null): Actor => ({ user_id: userId, name: PLATFORM, address: null })
 
-/** Returns a user as the actor. */
 export const userActor = (
   user: { id: number; email: string | null; display_name: string | null },
   address: string | null,

@@ -6,9 +6,7 @@ import type { Sql } from '../../data/db/types.ts'
 export interface RefusalCounter {
   /** Counts one in memory. Never throws or blocks. */
   count(reason: string, address: string | null): void
-  /**
-   * Writes the counts since the last flush. Never throws: counts that could not be written are kept for the next flush.
-   */
+  /** Writes the counts since the last flush. Never throws: counts that were not written are kept for the next flush. */
   flush(): Promise<void>
 }
 

@@ -14,7 +14,6 @@ const ENTRY = /^(?:[-*+|]\s*(?![-*=])|\d+[.)]\s)\s*/
 const TEMPLATE = /^`([a-z0-9_-]+)`/
 const ABBREVIATION = /^`?([a-z][a-z0-9]*_[a-z0-9_]+)`?\s*:/
 
-/** Returns the names of the entries of a list of templates. */
 export const templateNames = (list: string): string[] =>
   entriesOf(list).flatMap(({ text }) => TEMPLATE.exec(bodyOf(text))?.[1] ?? [])
 

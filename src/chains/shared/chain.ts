@@ -6,7 +6,6 @@ import type { ModelRole } from '../../llm/inference.ts'
 /** Groups of tools that a chain may be offered. */
 export type ToolKind = 'editing' | 'inspection' | 'webSearch' | 'providerSchema'
 
-/** The question to a model. */
 interface Question<Name extends string, Values, Body extends string> {
   /** Name of the chain in traces and meters. */
   readonly name: Name
@@ -38,7 +37,6 @@ export interface Chain<
   read(answer: Answer, reading: Reading<Values>): Result
 }
 
-/** The further input of `read`. */
 export interface Reading<Values> {
   values: Values
   log: Pick<Logger, 'info' | 'warn'>

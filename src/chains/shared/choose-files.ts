@@ -14,11 +14,9 @@ const ROOT_SHARE = 0.5
 /** Conventional names of code files in the root. */
 const ROOT_FILE = /^(variables|locals|main|outputs|providers?|versions|terraform)\.[a-z.]+$|\.tfvars(\.json)?$/
 
-/** The facts of a task by which files are chosen. */
 export interface Task {
   /** The words of the task, in any language. */
   about: string
-  /** Paths of the files that the session changed. */
   changed: ReadonlySet<string>
 }
 

@@ -4,7 +4,6 @@ import { planFacts } from '../../plan/facts.ts'
 import type { Plan } from '../../plan/plan.ts'
 import type { BeyondTargets } from '../../plan/targets/targets.ts'
 
-/** Maximum characters of a plan text for a model. */
 const MAX_PLAN_CHARS = 400_000
 
 interface ReadablePlan {

@@ -1,4 +1,3 @@
-/** The part of a connection that is needed for listening. */
 export interface ListeningConnection {
   listen(channel: string): Promise<unknown>
   unlisten(channel: string): Promise<unknown>

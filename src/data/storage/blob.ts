@@ -67,9 +67,7 @@ const VERSION = '2021-12-02'
 
 type Account = Pick<StorageConfig, 'account_name' | 'account_key'>
 
-/**
- * Returns the headers of a request with its SharedKey signature. The service prescribes the order of the signed lines.
- */
+/** Returns the headers of a request with its SharedKey signature, whose lines have a prescribed order. */
 async function sharedKeyHeaders(
   account: Account,
   request: Pick<StoreRequest, 'method' | 'url' | 'headers' | 'body'>,

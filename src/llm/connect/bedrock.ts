@@ -72,9 +72,7 @@ function credentialsOf(entry: ModelEntry, region: string): CredentialSource {
   return cacheCredentials(async () => assumeWithKeys({ fetch, region, now }, role, await base()), { now, log, purpose })
 }
 
-/**
- * Returns the variables of the credential chain. A profile of the entry has precedence over keys in the environment.
- */
+/** Returns the variables of the credential chain. A profile of the entry overrides keys in the environment. */
 function chainVariables({ config: { aws }, param }: ModelEntry): AwsVariables {
   if (!aws) throw new Unconfigured('no AWS credentials are set up')
   const profile = param('aws_profile_name')

@@ -11,9 +11,7 @@ export interface ProviderError {
   wait_ms: number | null
 }
 
-/**
- * The HTTP status that an error type implies, for errors in a body that names no status. All of these may be temporary.
- */
+/** The HTTP status that an error type implies, for errors in a body without a status. All may be temporary. */
 const STATUSES: Record<string, number> = {
   overloaded_error: 529,
   rate_limit_error: 429,

@@ -165,9 +165,7 @@ function retryAfterMs(headers: Headers): number | null {
 const shownText = (text: string, value: unknown, status: number): string =>
   value !== undefined || text.trim() === '' || /^\s*</.test(text) ? `HTTP ${status}` : text
 
-/**
- * Parses the JSON values of a `text/event-stream` body. Comments, `[DONE]` and other data that is not JSON are omitted.
- */
+/** Parses the JSON values of a `text/event-stream` body. Comments, `[DONE]` and other data are omitted. */
 export function readEvents(text: string): unknown[] {
   return text
     .split(/\r\n\r\n|\n\n|\r\r/)

@@ -33,9 +33,7 @@ export interface WireRequest {
   headers?: Record<string, string>
 }
 
-/**
- * Translates requests and answers between chat completions and another form. Values that are no answers pass unchanged.
- */
+/** Translates requests and answers between chat completions and another form. Other values pass unchanged. */
 export interface Wire {
   name: WireName
   /** Returns the request in this form; null when it is sent unchanged. */

@@ -3,9 +3,7 @@ import { type Fetch, OutboundError, type OutboundRequest, type OutboundResponse,
 
 const MAX_BYTES = 4 * 1024 * 1024
 const MAX_REASON = 200
-/**
- * Statuses of the registry, or of a proxy before it, after which a call is repeated because the fault may be temporary.
- */
+/** Statuses of the registry, or of a proxy before it, after which a call is repeated. */
 const PASSING = [502, 503, 504]
 
 /** A name that no prompt has, for which a working registry returns 404. */
@@ -114,7 +112,6 @@ export interface PromptVersion {
   text: string | null
 }
 
-/** Address and key of the prompt registry. */
 export interface RegistryAccess {
   /** `telemetry.collector_url`. */
   url: string

@@ -76,7 +76,6 @@ export const FollowedOutputSchema = v.object({
 
 export type FollowedOutput = v.InferOutput<typeof FollowedOutputSchema>
 
-/** The response to a cancellation. */
 export const CancelledSchema = v.object({ job_id: v.string(), status: v.string() })
 
 /** The response to a submission. This and all schemas below ignore unknown keys. */

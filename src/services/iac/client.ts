@@ -18,9 +18,7 @@ const ROUTES: Record<IacJobKind, string> = {
   state_resource_ids: '/v1/import/state-resource-ids',
   scope_resource_ids: '/v1/import/scope-resource-ids',
 }
-/**
- * Jobs that change infrastructure or state. They are submitted only once, because a second one could repeat the change.
- */
+/** Jobs that change infrastructure or state. They are submitted only once, so that no change is repeated. */
 const ONCE_ONLY: readonly IacJobKind[] = ['apply', 'import']
 const RECONNECT_WAITS_MS = [250, 500, 1000, 2000]
 const NOT_OFFERED = [404, 405, 501]

@@ -113,9 +113,7 @@ function createOptionalJobs(access: IacAccess, offers: Offers): Required<Pick<Ia
 /** The service does not offer the job, or its result breaks the contract. Retrying would not help. */
 class OffContract extends Error {}
 
-/**
- * Returns the standard output of the job; null when the engine failed, which may be different for another workspace.
- */
+/** Returns the standard output of the job; null when the engine failed, which may depend on the workspace. */
 async function runJob(
   { call, config, log }: IacAccess,
   kind: OptionalJob,

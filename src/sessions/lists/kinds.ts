@@ -17,7 +17,6 @@ export interface Kind {
   last_mode: Mode | null
   is_blocked: boolean
   in_flight: boolean
-  /** The number of sessions. */
   n: number
 }
 

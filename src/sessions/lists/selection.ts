@@ -44,7 +44,6 @@ export const kindConditions = (sql: Sql, { status, cloud, mode, locked }: Sessio
 export const operationCondition = (sql: Sql, { operation }: SessionSelection): Query | null =>
   operation === undefined ? null : sql`s.operation = ${operation}`
 
-/** Returns the conditions on the time of creation. */
 export const timeConditions = (
   sql: Sql,
   { created_after, created_before }: Pick<SessionSelection, 'created_after' | 'created_before'>,

@@ -21,7 +21,6 @@ interface Group {
   n: number
 }
 
-/** Counts the sessions of a selection by status. */
 export async function countTotals(sql: Sql, input: SessionSelection): Promise<SessionTotals> {
   const selection = normaliseSelection(input)
   const groups = selection === null ? [] : await countGroups(sql, selection)
