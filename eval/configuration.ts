@@ -1,9 +1,9 @@
 import { type Document, readDocument, SHIPPED_CONFIGURATION, section } from '../dev/stack/choices.ts'
 
 /**
- * Reads the operator's configuration, or the shipped one. Models of the shipped file are defaults and are left out.
+ * Reads the operator's configuration, or the shipped one, whose models are only defaults and are left out. Errors: the
+ * operator's file cannot be read or is no YAML mapping.
  * @param own value of PLATFORM_CONFIG
- * Errors: the operator's file cannot be read or is no YAML mapping.
  */
 export async function readConfiguration(own: string | undefined): Promise<Document> {
   const path = own?.trim()

@@ -102,7 +102,6 @@ const contentOf = ({ repository }: Scenario) =>
     ? { files: repository.files }
     : { folder: fileURLToPath(new URL(`../dev/samples/${repository.sample}`, import.meta.url)) }
 
-/** Makes the state that the scenario requires. */
 async function seedState(roots: EngineRoots, scenario: Scenario, uri: string, signal: AbortSignal): Promise<void> {
   const { seed: past, iac_path, scope: scope_id, cloud } = scenario
   if (!past) return

@@ -15,7 +15,7 @@ export interface HandOptions {
   folder: string
   /** Port on the loopback address; by default a free one. */
   port?: number
-  /** True when calls without tools are answered at once. */
+  /** True if calls without tools are answered at once. */
   autoStatus: boolean
   /** Milliseconds between two looks for an answer. */
   pollMs?: number

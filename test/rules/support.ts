@@ -10,7 +10,6 @@ export interface More {
   after_sensitive?: unknown
   address?: string
   targets?: string[]
-  /** Further members of the plan document. */
   rest?: Record<string, unknown>
 }
 

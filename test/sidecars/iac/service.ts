@@ -12,7 +12,7 @@ import { createLogger } from '../../../src/base/log.ts'
 export const TOKEN = 'token-of-the-service'
 export const SCOPE = { scope_id: 'scope-1', engine_provider: 'aws' }
 
-/** Answers are compared as they come. */
+/** The JSON of an answer, compared as received. */
 // biome-ignore lint/suspicious/noExplicitAny: every test states the shape it expects
 export type Json = any
 
@@ -81,7 +81,6 @@ export async function temporaryFolder(): Promise<string> {
   return folder
 }
 
-/** Makes a temporary folder with these files. */
 export async function temporaryFolderWith(files: Record<string, string>): Promise<string> {
   const folder = await temporaryFolder()
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
