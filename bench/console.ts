@@ -131,7 +131,6 @@ async function measureScrolling(browser: Browser, url: string, { id, size, secon
   return figures
 }
 
-/** Makes a page of a list of `total` sessions. */
 function sessionPage(page: number, pageSize: number, total: number) {
   const first = (page - 1) * pageSize
   const length = Math.max(0, Math.min(pageSize, total - first))

@@ -8,7 +8,6 @@ import { percentile, type Section } from './lib/report.ts'
 import { memoryOf, openStreams, withStack } from './lib/stack.ts'
 import { createRounds } from './streams.ts'
 
-/** Open streams with the same events. */
 interface Watchers {
   /** Waits until each stream has received the text. Returns the times of arrival. */
   arrivals(text: string): Promise<number[]>

@@ -70,7 +70,6 @@ export interface ChatAnswer {
   usage: { input: number; output: number; cached?: number }
 }
 
-/** Renders the answer as a chat completion. */
 export function chatCompletion(answer: ChatAnswer): object {
   const { finish_reason, message: said, usage } = partsOf(answer)
   return { ...headOf(answer, 'chat.completion'), choices: [{ index: 0, finish_reason, message: said }], usage }

@@ -25,10 +25,10 @@ export interface RunningPostgres {
 
 /**
  * Starts a real PostgreSQL server on a loopback port, with its data below `data_dir`. A server that was left running by
- * a killed process is stopped first.
- * @param options.port without it a free port is taken
+ * a killed process is stopped first. Errors: the port is busy, a living process uses the folder, or there are no
+ * programs for this machine.
+ * @param options.port by default a free port
  * @param options.durable false turns fsync off, for tests
- * Errors: the port is busy, a living process uses the folder, or there are no programs for this machine.
  */
 export async function startPostgres(options: {
   data_dir: string

@@ -40,7 +40,7 @@ export interface ServerRequest {
   query: string
   /** Repeated headers have their values joined by commas. */
   headers: Record<string, string>
-  /** Reads the whole body. Errors: `BodyTooLarge`. */
+  /** Throws `BodyTooLarge`. */
   body(): Promise<Buffer<ArrayBuffer>>
 }
 export interface ServerAnswer {

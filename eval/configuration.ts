@@ -1,9 +1,9 @@
 import { type Document, readDocument, SHIPPED_CONFIGURATION, section } from '../dev/stack/choices.ts'
 
 /**
- * Reads the operator's configuration, or the shipped one. Models of the shipped file are defaults and are left out.
+ * Reads the operator's configuration, or the shipped one, whose models are only defaults and are left out. Errors: the
+ * operator's file cannot be read or is no YAML mapping.
  * @param own value of PLATFORM_CONFIG
- * Errors: the operator's file cannot be read or is no YAML mapping.
  */
 export async function readConfiguration(own: string | undefined): Promise<Document> {
   const path = own?.trim()
@@ -11,6 +11,5 @@ export async function readConfiguration(own: string | undefined): Promise<Docume
   return path ? document : { ...document, llm: without(section(document, 'llm'), ['model', 'small_model']) }
 }
 
-/** Returns a section without some of its fields. */
 export const without = (fields: Document, names: readonly string[]): Document =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)))

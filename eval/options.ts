@@ -13,7 +13,7 @@ export interface EvalOptions extends Caps {
   list: boolean
   /** The results file. Null: it is chosen by suite and model. */
   resume: string | null
-  /** True when earlier results in the file are dropped. */
+  /** True if earlier results in the file are dropped. */
   fresh: boolean
   iac_eval: string | null
   record: string | null

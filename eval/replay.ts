@@ -111,7 +111,7 @@ async function replay(
   }
 }
 
-/** The environment of the shell without the variables that would choose another model or configuration. */
+/** Removes variables from the shell's environment that would choose another model or configuration. */
 function createReplayEnvironment(url: string): Record<string, string | undefined> {
   const kept = Object.entries(process.env).filter(([name]) => !/^(PLATFORM_|OPENAI_|ANTHROPIC_)/.test(name))
   const models = {

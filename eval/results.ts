@@ -3,7 +3,6 @@ import { appendFile, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { readText } from '../dev/files.ts'
 
-/** One finished sample, as a line of the results file. */
 export interface SampleResult {
   scenario: string
   /** Hash of the scenario. A scenario that was changed counts as another one. */

@@ -75,9 +75,9 @@ export async function runSample(
 
 /** Receives the progress of a scenario. */
 interface Watcher {
-  /** Called with the session's id. */
+  /** Receives the session's id. */
   opened?(id: string): void
-  /** Called with the number of each round before it is requested. */
+  /** Receives the number of each round before it is requested. */
   beginRound?: ((round: number) => void) | undefined
 }
 
@@ -94,7 +94,7 @@ export async function playScenario(
   return { uri, session: await playRounds(stack, scenario, uri, signal, watcher) }
 }
 
-/** The first part of the names of a scenario's repositories. */
+/** Makes the first part of the names of a scenario's repositories. */
 export const repositorySlug = (name: string): string => name.replaceAll(/[^A-Za-z0-9]+/g, '-').slice(0, 60)
 
 const contentOf = ({ repository }: Scenario) =>
@@ -102,7 +102,6 @@ const contentOf = ({ repository }: Scenario) =>
     ? { files: repository.files }
     : { folder: fileURLToPath(new URL(`../dev/samples/${repository.sample}`, import.meta.url)) }
 
-/** Makes the state that the scenario requires. */
 async function seedState(roots: EngineRoots, scenario: Scenario, uri: string, signal: AbortSignal): Promise<void> {
   const { seed: past, iac_path, scope: scope_id, cloud } = scenario
   if (!past) return

@@ -82,7 +82,7 @@ export async function startEvalStack(options: EvalStackOptions): Promise<EvalSta
   }
 }
 
-/** The variables of an OCI account without a region, for the scenario about it, unless the operator has one. */
+/** Makes the variables of an OCI account without a region, for the scenario about it, unless the operator has one. */
 const accountWithoutRegion = (env: EvalStackOptions['env']): Record<string, string> =>
   Object.keys(env).some((name) => name.startsWith('OCI_') || name === 'TF_VAR_region')
     ? {}

@@ -18,7 +18,7 @@ export interface SuiteOptions extends Caps {
   store: ResultStore
   /** Runs one sample. Errors: those of the harness. */
   run(scenario: Scenario, sample: number): Promise<SampleMeasurement>
-  /** Called for each sample that ends. `done` and `total` count samples, also those of earlier runs. */
+  /** Receives each sample that ends. `done` and `total` count samples, also those of earlier runs. */
   progress(result: SampleResult, done: number, total: number): void
   now(): Date
   signal: AbortSignal

@@ -110,7 +110,6 @@ const range = (interval: Interval | null): string =>
   interval ? `${percent(interval.low)}-${percent(interval.high)}` : '-'
 const money = (value: number | null): string => (value === null ? 'unknown' : value.toFixed(4))
 
-/** Renders the summary as lines of text. */
 export function renderTable(summary: Summary): string[] {
   const head = [
     'scenario',
@@ -172,7 +171,6 @@ export function alignColumns(rows: readonly string[][]): string[] {
   return rows.map((row) => row.map(pad).join('  '))
 }
 
-/** Makes one line for each reason. */
 function listSkipped(skipped: readonly Skipped[]): string[] {
   const reasons = new Map<string, string[]>()
   for (const { scenario, reason } of skipped) reasons.set(reason, [...(reasons.get(reason) ?? []), scenario])

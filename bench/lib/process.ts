@@ -21,5 +21,4 @@ export function processorTime(pid: number): number {
   }
 }
 
-/** Folder of the checkout. */
 export const projectRoot = new URL('../..', import.meta.url).pathname

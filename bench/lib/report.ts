@@ -31,7 +31,6 @@ const met = (figure: Figure): string => {
   return good ? 'met' : 'missed'
 }
 
-/** Renders the table of a section as text. */
 export function formatSection(section: Section): string {
   const rows = section.figures.map((figure) => [
     figure.name,

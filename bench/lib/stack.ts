@@ -6,7 +6,6 @@ import { connect } from '../../src/data/db/pool.ts'
 import type { Sql } from '../../src/data/db/types.ts'
 import { residentMegabytes } from './process.ts'
 
-/** Starts an embedded stack on a free port. */
 export const startBenchStack = (folder: string, options: Pick<StackOptions, 'before_core'> = {}): Promise<Stack> =>
   startStack({ folder, env: { ...process.env, PLATFORM_PORT: undefined }, embedded: true, ...options })
 
@@ -23,7 +22,6 @@ export const withStack = <T>(work: (stack: Stack, sql: Sql) => Promise<T>): Prom
     }
   })
 
-/** Runs `work` with a new database server. */
 export const withPostgres = <T>(work: (url: string) => Promise<T>): Promise<T> =>
   withTemporaryFolder(async (folder) => {
     const server = await startPostgres({ data_dir: folder })

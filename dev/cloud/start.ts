@@ -63,7 +63,7 @@ function refusal(error: unknown): ServerAnswer {
   return { status, body: { __type: code, message } }
 }
 
-/** Environment variables that make the iac sidecar use the sample account. */
+/** Makes the environment variables for the iac sidecar to use the sample account. */
 export const cloudVariables = (url: string): Record<string, string> => ({
   AWS_REGION: REGION,
   AWS_ACCESS_KEY_ID: SAMPLE_KEYS.access_key,

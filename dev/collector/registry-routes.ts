@@ -4,7 +4,7 @@ import type { PromptStore, StoredVersion } from './prompt-store.ts'
 
 const identifier = v.pipe(v.string(), v.regex(/^[a-z0-9]([_a-z0-9-]*[a-z0-9])?$/))
 const isIdentifier = (name: string) => v.is(identifier, name)
-/** The registry product reports missing entries and invalid names as plain text. */
+/** Makes a plain text answer, the registry product's form for missing entries and invalid names. */
 const text = (status: number, body: string): ServerAnswer => ({
   status,
   headers: { 'content-type': 'text/plain; charset=utf-8' },

@@ -67,7 +67,6 @@ function toErrorAnswer(error: unknown): ServerAnswer {
   }
 }
 
-/** Keeps the latest spans in memory. */
 interface SpanStore {
   add(spans: readonly ReceivedSpan[]): void
   /** Returns the spans of a session in the order of their start. */

@@ -21,7 +21,7 @@ export interface Round {
   code_changes: (Artifact & { file_name: string })[]
   previews: (Artifact & { counts: PreviewCounts })[]
   attempts?: AttemptDetail[]
-  /** Measurements of the platform. Null while the round runs. */
+  /** Null while the round runs. */
   usage: {
     engine_s: number
     model_s: number
@@ -61,7 +61,6 @@ export interface Api {
   /** Opens a session by one of the routes `/iac/generate`, `/iac/drift` and `/iac/import`. Returns its id. */
   schedule(route: 'generate' | 'drift' | 'import', body: Record<string, unknown>): Promise<string>
   apply(sessionId: string): Promise<void>
-  /** Cancels the running round. */
   cancel(sessionId: string): Promise<void>
   /** Makes a call that the platform should refuse, and returns the refusal. */
   refusal(what: 'apply' | 'merge', sessionId: string): Promise<{ status: number; detail: string }>

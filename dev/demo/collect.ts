@@ -2,12 +2,9 @@ import type { PlanDocument } from '../../src/plan/document/plan-document.ts'
 import type { ReportDocuments } from '../../src/reports/schemas.ts'
 import { type Artifact, type Downloaded, download, type PreviewCounts, type Round, type Session } from './api.ts'
 
-/** The downloaded artifacts of a session. */
 export interface Collected {
   artifacts: Downloaded[]
-  /** The last report of each type. */
   reports: Partial<ReportDocuments>
-  /** Address of the last report. */
   report_url: string | null
   findings: number | null
   /** File name and text of each code change, the oldest first. */

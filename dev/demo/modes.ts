@@ -10,7 +10,6 @@ export const MODES: readonly DemoMode[] = [...JOBS, ...PREVIEWS, ...ENDINGS]
 export const isMode = (text: string): text is DemoMode => MODES.some((mode) => mode === text)
 export const isEnding = (mode: DemoMode): boolean => ENDINGS.some((ending) => ending === mode)
 
-/** Finds the recorded request of a mode. */
 export const findExample = (mode: DemoMode): Example => EXAMPLES[mode satisfies ExampleName]
 
 /** One sentence on each mode. */

@@ -28,7 +28,6 @@ export interface DemoResult {
   locked: boolean
   /** Set with `--trace` only. */
   trace?: TraceTotals
-  /** The checks of the demo with their results. */
   checks: Check[]
   ok: boolean
 }
@@ -37,7 +36,7 @@ export interface Check {
   ok: boolean
 }
 
-/** The result of a mode that could not be played. */
+/** Makes the result of a mode that could not be played. */
 export const unplayedResult = (mode: DemoMode, engine: DemoResult['engine'], message: string): DemoResult => ({
   session_id: '',
   mode,
@@ -64,7 +63,6 @@ export const unplayedResult = (mode: DemoMode, engine: DemoResult['engine'], mes
 export interface AllResult extends Omit<DemoResult, 'mode' | 'message' | 'report' | 'locked' | 'trace' | 'checks'> {
   mode: 'all'
   status: 'completed' | 'failed'
-  /** The status of each mode. */
   statuses: string[]
   results: DemoResult[]
 }

@@ -14,7 +14,6 @@ interface DemoEnd {
 /** Everything that a run of a mode needs, except the mode and the signal that limits it. */
 type Setting = Omit<ModeRun, 'mode' | 'signal'> & { signalFor(mode: DemoMode): AbortSignal }
 
-/** Plays the chosen mode, or all of them. */
 export async function runModes(setting: Setting): Promise<DemoEnd> {
   const { options, display } = setting
   if (options.mode !== 'all') {

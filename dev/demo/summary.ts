@@ -9,7 +9,6 @@ import type { AllResult, DemoResult } from './result.ts'
 const SIGNS: Record<string, string> = { create: '+', update: '~', delete: '-', recreate: '-/+' }
 const INDENT = ' '.repeat(16)
 
-/** Prints the end of a mode. */
 export function showSummary(display: Display, { session, collected }: Evidence, result: DemoResult): void {
   const rows = [
     ...attemptRows(session.rounds.flatMap(({ attempts = [] }) => attempts)),
@@ -213,7 +212,6 @@ export function describeOutcome(display: Display, result: DemoResult): string {
   )
 }
 
-/** Prints one line for each mode. */
 export function showAll(display: Display, { results, duration_s }: AllResult): void {
   for (const { mode, ok, status, duration_s: lasted, engine_s, model_s, platform_s } of results) {
     const mark = ok ? display.paint('green', 'ok    ') : display.paint('red', 'failed')

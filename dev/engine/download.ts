@@ -21,7 +21,6 @@ export interface Download extends Transfer {
   progress?: Progress
 }
 
-/** Folder of a release in the cache. */
 const folderOf = ({ cache, release, target }: Download): string =>
   join(cache, `opentofu-${release.version}-${target.name}`)
 
@@ -102,7 +101,6 @@ async function putInPlace(incoming: string, download: Download): Promise<string>
   }
 }
 
-/** Removes the folders of killed processes. */
 async function removeLeftovers(cache: string): Promise<void> {
   for (const name of await readdir(cache)) {
     if (!name.startsWith(INCOMING)) continue

@@ -7,7 +7,6 @@ const MEBIBYTE = 1024 * 1024
 /** A line that shows the progress of a download; outside of a terminal a plain line at its beginning. */
 interface ProgressLine {
   update: Progress
-  /** Ends the line. */
   end(): void
 }
 
@@ -38,7 +37,7 @@ export function createProgressLine(
 
 const inMebibytes = (bytes: number): string => (bytes / MEBIBYTE).toFixed(1)
 
-/** For example `[######----]  20.1 of 33.0 MiB`. */
+/** Renders a bar, for example `[######----]  20.1 of 33.0 MiB`. */
 function barOf(done: number, total: number | null): string {
   if (total === null) return `${inMebibytes(done)} MiB`
   const filled = Math.min(WIDTH, Math.floor((WIDTH * done) / total))

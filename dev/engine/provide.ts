@@ -15,7 +15,6 @@ export class NoEngine extends Error {
 
 interface EngineRequest {
   env: Readonly<Record<string, string | undefined>>
-  /** Receives the progress line. */
   output: Pick<NodeJS.WriteStream, 'write'> & { isTTY?: boolean }
   signal?: AbortSignal
   platform?: NodeJS.Platform

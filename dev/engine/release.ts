@@ -8,7 +8,6 @@ export const RELEASES = 'https://github.com/opentofu/opentofu/releases/download'
 export interface Release {
   version: string
   baseUrl: string
-  /** An OpenPGP public key in its text form. */
   publicKey: string
 }
 

@@ -34,7 +34,6 @@ export interface GitHost extends Running {
   caPem: string
   /** `host:port`, for `git.allow_private_hosts`. */
   host: string
-  /** Clone addresses of the sample repositories. */
   repositories: string[]
   /** Adds a repository and returns its clone address. An existing one is not changed. */
   addRepository(options: {
@@ -43,7 +42,7 @@ export interface GitHost extends Running {
     content?: RepositoryContent
     private?: boolean
   }): Promise<string>
-  /** Absolute path of the bare repository behind a clone address. */
+  /** Returns the absolute path of the bare repository behind a clone address. */
   pathOf(cloneUrl: string): string
 }
 

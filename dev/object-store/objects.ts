@@ -4,7 +4,6 @@ import type { Disk, StoredObject } from './disk.ts'
 import type { Uploads } from './multipart.ts'
 import { type Call, noSuchKey, preconditionFailed, S3Error, textsOf, xmlAnswer } from './s3.ts'
 
-/** Answers requests that name an object. */
 export async function answerObject(disk: Disk, uploads: Uploads, call: Call): Promise<ServerAnswer> {
   if (!disk.hasBucket(call.bucket)) throw new S3Error(404, 'NoSuchBucket', 'The specified bucket does not exist')
   if (Buffer.byteLength(call.key) > 1024) throw new S3Error(400, 'KeyTooLongError', 'Your key is too long')

@@ -65,7 +65,6 @@ export function textsOf(xml: string, name: string): string[] {
   )
 }
 
-/** An answer in XML. */
 export const xmlAnswer = (root: string, value: Xml): ServerAnswer => ({
   status: 200,
   headers: { 'content-type': 'application/xml' },

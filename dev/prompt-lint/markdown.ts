@@ -25,7 +25,7 @@ export function splitMarkdown(markdown: string): { prose: string[]; examples: Co
   return { prose, examples, open: inside ? (examples.at(-1)?.line ?? 2) - 1 : null }
 }
 
-/** A line without its code in backticks. */
+/** Removes the code in backticks from a line. */
 export const withoutCode = (line: string): string => line.replaceAll(/`[^`]*`/g, '``')
 
 export const wordsIn = (text: string): number => text.split(/\s+/).filter((word) => word !== '').length
@@ -72,7 +72,7 @@ const RESOURCES: Record<Cloud, string> = {
     stateful_set`,
 }
 
-/** Names of the prompts that the platform always ships. */
+/** Lists the prompts that the platform always ships. */
 export const shippedPrompts = (): string[] => [
   ...neededPrompts(CLOUDS),
   ...CLOUDS.flatMap((cloud) => RESOURCES[cloud].split(/\s+/).map((name) => `${cloud}-resources-${name}`)),

@@ -10,7 +10,6 @@ type Past =
   /** The blocks with an identifier of the account in a comment were imported. */
   | { kind: 'imported' }
 
-/** A root of a sample repository with its past. */
 export interface SampleRoot {
   sample: string
   iac_path: string | null

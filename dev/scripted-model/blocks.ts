@@ -41,6 +41,6 @@ export function setAttribute(block: string, path: string, from: unknown, to: unk
   return block.slice(0, only.index) + only[1] + literal(to) + block.slice(only.index + only[0].length)
 }
 
-/** One edit of `replace_in_file`. */
+/** Writes one edit of `replace_in_file`. */
 export const searchReplace = (search: string, by: string): string =>
   `<<<<<<< SEARCH\n${search}\n=======\n${by}\n>>>>>>> REPLACE`

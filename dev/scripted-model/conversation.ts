@@ -16,7 +16,6 @@ export interface Reply {
   calls?: { name: string; args: Record<string, unknown> }[]
 }
 
-/** A tool call of the current chain, with its answer. */
 export interface Step {
   name: string
   args: Record<string, unknown>

@@ -18,7 +18,7 @@ interface ChangedLine {
   text: string
 }
 
-/** The lines that a diff removes and adds, without blank ones. */
+/** Lists the lines that a diff removes and adds, without blank ones. */
 export function changedLines(diff: string): ChangedLine[] {
   const lines: ChangedLine[] = []
   let file = ''

@@ -6,7 +6,6 @@ export interface Example {
   /** True for a preview. */
   preview?: boolean
   request: string
-  /** The name of the sample repository. */
   sample: string
   iac_path: string | null
 }
@@ -14,7 +13,6 @@ export interface Example {
 /** The scope that recorded requests name. */
 export const SCOPE = '123456789012'
 
-/** Makes the body of the API request for an example. */
 export const bodyOf = ({ route, request, iac_path, is_partial, preview }: Example, repo_uri: string) => ({
   q: request,
   repo_uri,

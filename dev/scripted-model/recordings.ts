@@ -27,7 +27,6 @@ const recordingSchema = v.strictObject({
   statements: v.optional(v.array(v.record(v.string(), v.unknown())), []),
 })
 
-/** A recorded piece of work. */
 type Recording = v.InferOutput<typeof recordingSchema>
 /** The files that the model has read in this chain, by name. A missing file is undefined. */
 export type Files = Readonly<Record<string, string | undefined>>
@@ -86,5 +85,4 @@ function located(edit: Exclude<Recording['edits'][number], { write: string }>, f
   return search === undefined ? null : { replace: edit.replace, search, by: search.replace(pattern, edit.by) }
 }
 
-/** Title of the pull request for recorded work. */
 export const titleOf = ({ title, summary, name }: Recording): string => title ?? summary.split(/\.(?:\s|$)/)[0] ?? name

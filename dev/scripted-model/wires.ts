@@ -11,7 +11,6 @@ interface Dialect {
   matches(path: string): boolean
   read(body: Loose): ChatRequest
   answer(request: ChatRequest, reply: Reply, model: string): object
-  /** Writes a refusal. */
   error(status: number, message: string): object
 }
 

@@ -43,10 +43,8 @@ const nameIn = (document: Document, field: string, fallback: string): string =>
 export type EmbeddedOnly = boolean | 'but the model'
 
 /**
- * Reads the operator's file and variables.
- * @param embedded true makes every service embedded, whatever is set; the interface in which the scripted model is
- * asked can still be chosen
- * Errors: `PLATFORM_CONFIG` names a file that cannot be read or is no YAML mapping.
+ * Reads the operator's file and variables. Errors: the file of `PLATFORM_CONFIG` cannot be read or is no YAML mapping.
+ * @param embedded true embeds every service, whatever is set, except that the scripted model's interface can be chosen
  */
 export async function readChoices(env: Env, embedded: EmbeddedOnly): Promise<Choices> {
   const shipped = await readDocument(SHIPPED_CONFIGURATION)

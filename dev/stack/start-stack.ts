@@ -38,7 +38,6 @@ export interface StackOptions {
 }
 
 export interface Stack extends ReadyStack {
-  /** Addresses of the embedded services. */
   addresses: Embedded
   choices: Choices
   gitCredentials: { user: string; token: string } | null
@@ -233,7 +232,7 @@ async function startProcesses(options: StackOptions, parts: Parts): Promise<Chil
   return started
 }
 
-/** The only loopback addresses that engines in a sandbox can reach: the embedded store and the sample account. */
+/** Lists the only loopback addresses that sandboxed engines can reach: embedded store and sample account. */
 const reachableForEngines = ({ objectStoreUrl, cloudUrl }: Embedded, env: StackOptions['env']): string =>
   [objectStoreUrl ?? env.PLATFORM_STORAGE_ENDPOINT_URL, cloudUrl]
     .flatMap((url) => URL.parse(url ?? '') ?? [])

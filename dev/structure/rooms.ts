@@ -21,7 +21,7 @@ export interface Room {
 }
 
 /**
- * Every room, in the order of their dependencies: a room imports only earlier rooms. A folder that has other rooms
+ * Every room, in the order of their dependencies: a room imports only earlier ones. A folder that has other rooms
  * inside, as `pipeline` does, keeps only the files directly in it.
  *
  * `npm run structure -- --write` carries a change of this table into `AGENTS.md`.

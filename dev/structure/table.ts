@@ -90,7 +90,7 @@ const isInGroup = (room: Room, name: string): boolean =>
 const BEGIN = '<!-- rooms: written by npm run structure -- --write -->'
 const END = '<!-- end of rooms -->'
 
-/** The page with the table between its markers. Errors: a marker is missing. */
+/** Renders the page with the table between its markers. Errors: a marker is missing. */
 export function writeRooms(page: string, rooms: readonly Room[]): string {
   const begin = page.indexOf(BEGIN)
   const end = page.indexOf(END)
@@ -104,7 +104,7 @@ export function writeRooms(page: string, rooms: readonly Room[]): string {
   return `${page.slice(0, begin + BEGIN.length)}\n\n${table}\n\n${page.slice(end)}`
 }
 
-/** `!src/runtime` as `not src/runtime`, and the groups in words. */
+/** Renders `!src/runtime` as `not src/runtime`, and the groups in words. */
 function describeImport(entry: string): string {
   if (entry === '*') return 'every room above'
   return entry.startsWith('!') ? `not \`${entry.slice(1)}\`` : `\`${entry}\``

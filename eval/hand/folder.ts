@@ -23,7 +23,7 @@ interface EndpointRecord {
  */
 export interface HandFolder {
   path: string
-  /** The number after the highest one. */
+  /** Returns the number after the highest one. */
   nextNumber(): Promise<number>
   begin(call: number, body: unknown, readable: string): Promise<void>
   /**

@@ -40,9 +40,8 @@ type HandValues = {
 }
 
 /**
- * Reads what belongs to `--hand`; null without it.
+ * Reads the options of `--hand`; null without it. Errors: `UsageError`.
  * @param rest the arguments that are no options
- * Errors: `UsageError`.
  */
 export function readHandChoice(values: HandValues, rest: readonly string[]): HandChoice | null {
   const given = Object.keys(HAND_ONLY).find((name) => values[name as keyof HandValues] !== undefined)

@@ -27,7 +27,7 @@ export function createReader(): Reader {
   }
 }
 
-/** The whole request as text, with nothing left out. */
+/** Renders a whole request, with nothing left out. */
 export const readWhole = (call: number, request: HandRequest): string =>
   write(call, request, { tools: definitions(request.tools), messages: request.messages.map(messageText).join('\n') })
 

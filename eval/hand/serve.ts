@@ -21,7 +21,7 @@ export async function openEndpoint(choice: HandChoice, fresh: boolean): Promise<
   return endpoint
 }
 
-/** The variables that make a stack ask the endpoint. */
+/** Makes the variables that connect a stack to the endpoint. */
 export const handVariables = (url: string): Record<string, string> => ({
   OPENAI_BASE_URL: `${url}/v1`,
   OPENAI_API_KEY: 'hand',

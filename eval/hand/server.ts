@@ -15,7 +15,7 @@ export interface HandOptions {
   folder: string
   /** Port on the loopback address; by default a free one. */
   port?: number
-  /** True when calls without tools are answered at once. */
+  /** True if calls without tools are answered at once. */
   autoStatus: boolean
   /** Milliseconds between two looks for an answer. */
   pollMs?: number
@@ -25,7 +25,7 @@ export interface HandOptions {
 }
 export interface HandEndpoint extends Running {
   folder: HandFolder
-  /** Names the round to which the following calls belong. Until then rounds are told by their first chain. */
+  /** Names the round of the following calls. Until then rounds are identified by their first chain. */
   beginRound(name: string): void
 }
 

@@ -94,7 +94,6 @@ const cells = (sums: Sums): string[] => [
   sums.waited_s.toFixed(1),
 ]
 
-/** Renders the statistics as lines of text. */
 export function renderStatistics({ total, rounds, chains, called, calls }: HandStatistics): string[] {
   const each = calls.map((one) => [
     `${one.call} ${one.chain}`,

@@ -58,7 +58,7 @@ async function fetchBranch(git: Git, options: BranchOptions): Promise<string | n
   throw badGateway(REPOSITORY_UNREACHABLE)
 }
 
-/** Returns the first commit of the round: the tip, or the last good one after an interruption or cancellation. */
+/** Returns the start of the round: the tip, or the last good commit after an interruption or cancellation. */
 async function findStart(git: Git, options: BranchOptions, tip: string): Promise<string | null> {
   const { round, signal } = options
   const isAbandoned = round.abandoned_commits?.includes(tip) ?? false

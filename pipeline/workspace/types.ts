@@ -21,7 +21,7 @@ export interface Workspace {
   pendingChanges(): Promise<FileChange[]>
   /** Lists the files that differ between a commit and the branch head, deleted ones included. */
   changedFiles(since: string): Promise<string[]>
-  /** Reads uncommitted texts and the diff against the merge base, or with `run` the first commit of the run. */
+  /** Reads uncommitted texts and the diff against the merge base, or with `run` the start of the run. */
   branchDiff(since?: 'run'): Promise<string>
   revision(): Promise<string>
   /** Keeps the clone as `<upload_folder>/<session uuid>/saved-plan`; a crash never loses both old and new. */
@@ -44,7 +44,7 @@ export interface Checkout {
   iacRoot: string
   branch: string
   defaultBranch: string
-  /** First commit of the run. */
+  /** The commit at which the run begins. */
   base: string
   paths: Config['paths']
   log: Logger

@@ -42,7 +42,6 @@ async function chain(handler: ModelHandler, more: Partial<TaskRequest> = {}) {
   return { server, run, sent, offered, answers }
 }
 
-/** Returns a chain after its run. */
 async function ran(...given: Parameters<typeof chain>) {
   const started = await chain(...given)
   return { ...started, result: await started.run() }

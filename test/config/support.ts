@@ -1,7 +1,7 @@
 import { ConfigError, loadConfig } from '../../config/load.ts'
 import type { Config } from '../../config/types.ts'
 
-/** The variables that are required when there is no file. */
+/** Variables that are required without a configuration file. */
 export const MINIMAL: Record<string, string | undefined> = {
   PLATFORM_SQL_DATABASE_URL: 'postgresql://platform:pg-secret@db:5432/platform',
   PLATFORM_IAC_TOKEN: 'iac-token',

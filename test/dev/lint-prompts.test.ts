@@ -9,7 +9,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 const project = fileURLToPath(new URL('../../', import.meta.url))
 let folder = ''
 
-/** Returns exit code and output. */
 async function lint(arguments_: string[], env: Record<string, string> = {}) {
   const run = promisify(execFile)(process.execPath, ['dev/lint-prompts.ts', ...arguments_], {
     cwd: project,

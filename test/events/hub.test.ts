@@ -30,7 +30,6 @@ function recorder() {
   }
 }
 
-/** Wraps a pool and counts its queries. */
 function counting(): { sql: Sql; queries: () => number } {
   let queries = 0
   const counted = new Proxy(db.sql, {

@@ -73,7 +73,6 @@ function read(body: ReadableStream<Uint8Array<ArrayBuffer>>) {
 }
 const names = (events: (Event | null)[]) => events.map((event) => event?.chain ?? event?.status ?? event?.text)
 
-/** Wraps a pool and counts its reads of events. */
 function counting() {
   let readings = 0
   const sql = new Proxy(world.db.sql, {

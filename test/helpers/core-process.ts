@@ -3,7 +3,6 @@ import { startLogging } from './logging-process.ts'
 export interface CoreProcess {
   /** The entry `core ready`. */
   ready: { address: string; metrics?: string }
-  /** Messages of its log. */
   messages(): unknown[]
   stop(): Promise<number | null>
   kill(): void

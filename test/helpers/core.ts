@@ -22,7 +22,6 @@ export const ENVIRONMENT = {
   GIT_TOKEN: 'token-of-the-bot',
 }
 
-/** Loads the configuration of a file with this text. */
 export const configOf = (yaml = '', env: Record<string, string> = {}): Promise<Config> =>
   loadConfig({ ...ENVIRONMENT, ...env, PLATFORM_CONFIG: '/test/config.yaml' }, async () => yaml)
 
@@ -38,7 +37,6 @@ export interface TestCore {
     path: string,
     options?: { json?: unknown; token?: string; headers?: Record<string, string> },
   ): Promise<Response>
-  /** Creates another core on the same database. */
   another(changes: {
     yaml?: string
     env?: Record<string, string>

@@ -15,7 +15,6 @@ export interface LoggingProcess {
   /** Waits for the entry with this message. Errors: the process ends before. */
   said(message: string): Promise<LogLine>
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
-  /** Sends a signal and returns the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 

@@ -9,7 +9,6 @@ import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { appendStatus } from '../../src/rounds/transitions.ts'
 import type { NewSavedPlan } from '../../src/saved-plans/saved-plan.ts'
 
-/** Creates a user with these roles. */
 export async function createUser(
   sql: Sql,
   subject: string,

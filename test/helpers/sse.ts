@@ -8,12 +8,10 @@ export interface StreamReader {
   frame(): Promise<string | null>
   /** Reads the next data event; null at the end. */
   event(): Promise<StreamEvent | null>
-  /** Reads all events until the end. */
   rest(): Promise<StreamEvent[]>
   leave(): Promise<void>
 }
 
-/** Reads an event stream frame by frame. */
 export function readStream(response: Response): StreamReader {
   if (!response.body) throw new Error('the answer has no body')
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()

@@ -27,7 +27,6 @@ export interface Recording {
   /** Lines of the console exporter, parsed. */
   printed: Record<string, unknown>[]
   log: Record<string, unknown>[]
-  /** Ends the tracing and returns all sent spans. */
   spans(): Promise<ReceivedSpan[]>
 }
 

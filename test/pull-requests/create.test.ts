@@ -61,7 +61,6 @@ const withGit = (changes: Partial<GitConfig>): CoreContext => ({
   config: { ...core.context.config, git: { ...core.context.config.git, ...changes } },
 })
 
-/** Creates a session whose first round has ended. */
 async function finishedSession(repo_uri = REPOSITORY): Promise<string> {
   const uuid = await openSession(core.context, user_id, { repo_uri })
   const run = await runRound(core.context, uuid)

@@ -28,7 +28,6 @@ export async function hostOf(uri: string, yaml = ''): Promise<PullRequestHost> {
   )
 }
 
-/** Returns status and text of the error of a call. */
 export async function refusalOf(call: Promise<unknown>): Promise<{ status: number; message: string }> {
   const error: unknown = await call.then(
     () => new Error('it was not refused'),

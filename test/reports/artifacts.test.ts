@@ -37,7 +37,6 @@ afterAll(async () => {
   await database?.drop()
 })
 
-/** Downloads the stored object as a browser does. */
 async function download(key: string) {
   const response = await fetch(await context.storage.presign(key))
   return {

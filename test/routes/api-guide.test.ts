@@ -208,7 +208,6 @@ function cutAfterFirstEvent(body: ReadableStream<Uint8Array>, then: () => Promis
   })
 }
 
-/** Number of examples on the page. */
 const EXAMPLES = 24
 
 it('the examples of docs/api.md run as they stand there, one after the other', async () => {

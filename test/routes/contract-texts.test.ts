@@ -71,7 +71,6 @@ const told = async (answer: Promise<Response>): Promise<[number, unknown]> => {
   const { status, ...rest } = await answer.then(async (given) => ({ status: given.status, body: await given.json() }))
   return [status, rest.body.detail]
 }
-/** Returns the text of a 422 with one fault. */
 const fault = async (answer: Promise<Response>): Promise<string> => {
   const [status, detail] = await told(answer)
   expect([status, detail]).toEqual([422, [expect.anything()]])

@@ -14,7 +14,6 @@ interface Outcome {
   err: string
 }
 
-/** Runs the core until it exits. */
 const core = (args: string[], env: Record<string, string>): Promise<Outcome> =>
   new Promise((resolve) => {
     const options = {

@@ -56,7 +56,6 @@ interface Row {
   path: string
   /** `first` or `continue` where a route does both. */
   kind: string
-  /** Role in the text of a refusal. */
   role: string
   cells: string[]
 }

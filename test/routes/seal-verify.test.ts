@@ -53,7 +53,6 @@ const state = (serial: number) => ({
 const iac = (engine: CoreContext['iac']['engine']) => ({ engine }) as CoreContext['iac']
 const SAME = iac(async () => ({ name: 'OpenTofu', version: '1.10.6' }))
 
-/** Returns the answer of a core with these clients. */
 async function verify(uuid: string, context: Partial<CoreContext> = {}) {
   const app = await core.another({ context: { iac: SAME, stateStore: state(7), ...context } })
   const answer = await callOf(app)('POST', VERIFY, { json: { session_id: uuid } })

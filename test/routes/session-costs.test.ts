@@ -10,7 +10,6 @@ const USAGE = { engine_s: 2.5, model_s: 1.25, input_tokens: 100, cached_tokens: 
 let core: TestCore
 const uuids: Record<string, string> = {}
 
-/** Ends the waiting round of a session with this usage. */
 async function end(uuid: string, usage: object | null): Promise<void> {
   await (await runRound(core.context, uuid)).finish('completed')
   await core.database.sql`

@@ -10,7 +10,6 @@ export interface More {
   after_sensitive?: unknown
   address?: string
   targets?: string[]
-  /** Further members of the plan document. */
   rest?: Record<string, unknown>
 }
 
@@ -33,7 +32,6 @@ export const bad = (rule: string, name: string, type: string, after: Values | nu
 })
 export const fine = (...parts: Parameters<typeof bad>): Case => ({ ...bad(...parts), found: false })
 
-/** Returns the findings in a plan with this one change. */
 export function findingsOf({
   type,
   after,

@@ -23,7 +23,6 @@ const SAVED_PLAN: Omit<NewSavedPlan, 'archive_key'> = {
   project_id: 'project-1',
 }
 
-/** Claims the round of a new session. */
 async function claimed(): Promise<ClaimedRound> {
   const context = verbContext(db)
   return await claimOf(db.sql, await createSession(context))

@@ -71,7 +71,6 @@ export async function createSession(
   })
 }
 
-/** Claims the unfinished round of a session. */
 export async function claimOf(sql: Sql, uuid: string) {
   const [row] = await sql<{ id: number }[]>`
     SELECT r.id FROM rounds r JOIN sessions s ON s.id = r.session_id WHERE s.uuid = ${uuid} AND r.finished_at IS NULL`

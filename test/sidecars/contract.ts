@@ -25,7 +25,6 @@ export async function readContract(name: ContractName) {
   return {
     /** All operations as `METHOD /path`. */
     operations: operations.map(({ method, path }) => `${method} ${path}`).sort(),
-    /** Returns the examples of an operation's JSON body. */
     examplesOf: (method: string, path: string): unknown[] => find(method, path).body?.examples ?? [],
     /** Checks status, content type, required headers and body of an answer against the operation. Returns the body. */
     async expectDocumented(method: string, path: string, response: Response): Promise<Json> {

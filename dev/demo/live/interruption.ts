@@ -12,8 +12,8 @@ export interface Interruption {
   /** True from the first Ctrl-C that was confirmed. */
   readonly wanted: boolean
   /**
-   * While a round runs, the first Ctrl-C asks whether to cancel it; without a terminal it is cancelled at once. The
-   * next one ends the demo. Returns a function that restores ending at once.
+   * Handles Ctrl-C for a round: the first asks whether to cancel it (without a terminal it cancels), the next ends the
+   * demo. Returns a function that restores ending at once.
    */
   duringRound(cancel: () => Promise<void>): () => void
 }

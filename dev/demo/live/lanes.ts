@@ -64,7 +64,6 @@ export function openLanes(
 /** Time in ms for the last events after the end of the round. */
 const LAST_MS = 1_000
 
-/** Records the current work of each lane. */
 function track(now: Map<Lane, string>, event: Watched['activity']): void {
   if (event.type === 'chain.began') now.set('model', nameOf(event.chain))
   else if (event.type === 'tool.called') now.set('model', `${nameOf(event.chain)}, after ${event.tool}`)

@@ -39,7 +39,6 @@ function driftTargets({ query, steps }: Conversation): Reply {
   )
 }
 
-/** The call that finds the headers of all blocks. */
 export const searchBlocks = () =>
   call('bulk_grep_search', {
     searches: [{ query: '^(resource|module) "', include_pattern: '*.tf', case_sensitive: true }],
@@ -60,7 +59,7 @@ function matchingAddresses(addresses: readonly string[], text: string): string[]
   return addresses.filter((address) => [...wordsOf(address.split('.').at(-1) ?? '')].every((word) => words.has(word)))
 }
 
-/** The words of a text in lower case, without a plural ending. */
+/** Returns the words of a text in lower case, without a plural ending. */
 export const wordsOf = (text: string): Set<string> =>
   new Set(
     (text.toLowerCase().match(/[a-z0-9]+/g) ?? []).map((word) => (word.length > 3 ? word.replace(/s$/, '') : word)),

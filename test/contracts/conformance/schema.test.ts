@@ -11,7 +11,7 @@ const bodies = (await Promise.all(CONTRACTS.map(readContract))).flatMap(({ name,
   ),
 )
 const itself = (body: unknown) => body
-/** An independent implementation of the same schema. Limits are compared in ASCII, because it counts UTF-16 units. */
+/** Builds an independent validator of the same schema. It counts UTF-16 units, so limits are compared in ASCII. */
 const zod = (schema: object) => z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0])
 
 describe.each(bodies)('the bodies of $name', ({ schema, examples }) => {

@@ -40,7 +40,6 @@ export interface Seen {
   form: Record<string, string>
 }
 
-/** Answers every request below an origin and records it. */
 export function record(outside: SetupServer, origin: string, reply: Reply): Seen[] {
   const seen: Seen[] = []
   outside.use(
@@ -56,7 +55,6 @@ export function record(outside: SetupServer, origin: string, reply: Reply): Seen
 
 const LATER = '2099-01-01T00:00:00Z'
 
-/** Makes the answer of container and instance metadata. */
 export const role = (name: string, expires = LATER) =>
   HttpResponse.json({
     AccessKeyId: `ASIA${name}`,
@@ -65,7 +63,6 @@ export const role = (name: string, expires = LATER) =>
     Expiration: expires,
   })
 
-/** Makes the answer of the token service. */
 export const assumed = (action: string, name: string, expires = LATER) =>
   HttpResponse.xml(
     `<${action}Response xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><${action}Result><Credentials>` +

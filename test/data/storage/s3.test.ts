@@ -20,7 +20,6 @@ const storeOf = (overrides: Parameters<typeof storageConfig>[0] = {}, more = {})
     ...more,
   })
 
-/** Answers every request to the host and records it. */
 function record(host: string, reply: (request: Request) => Response) {
   const seen: { line: string; headers: Headers; body: string }[] = []
   outside.use(

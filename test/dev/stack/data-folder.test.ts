@@ -29,7 +29,6 @@ function sleeper(): ChildProcess & { pid: number } {
   return child as ChildProcess & { pid: number }
 }
 
-/** Writes the record that a killed launcher leaves. */
 async function abandoned(path: string, change: (record: StackRecord) => void): Promise<void> {
   const ownership = await takeFolder(path, () => {})
   ownership.addChild('worker', process.pid)

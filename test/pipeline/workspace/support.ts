@@ -24,7 +24,6 @@ export interface Site {
   lines: string[]
   add(files: Content, options?: { private?: boolean; empty?: boolean }): Promise<string>
   open(uri: string, round?: RoundChanges): Promise<Workspace>
-  /** Runs git in the bare repository behind an address. */
   remote(uri: string, ...args: string[]): Promise<string>
   close(): Promise<void>
 }

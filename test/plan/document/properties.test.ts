@@ -137,7 +137,6 @@ describe('generated plans', () => {
   })
 })
 
-/** Replaces the value of one of the nodes. */
 function replaceNode(root: unknown, at: number, value: unknown): unknown {
   const places: [Record<string, unknown>, string][] = []
   const visit = (node: unknown) => {

@@ -30,7 +30,7 @@ export function resourceOf(change: object, rest: object = {}) {
   return resource
 }
 
-/** Renders attributes as `path: before -> after`. */
+/** Renders `path: before -> after`. */
 export const lines = (attributes: readonly DocumentAttribute[]): string[] =>
   attributes.map(({ path, before, after, unknown, sensitive, cut, change }) => {
     const marks = [unknown && 'unknown', sensitive && 'sensitive', cut && 'cut'].filter(Boolean)

@@ -75,7 +75,6 @@ export function evidenceOf({ session, ...changes }: Changes = {}): Evidence {
   }
 }
 
-/** Makes a session whose one round stored this result. */
 export function evidenceWith(result: Partial<RoundResult>, changes: Changes = {}): Evidence {
   const evidence = evidenceOf(changes)
   return {

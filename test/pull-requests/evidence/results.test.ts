@@ -82,7 +82,6 @@ const second = () => [{ number: 2, mode: 'generate', query: 'More', status: 'com
 
 describe('How to roll back', () => {
   const shown = rollBackOf(evidenceWith({ changes: EVERY }))
-  /** Returns the list after a sentence. */
   const behind = (lead: string) => shown.split(lead)[1]?.split('\n\n')[1]?.split('\n')
 
   it('asks for no more than closing before the plan is applied', () => {

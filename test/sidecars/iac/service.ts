@@ -12,7 +12,7 @@ import { createLogger } from '../../../src/base/log.ts'
 export const TOKEN = 'token-of-the-service'
 export const SCOPE = { scope_id: 'scope-1', engine_provider: 'aws' }
 
-/** Answers are compared as they come. */
+/** The JSON of an answer, compared as received. */
 // biome-ignore lint/suspicious/noExplicitAny: every test states the shape it expects
 export type Json = any
 
@@ -35,10 +35,8 @@ export interface TestService {
   run(path: string, body: object): Promise<Json>
   submit(path: string, body: object): Promise<string>
   finished(job_id: string): Promise<Json>
-  /** Makes a new folder with these files. */
   workspace(files?: Record<string, string>): Promise<string>
   stop(): Promise<void>
-  /** Stops and removes the folder. */
   close(): Promise<void>
 }
 
@@ -83,7 +81,6 @@ export async function temporaryFolder(): Promise<string> {
   return folder
 }
 
-/** Makes a temporary folder with these files. */
 export async function temporaryFolderWith(files: Record<string, string>): Promise<string> {
   const folder = await temporaryFolder()
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)

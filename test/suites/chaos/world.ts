@@ -49,7 +49,6 @@ export interface Chaos {
   close(): Promise<void>
 }
 
-/** A session after its round. */
 export interface Ended {
   uuid: string
   branch: string
@@ -180,7 +179,7 @@ async function endedRound(stack: Stack, uuid: string): Promise<Ended> {
   }
 }
 
-/** The expected result of a round that was taken over once and ended well. */
+/** Makes the expected result of a round that was taken over once and ended well. */
 export const taken = (signal: EndSignal) => ({
   in_flight: false,
   status: 'completed',

@@ -5,7 +5,6 @@ import { readSession, resetSample, runExample, waitForEnd } from './world.ts'
 const FLOW_LOGS = 'terraform_data.flow_logs'
 const TUNNEL = 'terraform_data.office_tunnel'
 
-// All of them use one sample.
 test.describe.configure({ mode: 'serial' })
 
 let previewed = ''

@@ -8,7 +8,6 @@ const QUEUES = ['invoices-dead-letter', 'invoices-incoming'].map(
 )
 const TABLE = 'arn:aws:dynamodb:eu-central-1:123456789012:table/invoices'
 
-// All of them use one sample.
 test.describe.configure({ mode: 'serial' })
 
 let previewed = ''

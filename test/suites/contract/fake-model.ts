@@ -27,7 +27,6 @@ export interface Call {
   path: string
   authorization: string | undefined
   model: string
-  /** Names of the offered tools. */
   tools: string[]
   /** The contract's tool among them; null for plain text and for tools outside the contract. */
   sentinel: Sentinel | null

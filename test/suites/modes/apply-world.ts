@@ -34,7 +34,6 @@ export const contextOf = (
   scripts: Record<string, Script | Script[]> = {},
 ) => stack.context(scriptedLlm(applyScripts(scripts)), changes)
 
-/** Creates a session with a reviewed, saved plan. */
 export async function sessionWithPlan(
   stack: Stack,
   context: Context,
@@ -82,7 +81,6 @@ const folderOf = (stack: Stack) => join(stack.config.paths.upload_folder, '..', 
 export const applyJobs = (stack: Stack, uuid: string, folder = folderOf(stack)): JobEntry[] =>
   recordedJobs(folder, uuid).filter(({ kind }) => kind === 'apply')
 
-/** Lists the kinds of a session's jobs. */
 export const jobsOf = (stack: Stack, uuid: string): string[] =>
   recordedJobs(folderOf(stack), uuid).map(({ kind }) => kind)
 

@@ -28,7 +28,6 @@ export async function artifactsOf(stack: Stack, uuid: string) {
   )
 }
 
-/** Reads the texts of the artifacts of one kind. */
 export const textsOf = async (stack: Stack, uuid: string, kind: string) =>
   (await artifactsOf(stack, uuid)).filter((artifact) => artifact.kind === kind).map(({ text }) => text)
 

@@ -45,7 +45,7 @@ describe('addresses that a model names', () => {
     expect(imports(world)).toEqual(['terraform_data.b id-b'])
     expect(report).toMatchObject({ status: 'Partial', summary: { selected: 2, imported: 1, failed: 1 } })
     expect(report.imported_resources[1]).toMatchObject({ resource_id: 'id-a', status: 'failed', error_message: error })
-    // An invented address is no fault of the code: the generator is told that a block is missing.
+    // An invented address is no fault of the code, so the finding is only that a block is missing.
     const heard = error === 'the plan has no such resource' ? 'No resource block of the plan was found' : error
     expect(said(world.llm.of('task_complete')[2])).toContain(heard.replaceAll('`', '`'))
   })

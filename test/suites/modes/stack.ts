@@ -212,7 +212,6 @@ export async function firstRound(
   return { ...(await runWaiting(stack, context, uuid, signal)), repo_uri }
 }
 
-/** Sends another request to a session and runs its round. */
 export async function nextRound(
   stack: Stack,
   context: RoundContext,

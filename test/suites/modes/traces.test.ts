@@ -28,7 +28,6 @@ afterEach(async () => {
 })
 afterAll(() => collector.close())
 
-/** Opens tracing to the collector of the test. */
 function openTracing(): Tracing {
   const config = { ...stack.config, telemetry: { ...stack.config.telemetry, collector_url: collector.collector_url } }
   const tracing = createTracing(config, { fetch, log: silentLogger, write: () => {} })

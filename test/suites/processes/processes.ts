@@ -4,7 +4,6 @@ import { type LoggingProcess, startLogging } from '../../helpers/logging-process
 const FIXTURE = fileURLToPath(new URL('./fixtures/worker-process.ts', import.meta.url))
 const started: LoggingProcess[] = []
 
-/** Starts a worker process and waits until it is ready. */
 export async function startWorkerProcess(url: string, ...args: string[]): Promise<LoggingProcess> {
   const worker = startLogging([FIXTURE, '--url', url, ...args], {})
   started.push(worker)

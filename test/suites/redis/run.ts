@@ -24,7 +24,6 @@ async function runTests(installation: Installation): Promise<number> {
   return typeof code === 'number' ? code : 1
 }
 
-/** Ends servers of interrupted tests. */
 async function endLeftovers(folder: string): Promise<void> {
   for (const name of (await readdir(folder)).filter((name) => name.endsWith('.pid'))) {
     const pid = Number(await readFile(join(folder, name), 'utf8'))

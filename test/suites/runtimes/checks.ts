@@ -21,7 +21,7 @@ async function read(
   return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Record<string, unknown> }
 }
 
-/** The worker's dependencies of a stream. No worker runs here, so nothing is queued. */
+/** Makes the worker's dependencies of a stream. No worker runs here, so nothing is queued. */
 const verbs = (sql: Sql): Pick<CoreContext, 'sql' | 'queue' | 'cache' | 'now'> => ({
   sql,
   queue: { enqueue: async () => {}, healthy: async () => true },

@@ -23,7 +23,6 @@ const outerAddress = Object.values(networkInterfaces())
   .find(({ family, internal }) => family === 'IPv4' && !internal)?.address
 const unless = outerAddress === undefined ? 'this machine has no address but loopback' : null
 
-/** The environment that a core needs to start. */
 const surroundings = startOnce(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'defaults-'))
   const database = await createTestDatabase()

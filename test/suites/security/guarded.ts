@@ -8,7 +8,6 @@ export const startGuarded = (env: Record<string, string> = {}): Promise<TestServ
   startTestService({ IAC_SANDBOX: 'none', ...env })
 
 export interface Hostile {
-  /** Files of the repository. */
   files?: Record<string, string>
   /** Makes changes that files alone cannot express, such as links. */
   prepare?: (workspace: string) => Promise<void>

@@ -205,7 +205,6 @@ function running(text: string): boolean {
   return lines.some((line) => line.includes(text) && !line.startsWith('ps '))
 }
 
-/** Starts the sidecar as a separate process. */
 async function startProcess(folder: string, binary: string) {
   const sidecar = startLogging(['sidecars/main.ts', 'iac'], {
     ...LIMITED,

@@ -50,7 +50,6 @@ export const answering = (app: Handler, status: number, change: (json: Record<st
     return new Response(JSON.stringify(change(await response.json())), { status, headers: response.headers })
   })
 
-/** Runs the suite against a handler on a real port. */
 export async function judged(
   contract: ContractName,
   handler: Handler,

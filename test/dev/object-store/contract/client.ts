@@ -42,7 +42,6 @@ export function createClient(current: () => StoreUnderTest) {
     put: (key: string, body: BodyInit, headers: Record<string, string> = {}) =>
       call('PUT', `${BUCKET}/${key}`, { body, headers }),
     get: (key: string, headers: Record<string, string> = {}) => call('GET', `${BUCKET}/${key}`, { headers }),
-    /** Makes an address for one GET. */
     presign: async (key: string, seconds: number, at = new Date(), keys?: Keys) => {
       const target = `${url()}/${BUCKET}/${key}?X-Amz-Expires=${seconds}`
       const datetime = at.toISOString().replaceAll(/[:-]|\.\d{3}/g, '')
@@ -66,7 +65,6 @@ export function createClient(current: () => StoreUnderTest) {
   }
 }
 
-/** Returns status and error code of an answer. */
 export const outcome = async (response: Response): Promise<[number, string]> => [
   response.status,
   /<Code>(\w+)<\/Code>/.exec(await response.text())?.[1] ?? '',

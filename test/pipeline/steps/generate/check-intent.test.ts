@@ -54,7 +54,6 @@ const world = (intent: Script | Script[], counts: (number | null)[], generator: 
     query: 'Add two buckets',
   })
 
-/** Runs the loop of a generate round. */
 async function round({ kit }: StepWorld, maxAttempts = 5) {
   const check = startIntentCheck(kit, Promise.resolve('main.tf (1 B): resource a_bucket.old'))
   const validate = createIntentValidator(kit, check, {

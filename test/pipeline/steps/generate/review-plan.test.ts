@@ -19,7 +19,6 @@ const stored = (world: StepWorld) => [...world.objects.keys()].map((key) => key.
 const plan = (world: StepWorld, targets: string[] = []) =>
   validPlan(world, [{ address: 'a.asked', actions: ['create'] }], targets)
 
-/** Makes the models of a world answer by `complete`. */
 function answerBy(world: StepWorld, complete: (chain: string, usual: LlmClient['complete']) => LlmClient['complete']) {
   const usual = scriptedLlm({ status: { text: 'One sentence.' }, ...SCRIPTS })
   world.kit.llm = {

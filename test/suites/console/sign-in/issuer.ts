@@ -1,7 +1,6 @@
 export const CLIENT_ID = 'console'
 export const AUDIENCE = 'api://console'
 
-/** An OpenID provider for tests of the sign-in. */
 export interface Issuer {
   url: string
   /** Methods and paths of requests, in order. */

@@ -54,7 +54,6 @@ beforeEach(() => {
   at(`${MANAGER}/projects/${SCOPE}:getIamPolicy`, {})
 })
 const issue = (access_token: string) => ({ access_token, token_type: 'Bearer', expires_in: 3599 })
-/** Returns the token of the request for the project. */
 async function tokenOf(env: Record<string, string | undefined>) {
   const found = await outcome(gcpInventory, SCOPE, env, { now: () => NOW })
   expect(found.error).toBe('')

@@ -35,7 +35,6 @@ export const forbidden = (resource: string): Response =>
   )
 
 let uids = 0
-/** Makes the metadata of an object in a list. */
 export const object = (name: string, more: Json = {}): Json => ({
   metadata: {
     name,
