@@ -148,10 +148,7 @@ function chosenRule({ preview, resource_ids, session_id }: ImportKeys): string |
 }
 const isBlank = (value: string) => value.trim() === ''
 
-/**
- * Also reports a rule about blank text if the text is empty. An empty text breaks its length rule too, and `withRule`
- * does not run once another rule is broken.
- */
+/** Reports a rule about blank text for empty text too, whose length error would keep `withRule` from running. */
 const withBlankRule = <T extends z.ZodType>(schema: T, rule: (value: z.output<T>) => string | null) =>
   schema.superRefine((value, ctx) => {
     if (ctx.issues.length === 0) return
