@@ -3,10 +3,7 @@ import ipaddr from 'ipaddr.js'
 /** An address and the number of its leading bits that are compared. */
 export type AddressRange = [ipaddr.IPv4, number] | [ipaddr.IPv6, number]
 
-/**
- * Reads an IP address without a zone; null for anything else. IPv4-mapped IPv6 (`::ffff:10.0.0.1`) becomes IPv4, and
- * IPv4 must be four decimal parts.
- */
+/** Reads an IP address without a zone; null for anything else. IPv4-mapped IPv6 becomes IPv4. */
 export function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
   const bare = text.replace(/%.*$/s, '')
   if (!ipaddr.IPv4.isValidFourPartDecimal(bare) && !ipaddr.IPv6.isValid(bare)) return null

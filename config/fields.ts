@@ -16,10 +16,7 @@ function field<T>(fallback: T, check: (value: unknown) => Checked<T>) {
   return v.optional(v.pipe(v.unknown(), action), () => fallback)
 }
 
-/**
- * Makes a text field, which is trimmed. Numbers are refused, because YAML has already changed them: it reads `007` as 7
- * and loses digits of long ones.
- */
+/** Makes a trimmed text field. Numbers are refused, because YAML has already changed them: it reads `007` as 7. */
 export const text = (fallback: string, rule?: { test: (value: string) => boolean; text: string }) =>
   field<string>(fallback, (value) => {
     if (typeof value !== 'string') return { rule: 'must be a string (quote it if it looks like a number or a boolean)' }

@@ -1,7 +1,4 @@
-/**
- * The ids of the rules in `src/rules`, so that the operator's file is checked at boot without loading the rules. A test
- * compares the two lists.
- */
+/** The ids of the rules in `src/rules`, listed here so that boot need not load the rules. A test compares the two. */
 export const RULE_IDS: readonly string[] = `
   aws.compute.public-function-url
   aws.database.public-brokers

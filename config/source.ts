@@ -3,10 +3,7 @@ import * as v from 'valibot'
 export type Environment = Record<string, string | undefined>
 type Section = v.ObjectSchema<v.ObjectEntries, undefined>
 
-/**
- * The configuration file and the environment, as the sections read them. Problems are collected, so that an operator
- * sees all of them at once.
- */
+/** The configuration file and the environment, as the sections read them. Problems are collected and not thrown. */
 export interface Source {
   /**
    * Reads the section at a dotted path. Unknown keys are ignored, and an absent or empty section takes all defaults. A

@@ -21,10 +21,7 @@ export async function requireOwnSession(c: Context<AppEnv>, uuid: string): Promi
   return session
 }
 
-/**
- * Returns the session if the caller owns it or has panel role editor or higher. Throws 404 for an unknown session, else
- * 403.
- */
+/** Returns the session if the caller owns it or is at least editor. Throws 404 for an unknown session, else 403. */
 export async function requireSessionToManage(c: Context<AppEnv>, uuid: string): Promise<SessionFacts> {
   const session = await requireSession(c, uuid)
   const { id, panel_role } = c.var.user

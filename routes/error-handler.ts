@@ -5,10 +5,7 @@ import { Busy, PlatformError } from '../src/base/errors.ts'
 import type { AppEnv } from './env.ts'
 import { InvalidRequest } from './validation/problem.ts'
 
-/**
- * Converts every error to a response; nothing else does. The text of a `PlatformError` is shown. Any other error
- * becomes `Internal Server Error`, with the details only in the log.
- */
+/** Converts every error to a response. Only the text of a `PlatformError` is shown; other details are logged. */
 export function onError(error: Error, c: Context<AppEnv>): Response {
   if (error instanceof InvalidRequest) return answer(c, 422, error.problems)
   if (error instanceof PlatformError) {

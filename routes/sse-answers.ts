@@ -73,10 +73,7 @@ export const eventLogResponses = (name: 'Activity' | 'Output', example: string) 
   ),
 })
 
-/**
- * Responds with a stream of a session's events in one channel. Throws 404 for an unknown session or round; 403 for a
- * caller who may not read the session.
- */
+/** Responds with a stream of a session's events. Throws 404 for an unknown session or round; 403 without access. */
 export async function answerEventLog(
   c: Context<AppEnv>,
   channel: EventChannel,

@@ -9,10 +9,7 @@ export interface KnownPath {
   methods: string[]
 }
 
-/**
- * Treats HEAD requests like those to an unknown path. The framework would run the handler of GET for them, but the API
- * has no HEAD.
- */
+/** Treats HEAD requests as unmatched. The framework would run the handler of GET for them, but the API has no HEAD. */
 export const refuseHead = createMiddleware<AppEnv>(async (c, next) => {
   if (c.req.method === 'HEAD') return c.notFound()
   await next()

@@ -12,10 +12,7 @@ import type { PromptSource } from './prompts/source.ts'
 import type { HostResolver, PinnedFetch } from './repository/remote.ts'
 import type { IacClient } from './services/iac/contract.ts'
 
-/**
- * The clients and settings of one process. Its entry point creates them once and injects them, so that no module owns a
- * client and tests can replace each one.
- */
+/** The clients and settings of one process, created at its entry point and injected, so that tests can replace them. */
 export interface Context {
   config: Config
   log: Logger

@@ -117,10 +117,7 @@ function readAccount(source: Source, values: Values): { account_name: string; ac
   return { account_name, account_key: accountKey }
 }
 
-/**
- * Returns the account in `https://<account>.blob.…` or in the emulator's form `http://host:port/<account>`; otherwise
- * empty.
- */
+/** Returns the account in `https://<account>.blob.…` or `http://host:port/<account>` (emulator); otherwise empty. */
 function accountName(endpoint: string): string {
   if (!/^https?:\/\//i.test(endpoint) || !URL.canParse(endpoint)) return ''
   const url = new URL(endpoint)

@@ -1,7 +1,4 @@
-/**
- * Returns a documentation page. All addresses in it are relative and served by this process, so that the pages work on
- * a closed network and behind a proxy that strips `/api`.
- */
+/** Returns a documentation page. Its addresses are relative, for closed networks and proxies that strip `/api`. */
 const page = (title: string, head: string, body: string) => `<!doctype html>
 <html lang="en">
 <head>

@@ -4,8 +4,7 @@ import type { AppEnv } from '../env.ts'
 const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']
 
 /**
- * Lets browsers of the configured origins call every route with credentials. Origins are compared exactly. Preflight
- * requests are answered here, before any gate.
+ * Lets browsers of the configured origins call every route with credentials. Preflights are answered before any gate.
  */
 export const cors = createMiddleware<AppEnv>(async (c, next) => {
   const origin = c.req.header('origin')

@@ -29,10 +29,7 @@ export const requestLog = createMiddleware<AppEnv>(async (c, next) => {
   })
 })
 
-/**
- * Returns the template of the matched route, without `/api`. A request without a route is `unmatched`, because made-up
- * paths would create an unlimited number of series.
- */
+/** Returns the matched route's template; `unmatched` for all others, which would be an unlimited number of series. */
 function routeTemplate(c: Context<AppEnv>): string {
   const route = matchedRoutes(c).findLast(({ path }) => !path.endsWith('*'))
   return route ? route.path.replace(/^\/api(?=\/)/, '') : 'unmatched'

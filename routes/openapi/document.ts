@@ -41,10 +41,7 @@ export function describeApi(endpoints: readonly Endpoint[], version: string): st
   return JSON.stringify(nullableReferences(document))
 }
 
-/**
- * Writes nullable references as alternatives. The library writes them as `allOf` of the reference and a type with null,
- * which null does not satisfy.
- */
+/** Writes nullable references as alternatives. The library writes them as `allOf`, which null does not satisfy. */
 function nullableReferences(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(nullableReferences)
   if (typeof part !== 'object' || part === null) return part

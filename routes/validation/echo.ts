@@ -4,10 +4,7 @@ const SECRET_KEYS = ['repo_uri'] as const
 const SECRET_ADDRESS = /:\/\/[^\s/"@:]*:[^\s/"@]*@/
 const MAX_LENGTH = 4_096
 
-/**
- * Returns the part of the request that a 422 response shows, with null for secrets and for very long and unusual
- * values.
- */
+/** Returns the part of a request that a 422 response shows, with null for secrets and very long or unusual values. */
 export function echo(value: unknown): unknown {
   if (remaining(value, MAX_LENGTH) < 0) return null
   const visible = withoutSecretKeys(value)

@@ -9,10 +9,7 @@ const fail = (ctx: Add, type: string, message: string, detail?: Record<string, u
   return z.NEVER
 }
 
-/**
- * Makes a schema for a text that the database can store: without NUL characters and lone surrogates. Its limits count
- * code points, so an emoji of two UTF-16 units counts as one.
- */
+/** Makes a schema for a text without NUL characters and lone surrogates. Its limits count code points. */
 export const text = (limits: { min?: number; max?: number } = {}) =>
   z
     .string()
@@ -229,10 +226,7 @@ const MAX_URI = 2_048
 /** The longest path of common operating systems. */
 const MAX_PATH = 4_096
 
-/**
- * Makes a schema for an `https://` URL of a repository, with an optional user name but no password; see
- * `checkRepositoryUri`.
- */
+/** Makes a schema for an `https://` repository URL without a password; see `checkRepositoryUri`. */
 export const repositoryUri = () =>
   z
     .string()

@@ -50,10 +50,7 @@ export async function readJson(request: Request, maxBytes: number): Promise<unkn
 const isJson = (contentType: string | null) =>
   /^application\/([\w!#$&^.+-]+\+)?json\s*(;|$)/i.test(contentType?.trim() ?? '')
 
-/**
- * Returns the position at which the parser stopped, or 0 if the runtime does not report it. Its own text is not shown,
- * because it may quote the body.
- */
+/** Returns the position at which the parser stopped, or 0 if unknown. Its text is not shown: it may quote the body. */
 function position(error: unknown): number {
   const offset = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined
   return offset ? Number(offset) : 0

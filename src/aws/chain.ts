@@ -78,10 +78,7 @@ export function cacheCredentials(
   }
 }
 
-/**
- * Returns the time of the next renewal, at least 30 seconds ahead, so that very short-lived credentials are not renewed
- * for every signature.
- */
+/** Returns the next renewal, at least 30 seconds ahead, so that not every signature renews short-lived credentials. */
 function nextRenewal({ expires }: AwsCredentials, now: number): number {
   if (!expires) return now + LASTING_MS
   return Math.max(expires.getTime() - RENEW_BEFORE_MS, now + RETRY_MS)

@@ -44,16 +44,10 @@ export interface ProfileDelegates {
   singleSignOn: (profile: string) => Promise<AwsCredentials>
 }
 
-/**
- * Looks for credentials in one source. Null if it is not configured, so that the next one is tried. Throws
- * `CredentialError`.
- */
+/** Looks for credentials in one source; null if it is not configured. Throws `CredentialError`. */
 export type ChainLink = (tools: ChainTools) => Promise<AwsCredentials | null>
 
-/**
- * No credentials are available. The message may be shown to users; it starts in lower case and has no full stop,
- * because callers put a prefix before it.
- */
+/** No credentials are available. The message may be shown; callers put a prefix before it. */
 export class CredentialError extends Error {
   override readonly name = 'CredentialError'
   /** True if the source could not be reached, so that a later attempt may succeed. */

@@ -60,10 +60,7 @@ async function readContainerToken(tools: ChainTools): Promise<string> {
 /** Beginning of the last source's errors, which says that all others were tried. */
 const NO_OTHER_SOURCE = 'neither key variables, web identity, shared files nor a container role'
 
-/**
- * Reads the credentials of the machine's role from instance metadata (version 2 only). As the last source of the chain,
- * it throws when there is no role.
- */
+/** Reads the role credentials from instance metadata (version 2 only). Throws without a role, as the last source. */
 export const fromInstance: ChainLink = async (tools) => {
   if (tools.aws.metadata_disabled)
     throw credentialFault(`${NO_OTHER_SOURCE} is set up, and instance metadata is disabled`)
@@ -97,10 +94,7 @@ async function requestMetadata(
   return response.text()
 }
 
-/**
- * Exchanges the service account token that a cluster mounts as a file for credentials. The file is read at each
- * renewal, because its content changes.
- */
+/** Exchanges a cluster's service account token for credentials. The token file is read at each renewal. */
 export const fromWebIdentity: ChainLink = async (tools) => {
   const { web_identity_token_file, role_arn, role_session_name } = tools.aws
   if (web_identity_token_file === '') return null

@@ -120,10 +120,7 @@ function toOutboundResponse(response: Response, bytes: Uint8Array<ArrayBuffer>):
   }
 }
 
-/**
- * Returns the `Retry-After` header, in seconds (`120`) or a date, as milliseconds from `now`; null when absent or
- * invalid.
- */
+/** Returns the `Retry-After` header (seconds or a date) as milliseconds from `now`; null when absent or invalid. */
 export function retryAfter(headers: Headers, now = Date.now()): number | null {
   const value = headers.get('retry-after')
   if (!value) return null

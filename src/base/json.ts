@@ -3,10 +3,7 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 
 export type JsonObject = { [key: string]: Json }
 
-/**
- * True if the value is an object, not null or a list. Only the outermost shape is checked, because everything in a
- * result of `JSON.parse` is JSON.
- */
+/** True if the value is an object, not null or a list. Its members are not checked: `JSON.parse` returns only JSON. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

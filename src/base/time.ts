@@ -1,7 +1,4 @@
-/**
- * Waits at most `ms` milliseconds for `work`, which is not stopped; a later outcome is dropped. Throws the error of the
- * work, or that of `lateError` on timeout.
- */
+/** Waits at most `ms` milliseconds for `work`, which is not stopped. Throws its error, or `lateError()` on timeout. */
 export async function withTimeLimit<T>(ms: number, work: Promise<T>, lateError: () => Error): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const limit = new Promise<never>((_, reject) => {
@@ -27,10 +24,7 @@ export async function endsWithin(ms: number, work: Promise<unknown>): Promise<bo
   }
 }
 
-/**
- * Waits for `work` until `signal` fires. For work that may ignore its signal: it is not stopped, and a later outcome is
- * dropped. Throws the error of the work, or the signal's reason.
- */
+/** Waits for `work` until `signal` fires, without stopping it. Throws the error of the work or the signal's reason. */
 export async function waitUnlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const stop = () => reject(signal.reason)

@@ -14,10 +14,7 @@ export interface Feed extends Topic {
   readonly head: number
   /** Events with greater ids are in memory. */
   readonly start: number
-  /**
-   * Returns the events after a cursor; null when there are none yet, `'behind'` when some are no longer in memory. Two
-   * calls with the same cursor return the same list.
-   */
+  /** Returns the events after a cursor; null for none yet, `'behind'` when some are no longer in memory. */
   after(cursor: number): readonly Frame[] | null | 'behind'
   /** Adds events and calls the listeners if any are new. */
   add(frames: readonly Frame[]): void

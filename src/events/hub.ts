@@ -29,10 +29,7 @@ interface SessionKey {
 
 /** Notifies the streams of a process of changes of their sessions, over one LISTEN connection. */
 export interface EventHub {
-  /**
-   * Returns the current state of a session and calls `onChange` with each later one. Throws 404 for an unknown session,
-   * and database errors.
-   */
+  /** Returns the state of a session and calls `onChange` with each later one. Throws 404 for an unknown session. */
   watch(
     sessionUuid: string,
     onChange: (state: SessionState) => void,
@@ -63,10 +60,7 @@ const RESYNC_MS = 5_000
 /** Maximum feeds per query, since each may return a whole page. */
 const FEEDS_PER_QUERY = 200
 
-/**
- * Opens this process's LISTEN connection. The database client reopens it after a loss, and everything watched is then
- * reread. Throws when the database cannot be reached.
- */
+/** Opens this process's LISTEN connection. After a loss it is reopened and everything watched is reread. */
 export async function startEventHub(sql: Sql, log: Logger, options: { resyncMs?: number } = {}): Promise<EventHub> {
   const { resyncMs = RESYNC_MS } = options
   const closing = new AbortController()

@@ -47,10 +47,7 @@ export interface StreamStart {
   head: number
 }
 
-/**
- * Finds the start of a stream: the first event of a round, by default the newest. Returns null when the session has no
- * such round.
- */
+/** Finds the start of a stream: the first event of a round, by default the newest. Null when there is no such round. */
 export async function readBeginning(
   sql: Sql,
   sessionId: number,

@@ -24,10 +24,7 @@ const MAX_QUEUED = 64 * 1024
 /** Polls without events after which a comment is sent: 15 seconds at one poll every five. */
 const QUIET_POLLS = 3
 
-/**
- * Creates the body of an event stream: events after the cursor, then new ones, and at last the round's final status. It
- * also ends when the database cannot be read.
- */
+/** Creates the body of an event stream: events after the cursor, then new ones, and the round's final status. */
 export function createLogStream(
   host: StreamHost,
   view: LogView,

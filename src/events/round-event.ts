@@ -1,7 +1,4 @@
-/**
- * An action of a round, as its watchers see it: names, paths, counts and outcomes, but no tool arguments or model
- * output.
- */
+/** An action of a round: names, paths, counts and outcomes, but no tool arguments or model output. */
 export type Activity =
   | { type: 'attempt.began'; attempt: number; max_attempts: number; task: string; reason: string | null }
   | { type: 'chain.began'; chain: string }
@@ -30,10 +27,7 @@ export type EngineOutput =
   | { type: 'step.ended'; step: string; job_id: string; exit_code: number | null; seconds: number }
   | LimitReached
 
-/**
- * The round has reached the limit of a channel. From here on, the channel holds only beginnings of attempts and steps,
- * ends and cancellations, up to a further limit.
- */
+/** The limit of a channel was reached. From here on it holds only beginnings, ends and cancellations. */
 export interface LimitReached {
   type: 'cut'
   limit: 'rows' | 'bytes'

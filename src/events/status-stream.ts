@@ -6,10 +6,7 @@ import { type Chunk, createSseStream, type OpenStream, type StreamHost } from '.
 /** Frames queued for a slow reader. While the queue is full, only the latest state is kept. */
 const MAX_QUEUED = 8
 
-/**
- * Creates the body of a status subscription: the current state, then the state at each poll and change. It ends after a
- * final state.
- */
+/** Creates the body of a status subscription: the state now, at each poll and change, until a final state. */
 export function createStatusStream(
   host: StreamHost,
   sessionUuid: string,

@@ -8,10 +8,7 @@ const LONGEST_LINE = 2_000
 /** Maximum UTF-16 units of the lines of one event. */
 export const LONGEST_PIECE = 8_000
 
-/**
- * Prepares an event for storage: masks it, drops characters that PostgreSQL cannot store and cuts long lines. An event
- * with many lines becomes several.
- */
+/** Masks an event, drops unstorable characters and cuts long lines. An event with many lines becomes several. */
 export function toStorable(event: RoundEvent, mask: (text: string) => string): RoundEvent[] {
   // Dropped characters could be inside a secret, so they go first. Cutting comes last, because it could leave an
   // unmasked part of a secret.

@@ -63,10 +63,7 @@ export function createSubscriptions<T extends Topic>(
   }
 }
 
-/**
- * Reads in batches, one at a time: requests during a reading are combined into the next. So a result is never older
- * than its request, and results never arrive out of order.
- */
+/** Reads in batches, one at a time. Requests during a reading are combined into the next, so results are current. */
 function createBatches<T>(
   readAll: (items: T[]) => Promise<void>,
   { batch: size, log }: { batch: number; log: Logger },

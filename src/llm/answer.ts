@@ -50,10 +50,7 @@ const FINISH: Record<string, FinishReason> = {
 }
 /** Finish reasons for an answer that the provider aborted for lack of resources. */
 const INTERRUPTED = ['insufficient_system_resource']
-/**
- * The model wrote a tool call that cannot be parsed; another attempt may succeed. A gateway writes for example
- * `function_call_filter: MALFORMED_FUNCTION_CALL`.
- */
+/** The model wrote an unparsable tool call; another attempt may succeed. Some gateways put a prefix before it. */
 const MALFORMED = /\bMALFORMED_FUNCTION_CALL$/
 
 type AnsweringDeployment = Pick<Deployment, 'model' | 'carries' | 'quirks'>
@@ -160,10 +157,7 @@ const answerSchema = v.object({
   ),
 })
 
-/**
- * Reads the text and the usage from an answer of the Responses API. Its other items, such as searches and reasoning,
- * are skipped. Throws `CallFailure`.
- */
+/** Reads text and usage of a Responses API answer. Searches and reasoning are skipped. Throws `CallFailure`. */
 export function parseResponses(answer: unknown): { text: string; usage: Usage } {
   const parsed = v.safeParse(answerSchema, answer)
   if (!parsed.success) {

@@ -61,10 +61,7 @@ export async function callModel<Answer>(options: CallOptions<Answer>): Promise<A
   }
 }
 
-/**
- * Posts a request and parses the answer. If the provider refuses a parameter, the call is repeated without it, which
- * does not count as an attempt, because the provider works.
- */
+/** Posts a request and parses the answer. Repeating it without a refused parameter does not count as an attempt. */
 async function postSupported<Answer>(deployment: Deployment, options: CallOptions<Answer>): Promise<Answer> {
   for (;;) {
     const body = options.body(deployment)

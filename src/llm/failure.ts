@@ -55,10 +55,7 @@ export const inferenceError = (
 /** Makes the error of a request that the platform itself composed wrongly. */
 export const badInference = (message: string) => new PlatformError('InferenceCallAPIError', 400, message)
 
-/**
- * Returns the text as one line of at most 1000 characters without keys: neither ours nor anything that looks like a
- * key, which providers quote in part.
- */
+/** Returns the text as one line of at most 1000 characters, without our keys and anything that looks like a key. */
 export function redact(text: string, secrets: readonly string[]): string {
   let clean = text
   for (const secret of secrets) if (secret.length >= 4) clean = clean.replaceAll(secret, '***')

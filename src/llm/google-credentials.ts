@@ -40,10 +40,7 @@ interface Token {
   expires_at: number
 }
 
-/**
- * Returns a source of bearer tokens. A token is cached until five minutes before it expires, and concurrent callers
- * share one renewal. The function throws `GoogleTokenError`.
- */
+/** Returns a source of bearer tokens, cached until five minutes before expiry. It throws `GoogleTokenError`. */
 export function googleTokens(sources: GoogleSources, tools: GoogleTools): () => Promise<string> {
   if (sources.access_token !== '') return async () => sources.access_token
   let kept: Token | null = null

@@ -6,10 +6,7 @@ export type Message =
   | { role: 'assistant'; content: string | null; tool_calls?: ToolCall[]; carry?: Carry }
   | { role: 'tool'; tool_call_id: string; content: string }
 
-/**
- * Data that a provider wants back with its own message, for example signed thoughts. It is sent back unchanged or
- * omitted, and nothing else reads it.
- */
+/** Data that a provider wants back with its own message, for example signed thoughts. Nothing else reads it. */
 export interface Carry {
   /** The deployment that sent it and the only one that gets it back. */
   for: string
@@ -74,10 +71,7 @@ export interface LlmClient {
   complete(request: InferenceRequest): Promise<Inference>
   /** Lets a model search the web and returns its text; null when the model cannot search. */
   search(query: string, options?: SearchOptions): Promise<string | null>
-  /**
-   * Reports whether the configured models can search the web for a chain of this role. Absent if only a search can
-   * tell.
-   */
+  /** Reports whether the configured models can search the web for this role. Absent if only a search can tell. */
   canSearch?(role: ModelRole): boolean
 }
 

@@ -15,10 +15,7 @@ export interface Route {
   markFailed(deployment: Deployment, requestedMs: number | null): void
   /** Ends the cooldown of an entry. */
   markWorked(deployment: Deployment): void
-  /**
-   * Returns the rest of the wait that the provider of an entry requested, in milliseconds: 0 without a cooldown, null
-   * for a cooldown without a requested time.
-   */
+  /** Returns the rest of the requested wait in milliseconds: 0 without a cooldown, null without a requested time. */
   remainingWaitMs(deployment: Deployment): number | null
 }
 

@@ -24,10 +24,7 @@ export async function notifyForUser(
 
 export type NotificationContext = Pick<Context, 'config' | 'fetch' | 'sql' | 'log'>
 
-/**
- * Sends a message about a session to the staff and the session's owner. Never throws: failures are logged. Does nothing
- * while the sidecar is disabled or has no endpoint.
- */
+/** Sends a message about a session to staff and owner, if the sidecar is enabled. Never throws: failures are logged. */
 export async function sendBestEffort(
   context: NotificationContext,
   session: SessionFacts,

@@ -23,10 +23,7 @@ const EXPORT_LIMIT_MS = 25_000
 /** The approximate size of a request in bytes. A single span with a plan or a long conversation may exceed it. */
 const MAX_REQUEST_BYTES = 4 * 1024 * 1024
 
-/**
- * Sends spans to a collector by OTLP over HTTP with protobuf. A request has three attempts; then its spans are lost and
- * reported to `onLost`. An export never fails.
- */
+/** Sends spans to a collector by OTLP over HTTP with protobuf, in three attempts. An export never fails. */
 export function createCollectorExporter(options: CollectorExporterOptions): SpanExporter {
   const { timeoutMs = 10_000, backoffMs = 500 } = options
   const headers: Record<string, string> = { 'content-type': 'application/x-protobuf' }

@@ -2,10 +2,7 @@ import type { Mode, TerminalStatus } from '../base/vocabulary.ts'
 import type { Db } from '../data/db/types.ts'
 import { createRegistry, type Registry } from './registry.ts'
 
-/**
- * The metrics of core and worker. Label values come from short fixed lists and never from callers, so that the number
- * of series stays bounded.
- */
+/** The metrics of core and worker. Label values come from fixed lists, so that the number of series is bounded. */
 export interface PlatformMetrics {
   registry: Registry
   /** Counts an answered request. `route` is the route template, `seconds` the time to the beginning of the response. */

@@ -15,10 +15,7 @@ export interface RunTraceOptions {
 
 type Kind = 'AGENT' | 'LLM' | 'TOOL' | 'EVALUATOR'
 
-/**
- * Creates the trace of one run. Each chain is a root span with its model calls and tool calls as children. Engine spans
- * are roots too.
- */
+/** Creates the trace of one run. Chains and engine spans are roots; model and tool calls are children of chains. */
 export function createRunTrace(options: RunTraceOptions): RunTrace {
   const { recorder, project, session } = options
   const open = (name: string, kind: Kind, chainType?: string, parent?: OpenSpan) =>
@@ -137,10 +134,7 @@ function identityOf(session: TracedSession, chainType?: string): Attributes {
   return { metadata: JSON.stringify(metadata), 'user.id': username, 'session.id': uuid }
 }
 
-/**
- * Returns the attributes for the request of a model call. Beyond the attribute limit the first ones are dropped, so the
- * oldest messages come first.
- */
+/** Returns the attributes of a model request, the oldest messages first, because the first are dropped. */
 export function requestAttributes(messages: readonly Message[], tools: readonly ToolDefinition[]): Attributes {
   const attributes: Attributes = {}
   for (const [index, message] of messages.entries())

@@ -38,10 +38,7 @@ export interface SpanRecorder {
 export interface SpanRecorderOptions {
   /** Maximum attributes of a span; the first ones are dropped first. */
   attributeLimit: number
-  /**
-   * Exporters that get spans in batches: at 512 spans, or five seconds after the first one. While 2048 spans wait, new
-   * ones are lost.
-   */
+  /** Exporters that get batches of 512 spans or five seconds. While 2048 spans wait, new ones are lost. */
   batched: readonly SpanExporter[]
   /** Exporters that get each span when it ends. */
   immediate: readonly SpanExporter[]
@@ -54,10 +51,7 @@ const BATCH = { maxExportBatchSize: 512, scheduledDelayMillis: 5_000, maxQueueSi
 /** Maximum characters of the error text in a span's status. */
 const MAX_STATUS = 2_000
 
-/**
- * Creates a span recorder. The collector groups spans by project, so each project gets its own provider with its first
- * span.
- */
+/** Creates a span recorder, with a provider per project, because the collector groups spans by project. */
 export function createSpanRecorder(options: SpanRecorderOptions): SpanRecorder {
   const providers = new Map<string, BasicTracerProvider>()
   const tracerOf = (project: string): Tracer => {

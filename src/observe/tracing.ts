@@ -17,10 +17,7 @@ export interface TracingDeps {
 /** Shorter secrets of the configuration are not masked, because they would match ordinary words. */
 const MIN_SECRET = 12
 
-/**
- * Creates the configured tracing; undefined without collector and console output. The libraries are large, so they are
- * loaded on first use.
- */
+/** Creates the configured tracing; undefined for none. The large libraries are loaded on first use. */
 export function createTracing(config: Config, deps: TracingDeps): Tracing | undefined {
   const { collector_url, api_key, otel_console_exporter, otel_attribute_count_limit } = config.telemetry
   if (collector_url === '' && !otel_console_exporter) return undefined

@@ -8,10 +8,7 @@ import { assertNotCancelled } from './transitions.ts'
 export type ApplyResult =
   /** The engine ran to its end, successfully or not. */
   | { kind: 'ran'; exit_code: number; stdout: string; stderr: string }
-  /**
-   * No job was submitted, so nothing changed. `reason` and `advice` are sentences; `cause` is set when the plan no
-   * longer matches.
-   */
+  /** No job was submitted. `reason` and `advice` are sentences; `cause` is set when the plan no longer matches. */
   | { kind: 'refused'; reason: string; advice: string; cause?: 'engine_changed' | 'state_moved' }
   /** The round's job was submitted, or may have been, and its outcome is unknown. */
   | { kind: 'unknown'; reason: string }

@@ -3,10 +3,7 @@ import type { Db } from '../data/db/types.ts'
 import { storable } from '../data/db/values.ts'
 import { assertHeld, type ClaimedRound, heldSessionQuery } from './round.ts'
 
-/**
- * The steps of an attempt, in order. `import` brings resources into the state, in import loops only, and `check`
- * compares a plan with the request.
- */
+/** The steps of an attempt, in order. `import` runs in import loops only; `check` compares a plan with the request. */
 export const ATTEMPT_STEPS = ['generate', 'init', 'validate', 'plan', 'show', 'import', 'check'] as const
 export type AttemptStepName = (typeof ATTEMPT_STEPS)[number]
 
@@ -155,10 +152,7 @@ const toJson = (value: unknown): string =>
 /** An attempt as it is stored, with its own reason. */
 export type AttemptRow = Omit<AttemptDetail, 'next_reason'> & { round_id: number; reason: string | null }
 
-/**
- * Reads the attempts of all rounds of a session, in order. An attempt without an end in an ended round counts as
- * interrupted, because its end could not be written.
- */
+/** Reads the attempts of a session's rounds, in order. One without an end in an ended round counts as interrupted. */
 export const readAttempts = (db: Db, sessionId: number) => db<AttemptRow[]>`
   SELECT a.round_id, a.number, a.restart, a.task, a.reason, a.started_at,
          coalesce(a.ended_at, r.finished_at) AS ended_at,

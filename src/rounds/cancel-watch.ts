@@ -5,10 +5,7 @@ import { readCancelledBy } from './transitions.ts'
 
 /** Receives cancellations of rounds over the LISTEN connection of the process. */
 export interface CancelWatch {
-  /**
-   * Calls `onCancel` at each notification until the returned function is called. Notifications can be lost, so each
-   * extension of the lease reads cancellations too.
-   */
+  /** Calls `onCancel` at each notification until unsubscribed. Extensions of the lease find lost notifications. */
   watch(roundId: number, onCancel: (by: string) => void): () => void
   close(): Promise<void>
 }

@@ -92,10 +92,7 @@ const asCancelled = (end: RoundEnd, by: string): RoundEnd => ({
   commit: null,
 })
 
-/**
- * Writes everything that the end of a round changes, in the caller's transaction, which has locked the session. Throws
- * `LeaseLost`.
- */
+/** Writes all changes of a round's end in a transaction that has locked the session. Throws `LeaseLost`. */
 export async function writeEnd(
   queue: Context['queue'],
   tx: Transaction,

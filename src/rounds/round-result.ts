@@ -62,10 +62,7 @@ const storedResult = v.object({
   changes: v.fallback(v.optional(changeList), undefined),
 })
 
-/**
- * Reads the stored result of a round. Missing and malformed parts count as empty, because rounds of other releases
- * stored them; null when there is no result at all.
- */
+/** Reads the stored result of a round, null for none. Missing and malformed parts (other releases) count as empty. */
 export function readRoundResult(stored: unknown): RoundResult | null {
   const read = v.safeParse(storedResult, stored)
   if (!read.success) return null

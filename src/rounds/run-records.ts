@@ -10,10 +10,7 @@ export async function recordJob(sql: Sql, round: ClaimedRound, key: string, jobI
   assertHeld(rows)
 }
 
-/**
- * Records a commit that the round has pushed to the session branch. If the round is cancelled, the next one does not
- * build on it. Throws `LeaseLost`.
- */
+/** Records a pushed commit. If the round is cancelled, the next one does not build on it. Throws `LeaseLost`. */
 export async function recordPush(sql: Sql, round: ClaimedRound, commit: string): Promise<void> {
   const rows = await sql`
     WITH session AS (${heldSessionQuery(sql, round)})

@@ -182,10 +182,7 @@ async function giveUpFence(tx: Transaction, round: ClaimedRound): Promise<void> 
   )
 }
 
-/**
- * Releases the round of a stopping worker. It does not count as an interruption, and the round is queued again at once.
- * Throws `LeaseLost`.
- */
+/** Requeues the round of a stopping worker, which does not count as an interruption. Throws `LeaseLost`. */
 export const releaseRound = transition(
   {
     moves: { running: 'queued', interrupted: 'queued', saving: 'queued', cancelling: 'stopping' },

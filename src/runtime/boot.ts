@@ -53,10 +53,7 @@ export const serveMetrics = (registry: Registry, address: ListenAddress): Promis
 export interface BootedProcess {
   context: Awaited<ReturnType<typeof buildContext>>['context']
   log: Logger
-  /**
-   * The shutdown phases, in order. A process adds what it opens before its dependencies: its server before the
-   * connections, for example.
-   */
+  /** The shutdown phases, in order. A process adds what it opens before its dependencies. */
   phases: StopPhase[]
   /** The URL of the metrics; undefined when they are not served. */
   metricsUrl: string | undefined

@@ -14,10 +14,7 @@ const TYPES: Record<string, string> = {
 const ENCODINGS = { br: '.br', gzip: '.gz' } as const
 const DIST = fileURLToPath(new URL('../../console/dist', import.meta.url))
 
-/**
- * Reads the built console into memory at the start of the core; null when it was not built. Throws when a file cannot
- * be read.
- */
+/** Reads the built console into memory; null when it was not built. Throws when a file cannot be read. */
 export async function readConsoleFiles(folder = DIST): Promise<ConsoleFiles | null> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((error) => {
     if (error.code === 'ENOENT') return null

@@ -93,10 +93,7 @@ function createPinnedLookup(hostname: string, addresses: readonly string[]): Loo
   }
 }
 
-/**
- * Returns the default authorities. The option `ca` replaces them, so it has to include them. A runtime that cannot list
- * them returns its built-in ones.
- */
+/** Returns the default authorities (or built-in ones, on older runtimes), because the option `ca` replaces them. */
 const defaultAuthorities = (): readonly string[] => tls.getCACertificates?.('default') ?? tls.rootCertificates
 
 /** Looks up all addresses of a host, IPv4 and IPv6, as the operating system does, including `/etc/hosts`. */

@@ -1,10 +1,7 @@
 import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/**
- * Reads the UTF-8 text of a regular file; null for a missing path and for anything that is no file. Throws when the
- * file cannot be read.
- */
+/** Reads the UTF-8 text of a regular file; null when there is none. Throws when the file cannot be read. */
 export async function readTextFile(path: string): Promise<string | null> {
   try {
     return (await stat(path)).isFile() ? await readFile(path, 'utf8') : null
@@ -40,10 +37,7 @@ export function createLineWriter(): (line: string) => void {
   }
 }
 
-/**
- * Returns a function that stores a text under a name in a folder. Only the owner can read it. It is renamed after it
- * was written, so that it never appears incomplete.
- */
+/** Returns a writer of texts into a folder, readable by the owner only. Files are renamed once complete. */
 export const createRecordingWriter =
   (folder: string) =>
   async (name: string, text: string): Promise<void> => {

@@ -58,10 +58,7 @@ async function seedRegistry(
 
 const SEED_FOLDER = fileURLToPath(new URL('../prompts/seed/', import.meta.url))
 
-/**
- * Reads all `*.yaml` files below a folder, sorted by path. Returns the prompts by their qualified name. Throws
- * `SeedError`, which names every unusable file.
- */
+/** Reads all `*.yaml` files below a folder as prompts by qualified name. Throws `SeedError` with all invalid files. */
 export async function readSeedPrompts(folder: string = SEED_FOLDER): Promise<Map<string, SeedPrompt>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const paths = entries

@@ -34,10 +34,7 @@ export async function storeArchive(
   return key
 }
 
-/**
- * Downloads and decrypts an archive. Returns null when it belongs to another plan, is damaged or was encrypted with
- * another key. Throws the errors of the object store.
- */
+/** Downloads and decrypts an archive; null when `decrypt` fails. Throws the errors of the object store. */
 export async function fetchArchive(
   { storage, config }: Store,
   owner: ArchiveOwner,
@@ -111,10 +108,7 @@ export async function encrypt(secret: string, about: string, plain: Bytes): Prom
   return encrypted
 }
 
-/**
- * Decrypts an object. Returns null when it was encrypted with another key or another `about`, or when any part of it is
- * missing or changed.
- */
+/** Decrypts an object; null when it is damaged or was encrypted with another key or another `about`. */
 export async function decrypt(secret: string, about: string, encrypted: Bytes): Promise<Bytes | null> {
   const body = encrypted.length - HEAD_BYTES
   if (body < TAG_BYTES || MARK.some((byte, index) => encrypted[index] !== byte)) return null

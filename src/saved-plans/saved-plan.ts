@@ -4,10 +4,7 @@ import type { PlannedChange } from '../plan/actions.ts'
 import type { StateVersion } from '../plan/state/state.ts'
 import type { EngineInfo } from '../services/iac/contract.ts'
 
-/**
- * The facts that identify the reviewed plan of a session. An apply compares everything with them, and applies nothing
- * else.
- */
+/** The facts that identify the reviewed plan of a session, with which an apply compares everything. */
 export interface SavedPlan {
   round_id: number
   /** SHA-256 of the plan file, in lower-case hexadecimal digits. */

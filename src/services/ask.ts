@@ -62,10 +62,7 @@ export const contractText = (min: number, max: number) =>
     ),
   )
 
-/**
- * Makes the error of a call without a usable response: 504 after a timeout, else 502. The error of a cancelled call is
- * rethrown unchanged for its caller.
- */
+/** Makes the error of a failed call: 504 after a timeout, else 502. The error of a cancelled call is rethrown. */
 export function transportFault(service: string, error: unknown): PlatformError {
   if (!(error instanceof OutboundError) || error.kind === 'aborted') throw error
   if (error.kind === 'timeout') return gatewayTimeout(`${service} service timed out: ${error.message}`, error)
@@ -73,9 +70,6 @@ export function transportFault(service: string, error: unknown): PlatformError {
   return unexpectedAnswer(service, error.message, error)
 }
 
-/**
- * Makes the error for an unexpected response. It never quotes the response, which may contain paths and addresses of
- * the sidecar's machine.
- */
+/** Makes the error for an unexpected response. It never quotes the response, which may contain internal addresses. */
 export const unexpectedAnswer = (service: string, what: string, cause?: unknown): PlatformError =>
   badGateway(`${service} service returned an unexpected response: ${what}`, cause)

@@ -22,10 +22,7 @@ const DecisionSchema = v.object({
 })
 export type AccessDecision = v.InferOutput<typeof DecisionSchema>
 
-/**
- * Asks the authorization sidecar. A denial is a result, not an error. Throws 502 and 504, with texts that begin with
- * `authz service`.
- */
+/** Asks the authorization sidecar. A denial is a result. Throws 502 and 504, beginning with `authz service`. */
 export const checkAccess = (service: ServiceConfig, fetcher: Fetch, check: AccessCheck): Promise<AccessDecision> =>
   ask(fetcher, {
     name: 'authz',

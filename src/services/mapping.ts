@@ -36,10 +36,7 @@ const MappingSchema = v.strictObject({
 })
 type Mapping = v.InferOutput<typeof MappingSchema>
 
-/**
- * Asks the mapping sidecar. Throws 502 and 504, with texts that begin with `mapping service`; also for an identifier
- * that is not in its catalogue.
- */
+/** Asks the mapping sidecar. Throws 502 and 504, beginning with `mapping service`, also for unknown identifiers. */
 export async function askMapping(service: ServiceConfig, fetcher: Fetch, question: MappingQuestion): Promise<Mapping> {
   const mapping = await ask(fetcher, {
     name: 'mapping',

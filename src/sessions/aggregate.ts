@@ -19,10 +19,7 @@ type AggregateContext = Pick<Context, 'sql' | 'cache' | 'storage'>
 
 const DAY_S = 24 * 60 * 60
 
-/**
- * Returns a lifetime in seconds: one day plus a random part of up to 2.4 hours, so that entries written together do not
- * expire together.
- */
+/** Returns one day plus up to 2.4 random hours, in seconds, so that entries do not expire together. */
 export const sessionAggregateTtl = (random = Math.random()): number => Math.floor(DAY_S * (1 + 0.1 * random))
 
 /**
@@ -76,10 +73,7 @@ async function isCurrent(context: AggregateContext, cached: SessionAggregate): P
 /** Parts of a round that older releases did not have. */
 const PARTS: readonly (keyof RoundDetail)[] = ['attempts', 'outputs', 'previews']
 
-/**
- * Parses a cached entry; null for anything else, such as the entry of an older release, whose rounds had fewer parts.
- * It then counts as a miss.
- */
+/** Parses a cached entry; null for others, such as those of older releases, whose rounds had fewer parts. */
 function parseEntry(text: string | null): SessionAggregate | null {
   if (text === null) return null
   try {

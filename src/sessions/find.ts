@@ -34,10 +34,7 @@ export async function countSessionTokens(sql: Sql, sessionId: number): Promise<n
   return row?.tokens ?? 0
 }
 
-/**
- * Reads the last completed round's commit of the session branch, by the primary key of the session. Empty when no round
- * has completed, null when the commit is unknown.
- */
+/** Reads the last completed round's commit. Empty when no round has completed, null when the commit is unknown. */
 export async function readReviewedCommit(sql: Db, sessionId: number): Promise<string | null> {
   const [row] = await sql<{ reviewed_commit: string | null }[]>`
     SELECT reviewed_commit FROM sessions WHERE id = ${sessionId}`

@@ -9,10 +9,7 @@ export interface SessionSummary extends Omit<SessionFacts, 'id' | 'user_id' | 's
   first_query: string | null
   created_at: string
   updated_at: string
-  /**
-   * US dollars of the finished rounds, only if the list was requested with it. Null when none has finished, or when a
-   * cost is unknown.
-   */
+  /** US dollars of the finished rounds, on request only. Null when none has finished or a cost is unknown. */
   cost_usd?: number | null
 }
 

@@ -37,10 +37,7 @@ export interface AuditPage {
   total_is_exact: boolean
 }
 
-/**
- * Lists entries, newest first. A page beyond the end or beyond the first `MOST_COUNTED` entries is empty; older ones
- * are read with `before`.
- */
+/** Lists entries, newest first. A page beyond the end or beyond the first `MOST_COUNTED` entries is empty. */
 export async function listAuditRecords(
   sql: Sql,
   filter: AuditFilter & { page: number; page_size: number },

@@ -119,10 +119,7 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const MAX_SPAN_MS = 31 * DAY_MS
 
-/**
- * Returns the period of `sumRefusals` as ISO timestamps: the day before `before`, or from `after` on but at most 31
- * days.
- */
+/** Returns the period of `sumRefusals`: the day before `before`, or from `after` on but at most 31 days. */
 function spanOf({ after, before, now }: { after?: string; before?: string; now: Date }): {
   from: string
   until: string
@@ -134,10 +131,7 @@ function spanOf({ after, before, now }: { after?: string; before?: string; now: 
   return { from: new Date(hour).toISOString(), until: new Date(until).toISOString() }
 }
 
-/**
- * Sums up the refused sign-ins of the hours from `after` until `before`: by default the last 24 hours, at most 31 days.
- * Counts of the last seconds may not be written yet.
- */
+/** Sums up refused sign-ins by the hour: by default of the last 24 hours, at most 31 days. Counts lag by seconds. */
 export async function sumRefusals(
   sql: Sql,
   options: { after?: string; before?: string; now: Date },

@@ -1,7 +1,4 @@
-/**
- * The cache in front of the database; docs/operations.md lists its entries. When the store fails, `get` returns null
- * and writes do nothing, within the configured timeouts.
- */
+/** The cache in front of the database (see docs/operations.md). If the store fails, it acts as if it were empty. */
 export interface Cache {
   get(key: string): Promise<string | null>
   set(key: string, value: string, ttlSeconds: number): Promise<void>
@@ -11,10 +8,7 @@ export interface Cache {
   close(): Promise<void>
 }
 
-/**
- * A key-value store with expiring entries, implemented by `redis.ts` and `upstash.ts`. It throws on every fault;
- * `guard` makes a `Cache` of it, which does not.
- */
+/** A key-value store with expiring entries. It throws on every fault; `guard` makes a `Cache` of it. */
 export interface CacheStore {
   get(key: string): Promise<string | null>
   set(key: string, value: string, ttlSeconds: number): Promise<void>

@@ -4,10 +4,7 @@ import { type Fetch, send } from '../../base/http.ts'
 import { createSlots } from './limits.ts'
 import type { CacheStore } from './types.ts'
 
-/**
- * Creates the store for the REST API of Upstash (see `redis.ts` for the other one). The token is the password of the
- * URL or its query parameter `token`.
- */
+/** Creates the store for Upstash's REST API. The token is the password of the URL or its query parameter `token`. */
 export function createUpstashStore(config: RedisConfig, fetcher: Fetch): CacheStore {
   const redis = new Redis(createRequester(config, fetcher))
   const inSlot = createSlots(config.max_connections, config.pool_timeout * 1000)

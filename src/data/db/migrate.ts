@@ -9,8 +9,7 @@ interface Step {
 }
 
 /**
- * The steps in order. A released step never changes: each change gets the next number, and a dump of its schema in
- * `test/data/db/releases`.
+ * The steps in order. A released step never changes: a change is a new step, with a dump in `test/data/db/releases`.
  */
 const STEPS: readonly Step[] = [{ number: 1, name: 'first release', run: createSchema }]
 
@@ -42,10 +41,7 @@ const DEVELOPMENT_VERSION =
   'was changed. Use a new, empty database; for npm start, stop it and delete its data folder, or name another one ' +
   'with --data. See docs/operations.md, section Upgrades.'
 
-/**
- * Creates the missing indexes for substring search. They need the extension `pg_trgm`, which not every database offers.
- * Without it nothing is created, and searches read the whole table.
- */
+/** Creates the missing indexes for substring search. Without the extension `pg_trgm`, searches read the whole table. */
 async function createSearchIndexes(tx: Transaction): Promise<void> {
   const [index] = await tx<{ last: string | null }[]>`SELECT to_regclass('session_search_content_trgm')::text AS last`
   if (index?.last) return

@@ -7,10 +7,7 @@ export interface Connection {
   giveBack(options: { lost: boolean }): void
 }
 
-/**
- * Runs `work` in a transaction, which is committed when `work` resolves and rolled back when it rejects. Its statements
- * run one after the other, in the order in which they were awaited.
- */
+/** Runs `work` in a transaction, rolled back when it rejects. Its statements run in the order of their awaits. */
 export async function runTransaction<T>(
   connection: Connection,
   mode: string,

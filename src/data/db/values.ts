@@ -1,9 +1,6 @@
 import { toHex } from '../../base/bytes.ts'
 
-/**
- * Makes a text storable in PostgreSQL: NUL characters are dropped and lone surrogates become U+FFFD. Every text of
- * users, models and repositories goes through this before it is written.
- */
+/** Makes a text of a user, model or repository storable: NUL is dropped and lone surrogates become U+FFFD. */
 export function storable(text: string): string
 export function storable(text: string | null): string | null
 export function storable(text: string | null): string | null {

@@ -37,10 +37,7 @@ export async function startSendingQueue(sql: Sql, log: Logger): Promise<SendingQ
 }
 
 export interface WorkingQueue {
-  /**
-   * Stops accepting rounds and waits `finishMs` for the running ones. The rest is aborted with the reason `stopping`
-   * and has `handBackMs` to return to the queue.
-   */
+  /** Accepts no more rounds and aborts the running ones after `finishMs`; they have `handBackMs` to be requeued. */
   stop(limits: { finishMs: number; handBackMs: number }): Promise<void>
 }
 
@@ -149,10 +146,7 @@ const transactionDatabase = (db: Db): QueueDatabase => ({
   executeSql: async (text, values) => ({ rows: await db.unsafe(text, values, { types: 'driver' }) }),
 })
 
-/**
- * Finds up to 100 unfinished rounds that no worker runs and that have no message: their lease has expired, or they were
- * not claimed within ten seconds.
- */
+/** Finds up to 100 unfinished rounds without worker and message: expired, or not claimed within ten seconds. */
 async function orphanedRounds(sql: Sql): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`
     SELECT r.id FROM rounds r

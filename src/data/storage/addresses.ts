@@ -46,10 +46,7 @@ export function createS3Address(config: Location): S3Address {
 const pathStyle = (endpoint: string, bucket: string, key: string) =>
   `${withoutTrailingSlash(endpoint)}/${bucket}${key === '' ? '' : `/${objectPath(key)}`}`
 
-/**
- * Returns the URL with the bucket in the host name, or in the path if it has dots, which no certificate of the service
- * matches.
- */
+/** Returns the URL with the bucket in the host name, or in the path if it has dots, which certificates do not match. */
 function regionalUrl(region: string, bucket: string, key: string): string {
   const host = `s3.${region}.${domainOf(region)}`
   return bucket.includes('.')

@@ -14,10 +14,7 @@ export interface BlobTools {
   now: () => Date
 }
 
-/**
- * Creates the object store for a container of an Azure storage account. CORS is a setting of the whole account, so it
- * is not changed here.
- */
+/** Creates the store for an Azure storage container. CORS is a setting of the account and is not changed. */
 export function createBlobStore({ config, call, log, now }: BlobTools): ObjectStore {
   const endpoint = withoutTrailingSlash(config.endpoint_url)
   const blobUrl = (base: string, key: string) => `${base}/${config.bucket}/${objectPath(key)}`

@@ -55,10 +55,7 @@ export function storeError(response: OutboundResponse, what: string): PlatformEr
 export const isMissing = (response: OutboundResponse): boolean =>
   response.status === 404 && ['', 'NoSuchKey', 'BlobNotFound'].includes(errorCode(response))
 
-/**
- * Returns the error code of a response: a header of blob stores, or `<Code>` of the error document; empty without
- * either.
- */
+/** Returns the error code of a response: a header of blob stores, or `<Code>` of the error document. */
 export function errorCode(response: OutboundResponse): string {
   const code =
     response.headers.get('x-ms-error-code') ?? /<Code>([A-Za-z0-9_.-]{1,64})<\/Code>/.exec(response.text())?.[1]

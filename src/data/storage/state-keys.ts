@@ -85,19 +85,13 @@ function statePolicy(storage: StorageConfig, projectId: string): object {
   }
 }
 
-/**
- * Allows encryption with a key of the account, which a bucket may use. The role decides which key, and only the store
- * may use it.
- */
+/** Allows encryption with a key of the account, by the store only. The role decides which key. */
 const encryptionKeys = <T>(region: string, allow: (actions: string[], resource: string, condition: object) => T): T =>
   allow(['kms:Decrypt', 'kms:GenerateDataKey'], '*', {
     StringEquals: { 'kms:ViaService': `s3.${region}.${domainOf(region)}` },
   })
 
-/**
- * Returns a warning at the start of a worker about the keys of jobs, or null. For temporary keys this calls the token
- * service once.
- */
+/** Returns a warning about the keys of jobs, or null. For temporary keys this calls the token service once. */
 export async function checkStateKeys(
   storage: StorageConfig,
   source: StateKeySource | undefined,

@@ -8,17 +8,11 @@ export interface StateKeys {
 
 /** Issues temporary keys for the state of a project. */
 export interface StateKeySource {
-  /**
-   * Requests new keys from the token service. They last for a whole engine job. Throws `PlatformError`: 503 when the
-   * token service cannot be reached, 502 when it refuses.
-   */
+  /** Requests new keys for a whole engine job. Throws `PlatformError`: 503 when unreachable, 502 when refused. */
   issue(projectId: string): Promise<StateKeys>
 }
 
-/**
- * A bucket of objects. Methods throw `PlatformError`: 404 for a missing object, 503 when the store cannot be reached,
- * otherwise 500.
- */
+/** A bucket of objects. Throws `PlatformError`: 404 for a missing object, 503 when unreachable, otherwise 500. */
 export interface ObjectStore {
   /** Creates the missing buckets: for artifacts and, when the platform manages engine state, for the state. */
   ensureBuckets(): Promise<void>

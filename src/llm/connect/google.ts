@@ -90,10 +90,7 @@ export function connectVertex(entry: ModelEntry): Connection {
   }
 }
 
-/**
- * Returns the endpoint of a location: `global`, a region (`europe-west1`), or a group of regions (`eu`), whose name has
- * no hyphen. Throws `Unconfigured`.
- */
+/** Returns the endpoint of `global`, a region (`europe-west1`) or a group of regions (`eu`). Throws `Unconfigured`. */
 function vertexHost(location: string): string {
   if (location === 'global') return 'https://aiplatform.googleapis.com'
   if (!/^[a-z0-9-]+$/.test(location)) throw new Unconfigured('VERTEXAI_LOCATION is no location')

@@ -121,10 +121,7 @@ function toAnswerBlock(block: Block): AnswerBlock[] {
   return block.type === 'thinking' || block.type === 'redacted_thinking' ? [{ kind: 'thought', thought: block }] : []
 }
 
-/**
- * Assembles a message from the events of its stream. Returns null when no event begins a message, and the event itself
- * when one reports an error.
- */
+/** Assembles a message from its stream; null when no event begins one. An error event is returned itself. */
 function assembleMessages(list: readonly unknown[]): unknown {
   const events = list.filter(isJsonObject)
   const failed = events.find(({ type }) => type === 'error')

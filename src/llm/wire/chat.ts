@@ -23,10 +23,7 @@ const chunkSchema = v.object({
 
 type Call = Record<string, unknown> & { id: string; type: 'function'; function: { name: string; arguments: string } }
 
-/**
- * Assembles a completion from the chunks of its stream. Returns null when there is no chunk, and the event itself when
- * one reports an error.
- */
+/** Assembles a completion from its stream; null without a chunk. An error event is returned itself. */
 function assembleChat(events: readonly unknown[]): unknown {
   const failed = events.find((event) => isJsonObject(event) && isJsonObject(event.error))
   if (failed) return failed
@@ -60,10 +57,7 @@ function assembleChat(events: readonly unknown[]): unknown {
   }
 }
 
-/**
- * Merges a field of the message with that of the next chunk: texts and lists are appended, other values replaced. Some
- * streams repeat the role, which must not be appended.
- */
+/** Merges a field with the next chunk's: texts and lists are appended, but not the role; other values are replaced. */
 function mergeField(before: unknown, value: unknown): unknown {
   if (value === null || value === undefined || value === 'assistant') return before
   if (typeof before === 'string' && typeof value === 'string') return before + value

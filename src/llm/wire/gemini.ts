@@ -9,10 +9,7 @@ interface Content {
   parts: Part[]
 }
 
-/**
- * Models from version 3 on refuse a call without their signature. The provider documents this value for calls of
- * another model.
- */
+/** The documented signature for calls of other models. Models from version 3 on refuse a call without one. */
 const FOREIGN_SIGNATURE = 'skip_thought_signature_validator'
 
 /**

@@ -3,10 +3,7 @@ import { CallFailure, isRetryable } from '../failure.ts'
 import { readError } from './error-of.ts'
 import type { ChatRequest, Wire } from './wire.ts'
 
-/**
- * Makes the headers that authenticate a request. It is called for each one, because tokens expire and signatures depend
- * on the body.
- */
+/** Makes the authentication headers of each request: tokens expire, and signatures depend on the body. */
 export type Authorize = (request: {
   url: string
   body: string

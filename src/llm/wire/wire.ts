@@ -40,10 +40,7 @@ export interface Wire {
   encode(request: ChatRequest): WireRequest | null
   /** Converts an answer in this form to a chat completion. */
   decode(answer: unknown): unknown
-  /**
-   * Assembles an answer from the events of a stream, which some gateways send unrequested; null when the form does not
-   * match.
-   */
+  /** Assembles an answer from a stream that a gateway sent unrequested; null when the form does not match. */
   assemble(events: readonly unknown[]): unknown
   /** Returns the next request if the provider paused the turn for its own tools, such as a search; otherwise null. */
   resume?(sent: object, answer: unknown): object | null
@@ -55,10 +52,7 @@ export const EMPTY_PARAMETERS = { type: 'object', properties: {} }
 /** Returns the maximum tokens of the answer. */
 export const capOf = (request: ChatRequest): number | undefined => request.max_tokens ?? request.max_completion_tokens
 
-/**
- * Parses the arguments of a call to an object, which the other forms require. A text that is not a JSON object is
- * wrapped, so that the model still sees its own output.
- */
+/** Parses the arguments of a call to an object. Other texts are wrapped, so that the model still sees its output. */
 export function argumentsObject(text: string): Record<string, unknown> {
   if (text.trim() === '') return {}
   try {

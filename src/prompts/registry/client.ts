@@ -17,10 +17,7 @@ export interface RegistryOptions {
   backoffMs?: number
 }
 
-/**
- * Creates a client of the registry's REST API. Calls that read or tag are repeated up to three times without a response
- * or after one of `PASSING`.
- */
+/** Creates a client of the registry's REST API. Calls that read or tag are repeated up to three times. */
 export function createPromptRegistry(access: RegistryAccess, options: RegistryOptions): PromptRegistry {
   const { timeoutMs = 5_000, backoffMs = 250 } = options
   const base = access.url.endsWith('/') ? access.url : `${access.url}/`

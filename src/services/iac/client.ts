@@ -90,10 +90,7 @@ async function askForEngine<S extends v.GenericSchema>(
   return answer.output
 }
 
-/**
- * Repeats a call while the service refuses connections, as during a restart. A call that timed out is not repeated,
- * because it may have arrived.
- */
+/** Repeats a call while the service refuses connections. One that timed out is not repeated: it may have arrived. */
 async function retryWhileUnreachable<T>(
   attempt: () => Promise<T>,
   waits: readonly number[],

@@ -53,10 +53,7 @@ export interface EngineResult {
  */
 export interface IacClient {
   submit<Kind extends IacJobKind>(kind: Kind, body: IacJobs[Kind], signal?: AbortSignal): Promise<string>
-  /**
-   * Waits for a submitted job. With `resubmit` a job that the service has lost is submitted again, once; never used for
-   * `apply` and `import`.
-   */
+  /** Waits for a job. `resubmit` submits a lost job once more; never used for `apply` and `import`. */
   wait(jobId: string, options?: { signal?: AbortSignal; resubmit?: () => Promise<string> }): Promise<EngineResult>
   /** Submits a job and waits for it. `onSubmitted` is awaited before the first poll, so that it can record the id. */
   run<Kind extends IacJobKind>(
@@ -68,10 +65,7 @@ export interface IacClient {
   healthy(signal?: AbortSignal): Promise<boolean>
   /** Reads name and version of the engine; null when the service lacks the optional `GET /v1/engine`. */
   engine(signal?: AbortSignal): Promise<EngineInfo | null>
-  /**
-   * Reports whether the service currently announces an addition to its requests. After a restart it may be an older
-   * version, which refuses unknown keys.
-   */
+  /** Reports whether the service currently announces an addition, which an older version after a restart may not. */
   offers?(addition: 'plan_sha256', signal?: AbortSignal): Promise<boolean>
   /**
    * Reads parts of the providers' schemas in an initialised workspace: those of the given types, at most 64 resource

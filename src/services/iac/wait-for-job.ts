@@ -19,10 +19,7 @@ interface WaitOptions {
 }
 type Poll = { kind: 'job'; job: JobAnswer } | { kind: 'lost' } | { kind: 'missed' }
 
-/**
- * Largest response to a poll. It must be below the longest string of the JavaScript engine, and no engine output needs
- * as much.
- */
+/** Largest response to a poll, below the longest string of the JavaScript engine. */
 const MAX_ANSWER_BYTES = 384 * 1024 * 1024
 const MAX_HELD_SECONDS = 60
 
@@ -60,10 +57,7 @@ function jobFailure(error: Extract<JobAnswer, { status: 'failed' }>['error']): P
   return new PlatformError('IacJobFailed', status, error.detail || error.title || 'The IaC job failed.')
 }
 
-/**
- * Sends one poll. `lost` means that the service does not know the job; `missed` means no response or a temporary fault,
- * so that the next poll may succeed.
- */
+/** Sends one poll. `lost`: the service does not know the job. `missed`: a temporary fault, so poll again. */
 async function pollOnce(access: IacAccess, jobId: string, remainingMs: number, signal?: AbortSignal): Promise<Poll> {
   const { config, log, call } = access
   const held = Math.min(

@@ -45,10 +45,7 @@ export async function countKinds(sql: Sql, selection: SessionSelection): Promise
 
 type Period = Pick<SessionSelection, 'created_after' | 'created_before'>
 
-/**
- * Splits a period into whole months (`from` inclusive, `to` exclusive) and the rest at both ends. `months` is null when
- * the period has no whole month. All months are in UTC.
- */
+/** Splits a period into whole months in UTC (`from` inclusive, `to` exclusive; null for none) and its two ends. */
 export function splitByMonth({ created_after: after, created_before: before }: Period): {
   months: { from?: string; to?: string } | null
   parts: Period[]

@@ -10,10 +10,7 @@ import {
 
 /** The sessions of a selection, as part of a statement. */
 export interface MatchQuery {
-  /**
-   * `FROM … WHERE …` with the columns `id` and `created_at` of the table or subquery `s`; if `searched` is false, `s`
-   * is the table `sessions`.
-   */
+  /** `FROM … WHERE …` with `id` and `created_at` of `s`, which is the table `sessions` if `searched` is false. */
   fromWhere: Query
   searched: boolean
   /** True if the best query plan depends on the values, so that a prepared, general plan must not be used. */

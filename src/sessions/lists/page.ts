@@ -14,10 +14,7 @@ export type SummaryRow = Omit<SessionSummary, 'workspace'> & {
   root_path: string | null
 }
 
-/**
- * Up to this many matching sessions are all read and then sorted. With more it is faster to scan the sessions from the
- * newest on and to stop when the page is full.
- */
+/** Up to this many sessions are read and sorted. With more, a scan from the newest until the page is full is faster. */
 const FEW_MATCHES = 1_000
 /** The same limit for a period in a list by last activity, because that scan is not in order of creation. */
 const FEW_IN_PERIOD = 50_000

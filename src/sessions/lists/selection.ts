@@ -19,10 +19,7 @@ export interface SessionSelection {
   created_after?: string
   /** End of the period (exclusive), in the same form. */
   created_before?: string
-  /**
-   * Part of the first query, the repository URI or the uuid, case-insensitive and without wildcards. A blank text is
-   * ignored.
-   */
+  /** Part of the first query, repository URI or uuid, case-insensitive, without wildcards. Blank is ignored. */
   search?: string
   /** Part of the owner's e-mail, compared like `search`. */
   user_email?: string
@@ -63,10 +60,7 @@ export const isOfKinds = (selection: SessionSelection): boolean =>
 export const namesKinds = ({ operation, status, cloud, mode, locked }: SessionSelection): boolean =>
   [operation, status, cloud, mode, locked].some((part) => part !== undefined)
 
-/**
- * Returns the selection without blank texts. Null when nothing can match: PostgreSQL cannot store NUL characters and
- * refuses them in parameters.
- */
+/** Returns the selection without blank texts; null when nothing can match, since PostgreSQL refuses NUL characters. */
 export function normaliseSelection(selection: SessionSelection): SessionSelection | null {
   const { search, user_email, ...rest } = selection
   if (search?.includes('\0') || user_email?.includes('\0')) return null

@@ -1,9 +1,6 @@
 import type { Transaction } from '../../types.ts'
 
-/**
- * Creates users and sessions. A session copies its last status, cloud, repository and the mode of its last round, so
- * that a list is read from the indexes of one table.
- */
+/** Creates users and sessions. Sessions copy the facts that lists need, so that these read the indexes of one table. */
 export async function createSessions(tx: Transaction): Promise<void> {
   await tx`
     CREATE TABLE users (
