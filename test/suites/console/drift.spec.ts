@@ -5,6 +5,7 @@ import { readSession, resetSample, runExample, waitForEnd } from './world.ts'
 const FLOW_LOGS = 'terraform_data.flow_logs'
 const TUNNEL = 'terraform_data.office_tunnel'
 
+// All tests use one sample, so they run one after the other.
 test.describe.configure({ mode: 'serial' })
 
 let previewed = ''

@@ -8,6 +8,7 @@ const QUEUES = ['invoices-dead-letter', 'invoices-incoming'].map(
 )
 const TABLE = 'arn:aws:dynamodb:eu-central-1:123456789012:table/invoices'
 
+// All tests use one sample, so they run one after the other.
 test.describe.configure({ mode: 'serial' })
 
 let previewed = ''
