@@ -206,7 +206,7 @@ removed {
     )
     expect(stdout).toContain('to forget')
     expect(plannedChanges(plan)).toEqual([
-      { address: 'terraform_data.kept', type: 'terraform_data', action: 'recreate', keeps_old: true },
+      { address: 'terraform_data.kept', type: 'terraform_data', action: 'replace', keeps_old: true },
     ])
     expect(listChanges(plan, createMasker([])).counts).toMatchObject({ recreate: 1, forget: 1, delete: 0 })
     const told = await good('apply', path, { plan_file: PLAN })
