@@ -208,7 +208,7 @@ removed {
     expect(plannedChanges(plan)).toEqual([
       { address: 'terraform_data.kept', type: 'terraform_data', action: 'replace', keeps_old: true },
     ])
-    expect(listChanges(plan, createMasker([])).counts).toMatchObject({ recreate: 1, forget: 1, delete: 0 })
+    expect(listChanges(plan, createMasker([])).counts).toMatchObject({ replace: 1, forget: 1, delete: 0 })
     const told = await good('apply', path, { plan_file: PLAN })
     expect(told.stdout).toMatch(/Apply complete! Resources: 1 added, 0 changed, 0 destroyed, \d forgotten\./)
     expect(readApplyOutput(told.stdout, told.stderr).counts).toEqual({ created: 1, updated: 0, destroyed: 0 })
