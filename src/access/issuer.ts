@@ -1,4 +1,12 @@
-import { createRemoteJWKSet, customFetch, errors, type JWKSCacheInput, type JWTVerifyGetKey, jwksCache } from 'jose'
+import {
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  type JWKSCacheInput,
+  type JWTVerifyGetKey,
+  jwksCache,
+} from 'jose'
 import * as v from 'valibot'
 import { type Fetch, send } from '../base/http.ts'
 
@@ -50,19 +58,22 @@ export type IssuerKeys = JWTVerifyGetKey & {
  */
 export function createIssuerKeys(issuer: string, fetcher: Fetch): IssuerKeys {
   const cache = emptyCache()
-  let requestedAt = Number.NEGATIVE_INFINITY
+  let retriedAt = Number.NEGATIVE_INFINITY
   const isFresh = () => isWithin(MAX_AGE_MS, cache.uat ?? Number.NEGATIVE_INFINITY)
   const connect = async () => {
     const { jwks_uri } = await readDiscovery(issuer, fetcher)
     return createRemoteJWKSet(new URL(jwks_uri), {
       timeoutDuration: TIMEOUT_MS,
       cacheMaxAge: MAX_AGE_MS,
-      cooldownDuration: COOLDOWN_MS,
+      // The library counts its cooldown from the last reading, so that a new key would be refused after a regular one.
+      cooldownDuration: 0,
       [jwksCache]: cache,
       [customFetch]: async (url) => {
-        // The library counts the cooldown only from the last success.
-        if (isFresh() && isWithin(COOLDOWN_MS, requestedAt)) throw new errors.JWKSNoMatchingKey()
-        requestedAt = Date.now()
+        // Keys that are fresh are read again for an unknown key id alone.
+        if (isFresh()) {
+          if (isWithin(COOLDOWN_MS, retriedAt)) throw new errors.JWKSNoMatchingKey()
+          retriedAt = Date.now()
+        }
         return Response.json(await readJson(fetcher, url))
       },
     })
@@ -74,9 +85,10 @@ export function createIssuerKeys(issuer: string, fetcher: Fetch): IssuerKeys {
       throw error
     })
     const keys = await remote
-    // If the clock was set back, the library would keep using keys dated in the future.
-    if (keys.fresh && !isFresh()) await keys.reload()
-    return keys(header, token)
+    if (isFresh()) return keys(header, token)
+    // A caller for whom the keys are read needs no second reading.
+    await keys.reload()
+    return createLocalJWKSet(keys.jwks() ?? { keys: [] })(header, token)
   }
   return Object.assign(find, { current: () => (isFresh() ? (cache.jwks ?? null) : null) })
 }

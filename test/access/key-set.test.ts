@@ -57,12 +57,10 @@ describe('a key set', () => {
     expect(reads).toBe(2)
   })
 
-  it('finds a new key as soon as 10 s have passed since the last reading', async () => {
+  it('finds a new key at once', async () => {
     const find = keySet()
     await find('a')
     published = ['a', 'b']
-    await expect(find('b')).rejects.toMatchObject(UNKNOWN)
-    pass(10_000)
     await Promise.all(Array.from({ length: 100 }, () => find('b')))
     expect(reads).toBe(2)
     await find('a')
