@@ -1,5 +1,5 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { codeFlow } from '../../../access/provider.ts'
 import { createTestCore, type TestCore } from '../../../helpers/core.ts'
 import { type ForeignIssuer, startForeignIssuer } from '../../console/sign-in/foreign-provider.ts'
@@ -12,13 +12,16 @@ let core: TestCore
 let ahead = 0
 
 beforeAll(async () => {
+  const readClock = Date.now
+  vi.spyOn(Date, 'now').mockImplementation(() => readClock() + ahead * 1000)
   issuer = await startForeignIssuer(process.env.SIGN_IN_ISSUER ?? '', () => ORIGIN)
   core = await createTestCore({
     yaml: `oidc: { issuer_url: "${issuer.url}", client_id: ${CLIENT_ID}, audience: "${AUDIENCE}" }`,
-    context: { now: () => new Date(Date.now() + ahead * 1000) },
+    context: { now: () => new Date(Date.now()) },
   })
 })
 afterAll(async () => {
+  vi.restoreAllMocks()
   await core?.close()
   await issuer?.close()
 })
