@@ -1,7 +1,7 @@
 import { LeaseLost, PlatformError, RoundCancelled } from '../src/base/errors.ts'
 import type { Logger } from '../src/base/log.ts'
 import type { Context } from '../src/context.ts'
-import { STOPPING } from '../src/data/queue/types.ts'
+import { STOPPING } from '../src/data/queue.ts'
 import type { CancelWatch } from '../src/rounds/cancel-watch.ts'
 import { type Claim, claimForRun } from '../src/rounds/claim.ts'
 import { cancelledMessage, finishDespiteOutages, type RoundEnd } from '../src/rounds/finish.ts'

@@ -1,5 +1,5 @@
 import type { Turn } from '../base/vocabulary.ts'
-import type { Sql, Transaction } from '../data/db/types.ts'
+import type { Sql, Transaction } from '../data/db/sql.ts'
 import { interruptAttempts } from './attempts.ts'
 import type { ClaimedRound } from './round.ts'
 import { readFacts, type SessionFacts } from './session-facts.ts'

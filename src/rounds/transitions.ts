@@ -3,7 +3,7 @@ import { conflict, LeaseLost, PlatformError, RoundCancelled } from '../base/erro
 import { isUuid } from '../base/text.ts'
 import type { Cloud, Operation, Status, TerminalStatus } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
-import type { Db, Query, Sql, Transaction } from '../data/db/types.ts'
+import type { Db, Query, Sql, Transaction } from '../data/db/sql.ts'
 import { storable } from '../data/db/values.ts'
 import { type NewSavedPlan, replaceSavedPlan } from '../saved-plans/saved-plan.ts'
 import { assertHeld, type ClaimedRound, type HeldRound, heldSessionQuery, type RoundRequest } from './round.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createLogger } from '../../src/base/log.ts'
 import { createMasker } from '../../src/base/masking.ts'
-import type { Sql } from '../../src/data/db/types.ts'
+import type { Sql } from '../../src/data/db/sql.ts'
 import { openEventLog } from '../../src/events/event-log.ts'
 import { deleteOldEvents } from '../../src/events/log-rows.ts'
 import { claimForRun } from '../../src/rounds/claim.ts'

@@ -1,7 +1,7 @@
 import type { CoreContext } from '../../routes/context.ts'
 import { resolveUser, type User } from '../../src/access/users.ts'
 import type { Status, Turn } from '../../src/base/vocabulary.ts'
-import type { Sql } from '../../src/data/db/types.ts'
+import type { Sql } from '../../src/data/db/sql.ts'
 import { acceptFirstRound, type FirstRound } from '../../src/rounds/accept.ts'
 import { claimForRun } from '../../src/rounds/claim.ts'
 import { finishRound, type RoundEnd } from '../../src/rounds/finish.ts'

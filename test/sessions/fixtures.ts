@@ -1,7 +1,7 @@
 import { resolveUser } from '../../src/access/users.ts'
 import { createLogger, type Logger } from '../../src/base/log.ts'
 import type { Context } from '../../src/context.ts'
-import type { Sql } from '../../src/data/db/types.ts'
+import type { Sql } from '../../src/data/db/sql.ts'
 import { acceptFirstRound, type FirstRound } from '../../src/rounds/accept.ts'
 import { claimForRun } from '../../src/rounds/claim.ts'
 import { memoryCache } from '../helpers/memory-cache.ts'

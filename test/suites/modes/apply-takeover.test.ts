@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Context } from '../../../src/context.ts'
-import { STOPPING } from '../../../src/data/queue/types.ts'
+import { STOPPING } from '../../../src/data/queue.ts'
 import { acceptRound } from '../../../src/rounds/accept.ts'
 import { claimForRun } from '../../../src/rounds/claim.ts'
 import type { IacClient } from '../../../src/services/iac/contract.ts'

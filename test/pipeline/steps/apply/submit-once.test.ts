@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { submitOnce } from '../../../../pipeline/steps/apply/run-once.ts'
-import type { Sql } from '../../../../src/data/db/types.ts'
+import type { Sql } from '../../../../src/data/db/sql.ts'
 import { readApplyProgress } from '../../../../src/rounds/applies.ts'
 import { claimProject, recordSavedPlan } from '../../../../src/rounds/transitions.ts'
 import type { SavedPlan } from '../../../../src/saved-plans/saved-plan.ts'
