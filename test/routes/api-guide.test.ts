@@ -5,7 +5,7 @@ import { startObjectStore } from '../../dev/object-store.ts'
 import { silentLogger } from '../../src/base/log.ts'
 import { createMasker } from '../../src/base/masking.ts'
 import { createObjectStore } from '../../src/data/storage/create.ts'
-import type { ObjectStore } from '../../src/data/storage/types.ts'
+import type { ObjectStore } from '../../src/data/storage/object-store.ts'
 import { openEventLog } from '../../src/events/event-log.ts'
 import { writePlanDocument } from '../../src/plan/document/create-document.ts'
 import { takeInventory } from '../../src/plan/imports/inventory.ts'
@@ -17,8 +17,7 @@ import {
   storePreview,
   storeReport,
 } from '../../src/reports/artifacts.ts'
-import type { AttemptEnd } from '../../src/rounds/attempts.ts'
-import { recordAttemptBegin, recordAttemptEnd } from '../../src/rounds/attempts.ts'
+import { type AttemptEnd, recordAttemptBegin, recordAttemptEnd } from '../../src/rounds/attempts.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { storageConfig } from '../data/storage/config.ts'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
