@@ -46,8 +46,9 @@ export function fitMessages(
   queries: readonly number[],
   budget: ContextBudget,
 ): { messages: Message[]; cut: string[] } {
-  const state: State = { messages: [...messages], cut: [], budget, total: estimateMessages(messages, budget) }
-  if (state.total <= budget.tokens) return state
+  const fitted = { messages: [...messages], cut: [] }
+  const state: State = { ...fitted, budget, total: estimateMessages(messages, budget) }
+  if (state.total <= budget.tokens) return fitted
   const goal = budget.tokens * LOW_WATER
   const newest = findNewestCalls(messages)
   const indexes = messages.map((_, index) => index)
@@ -65,7 +66,7 @@ export function fitMessages(
   shrink(state, budget.tokens, [...turns, ...old], (message) => cutContent(message, LIMITS.oldTurn))
   shrink(state, budget.tokens, [...old, newest], (message) => cutContent(cutArguments(message), LIMITS.text))
   shrink(state, budget.tokens, queries.slice(-1), (message) => cutQuery(message, state.total - budget.tokens))
-  return state
+  return fitted
 }
 
 /** Returns the index of the last message with tool calls; the number of messages when there is none. */

@@ -1,8 +1,18 @@
 import * as v from 'valibot'
 import { basicAuthorization, type OutboundResponse } from '../base/http.ts'
-import { CREATE_LATE, callProvider, MERGE_LATE, pullNumber, readAnswer } from './call.ts'
-import type { HostFactory } from './pull-request-host.ts'
-import { assertAt, cannotBeMerged, noOpenPullRequest, pollUntilReady, rethrowMoved } from './readiness.ts'
+import {
+  assertAt,
+  CREATE_LATE,
+  callProvider,
+  cannotBeMerged,
+  type HostFactory,
+  MERGE_LATE,
+  noOpenPullRequest,
+  pollUntilReady,
+  pullNumber,
+  readAnswer,
+  rethrowMoved,
+} from './host.ts'
 import { parseAzureRepository } from './repository-path.ts'
 
 const API_VERSION = '7.1-preview'

@@ -1,9 +1,21 @@
 import { Octokit } from '@octokit/core'
 import * as v from 'valibot'
 import { basicAuthorization, type Fetch } from '../base/http.ts'
-import { CREATE_LATE, callProvider, checkAnswer, MERGE_LATE, pageUrl, pullNumber } from './call.ts'
-import type { HostAccess, HostFactory } from './pull-request-host.ts'
-import { assertAt, cannotBeMerged, noOpenPullRequest, pollUntilReady, rethrowMoved } from './readiness.ts'
+import {
+  assertAt,
+  CREATE_LATE,
+  callProvider,
+  cannotBeMerged,
+  type HostAccess,
+  type HostFactory,
+  MERGE_LATE,
+  noOpenPullRequest,
+  pageUrl,
+  pollUntilReady,
+  pullNumber,
+  readAnswer,
+  rethrowMoved,
+} from './host.ts'
 import { parseGithubRepository } from './repository-path.ts'
 
 const MAX_DESCRIPTION = 65_536
@@ -34,7 +46,7 @@ export const githubHost: HostFactory = (access, uri) => {
       const { data } = await octokit
         .request('POST /repos/{owner}/{repo}/pulls', { ...options(signal, CREATE_LATE), title, head, base, body })
         .catch(rethrowCause)
-      const pull = checkAnswer(createdSchema, data)
+      const pull = readAnswer(createdSchema, { json: () => data })
       return { id: pull.number, url: pull.html_url, status: pull.state }
     },
     merge: async (number, { commit, confirm, signal }) => {
@@ -44,7 +56,7 @@ export const githubHost: HostFactory = (access, uri) => {
           const { data } = await octokit
             .request('GET /repos/{owner}/{repo}/pulls/{pull_number}', call)
             .catch(rethrowCause)
-          const pull = checkAnswer(pullSchema, data)
+          const pull = readAnswer(pullSchema, { json: () => data })
           if (pull.state === 'closed') throw noOpenPullRequest(number, pull.merged ? 'merged' : 'closed')
           assertAt(number, pull.head?.sha, commit)
           return pull.mergeable
@@ -57,7 +69,7 @@ export const githubHost: HostFactory = (access, uri) => {
         .request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge', commit ? { ...call, sha: commit } : call)
         .catch(rethrowCause)
         .catch((error: unknown) => rethrowMoved(number, commit, error))
-      checkAnswer(mergedSchema, data)
+      readAnswer(mergedSchema, { json: () => data })
     },
   }
 }

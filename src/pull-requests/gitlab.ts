@@ -1,7 +1,16 @@
 import * as v from 'valibot'
-import { CREATE_LATE, callProvider, MERGE_LATE, ProviderRefusal, pageUrl, pullNumber, readAnswer } from './call.ts'
-import type { HostFactory } from './pull-request-host.ts'
-import { noOpenPullRequest, rethrowMoved } from './readiness.ts'
+import {
+  CREATE_LATE,
+  callProvider,
+  type HostFactory,
+  MERGE_LATE,
+  noOpenPullRequest,
+  pageUrl,
+  pullNumber,
+  readAnswer,
+  refusedWith,
+  rethrowMoved,
+} from './host.ts'
 import { parseGitlabProject } from './repository-path.ts'
 
 const MAX_TITLE = 255
@@ -28,14 +37,8 @@ export const gitlabHost: HostFactory = (access, uri) => {
         title: title.slice(0, MAX_TITLE),
         description: description.slice(0, MAX_DESCRIPTION),
       }
-      const answer = await callProvider(access, {
-        url: requests,
-        method: 'POST',
-        headers,
-        json,
-        signal,
-        late: CREATE_LATE,
-      })
+      const call = { url: requests, method: 'POST', headers, json, signal, late: CREATE_LATE }
+      const answer = await callProvider(access, call)
       const { iid, web_url, state } = readAnswer(createdSchema, answer)
       return { id: iid, url: web_url, status: state }
     },
@@ -45,7 +48,11 @@ export const gitlabHost: HostFactory = (access, uri) => {
       // Approval and merge name the commit; GitLab answers 409 when the branch is at another one.
       const named = commit === undefined ? undefined : { sha: commit }
       await call('POST', '/approve', named)
-        .catch(ignoreRefusedApproval)
+        .catch((error: unknown) => {
+          // GitLab answers 401 to repeated approvals and where authors may not approve; throwing it would prevent a
+          // retried merge. GitLab itself refuses a merge without a required approval.
+          if (!refusedWith(error, 401)) throw error
+        })
         .catch((error: unknown) => rethrowMoved(number, commit, error))
       await confirm()
       const answer = await call('PUT', '/merge', named).catch(async (error: unknown) => {
@@ -57,14 +64,3 @@ export const gitlabHost: HostFactory = (access, uri) => {
     },
   }
 }
-
-/**
- * Ignores a 401 to the approval, which GitLab sends for repeated approvals and where authors may not approve; throwing
- * it would prevent a retried merge. GitLab itself refuses a merge without a required approval.
- */
-function ignoreRefusedApproval(error: unknown): void {
-  if (!refusedWith(error, 401)) throw error
-}
-
-const refusedWith = (error: unknown, status: number): boolean =>
-  error instanceof ProviderRefusal && error.providerStatus === status
