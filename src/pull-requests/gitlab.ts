@@ -1,15 +1,13 @@
 import * as v from 'valibot'
 import {
   CREATE_LATE,
-  callProvider,
+  createCalls,
   type HostFactory,
   MERGE_LATE,
-  noOpenPullRequest,
+  mergeErrors,
   pageUrl,
   pullNumber,
-  readAnswer,
   refusedWith,
-  rethrowMoved,
 } from './host.ts'
 import { parseGitlabProject } from './repository-path.ts'
 
@@ -27,7 +25,7 @@ export const gitlabHost: HostFactory = (access, uri) => {
   const { namespace, project } = parseGitlabProject(git, uri)
   const api = git.api_url || `https://${git.host}/api/v4`
   const requests = `${api}/projects/${encodeURIComponent(`${namespace}/${project}`)}/merge_requests`
-  const headers = { 'private-token': git.token }
+  const calls = createCalls(access, { headers: { 'private-token': git.token } })
   return {
     maxDescription: MAX_DESCRIPTION,
     create: async ({ title, description, head, base }, signal) => {
@@ -37,30 +35,26 @@ export const gitlabHost: HostFactory = (access, uri) => {
         title: title.slice(0, MAX_TITLE),
         description: description.slice(0, MAX_DESCRIPTION),
       }
-      const call = { url: requests, method: 'POST', headers, json, signal, late: CREATE_LATE }
-      const answer = await callProvider(access, call)
-      const { iid, web_url, state } = readAnswer(createdSchema, answer)
+      const { iid, web_url, state } = await calls(CREATE_LATE, signal)(createdSchema, 'POST', requests, json)
       return { id: iid, url: web_url, status: state }
     },
     merge: async (number, { commit, confirm, signal }) => {
-      const call = (method: string, action = '', json?: object) =>
-        callProvider(access, { url: `${requests}/${number}${action}`, method, headers, json, signal, late: MERGE_LATE })
+      const call = calls(MERGE_LATE, signal)
+      const { notOpen, rethrowMoved } = mergeErrors(number, commit)
+      const request = `${requests}/${number}`
       // Approval and merge name the commit; GitLab answers 409 when the branch is at another one.
       const named = commit === undefined ? undefined : { sha: commit }
-      await call('POST', '/approve', named)
-        .catch((error: unknown) => {
-          // GitLab answers 401 to repeated approvals and where authors may not approve; throwing it would prevent a
-          // retried merge. GitLab itself refuses a merge without a required approval.
-          if (!refusedWith(error, 401)) throw error
-        })
-        .catch((error: unknown) => rethrowMoved(number, commit, error))
-      await confirm()
-      const answer = await call('PUT', '/merge', named).catch(async (error: unknown) => {
-        if (!refusedWith(error, 405)) return rethrowMoved(number, commit, error)
-        const { state } = readAnswer(stateSchema, await call('GET'))
-        throw state === 'merged' || state === 'closed' ? noOpenPullRequest(number, state) : error
+      await call(v.unknown(), 'POST', `${request}/approve`, named).catch((error: unknown) => {
+        // GitLab answers 401 to repeated approvals and where authors may not approve; throwing it would prevent a
+        // retried merge. GitLab itself refuses a merge without a required approval.
+        if (!refusedWith(error, 401)) rethrowMoved(error)
       })
-      readAnswer(mergedSchema, answer)
+      await confirm()
+      await call(mergedSchema, 'PUT', `${request}/merge`, named).catch(async (error: unknown) => {
+        if (!refusedWith(error, 405)) return rethrowMoved(error)
+        const { state } = await call(stateSchema, 'GET', request)
+        throw state === 'merged' || state === 'closed' ? notOpen(state) : error
+      })
     },
   }
 }

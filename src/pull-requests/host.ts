@@ -1,15 +1,8 @@
 import * as v from 'valibot'
 import type { GitConfig } from '../../config/types.ts'
 import { badGateway, badRequest, conflict, gatewayTimeout, notFound, PlatformError } from '../base/errors.ts'
-import {
-  basicAuthorization,
-  delay,
-  type Fetch,
-  OutboundError,
-  type OutboundRequest,
-  type OutboundResponse,
-  send,
-} from '../base/http.ts'
+import { basicAuthorization, delay, type Fetch, OutboundError, type OutboundRequest, send } from '../base/http.ts'
+import { parseJson } from '../base/json.ts'
 
 interface NewPullRequest {
   title: string
@@ -70,32 +63,48 @@ const TIMEOUT_MS = 20_000
 const MAX_BYTES = 4 * 1024 * 1024
 const MAX_TEXT = 2_000
 
-interface ProviderRequest extends Pick<OutboundRequest, 'url' | 'method' | 'headers' | 'body' | 'json' | 'redirect'> {
-  signal: AbortSignal
-  /** Text of the 504 after a timeout. */
-  late: string
-}
-
-/** Sends a request to a provider and returns a 2xx response. Errors: those of `PullRequestHost`. */
-export async function callProvider(
-  access: HostAccess,
-  { late, ...request }: ProviderRequest,
-): Promise<OutboundResponse> {
-  const response = await send(access.fetch, { ...request, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES }).catch(
-    (error: unknown) => {
-      throw transportFault(error, request.signal, late)
-    },
-  )
-  if (response.status >= 400)
-    throw new ProviderRefusal(response.status, removeSecrets(access.git, response.text()).slice(0, MAX_TEXT))
-  // Azure DevOps answers an unknown token with a sign-in page: 203, or a redirect to it.
-  if (response.status >= 300 || response.status === 203)
-    throw badGateway(
-      `The git provider answered HTTP ${response.status} in place of a result; ` +
-        'check the token and the address of its interface.',
-    )
-  return response
-}
+/**
+ * Returns a function that calls a provider in the form `calls(late, signal)(schema, method, url, json?)` and returns the
+ * checked answer. Errors: those of `PullRequestHost`.
+ * @param options.query the query that is appended to each address
+ */
+export const createCalls =
+  (
+    access: HostAccess,
+    { query = '', ...options }: Pick<OutboundRequest, 'headers' | 'redirect'> & { query?: string },
+  ) =>
+  (late: string, signal: AbortSignal) =>
+  async <Schema extends v.GenericSchema>(
+    schema: Schema,
+    method: string,
+    url: string,
+    json?: unknown,
+  ): Promise<v.InferOutput<Schema>> => {
+    const request = {
+      ...options,
+      method,
+      url: `${url}${query}`,
+      json,
+      signal,
+      timeoutMs: TIMEOUT_MS,
+      maxBytes: MAX_BYTES,
+    }
+    const response = await send(access.fetch, request).catch((error: unknown) => {
+      throw transportFault(error, signal, late)
+    })
+    if (response.status >= 400)
+      throw new ProviderRefusal(response.status, removeSecrets(access.git, response.text()).slice(0, MAX_TEXT))
+    // Azure DevOps answers an unknown token with a sign-in page: 203, or a redirect to it.
+    if (response.status >= 300 || response.status === 203)
+      throw badGateway(
+        `The git provider answered HTTP ${response.status} in place of a result; ` +
+          'check the token and the address of its interface.',
+      )
+    // An answer that is not JSON counts as undefined, which `v.unknown()` accepts.
+    const parsed = v.safeParse(schema, parseJson(response.text()))
+    if (!parsed.success) throw unexpectedForm(new v.ValiError(parsed.issues))
+    return parsed.output
+  }
 
 function transportFault(error: unknown, signal: AbortSignal, late: string): unknown {
   if (!(error instanceof OutboundError)) return error
@@ -131,18 +140,6 @@ function removeSecrets(git: GitConfig, text: string): string {
   return secrets.filter((secret) => secret !== '').reduce((masked, secret) => masked.replaceAll(secret, '***'), text)
 }
 
-/** Parses and validates a provider's answer. Errors: 502. */
-export function readAnswer<Schema extends v.GenericSchema>(
-  schema: Schema,
-  answer: Pick<OutboundResponse, 'json'>,
-): v.InferOutput<Schema> {
-  try {
-    return v.parse(schema, answer.json())
-  } catch (error) {
-    throw unexpectedForm(error)
-  }
-}
-
 const unexpectedForm = (cause: unknown): PlatformError =>
   badGateway('The git provider answered in an unexpected form.', cause)
 
@@ -171,25 +168,24 @@ export async function pollUntilReady<Answer>(
   }
 }
 
-export const cannotBeMerged = (number: number) => badRequest(`Pull Request ${number} cannot be merged.`)
-
-/** Returns the 404 for a closed or merged pull request, as for a session without any. */
-export const noOpenPullRequest = (number: number, state: string) =>
-  notFound(`There are no pull requests to merge: Pull Request ${number} is ${state}.`)
-
-/** Returns the error for a branch that is not at the commit to merge. */
-const branchMoved = (number: number, commit: string): PlatformError =>
-  conflict(
-    `Pull Request ${number} holds code that was not reviewed: its branch is not at commit ${commit.slice(0, 12)}, ` +
-      'with which the last completed round ended. PR merge is not allowed; run another round first.',
-  )
-
-/** Throws when the provider reports a branch at another commit than the one to merge. */
-export function assertAt(number: number, current: string | undefined, commit: string | undefined): void {
-  if (commit !== undefined && current !== undefined && current !== commit) throw branchMoved(number, commit)
-}
-
-/** Rethrows an error of a merge request; a 409 for a named commit means that the branch is at another one. */
-export function rethrowMoved(number: number, commit: string | undefined, error: unknown): never {
-  throw commit !== undefined && refusedWith(error, 409) ? branchMoved(number, commit) : error
+/** Returns the errors of the merge of a pull request, at this commit if one is given. */
+export function mergeErrors(number: number, commit: string | undefined) {
+  const moved = (expected: string) =>
+    conflict(
+      `Pull Request ${number} holds code that was not reviewed: its branch is not at commit ${expected.slice(0, 12)}, ` +
+        'with which the last completed round ended. PR merge is not allowed; run another round first.',
+    )
+  return {
+    cannotBeMerged: () => badRequest(`Pull Request ${number} cannot be merged.`),
+    /** Returns the 404 for a closed or merged pull request, as for a session without any. */
+    notOpen: (state: string) => notFound(`There are no pull requests to merge: Pull Request ${number} is ${state}.`),
+    /** Throws when the provider reports a branch at another commit than the one to merge. */
+    assertAt: (current: string | undefined): void => {
+      if (commit !== undefined && current !== undefined && current !== commit) throw moved(commit)
+    },
+    /** Rethrows an error of a merge request; a 409 for a named commit means that the branch is at another one. */
+    rethrowMoved: (error: unknown): never => {
+      throw commit !== undefined && refusedWith(error, 409) ? moved(commit) : error
+    },
+  }
 }
