@@ -10,7 +10,7 @@ import { Lanes } from '../../ui/round/lanes.tsx'
 import { mergeAttempts } from '../../ui/round/merge-attempts.ts'
 import { Term } from '../../ui/term.tsx'
 import { formatNumber, plural } from '../../ui/words.ts'
-import { useOpenSession } from '../session/session-context.ts'
+import { useOpenSession } from '../session/open-session.tsx'
 import { RoundOutput, StreamState } from './round-output.tsx'
 
 interface WorkProps {
