@@ -51,7 +51,7 @@ export function createApp(context: CoreContext): Hono<AppEnv> {
   const api = new Hono<AppEnv>()
   api.use('/v1/*', refuseHead)
   for (const { route, gate, handler } of ENDPOINTS)
-    api.on(route.method, [route.path.replaceAll(/\{(\w+)\}/g, ':$1')], ...(gate ? [gate] : []), handler)
+    api.on(route.method, [route.path.replaceAll(/\{(\w+)\}/g, ':$1')], ...(gate ? [gate.check] : []), handler)
   let description: string | null = null
   api.route(
     '/',

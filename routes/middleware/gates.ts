@@ -1,32 +1,41 @@
-import type { Context } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { OPERATION_ROLES, type OperationRole, PANEL_ROLES, type PanelRole, type User } from '../../src/access/users.ts'
 import { forbidden, PlatformError } from '../../src/base/errors.ts'
 import type { AppEnv } from '../env.ts'
+import { type ErrorAnswer, operationForbidden, panelForbidden } from '../openapi/answers.ts'
 
-/** Requires a signed-in caller and sets `c.var.user`. Throws 401. */
-export const requireUser = createMiddleware<AppEnv>(async (c, next) => {
-  await identify(c)
-  await next()
+/** Decides who may call a route, with the description of its refusals. */
+export interface Gate {
+  check: MiddlewareHandler<AppEnv>
+  errors: readonly (number | ErrorAnswer)[]
+}
+
+/** Makes a gate that sets `c.var.user` and throws 401 without a signed-in caller, and what `check` throws. */
+const gate = (check: (user: User) => void, ...refusals: ErrorAnswer[]): Gate => ({
+  check: createMiddleware<AppEnv>(async (c, next) => {
+    check(await identify(c))
+    await next()
+  }),
+  errors: [401, ...refusals],
 })
 
+/** Requires a signed-in caller. Throws 401. */
+export const requireUser = gate(() => {})
+
 /** Requires this operation role or a higher one. Throws 401 without a signed-in caller, 403 for a lower role. */
-export const requireOperation = (role: OperationRole) =>
-  createMiddleware<AppEnv>(async (c, next) => {
-    const user = await identify(c)
-    if (OPERATION_ROLES.indexOf(user.operation_role) < OPERATION_ROLES.indexOf(role))
+export const requireOperation = (role: OperationRole): Gate =>
+  gate(({ operation_role }) => {
+    if (OPERATION_ROLES.indexOf(operation_role) < OPERATION_ROLES.indexOf(role))
       throw forbidden(`Requires operation role '${role}' or higher`)
-    await next()
-  })
+  }, operationForbidden(role))
 
 /** Requires this panel role or a higher one. Throws 401 without a signed-in caller, 403 for a lower role or none. */
-export const requirePanel = (role: PanelRole) =>
-  createMiddleware<AppEnv>(async (c, next) => {
-    const user = await identify(c)
-    if (user.panel_role === null || PANEL_ROLES.indexOf(user.panel_role) < PANEL_ROLES.indexOf(role))
+export const requirePanel = (role: PanelRole): Gate =>
+  gate(({ panel_role }) => {
+    if (panel_role === null || PANEL_ROLES.indexOf(panel_role) < PANEL_ROLES.indexOf(role))
       throw forbidden(`Requires admin-panel role '${role}' or higher`)
-    await next()
-  })
+  }, panelForbidden(role))
 
 async function identify(c: Context<AppEnv>): Promise<User> {
   const { platform } = c.var

@@ -7,7 +7,6 @@ import { sumRefusals } from '../../../src/access/audit/refusals.ts'
 import { endpoint } from '../../endpoint.ts'
 import type { AppEnv } from '../../env.ts'
 import { requirePanel } from '../../middleware/gates.ts'
-import { errors, panelForbidden } from '../../openapi/answers.ts'
 import { toPage } from '../../page.ts'
 import { AuditPage } from '../../schemas/audit.ts'
 import { anyCase, blankIsAbsent, text, uuid } from '../../validation/fields.ts'
@@ -59,15 +58,13 @@ export const getAudit = endpoint({
     'and the counts of refused sign-ins: of the last 24 hours, or from `after` until `before`, 31 days at most. ' +
     'Entries are never changed. For panel role viewer or higher.',
   request: { query: AuditQuery },
-  responses: {
-    200: {
-      description: 'One page, or a file of CSV.',
-      content: {
-        'application/json': { schema: AuditPage },
-        'text/csv': { schema: z.string(), example: 'id,at,action,actor,user_id,session_id,address,detail\r\n' },
-      },
+  answer: {
+    status: 200,
+    description: 'One page, or a file of CSV.',
+    content: {
+      'application/json': { schema: AuditPage },
+      'text/csv': { schema: z.string(), example: 'id,at,action,actor,user_id,session_id,address,detail\r\n' },
     },
-    ...errors(401, panelForbidden('viewer'), 422),
   },
   gate: requirePanel('viewer'),
   handle: async (c, { query }) => {

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { authorize } from '../../../src/access/authorize.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireUser } from '../../middleware/gates.ts'
-import { BODY_ERRORS, errors, json, jsonBody, sidecarErrors } from '../../openapi/answers.ts'
+import { json, sidecarErrors } from '../../openapi/answers.ts'
 import { text } from '../../validation/fields.ts'
 
 export const AuthorizeRequest = z
@@ -33,8 +33,9 @@ export const postAuthorize = endpoint({
   description:
     'Asks the authorization service, 15 seconds at most; a denial is an answer like any other. ' +
     'While the service is disabled, every request is granted. For every signed-in user.',
-  request: { body: jsonBody(AuthorizeRequest) },
-  responses: { 200: json(Decision, 'The decision.'), ...errors(...BODY_ERRORS, 401, ...sidecarErrors('authz', 15)) },
+  request: { body: AuthorizeRequest },
+  answer: json(Decision, 'The decision.'),
+  errors: [...sidecarErrors('authz', 15)],
   gate: requireUser,
   handle: async (c, { body }) => {
     return await authorize(c.var.platform, c.var.user, body)

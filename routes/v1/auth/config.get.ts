@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import type { CoreContext } from '../../context.ts'
 import { endpoint } from '../../endpoint.ts'
-import { errors, json } from '../../openapi/answers.ts'
+import { json } from '../../openapi/answers.ts'
 
 export const AuthConfig = z
   .object({
@@ -34,7 +34,7 @@ export const getAuthConfig = endpoint({
   tags: ['Identity'],
   summary: 'How to sign in',
   description: 'The settings of a public PKCE client. The only route that requires no token.',
-  responses: { 200: json(AuthConfig, 'The configuration.'), ...errors() },
+  answer: json(AuthConfig, 'The configuration.'),
   handle: async (c) => {
     return signInConfig(c.var.platform)
   },

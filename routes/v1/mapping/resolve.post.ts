@@ -3,7 +3,7 @@ import { CLOUDS } from '../../../src/base/vocabulary.ts'
 import { resolveRepository } from '../../../src/services/mapping.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireUser } from '../../middleware/gates.ts'
-import { BODY_ERRORS, errors, json, jsonBody, sidecarErrors } from '../../openapi/answers.ts'
+import { json, sidecarErrors } from '../../openapi/answers.ts'
 import { optional, text } from '../../validation/fields.ts'
 
 export const MappingRequest = z
@@ -38,11 +38,9 @@ export const postResolve = endpoint({
     'Asks the mapping service, 10 seconds at most, for the repository behind an identifier, its cloud and its ' +
     'scope. While the service is disabled the identifier stands for itself. Keys that are not listed are refused. ' +
     'For every signed-in user.',
-  request: { body: jsonBody(MappingRequest) },
-  responses: {
-    200: json(MappingAnswer, 'What is known.'),
-    ...errors(...BODY_ERRORS, 401, ...sidecarErrors('mapping', 10)),
-  },
+  request: { body: MappingRequest },
+  answer: json(MappingAnswer, 'What is known.'),
+  errors: [...sidecarErrors('mapping', 10)],
   gate: requireUser,
   handle: async (c, { body }) => {
     const { identifier, engine_provider } = body

@@ -3,7 +3,7 @@ import { notifyForUser } from '../../../src/notifications/send.ts'
 import { SEVERITIES } from '../../../src/services/notifications.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireUser } from '../../middleware/gates.ts'
-import { BODY_ERRORS, errorAnswer, errors, json, jsonBody } from '../../openapi/answers.ts'
+import { errorAnswer, json } from '../../openapi/answers.ts'
 import { line, listOf, optional, text, webAddress } from '../../validation/fields.ts'
 import { MESSAGE_BODY } from '../../validation/read-body.ts'
 
@@ -58,20 +58,16 @@ export const postNotification = endpoint({
     'To everybody with panel role editor or higher, and to the caller. ' +
     'Keys that are not listed are refused, `audience` too: the recipients are not the caller’s choice. ' +
     'For every signed-in user.',
-  request: { body: jsonBody(NotificationRequest) },
-  responses: {
-    202: json(Delivery, 'The message is on its way.'),
-    ...errors(
-      ...BODY_ERRORS,
-      401,
-      errorAnswer(
-        502,
-        'The notifications service did not accept the message, for whatever reason.',
-        'Notification was not delivered.',
-      ),
-      errorAnswer(503, 'The notifications service is disabled.', 'Notifications are disabled.'),
+  request: { body: NotificationRequest },
+  answer: json(Delivery, 'The message is on its way.', 202),
+  errors: [
+    errorAnswer(
+      502,
+      'The notifications service did not accept the message, for whatever reason.',
+      'Notification was not delivered.',
     ),
-  },
+    errorAnswer(503, 'The notifications service is disabled.', 'Notifications are disabled.'),
+  ],
   gate: requireUser,
   maxBodyBytes: MESSAGE_BODY,
   handle: async (c, { body }) => {

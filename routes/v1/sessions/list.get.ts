@@ -3,7 +3,7 @@ import { CLOUDS, MODES, OPERATIONS, STATUSES } from '../../../src/base/vocabular
 import { listSessions } from '../../../src/sessions/list.ts'
 import { endpoint } from '../../endpoint.ts'
 import { requireUser } from '../../middleware/gates.ts'
-import { errors, json } from '../../openapi/answers.ts'
+import { json } from '../../openapi/answers.ts'
 import { toPage } from '../../page.ts'
 import { SessionPage } from '../../schemas/session.ts'
 import {
@@ -94,7 +94,7 @@ export const getSessionList = endpoint({
   summary: 'Own sessions',
   description: "The caller's own sessions, newest first or the last active first.",
   request: { query: z.object(listQuery) },
-  responses: { 200: json(SessionPage, 'One page.'), ...errors(401, 422) },
+  answer: json(SessionPage, 'One page.'),
   gate: requireUser,
   handle: async (c, { query }) => {
     const result = await listSessions(c.var.platform.sql, { ...query, owner_id: c.var.user.id })

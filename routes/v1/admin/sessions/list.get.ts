@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { listSessions } from '../../../../src/sessions/list.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requirePanel } from '../../../middleware/gates.ts'
-import { errors, json, panelForbidden } from '../../../openapi/answers.ts'
+import { json } from '../../../openapi/answers.ts'
 import { toPage } from '../../../page.ts'
 import { SessionPage } from '../../../schemas/session.ts'
 import { blankIsAbsent, text } from '../../../validation/fields.ts'
@@ -26,7 +26,7 @@ export const getAdminSessionList = endpoint({
   summary: 'All sessions',
   description: 'The sessions of all users, newest first or the last active first. For panel role viewer or higher.',
   request: { query: AdminListQuery },
-  responses: { 200: json(SessionPage, 'One page.'), ...errors(401, panelForbidden('viewer'), 422) },
+  answer: json(SessionPage, 'One page.'),
   gate: requirePanel('viewer'),
   handle: async (c, { query }) => {
     return toPage(await listSessions(c.var.platform.sql, query), query)

@@ -4,7 +4,7 @@ import { countWaiting, sumSpend } from '../../../../src/sessions/lists/spend.ts'
 import { countTotals } from '../../../../src/sessions/lists/totals.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requirePanel } from '../../../middleware/gates.ts'
-import { errors, json, panelForbidden } from '../../../openapi/answers.ts'
+import { json } from '../../../openapi/answers.ts'
 import { sessionFilters } from '../../sessions/list.get.ts'
 import { ownerFilter } from './list.get.ts'
 
@@ -86,7 +86,7 @@ export const getAdminSessionSummary = endpoint({
     'Totals of the sessions of all users, by status, with the filters of the list; what of them waits; and what ' +
     'their rounds of the last 30 days took. For panel role viewer or higher.',
   request: { query: z.object({ ...sessionFilters, ...ownerFilter }) },
-  responses: { 200: json(SessionTotals, 'The totals.'), ...errors(401, panelForbidden('viewer'), 422) },
+  answer: json(SessionTotals, 'The totals.'),
   gate: requirePanel('viewer'),
   handle: async (c, { query }) => {
     const { sql } = c.var.platform

@@ -4,7 +4,7 @@ import { setLock } from '../../../../src/rounds/transitions.ts'
 import { actorOf } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requirePanel } from '../../../middleware/gates.ts'
-import { BODY_ERRORS, errors, json, jsonBody, panelForbidden } from '../../../openapi/answers.ts'
+import { json } from '../../../openapi/answers.ts'
 import { boolean, uuid } from '../../../validation/fields.ts'
 
 export const LockRequest = z
@@ -26,12 +26,10 @@ export const patchToggleLock = endpoint({
     'For panel role editor or higher, whoever owns the session.',
   request: {
     params: z.object({ session_id: uuid().openapi({ description: 'The session.' }) }),
-    body: jsonBody(LockRequest),
+    body: LockRequest,
   },
-  responses: {
-    200: json(LockState, 'The state of the lock.'),
-    ...errors(...BODY_ERRORS, 401, panelForbidden('editor'), 404),
-  },
+  answer: json(LockState, 'The state of the lock.'),
+  errors: [404],
   gate: requirePanel('editor'),
   handle: async (c, { params, body }) => {
     const state = await setLock(c.var.platform, params.session_id, body.locked, actorOf(c))

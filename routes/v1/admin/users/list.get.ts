@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { listUsers } from '../../../../src/access/users.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requirePanel } from '../../../middleware/gates.ts'
-import { errors, json, panelForbidden } from '../../../openapi/answers.ts'
+import { json } from '../../../openapi/answers.ts'
 import { toPage } from '../../../page.ts'
 import { toAdminUser, UserPage } from '../../../schemas/user.ts'
 import { blankIsAbsent, text } from '../../../validation/fields.ts'
@@ -25,7 +25,7 @@ export const getAdminUserList = endpoint({
   summary: 'Users',
   description: 'All users that have signed in, oldest first. For panel role admin.',
   request: { query: UserListQuery },
-  responses: { 200: json(UserPage, 'One page.'), ...errors(401, panelForbidden('admin'), 422) },
+  answer: json(UserPage, 'One page.'),
   gate: requirePanel('admin'),
   handle: async (c, { query }) => {
     const { items, total } = await listUsers(c.var.platform.sql, query)

@@ -3,7 +3,7 @@ import { assignRoles, OPERATION_ROLES, PANEL_ROLES } from '../../../../src/acces
 import { actorOf } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { requirePanel } from '../../../middleware/gates.ts'
-import { BODY_ERRORS, errorAnswer, errors, json, jsonBody, panelForbidden } from '../../../openapi/answers.ts'
+import { errorAnswer, json } from '../../../openapi/answers.ts'
 import { AdminUser, toAdminUser } from '../../../schemas/user.ts'
 import { pathInteger } from '../../../validation/fields.ts'
 
@@ -29,22 +29,17 @@ export const putRoles = endpoint({
     'In force from the next request of that user. For panel role admin, who cannot take it from themselves.',
   request: {
     params: z.object({ user_id: pathInteger().openapi({ description: 'Key of the user row.' }) }),
-    body: jsonBody(RolesRequest),
+    body: RolesRequest,
   },
-  responses: {
-    200: json(AdminUser, 'The user with the new roles.'),
-    ...errors(
-      ...BODY_ERRORS,
-      401,
-      panelForbidden('admin'),
-      errorAnswer(404, 'Unknown user.', 'User 7 not found.'),
-      errorAnswer(
-        409,
-        'Admins would lose the panel role admin by their own hand.',
-        'A panel admin cannot remove their own admin role',
-      ),
+  answer: json(AdminUser, 'The user with the new roles.'),
+  errors: [
+    errorAnswer(404, 'Unknown user.', 'User 7 not found.'),
+    errorAnswer(
+      409,
+      'Admins would lose the panel role admin by their own hand.',
+      'A panel admin cannot remove their own admin role',
     ),
-  },
+  ],
   gate: requirePanel('admin'),
   handle: async (c, { params, body }) => {
     const user = await assignRoles(c.var.platform.sql, c.var.user.id, params.user_id, body, actorOf(c))
