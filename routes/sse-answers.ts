@@ -28,12 +28,12 @@ export const serverSentEvent = (data: object) =>
         contentSchema: data,
       } as object),
     })
-    .openapi({ description: 'One event.' })
+    .describe('One event.')
 
 const eventId = (description: string) => optionalInteger({ min: 0, max: Number.MAX_SAFE_INTEGER, description })
 
 const request = {
-  params: z.object({ session_id: uuid().openapi({ description: 'The session.' }) }),
+  params: z.object({ session_id: uuid().describe('The session.') }),
   query: z.object({
     round: optionalInteger({ min: 1, description: 'Only the events of the round with this number, up to its end.' }),
     after: eventId('The same as `Last-Event-ID`, for clients that cannot send that; the greater one counts.'),

@@ -44,33 +44,31 @@ const time = (example: string) => z.string().openapi({ format: 'date-time', exam
 
 const Check = z.object({
   name: z.enum(CHECK_NAMES),
-  outcome: z.enum(CHECK_OUTCOMES).openapi({ description: '`unknown`: it could not be seen, which is no fault.' }),
+  outcome: z.enum(CHECK_OUTCOMES).describe('`unknown`: it could not be seen, which is no fault.'),
   explanation: z.string(),
 })
 
 export const Seal = z
   .object({
-    plan_sha256: z.string().openapi({ description: 'SHA-256 of the plan file.' }),
-    commit: z.string().openapi({ description: 'Head of the session branch when the plan was sealed.' }),
+    plan_sha256: z.string().describe('SHA-256 of the plan file.'),
+    commit: z.string().describe('Head of the session branch when the plan was sealed.'),
     engine: z
       .object({ name: z.string(), version: z.string() })
       .nullable()
-      .openapi({ description: 'What made the plan; null when the iac service did not tell.' }),
+      .describe('What made the plan; null when the iac service did not tell.'),
     state: z
       .object({ serial: z.number().int(), lineage: z.string() })
       .nullable()
-      .openapi({ description: 'What the plan was made from; null when the plan does not tell.' }),
+      .describe('What the plan was made from; null when the plan does not tell.'),
     sealed_at: time(SEALED),
-    round: z.number().int().openapi({ description: 'Number of the round that sealed it.' }),
-    valid: z.boolean().openapi({
-      description: 'Whether the plan still is what was reviewed, as far as is known; see `verified_at`.',
-    }),
-    reason: z.enum(INVALID_REASONS).nullable().openapi({ description: 'Why it is not valid.' }),
-    explanation: z.string().nullable().openapi({ description: 'The reason in a sentence.' }),
-    has_copy: z.boolean().openapi({ description: 'Whether an encrypted copy is stored.' }),
-    targets: z.array(z.string()).openapi({ description: 'Addresses that the plan is limited to; empty: none.' }),
-    verified_at: time(VERIFIED).nullable().openapi({ description: 'Last comparison with the present state.' }),
-    checks: z.array(Check).openapi({ description: 'What that comparison found; empty when there was none.' }),
+    round: z.number().int().describe('Number of the round that sealed it.'),
+    valid: z.boolean().describe('Whether the plan still is what was reviewed, as far as is known; see `verified_at`.'),
+    reason: z.enum(INVALID_REASONS).nullable().describe('Why it is not valid.'),
+    explanation: z.string().nullable().describe('The reason in a sentence.'),
+    has_copy: z.boolean().describe('Whether an encrypted copy is stored.'),
+    targets: z.array(z.string()).describe('Addresses that the plan is limited to; empty: none.'),
+    verified_at: time(VERIFIED).nullable().describe('Last comparison with the present state.'),
+    checks: z.array(Check).describe('What that comparison found; empty when there was none.'),
   })
   .openapi('Seal', { example: { ...SEAL, targets: [...SEAL.targets], checks: [...CHECKS] } })
 

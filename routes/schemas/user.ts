@@ -3,11 +3,11 @@ import { OPERATION_ROLES, PANEL_ROLES, type User as UserRow } from '../../src/ac
 
 export const User = z
   .object({
-    id: z.number().int().openapi({ description: 'Key of the user row, not the token subject.' }),
+    id: z.number().int().describe('Key of the user row, not the token subject.'),
     email: z.string().nullable(),
     display_name: z.string().nullable(),
     operation_role: z.enum(OPERATION_ROLES),
-    panel_role: z.enum(PANEL_ROLES).nullable().openapi({ description: 'null: no access to the admin panel.' }),
+    panel_role: z.enum(PANEL_ROLES).nullable().describe('null: no access to the admin panel.'),
   })
   .openapi('User', {
     example: { id: 7, email: 'ada@example.org', display_name: 'Ada', operation_role: 'developer', panel_role: null },
@@ -26,7 +26,7 @@ const EXAMPLE = {
 
 export const AdminUser = User.extend({
   issuer: z.string(),
-  subject: z.string().openapi({ description: 'As the issuer names the user.' }),
+  subject: z.string().describe('As the issuer names the user.'),
   created_at: z.string().openapi({ format: 'date-time' }),
 }).openapi('AdminUser', {
   example: EXAMPLE,
@@ -38,7 +38,7 @@ export const UserPage = z
     total: z.number().int(),
     page: z.number().int(),
     page_size: z.number().int(),
-    total_pages: z.number().int().openapi({ description: '0 when nothing matches.' }),
+    total_pages: z.number().int().describe('0 when nothing matches.'),
   })
   .openapi('UserPage', { example: { items: [EXAMPLE], total: 1, page: 1, page_size: 20, total_pages: 1 } })
 

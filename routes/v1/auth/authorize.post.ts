@@ -7,20 +7,18 @@ import { text } from '../../validation/fields.ts'
 
 export const AuthorizeRequest = z
   .object({
-    cloud: text().openapi({ description: 'The target cloud.' }),
-    project_name: text().openapi({
-      description: 'The object of the operation; the web client sends the repository URI.',
-    }),
-    environment: text().openapi({ description: 'The web client sends the path of the engine root; may be empty.' }),
+    cloud: text().describe('The target cloud.'),
+    project_name: text().describe('The object of the operation; the web client sends the repository URI.'),
+    environment: text().describe('The web client sends the path of the engine root; may be empty.'),
   })
   .openapi('AuthorizeRequest', {
     example: { cloud: 'aws', project_name: 'https://github.com/acme/infrastructure.git', environment: 'live/network' },
   })
 export const Decision = z
   .object({
-    result: z.boolean().openapi({ description: 'True when the caller may operate here.' }),
+    result: z.boolean().describe('True when the caller may operate here.'),
     message: z.string(),
-    portalUrl: z.string().nullable().openapi({ description: 'A link into the console of the cloud.' }),
+    portalUrl: z.string().nullable().describe('A link into the console of the cloud.'),
   })
   .openapi('Decision', { example: { result: true, message: 'Member of the group infrastructure.', portalUrl: null } })
 

@@ -5,11 +5,11 @@ import { json } from '../../openapi/answers.ts'
 
 export const AuthConfig = z
   .object({
-    issuer_url: z.string().openapi({ description: 'Empty: authentication is disabled.' }),
+    issuer_url: z.string().describe('Empty: authentication is disabled.'),
     client_id: z.string(),
     audience: z.string(),
     scope: z.string(),
-    artifact_metadata_header_prefix: z.string().openapi({ description: 'Prefix of metadata names on presigned URLs.' }),
+    artifact_metadata_header_prefix: z.string().describe('Prefix of metadata names on presigned URLs.'),
   })
   .openapi('AuthConfig', {
     example: {

@@ -17,7 +17,7 @@ export const subscribe = endpoint({
     'change, and every five seconds. Ends after a terminal status, or after the configured number of polls; ' +
     'connect again then. Token and access are checked once, at connect. ' +
     'For the owner and for every holder of a panel role.',
-  request: { params: z.object({ session_id: uuid().openapi({ description: 'The session.' }) }) },
+  request: { params: z.object({ session_id: uuid().describe('The session.') }) },
   answer: {
     status: 200,
     description: 'The stream. `status_msg` is the status in upper case.',

@@ -8,16 +8,16 @@ import { optional, text } from '../../validation/fields.ts'
 
 export const MappingRequest = z
   .strictObject({
-    identifier: text({ min: 1, max: 1024 }).openapi({ description: 'A repository, in the words of the catalogue.' }),
-    engine_provider: optional(z.enum(CLOUDS)).openapi({ description: 'The cloud, where it is known already.' }),
+    identifier: text({ min: 1, max: 1024 }).describe('A repository, in the words of the catalogue.'),
+    engine_provider: optional(z.enum(CLOUDS)).describe('The cloud, where it is known already.'),
   })
   .openapi('MappingRequest', { example: { identifier: 'acme/infrastructure', engine_provider: 'aws' } })
 export const MappingAnswer = z
   .object({
     repo_url: z.string(),
-    identifier: z.string().openapi({ description: 'As it was asked for.' }),
-    engine_provider: z.enum(CLOUDS).nullable().openapi({ description: 'null: unknown.' }),
-    scope_id: z.string().nullable().openapi({ description: 'null: unknown.' }),
+    identifier: z.string().describe('As it was asked for.'),
+    engine_provider: z.enum(CLOUDS).nullable().describe('null: unknown.'),
+    scope_id: z.string().nullable().describe('null: unknown.'),
   })
   .openapi('MappingAnswer', {
     example: {

@@ -10,7 +10,7 @@ export const ParseRequest = z
   .openapi('ParseRequest', { example: { repo_uri: 'https://github.com/acme/infrastructure.git' } })
 export const Roots = z
   .object({
-    roots: z.array(z.string()).openapi({ description: 'Paths from the repository root, which itself is `.`.' }),
+    roots: z.array(z.string()).describe('Paths from the repository root, which itself is `.`.'),
   })
   .openapi('Roots', { example: { roots: ['.', 'live/network'] } })
 

@@ -8,9 +8,9 @@ import { SessionReference } from '../../schemas/session.ts'
 
 export const PullRequest = z
   .object({
-    id: z.number().int().openapi({ description: 'The number at the git host.' }),
+    id: z.number().int().describe('The number at the git host.'),
     url: z.string().openapi({ format: 'uri' }),
-    status: z.string().openapi({ description: 'In the words of the git host.' }),
+    status: z.string().describe('In the words of the git host.'),
   })
   .openapi('PullRequest', {
     example: { id: 12, url: 'https://github.com/acme/infrastructure/pull/12', status: 'open' },

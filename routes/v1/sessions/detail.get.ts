@@ -10,7 +10,7 @@ import { SessionAggregate } from '../../schemas/session.ts'
 import { BOOLEAN, boolean, uuid } from '../../validation/fields.ts'
 
 export const DetailQuery = z.object({
-  id: uuid().openapi({ description: 'The session.' }),
+  id: uuid().describe('The session.'),
   include_history: boolean()
     .optional()
     .transform((value) => value ?? false)

@@ -12,8 +12,8 @@ const count = () => z.number().int()
 export const SessionTotals = z
   .object({
     total: count(),
-    in_flight: count().openapi({ description: 'Sessions with a round that is queued or runs.' }),
-    locked: count().openapi({ description: 'Sessions in which apply and merge are locked.' }),
+    in_flight: count().describe('Sessions with a round that is queued or runs.'),
+    locked: count().describe('Sessions in which apply and merge are locked.'),
     statuses: z
       .object({
         started: count(),
@@ -26,8 +26,8 @@ export const SessionTotals = z
         uncompleted: count(),
         failed: count(),
       } satisfies Record<(typeof STATUSES)[number], z.ZodType>)
-      .openapi({ description: 'By the latest status. Their sum is `total`.' }),
-    waiting: count().openapi({ description: 'Rounds that no worker has begun, or that wait for another one.' }),
+      .describe('By the latest status. Their sum is `total`.'),
+    waiting: count().describe('Rounds that no worker has begun, or that wait for another one.'),
     oldest_waiting_at: z.string().nullable().openapi({
       format: 'date-time',
       description: 'When the oldest of them was asked for; null when none waits.',
@@ -35,7 +35,7 @@ export const SessionTotals = z
     spend_30_days: z
       .object({
         rounds: count(),
-        cost_usd: z.number().openapi({ description: 'US dollars of the rounds whose cost is known.' }),
+        cost_usd: z.number().describe('US dollars of the rounds whose cost is known.'),
         rounds_of_unknown_cost: count(),
         input_tokens: count(),
         cached_tokens: count(),
@@ -43,7 +43,7 @@ export const SessionTotals = z
         engine_s: z.number(),
         model_s: z.number(),
       })
-      .openapi({ description: 'Cost and time of the rounds of these sessions that ended in the last 30 days.' }),
+      .describe('Cost and time of the rounds of these sessions that ended in the last 30 days.'),
   })
   .openapi('SessionTotals', {
     example: {

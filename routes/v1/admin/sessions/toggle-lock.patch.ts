@@ -8,7 +8,7 @@ import { json } from '../../../openapi/answers.ts'
 import { boolean, uuid } from '../../../validation/fields.ts'
 
 export const LockRequest = z
-  .object({ locked: boolean().openapi({ description: 'The state to be in afterwards.' }) })
+  .object({ locked: boolean().describe('The state to be in afterwards.') })
   .openapi('LockRequest', { example: { locked: true } })
 export const LockState = z
   .object({ uuid: z.string().openapi({ format: 'uuid' }), is_blocked: z.boolean() })
@@ -25,7 +25,7 @@ export const patchToggleLock = endpoint({
     'While a session is locked, apply and merge answer 409. ' +
     'For panel role editor or higher, whoever owns the session.',
   request: {
-    params: z.object({ session_id: uuid().openapi({ description: 'The session.' }) }),
+    params: z.object({ session_id: uuid().describe('The session.') }),
     body: LockRequest,
   },
   answer: json(LockState, 'The state of the lock.'),
