@@ -13,10 +13,9 @@ import type { AppEnv } from '../../env.ts'
 import { requireOperation } from '../../middleware/gates.ts'
 import { json, roundRefusals, UNREACHABLE } from '../../openapi/answers.ts'
 import { SessionId } from '../../schemas/session.ts'
-import { echo } from '../../validation/echo.ts'
-import { valueError } from '../../validation/from-zod.ts'
-import { InvalidRequest, type Problem, ProblemList } from '../../validation/problem.ts'
+import { echo, InvalidRequest, type Problem, ProblemList } from '../../validation/problem.ts'
 import { REQUEST_BODY } from '../../validation/read-body.ts'
+import { valueError } from '../../validation/validate.ts'
 
 /** A validated request of the routes generate, drift and import, which share their body. */
 interface ScheduleRequest {

@@ -5,16 +5,12 @@ import { requirePanel } from '../../../middleware/gates.ts'
 import { json } from '../../../openapi/answers.ts'
 import { toPage } from '../../../page.ts'
 import { SessionPage } from '../../../schemas/session.ts'
-import { blankIsAbsent, text } from '../../../validation/fields.ts'
+import { textFilter } from '../../../validation/fields.ts'
 import { listQuery } from '../../sessions/list.get.ts'
 
 /** The additional filter of the admin panel's lists and totals. */
 export const ownerFilter = {
-  user_email: blankIsAbsent(text({ max: 254 })).openapi({
-    type: 'string',
-    maxLength: 254,
-    description: "Part of the owner's e-mail.",
-  }),
+  user_email: textFilter(254, "Part of the owner's e-mail."),
 }
 const AdminListQuery = z.object({ ...listQuery, ...ownerFilter })
 

@@ -5,17 +5,10 @@ import { requirePanel } from '../../../middleware/gates.ts'
 import { json } from '../../../openapi/answers.ts'
 import { toPage } from '../../../page.ts'
 import { toAdminUser, UserPage } from '../../../schemas/user.ts'
-import { blankIsAbsent, text } from '../../../validation/fields.ts'
+import { textFilter } from '../../../validation/fields.ts'
 import { pageQuery } from '../../sessions/list.get.ts'
 
-const UserListQuery = z.object({
-  ...pageQuery,
-  search: blankIsAbsent(text({ max: 254 })).openapi({
-    type: 'string',
-    maxLength: 254,
-    description: 'Part of the e-mail or of the display name.',
-  }),
-})
+const UserListQuery = z.object({ ...pageQuery, search: textFilter(254, 'Part of the e-mail or of the display name.') })
 
 export const getAdminUserList = endpoint({
   method: 'get',

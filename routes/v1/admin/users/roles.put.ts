@@ -28,7 +28,7 @@ export const putRoles = endpoint({
     'Sets both roles at once; a panel role that is left out is taken away. ' +
     'In force from the next request of that user. For panel role admin, who cannot take it from themselves.',
   request: {
-    params: z.object({ user_id: pathInteger().describe('Key of the user row.') }),
+    params: z.object({ user_id: pathInteger('Key of the user row.') }),
     body: RolesRequest,
   },
   answer: json(AdminUser, 'The user with the new roles.'),
