@@ -1,8 +1,8 @@
 import { createRoute, type RouteConfig, type z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import type { StatusCode } from 'hono/utils/http-status'
+import type { AccessGate } from './access.ts'
 import type { AppEnv } from './env.ts'
-import type { Gate } from './middleware/gates.ts'
 import { BODY_ERRORS, describeErrors, type ErrorAnswer, type SuccessAnswer, signedIn } from './openapi/answers.ts'
 import { SMALL_BODY } from './validation/read-body.ts'
 import { validate } from './validation/validate.ts'
@@ -21,7 +21,7 @@ type Body<S> = S extends { content: { 'application/json': { schema: infer T exte
 export interface Endpoint {
   route: RouteConfig
   /** Absent for a route without authentication. */
-  gate: Gate | undefined
+  gate: AccessGate | undefined
   maxBodyBytes: number
   handler: (c: Context<AppEnv>) => Promise<Response>
 }
@@ -37,7 +37,7 @@ export function endpoint<const Q extends Request, const S extends SuccessAnswer>
     answer: S
     /** Further errors: a number takes the general description of that status. */
     errors?: readonly (number | ErrorAnswer)[]
-    gate?: Gate
+    gate?: AccessGate
     /** Largest body in bytes; default 64 KiB. */
     maxBodyBytes?: number
     handle: (c: Context<AppEnv>, input: Input<Q>) => Promise<Body<S> | Response>

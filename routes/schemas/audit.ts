@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { MOST_COUNTED } from '../../src/access/audit/list.ts'
 import { AUDIT_ACTIONS } from '../../src/access/audit/record.ts'
+import { examplePage, pageOf } from './page.ts'
 
 const RECORD = {
   id: 4711,
@@ -43,23 +44,15 @@ export const SignInRefusals = z
   })
   .openapi('SignInRefusals', { description: 'Requests that were answered with 401, counted and not listed.' })
 
-export const AuditPage = z
-  .object({
-    items: z.array(AuditRecord),
+export const AuditPage = pageOf(AuditRecord)
+  .extend({
     total: z.number().int().describe(`At most ${MOST_COUNTED}.`),
-    page: z.number().int(),
-    page_size: z.number().int(),
-    total_pages: z.number().int().describe('0 when nothing matches.'),
     total_is_exact: z.boolean().describe('false: more match than `total` says; older ones are read with `before`.'),
     sign_in_refusals: SignInRefusals,
   })
   .openapi('AuditPage', {
     example: {
-      items: [RECORD],
-      total: 1,
-      page: 1,
-      page_size: 20,
-      total_pages: 1,
+      ...examplePage(RECORD),
       total_is_exact: true,
       sign_in_refusals: {
         from: '2026-01-30T23:00:00.000Z',

@@ -8,22 +8,20 @@ import {
 
 const SEALED = '2026-02-01T00:03:09.500000Z'
 const VERIFIED = '2026-02-01T09:30:00.250000Z'
+const check = (name: (typeof CHECK_NAMES)[number], outcome: (typeof CHECK_OUTCOMES)[number], explanation: string) => ({
+  name,
+  outcome,
+  explanation,
+})
+const STATE_MOVED = 'The state moved after the plan was made (serial 7 then, 8 now).'
 const CHECKS = [
-  {
-    name: 'commit',
-    outcome: 'holds',
-    explanation: 'The session branch is at commit 6dcb09b5b578, from which the plan was made.',
-  },
-  { name: 'engine', outcome: 'holds', explanation: 'The iac service runs OpenTofu 1.10.6, which made the plan.' },
-  {
-    name: 'state',
-    outcome: 'broken',
-    explanation: 'The state moved after the plan was made (serial 7 then, 8 now).',
-  },
-  { name: 'reviewed', outcome: 'holds', explanation: 'Round 1, which sealed the plan, has completed.' },
-  { name: 'lock', outcome: 'holds', explanation: 'Neither the session nor the state is locked.' },
-  { name: 'copy', outcome: 'holds', explanation: 'An encrypted copy of the plan is stored.' },
-] as const
+  check('commit', 'holds', 'The session branch is at commit 6dcb09b5b578, from which the plan was made.'),
+  check('engine', 'holds', 'The iac service runs OpenTofu 1.10.6, which made the plan.'),
+  check('state', 'broken', STATE_MOVED),
+  check('reviewed', 'holds', 'Round 1, which sealed the plan, has completed.'),
+  check('lock', 'holds', 'Neither the session nor the state is locked.'),
+  check('copy', 'holds', 'An encrypted copy of the plan is stored.'),
+]
 export const SEAL = {
   plan_sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   commit: '6dcb09b5b57875f334f61aebed695e2e4193db5e',
@@ -32,13 +30,13 @@ export const SEAL = {
   sealed_at: SEALED,
   round: 1,
   valid: false,
-  reason: 'state_moved',
-  explanation: CHECKS[2].explanation,
+  reason: 'state_moved' as const,
+  explanation: STATE_MOVED,
   has_copy: true,
   targets: ['aws_s3_bucket.build_logs'],
   verified_at: VERIFIED,
-  checks: [...CHECKS],
-} as const
+  checks: CHECKS,
+}
 
 const time = (example: string) => z.string().openapi({ format: 'date-time', example })
 
@@ -70,17 +68,11 @@ export const Seal = z
     verified_at: time(VERIFIED).nullable().describe('Last comparison with the present state.'),
     checks: z.array(Check).describe('What that comparison found; empty when there was none.'),
   })
-  .openapi('Seal', { example: { ...SEAL, targets: [...SEAL.targets], checks: [...CHECKS] } })
+  .openapi('Seal', { example: SEAL })
 
 export const SealVerification = z
   .object({ seal: Seal, checks: z.array(Check), verified_at: time(VERIFIED) })
-  .openapi('SealVerification', {
-    example: {
-      seal: { ...SEAL, targets: [...SEAL.targets], checks: [...CHECKS] },
-      checks: [...CHECKS],
-      verified_at: VERIFIED,
-    },
-  })
+  .openapi('SealVerification', { example: { seal: SEAL, checks: CHECKS, verified_at: VERIFIED } })
 
 /** Converts a saved plan to the API's form, which calls it a seal. */
 export const toSeal = ({ saved_at, ...status }: SavedPlanStatus): z.input<typeof Seal> => ({

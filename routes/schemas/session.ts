@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { CLOUDS, OPERATIONS, REPORT_TYPES, STATUSES } from '../../src/base/vocabulary.ts'
 import { uuid } from '../validation/fields.ts'
 import { Attempt, attemptExample } from './attempt.ts'
+import { examplePage, pageOf } from './page.ts'
 import { SEAL, Seal } from './seal.ts'
 
 const UUID = '5f0c3b0e-8f57-4a52-9f0b-0d9f3c1f7a11'
@@ -67,15 +68,7 @@ const ListedSession = SessionSummary.extend({
     ),
 }).openapi('ListedSession', { example: SUMMARY })
 
-export const SessionPage = z
-  .object({
-    items: z.array(ListedSession),
-    total: z.number().int(),
-    page: z.number().int(),
-    page_size: z.number().int(),
-    total_pages: z.number().int().describe('0 when nothing matches.'),
-  })
-  .openapi('SessionPage', { example: { items: [SUMMARY], total: 1, page: 1, page_size: 20, total_pages: 1 } })
+export const SessionPage = pageOf(ListedSession).openapi('SessionPage', { example: examplePage(SUMMARY) })
 
 const artifact = {
   id: z.number().int(),

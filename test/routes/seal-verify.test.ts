@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { CoreContext } from '../../routes/context.ts'
+import type { CoreContext } from '../../routes/env.ts'
 import { PlatformError, unavailable } from '../../src/base/errors.ts'
 import { readBranchHead } from '../../src/repository/head.ts'
 import { acceptRound } from '../../src/rounds/accept.ts'

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { authorize } from '../../../src/access/authorize.ts'
+import { requireUser } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
-import { requireUser } from '../../middleware/gates.ts'
 import { json, sidecarErrors } from '../../openapi/answers.ts'
 import { text } from '../../validation/fields.ts'
 

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
-import type { CoreContext } from '../../context.ts'
 import { endpoint } from '../../endpoint.ts'
+import type { CoreContext } from '../../env.ts'
 import { json } from '../../openapi/answers.ts'
 
 export const AuthConfig = z

@@ -1,8 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { createStatusStream } from '../../../src/events/status-stream.ts'
-import { requireReadableSession } from '../../access.ts'
+import { requireReadableSession, requireUser } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
-import { requireUser } from '../../middleware/gates.ts'
 import { EVENT_STREAM_HEADERS, serverSentEvent } from '../../sse-answers.ts'
 import { uuid } from '../../validation/fields.ts'
 

@@ -1,5 +1,5 @@
+import { requireOperation } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
-import { requireOperation } from '../../middleware/gates.ts'
 import { errorAnswer, json, roundRefusals } from '../../openapi/answers.ts'
 import { SessionId, SessionReference } from '../../schemas/session.ts'
 import { continueSession } from './schedule.ts'

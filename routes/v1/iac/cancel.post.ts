@@ -1,7 +1,6 @@
 import { cancelRound } from '../../../src/rounds/cancel.ts'
-import { actorOf, requireSessionToManage } from '../../access.ts'
+import { actorOf, requireOperation, requireSessionToManage } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
-import { requireOperation } from '../../middleware/gates.ts'
 import { errorAnswer, json } from '../../openapi/answers.ts'
 import { SessionId, SessionReference } from '../../schemas/session.ts'
 

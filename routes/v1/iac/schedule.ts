@@ -2,33 +2,23 @@ import type { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { requireAuthorization } from '../../../src/access/authorize.ts'
 import type { OperationRole } from '../../../src/access/users.ts'
-import type { Cloud, Operation } from '../../../src/base/vocabulary.ts'
+import type { Operation } from '../../../src/base/vocabulary.ts'
 import { assertReachable } from '../../../src/repository/head.ts'
 import { acceptFirstRound, acceptRound } from '../../../src/rounds/accept.ts'
 import { NotPreviewed, notListed } from '../../../src/rounds/previews.ts'
 import type { RoundRequest } from '../../../src/rounds/round.ts'
-import { actorOf, requireOwnSession } from '../../access.ts'
+import { actorOf, requireOperation, requireOwnSession } from '../../access.ts'
 import { type Endpoint, endpoint } from '../../endpoint.ts'
 import type { AppEnv } from '../../env.ts'
-import { requireOperation } from '../../middleware/gates.ts'
 import { json, roundRefusals, UNREACHABLE } from '../../openapi/answers.ts'
+import type { GenerateRequest, ImportRequest } from '../../schemas/iac-request.ts'
 import { SessionId } from '../../schemas/session.ts'
 import { echo, InvalidRequest, type Problem, ProblemList } from '../../validation/problem.ts'
 import { REQUEST_BODY } from '../../validation/read-body.ts'
 import { valueError } from '../../validation/validate.ts'
 
 /** A validated request of the routes generate, drift and import, which share their body. */
-interface ScheduleRequest {
-  q: string
-  repo_uri?: string
-  scope_id?: string
-  engine_providers?: Cloud
-  iac_path?: string
-  session_id?: string
-  is_partial?: boolean
-  preview?: boolean
-  resource_ids?: string[]
-}
+type ScheduleRequest = z.output<typeof GenerateRequest> & Partial<z.output<typeof ImportRequest>>
 
 /** Makes the endpoint of an operation, which opens a session or continues one. */
 export const operationEndpoint = <T extends z.ZodType<ScheduleRequest>>(

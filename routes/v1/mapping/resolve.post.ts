@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import { CLOUDS } from '../../../src/base/vocabulary.ts'
 import { resolveRepository } from '../../../src/services/mapping.ts'
+import { requireUser } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
-import { requireUser } from '../../middleware/gates.ts'
 import { json, sidecarErrors } from '../../openapi/answers.ts'
 import { optional, text } from '../../validation/fields.ts'
 

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { findRootModules } from '../../../src/repository/root-modules.ts'
+import { requireOperation } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
-import { requireOperation } from '../../middleware/gates.ts'
 import { errorAnswer, json, UNREACHABLE } from '../../openapi/answers.ts'
 import { repositoryUri } from '../../validation/fields.ts'
 

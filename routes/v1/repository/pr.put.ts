@@ -1,8 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { createPullRequest } from '../../../src/pull-requests/create.ts'
-import { actorOf, requireOwnSession } from '../../access.ts'
+import { actorOf, requireOperation, requireOwnSession } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
-import { requireOperation } from '../../middleware/gates.ts'
 import { errorAnswer, GIT_HOST_ERRORS, json, STORE_ERROR } from '../../openapi/answers.ts'
 import { SessionReference } from '../../schemas/session.ts'
 

@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi'
 import { CLOUDS, MODES, OPERATIONS, STATUSES } from '../../../src/base/vocabulary.ts'
 import { listSessions } from '../../../src/sessions/list.ts'
+import { requireUser } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
-import { requireUser } from '../../middleware/gates.ts'
 import { json } from '../../openapi/answers.ts'
-import { toPage } from '../../page.ts'
+import { toPage } from '../../schemas/page.ts'
 import { SessionPage } from '../../schemas/session.ts'
 import {
   BOOLEAN,

@@ -1,5 +1,5 @@
+import { requireUser } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
-import { requireUser } from '../../middleware/gates.ts'
 import { json } from '../../openapi/answers.ts'
 import { User } from '../../schemas/user.ts'
 

@@ -1,7 +1,7 @@
 import { sessionNotFound } from '../../../../src/base/errors.ts'
 import { loadAggregate } from '../../../../src/sessions/aggregate.ts'
+import { requirePanel } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
-import { requirePanel } from '../../../middleware/gates.ts'
 import { json, STORE_ERROR } from '../../../openapi/answers.ts'
 import { toSeal } from '../../../schemas/seal.ts'
 import { SessionAggregate } from '../../../schemas/session.ts'

@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi'
-import type { STATUSES } from '../../../../src/base/vocabulary.ts'
+import { STATUSES, type Status } from '../../../../src/base/vocabulary.ts'
 import { countWaiting, sumSpend } from '../../../../src/sessions/lists/spend.ts'
 import { countTotals } from '../../../../src/sessions/lists/totals.ts'
+import { requirePanel } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
-import { requirePanel } from '../../../middleware/gates.ts'
 import { json } from '../../../openapi/answers.ts'
 import { sessionFilters } from '../../sessions/list.get.ts'
 import { ownerFilter } from './list.get.ts'
@@ -15,17 +15,9 @@ export const SessionTotals = z
     in_flight: count().describe('Sessions with a round that is queued or runs.'),
     locked: count().describe('Sessions in which apply and merge are locked.'),
     statuses: z
-      .object({
-        started: count(),
-        filtering: count(),
-        generating: count(),
-        validating: count(),
-        report: count(),
-        apply: count(),
-        completed: count(),
-        uncompleted: count(),
-        failed: count(),
-      } satisfies Record<(typeof STATUSES)[number], z.ZodType>)
+      .object(
+        Object.fromEntries(STATUSES.map((status) => [status, count()])) as Record<Status, ReturnType<typeof count>>,
+      )
       .describe('By the latest status. Their sum is `total`.'),
     waiting: count().describe('Rounds that no worker has begun, or that wait for another one.'),
     oldest_waiting_at: z.string().nullable().openapi({

@@ -1,9 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import { sessionNotFound } from '../../../../src/base/errors.ts'
 import { setLock } from '../../../../src/rounds/transitions.ts'
-import { actorOf } from '../../../access.ts'
+import { actorOf, requirePanel } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
-import { requirePanel } from '../../../middleware/gates.ts'
 import { json } from '../../../openapi/answers.ts'
 import { boolean, uuid } from '../../../validation/fields.ts'
 

@@ -1,7 +1,6 @@
 import { verifySavedPlan } from '../../../../src/saved-plans/verify.ts'
-import { requireSessionToManage } from '../../../access.ts'
+import { requireOperation, requireSessionToManage } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
-import { requireOperation } from '../../../middleware/gates.ts'
 import { errorAnswer, json } from '../../../openapi/answers.ts'
 import { SealVerification, toSeal } from '../../../schemas/seal.ts'
 import { SessionReference } from '../../../schemas/session.ts'

@@ -1,7 +1,6 @@
 import { mergePullRequest } from '../../../../src/pull-requests/merge.ts'
-import { actorOf, requireOwnSession } from '../../../access.ts'
+import { actorOf, requireOperation, requireOwnSession } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
-import { requireOperation } from '../../../middleware/gates.ts'
 import { errorAnswer, GIT_HOST_ERRORS } from '../../../openapi/answers.ts'
 import { SessionReference } from '../../../schemas/session.ts'
 
