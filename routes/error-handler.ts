@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type { StatusCode } from 'hono/utils/http-status'
-import { INVALID_TOKEN, Unauthorized } from '../src/access/unauthorized.ts'
+import { INVALID_TOKEN, Unauthorized } from '../src/access/verify-token.ts'
 import { Busy, PlatformError } from '../src/base/errors.ts'
 import type { AppEnv } from './env.ts'
 import { InvalidRequest } from './validation/problem.ts'

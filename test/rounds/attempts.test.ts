@@ -2,11 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { LeaseLost } from '../../src/base/errors.ts'
 import { insertPlan } from '../../src/reports/artifact-rows.ts'
 import { acceptRound } from '../../src/rounds/accept.ts'
-import type { AttemptDiagnostic, AttemptEnd } from '../../src/rounds/attempts.ts'
-import { recordAttemptBegin, recordAttemptEnd, recordFindings } from '../../src/rounds/attempts.ts'
+import {
+  type AttemptDiagnostic,
+  type AttemptEnd,
+  recordAttemptBegin,
+  recordAttemptEnd,
+  recordFindings,
+} from '../../src/rounds/attempts.ts'
 import { finishRound } from '../../src/rounds/finish.ts'
-import type { ClaimedRound } from '../../src/rounds/round.ts'
-import { sessionAggregateKey } from '../../src/rounds/session-facts.ts'
+import { type ClaimedRound, sessionAggregateKey } from '../../src/rounds/round.ts'
 import { releaseRound } from '../../src/rounds/transitions.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
 import { claimOf, createSession, END, lapseLease, useVerbs } from '../sessions/fixtures.ts'

@@ -1,7 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { STATUSES, type Status } from '../../../../src/base/vocabulary.ts'
-import { countWaiting, sumSpend } from '../../../../src/sessions/lists/spend.ts'
-import { countTotals } from '../../../../src/sessions/lists/totals.ts'
+import { countTotals, countWaiting, sumSpend } from '../../../../src/sessions/lists/totals.ts'
 import { requirePanel } from '../../../access.ts'
 import { endpoint } from '../../../endpoint.ts'
 import { json } from '../../../openapi/answers.ts'
