@@ -10,7 +10,7 @@ import {
   recordFindings,
 } from '../../src/rounds/attempts.ts'
 import { finishRound } from '../../src/rounds/finish.ts'
-import { type ClaimedRound, sessionAggregateKey } from '../../src/rounds/round.ts'
+import type { ClaimedRound } from '../../src/rounds/round.ts'
 import { releaseRound } from '../../src/rounds/transitions.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
 import { claimOf, createSession, END, lapseLease, useVerbs } from '../sessions/fixtures.ts'
@@ -169,20 +169,5 @@ describe('an attempt whose end could not be written', () => {
     await recordAttemptBegin(db.sql, round, first)
     await finishRound(context, round, END)
     expect(await attemptsOf(uuid)).toMatchObject([{ outcome: 'interrupted', ended_at: time }])
-  })
-})
-
-describe('the cache of finished sessions', () => {
-  it('does not answer the entry of a release without attempts', async () => {
-    const { uuid, round } = await claimed()
-    await recordAttemptBegin(db.sql, round, first)
-    await finishRound(context, round, END)
-    await loadAggregate(context, uuid, { includeHistory: false })
-    const key = sessionAggregateKey(uuid)
-    const entry = JSON.parse((await context.cache.get(key)) ?? '')
-    for (const each of entry.rounds) delete each.attempts
-    await context.cache.set(key, JSON.stringify(entry), 60)
-    const session = await loadAggregate(context, uuid, { includeHistory: false })
-    expect(session?.rounds[0]?.attempts).toHaveLength(1)
   })
 })
