@@ -41,7 +41,10 @@ function toFilter(name: FilterName, value: string): string {
   return Number.isNaN(at.getTime()) ? value : at.toISOString()
 }
 
-/** Returns the time one microsecond after an API timestamp. One of another form is returned unchanged. */
+/**
+ * Returns the time one microsecond after a timestamp of the API (`2026-03-01T14:25:30.123456Z`), so that a list that ends
+ * before it still has what was created then. One of another form is returned unchanged.
+ */
 export function justAfter(timestamp: string): string {
   const [, second, fraction] = /^(.*)\.(\d{6})Z$/.exec(timestamp) ?? []
   if (second === undefined || fraction === undefined) return timestamp
