@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Address, AnySearch } from '../client/use-address.ts'
+import type { Options } from './field.tsx'
 
 const TYPING_MS = 300
 
@@ -66,8 +67,6 @@ export function TextFilter({ name, label, type, hint, address }: TextFilterProps
     </Labelled>
   )
 }
-
-export type Options = readonly (readonly [value: string, name: string])[]
 
 /** Shows a filter with a list. */
 export function SelectFilter({

@@ -1,7 +1,8 @@
 import type { Address } from '../../client/use-address.ts'
 import { STATUS_NAMES } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { type Options, SelectFilter, TextFilter } from '../../ui/filters.tsx'
+import type { Options } from '../../ui/field.tsx'
+import { SelectFilter, TextFilter } from '../../ui/filters.tsx'
 import { CLOUDS, MODES } from '../../ui/words.ts'
 import { countFilters, type FilterName, filtersOf, type View } from './filters.ts'
 
