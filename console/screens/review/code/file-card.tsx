@@ -1,7 +1,7 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { Badge } from '../../../ui/badge.tsx'
 import { Button, Copy } from '../../../ui/button.tsx'
-import type { LineLinks } from '../../../ui/code/code-rows.tsx'
+import type { LineLinks } from '../../../ui/code/code-table.tsx'
 import { CodeFile, RowsDiff } from '../../../ui/code/code-view.tsx'
 import { keepInSight } from '../../../ui/keep-in-sight.ts'
 import { ErrorNotice, Skeleton } from '../../../ui/notice.tsx'
