@@ -4,21 +4,9 @@ import type { Action, Severity, Status } from '../client/api/schemas.ts'
 export type Tone = 'neutral' | 'accent' | 'good' | 'warn' | 'bad'
 
 /** Shows a short word with a colour. The word alone is sufficient. */
-export function Badge({
-  tone = 'neutral',
-  children,
-  title,
-}: {
-  tone?: Tone
-  children: ComponentChildren
-  title?: string
-}) {
-  return (
-    <span class={`badge badge-${tone}`} title={title}>
-      {children}
-    </span>
-  )
-}
+export const Badge = ({ tone = 'neutral', ...rest }: { tone?: Tone; children: ComponentChildren; title?: string }) => (
+  <span class={`badge badge-${tone}`} {...rest} />
+)
 
 const STATUSES: Record<Status, [string, Tone]> = {
   started: ['Waiting', 'accent'],
@@ -79,14 +67,12 @@ export const SEVERITY_TONES: Record<Severity, Tone> = {
 }
 
 /** Shows the origin of a statement, because readers trust a computed fact differently from a sentence of a model. */
-export function Origin({ by }: { by: 'code' | 'model' }) {
-  return by === 'code' ? (
-    <span class="origin origin-code" title="Computed from the plan by code">
-      computed by code
-    </span>
-  ) : (
-    <span class="origin origin-model" title="Written by a language model">
-      written by a model
-    </span>
-  )
+export const Origin = ({ by }: { by: 'code' | 'model' }) => (
+  <span class={`origin origin-${by}`} title={ORIGINS[by].title}>
+    {ORIGINS[by].name}
+  </span>
+)
+const ORIGINS = {
+  code: { name: 'computed by code', title: 'Computed from the plan by code' },
+  model: { name: 'written by a model', title: 'Written by a language model' },
 }

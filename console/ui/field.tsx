@@ -73,20 +73,22 @@ export function TextField({ change, suggestions, ...given }: TextFieldProps) {
 
 export type Options = readonly (readonly [value: string, name: string])[]
 
-/** Shows a list to choose from with its label. */
-export function SelectField({ change, options, ...given }: ControlProps & { options: Options }) {
-  const { id, label, hint, error, optional, ...select } = given
-  return (
-    <Field {...{ id, label, hint, error, optional }}>
-      {(control) => (
-        <select {...control} {...select} onChange={({ currentTarget }) => change(currentTarget.value)}>
-          {options.map(([value, name]) => (
-            <option key={value} value={value}>
-              {name}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
-  )
+interface SelectProps extends Pick<ControlProps, 'id' | 'value' | 'change' | 'aria-required'> {
+  options: Options
 }
+
+/** Shows a list to choose from. */
+export const Select = ({ change, options, ...select }: SelectProps) => (
+  <select {...select} onChange={({ currentTarget }) => change(currentTarget.value)}>
+    {options.map(([value, name]) => (
+      <option key={value} value={value}>
+        {name}
+      </option>
+    ))}
+  </select>
+)
+
+/** Shows a list to choose from with its label. */
+export const SelectField = ({ label, hint, error, optional, ...select }: ControlProps & SelectProps) => (
+  <Field {...{ id: select.id, label, hint, error, optional }}>{(control) => <Select {...select} {...control} />}</Field>
+)
