@@ -1,11 +1,23 @@
 import type { ComponentChildren } from 'preact'
 import type { Action, Severity, Status } from '../client/api/schemas.ts'
+import { visibleText } from './words.ts'
 
 export type Tone = 'neutral' | 'accent' | 'good' | 'warn' | 'bad'
 
+interface BadgeProps {
+  tone?: Tone
+  /** The character before the word, for the eyes only. */
+  sign?: string
+  title?: string
+  children: ComponentChildren
+}
+
 /** Shows a short word with a colour. The word alone is sufficient. */
-export const Badge = ({ tone = 'neutral', ...rest }: { tone?: Tone; children: ComponentChildren; title?: string }) => (
-  <span class={`badge badge-${tone}`} {...rest} />
+export const Badge = ({ tone = 'neutral', sign, title, children }: BadgeProps) => (
+  <span class={`badge badge-${tone}`} title={title}>
+    {sign && <span aria-hidden="true">{sign} </span>}
+    {children}
+  </span>
 )
 
 const STATUSES: Record<Status, [string, Tone]> = {
@@ -32,6 +44,13 @@ export function StatusBadge({ status }: { status: Status }) {
     </Badge>
   )
 }
+
+const REPORT_TONES: Record<string, Tone> = { Succeeded: 'good', Success: 'good', Partial: 'warn', Failed: 'bad' }
+
+/** Shows the status of a report. */
+export const ReportBadge = ({ status }: { status: string }) => (
+  <Badge tone={REPORT_TONES[status] ?? 'neutral'}>{visibleText(status)}</Badge>
+)
 
 const ACTIONS: Record<Action, [sign: string, name: string, tone: Tone]> = {
   create: ['+', 'create', 'good'],

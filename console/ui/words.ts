@@ -71,6 +71,9 @@ const MISLEADING = /(?![\n\t])[\p{Cc}\p{Bidi_Control}\u{feff}]/gu
 export const shorten = (text: string, length: number): string =>
   text.length <= length ? text : `${[...text.slice(0, length)].slice(0, -1).join('')}…`
 
+/** Returns the beginning of an untrusted text, with misleading characters visible. */
+export const excerpt = (text: string, length: number): string => visibleText(shorten(text, length))
+
 /** Returns `acme/infrastructure` from a repository address; an address of another form unchanged. */
 export function repositoryName(uri: string): string {
   const path = URL.parse(uri)

@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../../src/agent/agent-request.ts'
 import type { ChainName } from '../../src/chains/index.ts'
-import type { ObjectStore } from '../../src/data/storage/types.ts'
+import type { ObjectStore } from '../../src/data/storage/object-store.ts'
 import type { EventLog } from '../../src/events/event-log.ts'
 import type { Meter } from './meter.ts'
 

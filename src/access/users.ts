@@ -1,5 +1,5 @@
 import { conflict, notFound, PlatformError } from '../base/errors.ts'
-import type { Db, Query, Sql } from '../data/db/types.ts'
+import type { Db, Query, Sql } from '../data/db/sql.ts'
 import { containing, storable } from '../data/db/values.ts'
 import { type Actor, auditInsert } from './audit/record.ts'
 

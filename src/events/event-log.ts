@@ -1,5 +1,5 @@
 import type { Logger } from '../base/log.ts'
-import type { Sql } from '../data/db/types.ts'
+import type { Sql } from '../data/db/sql.ts'
 import type { ClaimedRound } from '../rounds/round.ts'
 import { CHANNEL_LIMITS, type ChannelLimit, createLimiter } from './limits.ts'
 import { countStored, type EventEntry, insertEvents } from './log-rows.ts'

@@ -1,6 +1,6 @@
 import type { TerminalStatus } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
-import type { Sql } from '../data/db/types.ts'
+import type { Sql } from '../data/db/sql.ts'
 import { assertHeld, type ClaimedRound, heldSessionQuery } from '../rounds/round.ts'
 import { type Frame, toFrame } from './frames.ts'
 import type { ChannelLimit } from './limits.ts'

@@ -1,5 +1,5 @@
 import { internal } from '../base/errors.ts'
-import type { Sql, Transaction } from '../data/db/types.ts'
+import type { Sql, Transaction } from '../data/db/sql.ts'
 import { storable } from '../data/db/values.ts'
 import { assertHeld, type ClaimedRound, heldSessionQuery } from './round.ts'
 import { assertNotCancelled } from './transitions.ts'

@@ -1,5 +1,5 @@
 import type { Operation } from '../base/vocabulary.ts'
-import type { Db } from '../data/db/types.ts'
+import type { Db } from '../data/db/sql.ts'
 import { storable } from '../data/db/values.ts'
 import { assertHeld, type ClaimedRound, heldSessionQuery } from './round.ts'
 

@@ -1,5 +1,5 @@
 import type { Logger } from '../base/log.ts'
-import type { Sql } from '../data/db/types.ts'
+import type { Sql } from '../data/db/sql.ts'
 import { CANCEL_CHANNEL } from './cancel.ts'
 import { readCancelledBy } from './transitions.ts'
 

@@ -1,7 +1,7 @@
 import { type Actor, recordAudit } from '../access/audit/record.ts'
 import { sessionNotFound } from '../base/errors.ts'
 import type { Context } from '../context.ts'
-import type { Transaction } from '../data/db/types.ts'
+import type { Transaction } from '../data/db/sql.ts'
 import { cancelledMessage, writeEnd } from './finish.ts'
 import type { HeldRound } from './round.ts'
 import { sessionAggregateKey } from './session-facts.ts'

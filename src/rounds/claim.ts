@@ -1,9 +1,9 @@
 import type { Turn } from '../base/vocabulary.ts'
-import type { Sql, Transaction } from '../data/db/types.ts'
+import type { Sql, Transaction } from '../data/db/sql.ts'
 import { interruptAttempts } from './attempts.ts'
 import type { ClaimedRound } from './round.ts'
 import { readFacts, type SessionFacts } from './session-facts.ts'
-import { appendStatus, takeRound } from './transitions.ts'
+import { appendStatus, claimRound } from './transitions.ts'
 
 export interface Claim extends ClaimedRound {
   /** Number of earlier runs that ended without releasing the round, for example because their worker died. */
@@ -13,14 +13,15 @@ export interface Claim extends ClaimedRound {
 }
 
 /**
- * Claims a round for this worker: raises the session's fence, counts the run and deletes the records of an earlier run.
- * Returns null when the round is finished or another worker's lease is valid, so that a queue message may arrive twice.
+ * Claims a round for a run of this worker: raises the session's fence, counts the run and deletes the records of an
+ * earlier one. Returns null when the round is finished or another worker's lease is valid, so that a queue message may arrive
+ * twice.
  */
-export async function claimRound(sql: Sql, roundId: number): Promise<Claim | null> {
+export async function claimForRun(sql: Sql, roundId: number): Promise<Claim | null> {
   return sql.begin(async (tx) => {
-    const taken = await takeRound(tx, roundId)
-    if (!taken) return null
-    const { session_id, last_commit, attempts, handed_back, was_parked, ...round } = taken
+    const row = await claimRound(tx, roundId)
+    if (!row) return null
+    const { session_id, last_commit, attempts, handed_back, was_parked, ...round } = row
     const claim: Claim = {
       ...round,
       id: roundId,

@@ -1,6 +1,6 @@
 import { LeaseLost } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
-import type { Sql } from '../data/db/types.ts'
+import type { Sql } from '../data/db/sql.ts'
 import type { ClaimedRound } from './round.ts'
 import { extendLease, LEASE_SECONDS } from './transitions.ts'
 

@@ -1,6 +1,6 @@
 import { LeaseLost } from '../base/errors.ts'
 import type { Mode, Turn } from '../base/vocabulary.ts'
-import type { Db } from '../data/db/types.ts'
+import type { Db } from '../data/db/sql.ts'
 import type { SessionFacts } from './session-facts.ts'
 
 export interface RoundRequest {

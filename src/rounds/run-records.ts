@@ -1,4 +1,4 @@
-import type { Sql } from '../data/db/types.ts'
+import type { Sql } from '../data/db/sql.ts'
 import { assertHeld, type ClaimedRound, heldSessionQuery } from './round.ts'
 
 /** Records the id of an engine job under the run's key, so that a later run finds the job. Throws `LeaseLost`. */

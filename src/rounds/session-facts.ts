@@ -1,5 +1,5 @@
 import type { Cloud, Operation, Status } from '../base/vocabulary.ts'
-import type { Db, Query } from '../data/db/types.ts'
+import type { Db, Query } from '../data/db/sql.ts'
 
 /** The facts of a session that a run needs. Only `is_blocked` may change during the run. */
 export interface SessionFacts {

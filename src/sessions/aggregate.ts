@@ -1,7 +1,7 @@
 import { isUuid } from '../base/text.ts'
 import { type ReportType, type Status, TERMINAL_STATUSES, type Turn } from '../base/vocabulary.ts'
 import type { Context } from '../context.ts'
-import type { Db, Transaction } from '../data/db/types.ts'
+import type { Db, Transaction } from '../data/db/sql.ts'
 import { readAttempts, toAttempts } from '../rounds/attempts.ts'
 import { factColumns, factJoins, sessionAggregateKey } from '../rounds/session-facts.ts'
 import { readNewestPlan, type SavedPlanStatus } from '../saved-plans/plan-status.ts'

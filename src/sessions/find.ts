@@ -1,6 +1,6 @@
 import { isUuid } from '../base/text.ts'
 import type { Status } from '../base/vocabulary.ts'
-import type { Db, Sql } from '../data/db/types.ts'
+import type { Db, Sql } from '../data/db/sql.ts'
 import { readFacts, type SessionFacts } from '../rounds/session-facts.ts'
 
 /** Reads the facts of a session by uuid; null when there is no such session. */

@@ -1,4 +1,4 @@
-import type { Sql } from '../data/db/types.ts'
+import type { Sql } from '../data/db/sql.ts'
 import { countKinds, type Kind } from './lists/kinds.ts'
 import { type MatchQuery, matchSessions } from './lists/matches.ts'
 import { readPage, type Sort, type SummaryRow } from './lists/page.ts'

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { silentLogger } from '../../src/base/log.ts'
-import type { Sql } from '../../src/data/db/types.ts'
+import type { Sql } from '../../src/data/db/sql.ts'
 import { type EventHub, startEventHub } from '../../src/events/hub.ts'
 import { createLogStream } from '../../src/events/log-stream.ts'
 import type { EventChannel } from '../../src/events/round-event.ts'

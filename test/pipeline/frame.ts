@@ -4,7 +4,7 @@ import type { RoundFrame } from '../../pipeline/run-round.ts'
 import type { Workspace } from '../../pipeline/workspace/types.ts'
 import type { Logger } from '../../src/base/log.ts'
 import type { Context } from '../../src/context.ts'
-import type { Sql } from '../../src/data/db/types.ts'
+import type { Sql } from '../../src/data/db/sql.ts'
 import type { SessionFacts } from '../../src/rounds/session-facts.ts'
 import { memoryCache } from '../helpers/memory-cache.ts'
 

@@ -1,18 +1,17 @@
-import { setupServer } from 'msw/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { interceptRequests } from '../helpers/intercept.ts'
 import { createIssuer, type Issuer } from '../helpers/issuer.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
 import { readStream } from '../helpers/sse.ts'
 
-const server = setupServer()
+const server = interceptRequests()
 let core: TestCore
 let issuer: Issuer
 let uuid: string
 const OIDC = 'oidc: { issuer_url: "https://issuer.example.org", client_id: core }'
 
 beforeAll(async () => {
-  server.listen({ onUnhandledFrame: 'error' })
   issuer = await createIssuer()
   server.use(...issuer.handlers)
   core = await createTestCore({ yaml: `${OIDC}\nadmin: { default_root_email: Root@Example.org }` })
@@ -23,10 +22,7 @@ beforeAll(async () => {
   uuid = await openSession(core.context, owner.id)
   await (await runRound(core.context, uuid)).finish('completed', 'done', [{ user: 'a', assistant: 'b' }])
 })
-afterAll(async () => {
-  server.close()
-  await core.close()
-})
+afterAll(() => core.close())
 
 const as = async (subject: string, method: string, path: string, json?: unknown) =>
   core.call(method, path, { json, token: await issuer.token(subject) })

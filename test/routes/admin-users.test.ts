@@ -1,19 +1,18 @@
-import { setupServer } from 'msw/node'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { User } from '../../src/access/users.ts'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { interceptRequests } from '../helpers/intercept.ts'
 import { createIssuer, type Issuer } from '../helpers/issuer.ts'
 import { createUser } from '../helpers/sessions.ts'
 
 const ITEM = ['id', 'email', 'display_name', 'operation_role', 'panel_role', 'issuer', 'subject', 'created_at']
-const server = setupServer()
+const server = interceptRequests()
 let core: TestCore
 let issuer: Issuer
 let admin: User
 let ann: User
 
 beforeAll(async () => {
-  server.listen({ onUnhandledFrame: 'error' })
   issuer = await createIssuer()
   server.use(...issuer.handlers)
   core = await createTestCore({
@@ -22,10 +21,7 @@ beforeAll(async () => {
       'admin: { default_root_email: root@example.org }',
   })
 })
-afterAll(async () => {
-  server.close()
-  await core.close()
-})
+afterAll(() => core.close())
 beforeEach(async () => {
   const { sql } = core.database
   await sql`TRUNCATE users RESTART IDENTITY CASCADE`

@@ -1,17 +1,16 @@
-import { setupServer } from 'msw/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { recordSavedPlan } from '../../src/rounds/transitions.ts'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { interceptRequests } from '../helpers/intercept.ts'
 import { createIssuer, type Issuer } from '../helpers/issuer.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
 
-const server = setupServer()
+const server = interceptRequests('bypass')
 let core: TestCore
 let issuer: Issuer
 let ada: number
 
 beforeAll(async () => {
-  server.listen({ onUnhandledFrame: 'bypass' })
   issuer = await createIssuer()
   server.use(...issuer.handlers)
   core = await createTestCore({ yaml: `oidc: { issuer_url: "${issuer.url}", client_id: core }` })
@@ -22,10 +21,7 @@ beforeAll(async () => {
   await createUser(sql, 'eve', { panel_role: 'viewer' })
   await createUser(sql, 'nameless', { panel_role: 'admin', email: null })
 })
-afterAll(async () => {
-  server.close()
-  await core.close()
-})
+afterAll(() => core.close())
 
 const as = async (subject: string, method: string, path: string, json?: unknown) =>
   core.call(method, `/api/v1${path}`, {

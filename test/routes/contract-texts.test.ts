@@ -1,9 +1,9 @@
 import { HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { recordPullRequest } from '../../src/sessions/pull-requests.ts'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
 import { listedRepository } from '../helpers/git-remote.ts'
+import { interceptRequests } from '../helpers/intercept.ts'
 import { createIssuer, type Issuer } from '../helpers/issuer.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
 import { shortenTimers } from '../pull-requests/support.ts'
@@ -17,7 +17,7 @@ const FIRST = { q: 'x', repo_uri: REPOSITORY, scope_id: 's', engine_providers: '
 const MESSAGE = { kind: 'k', severity: 'info', subject: 's', body: 'b' }
 const SERVICES = 'http://services.test'
 
-const server = setupServer()
+const server = interceptRequests()
 let core: TestCore
 let issuer: Issuer
 let disabled: TestCore['app']
@@ -28,7 +28,6 @@ let foreign: string
 let ada: number
 
 beforeAll(async () => {
-  server.listen({ onUnhandledFrame: 'error' })
   issuer = await createIssuer()
   const oidc = `oidc: { issuer_url: "${issuer.url}", client_id: core }`
   const service = `{ enabled: true, endpoint: "${SERVICES}", token_env: T }`
@@ -50,14 +49,8 @@ beforeAll(async () => {
   foreign = await finished((await createUser(sql, 'bob')).id)
   await sql`UPDATE sessions SET is_blocked = true WHERE uuid = ${locked}`
 })
-afterAll(async () => {
-  server.close()
-  await core.close()
-})
-afterEach(() => {
-  server.resetHandlers()
-  vi.unstubAllGlobals()
-})
+afterAll(() => core.close())
+afterEach(() => void vi.unstubAllGlobals())
 
 async function call(method: string, path: string, json?: unknown, subject = 'ada', app = core.app): Promise<Response> {
   server.use(...issuer.handlers)

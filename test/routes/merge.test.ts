@@ -1,30 +1,23 @@
 import { HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { recordPullRequest } from '../../src/sessions/pull-requests.ts'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
+import { interceptRequests } from '../helpers/intercept.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
 import { shortenTimers } from '../pull-requests/support.ts'
 
 const REPOSITORY = 'https://github.com/acme/infra'
 const PULLS = 'https://api.github.com/repos/acme/infra/pulls'
-const server = setupServer()
+const server = interceptRequests()
 let core: TestCore
 let me: number
 
 beforeAll(async () => {
-  server.listen({ onUnhandledFrame: 'error' })
   core = await createTestCore()
   me = (await (await core.call('GET', '/api/v1/users/me')).json()).id
 })
-afterEach(() => {
-  server.resetHandlers()
-  vi.unstubAllGlobals()
-})
-afterAll(async () => {
-  server.close()
-  await core.close()
-})
+afterEach(() => void vi.unstubAllGlobals())
+afterAll(() => core.close())
 
 const merge = (json: unknown) => core.call('PUT', '/api/v1/repository/pr/merge', { json })
 async function sessionWith(numbers: number[], owner = me): Promise<string> {

@@ -57,6 +57,21 @@ export async function refreshSession(client: QueryClient, id: string): Promise<v
   await Promise.all([sessionKey(id), ['sessions']].map((queryKey) => client.invalidateQueries({ queryKey })))
 }
 
+/** Returns the mutation of a call that concerns one session, which is read again afterwards. */
+export function useSessionCall<Answer>(
+  id: string,
+  call: (api: Api, request: { body: { session_id: string } }) => Promise<Answer>,
+  onSuccess?: () => void,
+) {
+  const { api } = usePlatform()
+  const refresh = useRefreshSession()
+  return useMutation({
+    mutationFn: () => call(api, { body: { session_id: id } }),
+    onSuccess,
+    onSettled: () => refresh(id),
+  })
+}
+
 const TERMINAL: readonly (Status | undefined)[] = ['completed', 'uncompleted', 'failed']
 
 /** Returns the present status of a round, null before it has any. */
@@ -86,7 +101,10 @@ export interface RoundRequest extends Omit<RoundBody, 'session_id' | 'resource_i
   kind: string
 }
 
-/** Requests a further round. The result is its number; null if the platform accepted the request but started none. */
+/**
+ * Requests a further round. The result is its number; null if the platform accepted the request but started none, as it
+ * does while another round runs and after one that failed.
+ */
 export function useRoundRequest(sessionId: string) {
   const { api } = usePlatform()
   const client = useQueryClient()

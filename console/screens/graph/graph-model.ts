@@ -1,5 +1,5 @@
 import type { Action, PlannedResource } from '../../client/api/schemas.ts'
-import { shorten, visibleText } from '../../ui/words.ts'
+import { excerpt } from '../../ui/words.ts'
 
 /** The resources of a plan by their index in the document, and their dependencies. */
 export interface Graph {
@@ -120,9 +120,8 @@ const LONGEST = 300
 
 /** Returns the address for display, with the key of a deposed object. */
 export const shownAddress = ({ address, deposed }: PlannedResource): string =>
-  shorten(visibleText(address), LONGEST) +
-  (deposed === null ? '' : ` (left over, ${shorten(visibleText(deposed), 20)})`)
+  excerpt(address, LONGEST) + (deposed === null ? '' : ` (left over, ${excerpt(deposed, 20)})`)
 
 /** Returns name and instance, for boxes that show the type separately. */
 export const shownName = ({ name, index }: PlannedResource): string =>
-  shorten(visibleText(index === null ? name : `${name}[${typeof index === 'string' ? `"${index}"` : index}]`), 80)
+  excerpt(index === null ? name : `${name}[${typeof index === 'string' ? `"${index}"` : index}]`, 80)

@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks'
 import type { PlannedResource } from '../../client/api/schemas.ts'
 import { ActionBadge, Badge } from '../../ui/badge.tsx'
 import { FirstOf, Table } from '../../ui/table.tsx'
-import { formatNumber, plural, shorten, visibleText } from '../../ui/words.ts'
+import { excerpt, formatNumber, plural } from '../../ui/words.ts'
 import { byUrgency, type Graph, isCriticalLoss, keyOf, shownAddress } from './graph-model.ts'
 import type { View } from './use-view.ts'
 
@@ -123,7 +123,7 @@ function describeNeeds(graph: Graph, index: number): string {
   const needs = graph.needs[index] ?? []
   const names = needs.slice(0, NAMED).map((other) => {
     const resource = graph.resources[other]
-    return resource ? shorten(visibleText(keyOf(resource)), 80) : ''
+    return resource ? excerpt(keyOf(resource), 80) : ''
   })
   const rest = needs.length - names.length
   const elsewhere = graph.elsewhere[index] ?? 0

@@ -11,8 +11,8 @@ import { ActivityStream } from '../../ui/round/activity-stream.tsx'
 import { foldActivity, isShown, mergeAttempts } from '../../ui/round/fold-activity.ts'
 import { Lanes } from '../../ui/round/lanes.tsx'
 import { Term } from '../../ui/term.tsx'
-import { formatNumber, formatSeconds, shorten, visibleText } from '../../ui/words.ts'
-import { useOpenSession } from '../session/session-context.ts'
+import { excerpt, formatNumber, formatSeconds } from '../../ui/words.ts'
+import { useOpenSession } from '../session/open-session.tsx'
 import { SessionLink } from '../session/session-link.tsx'
 import { createTimeline, type Player, SPEEDS, type Timeline, usePlayer } from './use-player.ts'
 
@@ -24,8 +24,8 @@ export function Screen() {
   return (
     <section class="replay">
       <header>
-        <h2>Replay of round {round?.number ?? visibleText(shorten(named, 20))}</h2>
-        {round && <p class="quiet">{shorten(visibleText(round.query), 240)}</p>}
+        <h2>Replay of round {round?.number ?? excerpt(named, 20)}</h2>
+        {round && <p class="quiet">{excerpt(round.query, 240)}</p>}
         {round && hasEnded(round) && <Back id={session.uuid} round={round.number} />}
       </header>
       {!round && (
@@ -106,7 +106,7 @@ export function Stage({ round, events, start }: StageProps) {
         </p>
       )}
       <p class="replay-message" aria-live="off">
-        {now.message === null ? 'The round was accepted.' : shorten(visibleText(now.message), 400)}
+        {now.message === null ? 'The round was accepted.' : excerpt(now.message, 400)}
       </p>
       <div class="rounds-work">
         <section>

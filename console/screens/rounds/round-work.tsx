@@ -9,7 +9,7 @@ import { foldActivity, mergeAttempts } from '../../ui/round/fold-activity.ts'
 import { Lanes } from '../../ui/round/lanes.tsx'
 import { Term } from '../../ui/term.tsx'
 import { formatNumber, plural } from '../../ui/words.ts'
-import { useOpenSession } from '../session/session-context.ts'
+import { useOpenSession } from '../session/open-session.tsx'
 import { RoundOutput, StreamState } from './round-output.tsx'
 
 interface WorkProps {

@@ -1,5 +1,5 @@
 import type { ApplyResult } from '../../../src/rounds/applies.ts'
-import { parkRound, takeProject } from '../../../src/rounds/transitions.ts'
+import { claimProject, parkRound } from '../../../src/rounds/transitions.ts'
 import type { SavedPlan } from '../../../src/saved-plans/saved-plan.ts'
 import type { BareKit } from '../../kit/kit.ts'
 import type { BareRun } from '../../kit/run.ts'
@@ -21,7 +21,7 @@ export async function holdProject(
   const { context, round } = run
   const limitS = Math.min(LIMIT_S, context.config.services.iac.job_timeout)
   for (;;) {
-    const holder = await takeProject(context.sql, round, projectId)
+    const holder = await claimProject(context.sql, round, projectId)
     if (holder === null) return null
     if (waitedSeconds !== null && waitedSeconds >= limitS) {
       const wait = `${limitS} s that this round waited`

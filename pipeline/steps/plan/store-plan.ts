@@ -4,7 +4,7 @@ import type { PlanDocumentFacts } from '../../../src/plan/document/plan-document
 import type { BeyondTargets } from '../../../src/plan/targets/targets.ts'
 import { storePlanDocument, storePlanText } from '../../../src/reports/artifacts.ts'
 import { evaluateRules } from '../../../src/rules/evaluate.ts'
-import { aboutAddresses } from '../../../src/rules/intent/about.ts'
+import { aboutAddresses } from '../../../src/rules/intent/resources.ts'
 import type { StatementResult } from '../../../src/rules/intent/statement.ts'
 import type { Kit } from '../../kit/kit.ts'
 import type { ValidPlan } from './plan.ts'

@@ -1,4 +1,4 @@
-import type { Sql } from '../../data/db/types.ts'
+import type { Sql } from '../../data/db/sql.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 /** A hundred years. Dates further back may not be representable. */

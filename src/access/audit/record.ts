@@ -1,4 +1,4 @@
-import type { Db, Query } from '../../data/db/types.ts'
+import type { Db, Query } from '../../data/db/sql.ts'
 import { storable } from '../../data/db/values.ts'
 
 /** The recorded actions. New names may be added; the meaning of a name never changes. */

@@ -1,4 +1,4 @@
-import type { Query, Sql } from '../../data/db/types.ts'
+import type { Query, Sql } from '../../data/db/sql.ts'
 import { factColumns, factJoins } from '../../rounds/session-facts.ts'
 import type { SessionSummary } from '../session-detail.ts'
 import type { Kind } from './kinds.ts'

@@ -1,4 +1,4 @@
-import type { Sql } from '../../data/db/types.ts'
+import type { Sql } from '../../data/db/sql.ts'
 import { matchSessions } from './matches.ts'
 import { normaliseSelection, type SessionSelection } from './selection.ts'
 

@@ -1,5 +1,5 @@
 import { STATUSES, type Status } from '../../base/vocabulary.ts'
-import type { Sql } from '../../data/db/types.ts'
+import type { Sql } from '../../data/db/sql.ts'
 import { countKinds } from './kinds.ts'
 import { matchSessions } from './matches.ts'
 import { isOfKinds, normaliseSelection, type SessionSelection } from './selection.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createOutputArchive } from '../../../pipeline/kit/output-archive.ts'
 import { waitForApply } from '../../../pipeline/steps/apply/run-once.ts'
-import { claimRound } from '../../../src/rounds/claim.ts'
+import { claimForRun } from '../../../src/rounds/claim.ts'
 import { loadAggregate } from '../../../src/sessions/aggregate.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { lapseLease } from '../../sessions/fixtures.ts'
@@ -116,7 +116,7 @@ describe('the output of engine jobs', () => {
     expect(await outputsOf(world)).toHaveLength(1)
     const { sql } = steps.database
     await lapseLease(sql, world.run.round.id)
-    await claimRound(sql, world.run.round.id)
+    await claimForRun(sql, world.run.round.id)
     expect(await outputsOf(world)).toEqual([])
     await plan(world).catch(() => undefined)
     world.kit.outputs.keep('init', ok('late\n'))

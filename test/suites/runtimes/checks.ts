@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { CoreContext } from '../../../routes/context.ts'
 import { silentLogger } from '../../../src/base/log.ts'
-import type { Sql } from '../../../src/data/db/types.ts'
+import type { Sql } from '../../../src/data/db/sql.ts'
 import { openEventLog } from '../../../src/events/event-log.ts'
 import { memoryCache } from '../../helpers/memory-cache.ts'
 import { openSession, runRound } from '../../helpers/sessions.ts'

@@ -62,7 +62,7 @@ export const HELD_ELSEWHERE: Readonly<Record<string, string>> = {
   bench: 'npm run bench',
 }
 
-/** What all parts are started with. */
+/** The files with which all parts are started. */
 export const SHARED = ['test/suites/world/tools', 'test/suites/world/run-command.ts']
 
 function gitHosts(host: string): string[] {

@@ -1,7 +1,7 @@
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react'
 import type { PlannedResource } from '../../../client/api/schemas.ts'
 import { ActionBadge, actionName } from '../../../ui/badge.tsx'
-import { plural, shorten, visibleText } from '../../../ui/words.ts'
+import { excerpt, plural } from '../../../ui/words.ts'
 import { countActions, type Graph, isCriticalLoss, shownAddress, shownName } from '../graph-model.ts'
 import type { Box } from './grouping.ts'
 
@@ -61,7 +61,7 @@ const ResourceText = ({ resource, isLoss }: { resource: PlannedResource; isLoss:
   <>
     <span class="graph-box-line">
       <ActionBadge action={resource.action} />
-      <span class="graph-box-type">{isLoss ? 'critical' : shorten(visibleText(resource.type), 60)}</span>
+      <span class="graph-box-type">{isLoss ? 'critical' : excerpt(resource.type, 60)}</span>
     </span>
     <span class="graph-box-name" title={shownAddress(resource)}>
       {shownName(resource)}
@@ -80,10 +80,10 @@ const GroupText = ({ title, members, canOpen }: { title: string; members: Planne
           .join(', ')}
       </span>
     </span>
-    <span class="graph-box-name" title={shorten(visibleText(title), 300)}>
+    <span class="graph-box-name" title={excerpt(title, 300)}>
       {canOpen && <span aria-hidden="true">⊞ </span>}
       {canOpen && <span class="unseen">Open </span>}
-      {shorten(visibleText(title), 80)}
+      {excerpt(title, 80)}
     </span>
   </>
 )

@@ -5,7 +5,7 @@ import type { LineLinks } from '../../../ui/code/code-table.tsx'
 import { CodeFile, RowsDiff } from '../../../ui/code/code-view.tsx'
 import { keepInSight } from '../../../ui/keep-in-sight.ts'
 import { ErrorNotice, Skeleton } from '../../../ui/notice.tsx'
-import { formatNumber, shorten, visibleText } from '../../../ui/words.ts'
+import { excerpt, formatNumber, visibleText } from '../../../ui/words.ts'
 import type { ChangedFile, FileResult } from './changes.ts'
 import type { Layout, usePlace } from './view-state.ts'
 
@@ -81,7 +81,7 @@ type BodyProps = Pick<FileCardProps, 'name' | 'result' | 'error' | 'retry' | 'la
 function Body({ name, result, error, retry, layout, links }: BodyProps) {
   if (error) return <ErrorNotice error={error} title="This file could not be read." retry={retry} />
   if (!result) return <Skeleton lines={6} label={`Loading ${visibleText(name)}`} />
-  if (result.raw !== null) return <pre class="code-raw">{visibleText(shorten(result.raw, 2_000))}</pre>
+  if (result.raw !== null) return <pre class="code-raw">{excerpt(result.raw, 2_000)}</pre>
   if (result.state === 'same') return <p class="code-none-left">The file did not change in the end.</p>
   if (result.rows.length === 0) return <p class="code-none-left">There are no lines to show.</p>
   if (result.text !== null) return <CodeFile text={result.text} name={name} links={links} />

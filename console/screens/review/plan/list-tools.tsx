@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Action, PlanDocument } from '../../../client/api/schemas.ts'
 import { actionName } from '../../../ui/badge.tsx'
 import { Button } from '../../../ui/button.tsx'
-import { formatNumber, plural, shorten, visibleText } from '../../../ui/words.ts'
+import { excerpt, formatNumber, plural } from '../../../ui/words.ts'
 import { useReviewAddress } from '../review-address.ts'
 import {
   FILTER_ACTIONS,
@@ -114,7 +114,7 @@ function Modules({ document: { resources }, module, onModule }: ModulesProps) {
       <option value="">No module</option>
       {modules.map((address) => (
         <option key={address} value={address}>
-          {visibleText(shorten(address, 80))}
+          {excerpt(address, 80)}
         </option>
       ))}
     </select>

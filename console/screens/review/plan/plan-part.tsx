@@ -1,7 +1,7 @@
 import type { PlanDocument, Round, Session } from '../../../client/api/schemas.ts'
 import { ErrorNotice, Notice, Skeleton } from '../../../ui/notice.tsx'
 import { Term } from '../../../ui/term.tsx'
-import { formatMoment, plural, shorten, visibleText } from '../../../ui/words.ts'
+import { excerpt, formatMoment, plural } from '../../../ui/words.ts'
 import { SessionLink } from '../../session/session-link.tsx'
 import { useReviewAddress } from '../review-address.ts'
 import { PlanSections } from './plan-sections.tsx'
@@ -67,8 +67,7 @@ function NoDocument({ session, round }: { session: Session; round: Round }) {
 
 const Engine = ({ document: { engine, targets } }: { document: PlanDocument }) => (
   <p class="small quiet">
-    {engine.name &&
-      `Made by ${visibleText(shorten(engine.name, 40))} ${visibleText(shorten(engine.version ?? '', 40))}, `}
+    {engine.name && `Made by ${excerpt(engine.name, 40)} ${excerpt(engine.version ?? '', 40)}, `}
     {targets.length === 0 ? 'for the whole root.' : `limited to ${plural(targets.length, 'target')}.`}
   </p>
 )

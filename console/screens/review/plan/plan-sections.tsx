@@ -5,7 +5,7 @@ import { Change } from '../../../ui/plan/value-change.tsx'
 import { pathParts } from '../../../ui/plan/values.ts'
 import { FirstOf, Table } from '../../../ui/table.tsx'
 import { Term } from '../../../ui/term.tsx'
-import { plural, shorten, visibleText } from '../../../ui/words.ts'
+import { excerpt, plural } from '../../../ui/words.ts'
 import { linkTo, useReviewAddress } from '../review-address.ts'
 import { ResourceLink } from '../review-links.tsx'
 import { asText, findingNames } from './plan-filter.ts'
@@ -67,8 +67,8 @@ function Statements({ document: { statements, resources } }: { document: PlanDoc
                 <span aria-hidden="true">{sign}</span> {name}
               </Badge>
               <div>
-                <p>{visibleText(shorten(text, 2_000))}</p>
-                <p class="small quiet">{visibleText(shorten(finding, 2_000))}</p>
+                <p>{excerpt(text, 2_000)}</p>
+                <p class="small quiet">{excerpt(finding, 2_000)}</p>
                 {named.slice(0, MAX_ABOUT).map(({ address }) => (
                   <p key={address} class="small">
                     <ResourceLink address={address} />
@@ -117,7 +117,7 @@ function PlanFindings({ findings, round }: { findings: PlanDocument['findings'];
 
 function Outside({ outside }: { outside: NonNullable<PlanDocument['outside_targets']> }) {
   const title = <Term name="targets">Outside the targets</Term>
-  if (!outside.made) return <p class="small quiet">Outside the targets: {visibleText(shorten(outside.reason, 500))}</p>
+  if (!outside.made) return <p class="small quiet">Outside the targets: {excerpt(outside.reason, 500)}</p>
   if (outside.changes.length === 0) return null
   return (
     <Section
@@ -136,7 +136,7 @@ function Outside({ outside }: { outside: NonNullable<PlanDocument['outside_targe
           <ul class="review-list">
             {shown.map(({ address, action }) => (
               <li key={address} class="review-statement">
-                <ActionBadge action={action} /> <span class="mono">{visibleText(shorten(address, 500))}</span>
+                <ActionBadge action={action} /> <span class="mono">{excerpt(address, 500)}</span>
               </li>
             ))}
           </ul>
@@ -166,7 +166,7 @@ const Drift = ({ drift, leftOut }: { drift: PlanDocument['drift']; leftOut: numb
             <li key={address} class="review-statement">
               <Badge tone="warn">{action === 'delete' ? 'gone' : 'changed'}</Badge>
               <div>
-                <p class="mono">{visibleText(shorten(address, 500))}</p>
+                <p class="mono">{excerpt(address, 500)}</p>
                 <p class="small quiet">
                   {paths.map((path) => pathParts(path).join(' › ')).join(', ')}
                   {paths_left_out > 0 && ` and ${paths_left_out} more`}
@@ -196,7 +196,7 @@ export const Outputs = ({ outputs }: { outputs: PlanDocument['outputs'] }) => (
             {shown.map((output) => (
               <tr key={output.name}>
                 <th scope="row">
-                  <span class="plan-name">{visibleText(shorten(output.name, 200))}</span>
+                  <span class="plan-name">{excerpt(output.name, 200)}</span>
                   <ActionBadge action={output.action} />
                 </th>
                 <Change sides={output} />

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Session } from '../../../client/api/schemas.ts'
 import { useArtifact } from '../../../client/sessions/use-artifact.ts'
 import { ErrorNotice, Skeleton } from '../../../ui/notice.tsx'
-import { formatBytes, formatMoment, shorten, visibleText } from '../../../ui/words.ts'
+import { excerpt, formatBytes, formatMoment } from '../../../ui/words.ts'
 import type { RoundPlan } from './use-chosen-plan.ts'
 
 const MAX_TEXT = 200_000
@@ -51,7 +51,7 @@ function Text({ session, plan }: { session: Session; plan: RoundPlan }) {
       {isDrift && <p class="small quiet">This is the drift check, not the plan.</p>}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by the keyboard */}
       <pre class="plan-block review-text" tabIndex={0}>
-        {isDrift && text.trim() === '[]' ? 'No drift.' : visibleText(shorten(text, MAX_TEXT))}
+        {isDrift && text.trim() === '[]' ? 'No drift.' : excerpt(text, MAX_TEXT)}
       </pre>
       {text.length > MAX_TEXT && /^https?:/.test(plan.url) && (
         <a href={plan.url} rel="noreferrer" target="_blank">

@@ -4,7 +4,7 @@ import { hasEnded } from '../../../client/sessions/use-session.ts'
 import { Badge, Origin, SEVERITY_TONES } from '../../../ui/badge.tsx'
 import { Empty, ErrorNotice, Notice, Skeleton } from '../../../ui/notice.tsx'
 import { Term } from '../../../ui/term.tsx'
-import { plural, shorten, visibleText } from '../../../ui/words.ts'
+import { excerpt, plural, visibleText } from '../../../ui/words.ts'
 import { groupByFile, resultOf } from '../code/changes.ts'
 import { LineLink, ResourceLink } from '../review-links.tsx'
 import { type Compliance, type Finding, findBlock, readCompliance } from './compliance.ts'
@@ -118,7 +118,7 @@ function FindingCard({ finding: { rule, severity, resource, message, fix, by }, 
     <li class="card">
       <p class="report-line">
         <Badge tone={SEVERITY_TONES[severity]}>{severity}</Badge>
-        <b class="mono">{shorten(visibleText(rule), 200)}</b>
+        <b class="mono">{excerpt(rule, 200)}</b>
         <Origin by={by} />
       </p>
       <Prose text={message} />
@@ -166,7 +166,7 @@ function PassedRules({ check }: { check: Compliance }) {
             <dd class="report-rules">
               {rules.slice(0, MAX_FINDINGS).map(({ id, name }) => (
                 <Badge key={id} title={visibleText(id)}>
-                  {shorten(visibleText(name), 200)}
+                  {excerpt(name, 200)}
                 </Badge>
               ))}
             </dd>

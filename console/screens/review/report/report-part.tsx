@@ -5,7 +5,7 @@ import { hasEnded, lastStatus } from '../../../client/sessions/use-session.ts'
 import { Badge, Origin, type Tone } from '../../../ui/badge.tsx'
 import { Empty, ErrorNotice, Notice, Skeleton } from '../../../ui/notice.tsx'
 import { Term } from '../../../ui/term.tsx'
-import { formatNumber, shorten, visibleText } from '../../../ui/words.ts'
+import { excerpt, formatNumber, visibleText } from '../../../ui/words.ts'
 import type { SessionPart } from '../../session/next-step.ts'
 import { SessionLink } from '../../session/session-link.tsx'
 import { readGenerateReport } from './generate-report.ts'
@@ -128,7 +128,7 @@ const Values = ({ values }: { values: readonly unknown[] }) => (
 )
 
 function Value({ value }: { value: unknown }) {
-  if (typeof value !== 'object' || value === null) return <>{visibleText(shorten(String(value), 4_000))}</>
+  if (typeof value !== 'object' || value === null) return <>{excerpt(String(value), 4_000)}</>
   const entries = Object.entries(value).filter(([, inner]) => inner !== null && inner !== '' && !isEmptyList(inner))
   return (
     <dl class="report-fields">

@@ -1,8 +1,21 @@
 import { type Job, PgBoss, type Db as QueueDatabase } from 'pg-boss'
-import type { Logger } from '../../base/log.ts'
-import { endsWithin } from '../../base/time.ts'
-import type { Db, Sql } from '../db/types.ts'
-import { ROUND_QUEUE, type RoundQueue, STOPPING } from './types.ts'
+import type { Logger } from '../base/log.ts'
+import { endsWithin } from '../base/time.ts'
+import type { Db, Sql, Transaction } from './db/sql.ts'
+
+/** The abort reason of a run whose worker stops. The round does not fail; it returns to the queue. */
+export const STOPPING = 'stopping'
+
+/** The sending side of the queue, the only one that the core needs. */
+export interface RoundQueue {
+  /** Enqueues the round in the caller's transaction, so that both happen or neither. */
+  enqueue(tx: Transaction, roundId: number): Promise<void>
+  /** True if the queue exists; cheap enough for the readiness check. */
+  healthy(): Promise<boolean>
+}
+
+/** Name of the queue that wakes workers for waiting rounds. */
+const ROUND_QUEUE = 'rounds'
 
 const HOURS = 60 * 60
 const SWEEP_MS = 1_000

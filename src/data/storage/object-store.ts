@@ -2,6 +2,31 @@ import type { StorageConfig } from '../../../config/types.ts'
 import { internal, type PlatformError, unavailable } from '../../base/errors.ts'
 import { type Fetch, OutboundError, type OutboundResponse, send, TRANSIENT_STATUSES } from '../../base/http.ts'
 
+/** A bucket of objects. Throws `PlatformError`: 404 for a missing object, 503 when unreachable, otherwise 500. */
+export interface ObjectStore {
+  /** Creates the missing buckets: for artifacts and, when the platform manages engine state, for the state. */
+  ensureBuckets(): Promise<void>
+  /** Stores an object and returns its size in bytes. The store adds its own prefix to the names of metadata. */
+  put(
+    key: string,
+    body: string | Uint8Array<ArrayBuffer>,
+    options: { content_type: string; metadata?: Record<string, string>; signal?: AbortSignal },
+  ): Promise<number>
+  /** Reads an object. Throws when it is larger than `maxBytes`, by default 64 MiB. */
+  get(key: string, options?: { signal?: AbortSignal; maxBytes?: number }): Promise<Uint8Array<ArrayBuffer>>
+  /** Deletes an object, if it exists. */
+  delete(key: string): Promise<void>
+  /** Returns a URL for GET at the public host, valid for `presign_expiry_seconds`. Sends no request. */
+  presign(key: string): Promise<string>
+  /**
+   * Returns the time at which URLs signed now become invalid before their own expiry, because the temporary credentials
+   * that signed them expire. Null when only the URL's expiry counts.
+   */
+  urlsLapse(): Promise<Date | null>
+  /** The prefix of metadata names in the headers that a browser receives: `x-amz-meta-` or `x-ms-meta-`. */
+  readonly metadataPrefix: string
+}
+
 /** One request to the object store, with signed headers. */
 export interface StoreRequest {
   method: 'GET' | 'HEAD' | 'PUT' | 'DELETE'

@@ -1,5 +1,42 @@
+import type { RedisConfig } from '../../../config/types.ts'
+import type { Fetch } from '../../base/http.ts'
 import type { Logger } from '../../base/log.ts'
-import { type Cache, CacheRefusal, type CacheStore } from './types.ts'
+import { CacheRefusal, type CacheStore } from './store.ts'
+import { createUpstashStore } from './upstash.ts'
+
+/** The cache in front of the database (see docs/operations.md). If the store fails, it acts as if it were empty. */
+export interface Cache {
+  get(key: string): Promise<string | null>
+  set(key: string, value: string, ttlSeconds: number): Promise<void>
+  delete(...keys: string[]): Promise<void>
+  /** Throws when the store cannot be reached. Used at boot and by the readiness check. */
+  ping(): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * Creates the cache for `redis.url`: the Redis protocol for `redis://` and `rediss://`, the REST API of Upstash for
+ * `https://` and `http://`. It connects on first use; `ping` checks the connection.
+ * @param onRead called after each read with its outcome
+ * Throws when the URL is invalid or has another scheme.
+ */
+export async function connectCache(
+  config: RedisConfig,
+  log: Logger,
+  fetcher: Fetch,
+  onRead?: (outcome: ReadOutcome) => void,
+): Promise<Cache> {
+  return guard(await createStore(config, fetcher), log, { onRead })
+}
+
+async function createStore(config: RedisConfig, fetcher: Fetch): Promise<CacheStore> {
+  const scheme = URL.parse(config.url)?.protocol
+  if (scheme === 'http:' || scheme === 'https:') return createUpstashStore(config, fetcher)
+  if (scheme !== 'redis:' && scheme !== 'rediss:')
+    throw new Error('the cache URL must begin with redis://, rediss://, https:// or http://')
+  const { createRedisStore } = await import('./redis.ts')
+  return createRedisStore(config)
+}
 
 /** Shortest time of an outage before a ping checks whether the store has recovered. */
 const COOL_DOWN_MS = 1_000

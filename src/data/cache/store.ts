@@ -1,3 +1,20 @@
+/** A key-value store with expiring entries. It throws on every fault; `guard` makes a `Cache` of it. */
+export interface CacheStore {
+  get(key: string): Promise<string | null>
+  set(key: string, value: string, ttlSeconds: number): Promise<void>
+  delete(keys: string[]): Promise<void>
+  ping(): Promise<void>
+  close(): Promise<void>
+}
+
+/** The store refused this one command, for example because it is full. This is not an outage. */
+export class CacheRefusal extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'CacheRefusal'
+  }
+}
+
 /**
  * Returns a function that runs at most `limit` pieces of work concurrently. Others wait in order, at most `waitMs`
  * milliseconds. Throws `no free cache connection within <s> s`, and the errors of the work.

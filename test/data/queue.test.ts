@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { silentLogger } from '../../../src/base/log.ts'
+import { silentLogger } from '../../src/base/log.ts'
 import {
   type SendingQueue,
+  STOPPING,
   startSendingQueue,
   startWorkingQueue,
   type WorkingQueue,
-} from '../../../src/data/queue/pg-boss.ts'
-import { STOPPING } from '../../../src/data/queue/types.ts'
-import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
-import { untilAborted } from '../../helpers/until-aborted.ts'
+} from '../../src/data/queue.ts'
+import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { untilAborted } from '../helpers/until-aborted.ts'
 
 let db: TestDatabase
 let sending: SendingQueue
@@ -149,7 +149,7 @@ describe('the queue of rounds', () => {
   it('starts in many processes at once on an empty database', async () => {
     const name = `empty_${crypto.randomUUID().replaceAll('-', '')}`
     await db.sql`CREATE DATABASE ${db.sql(name)}`
-    const { connect } = await import('../../../src/data/db/pool.ts')
+    const { connect } = await import('../../src/data/db/pool.ts')
     const url = new URL(db.url)
     url.pathname = `/${name}`
     const pools = Array.from({ length: 4 }, () => connect(url.href, { max: 3 }))

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { compile } from '../../../src/data/db/query.ts'
-import type { Value } from '../../../src/data/db/types.ts'
+import { compile, type Value } from '../../../src/data/db/sql.ts'
 import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
 
 let db: TestDatabase
