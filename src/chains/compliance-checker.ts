@@ -1,10 +1,10 @@
 import { createResultTool } from '../agent/result-tool.ts'
-import { touchesCloud } from '../plan/utility-types.ts'
+import { touchesCloud } from '../plan/planned-changes.ts'
 import { fence } from '../prompts/fence.ts'
 import { joinBodies, renderLayout } from '../prompts/layout.ts'
 import { templateForPlans, withoutCodeSections } from '../prompts/sections.ts'
 import { complianceFindings } from '../reports/schemas.ts'
-import { describeRequests, describeResult, type PlanBackground } from './shared/asked.ts'
+import { type PlanBackground, describeRequests, describeResult } from './shared/asked.ts'
 import { defineChain } from './shared/chain.ts'
 
 export interface ComplianceValues extends PlanBackground {

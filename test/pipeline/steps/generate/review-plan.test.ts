@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { MASK } from '../../../../src/base/masking.ts'
 import type { LlmClient } from '../../../../src/llm/inference.ts'
-import type { BeyondTargets } from '../../../../src/plan/targets/targets.ts'
+import type { BeyondTargets } from '../../../../src/plan/targets.ts'
 import { acceptRound } from '../../../../src/rounds/accept.ts'
 import { finishRound } from '../../../../src/rounds/finish.ts'
 import { runRound } from '../../../helpers/sessions.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { AUDIT, REPORT, review } from '../review.ts'
 import { said, scriptedLlm } from '../scripted-llm.ts'
-import { createSteps, type StepWorld, validPlan } from '../support.ts'
+import { type StepWorld, createSteps, validPlan } from '../support.ts'
 
 const steps = startOnce(createSteps)
 

@@ -5,10 +5,10 @@ import { describe, expect, it } from 'vitest'
 import { planOutsideTargets } from '../../../../pipeline/steps/plan/plan-outside-targets.ts'
 import { unavailable } from '../../../../src/base/errors.ts'
 import { MASK } from '../../../../src/base/masking.ts'
-import type { BeyondTargets } from '../../../../src/plan/targets/targets.ts'
+import type { BeyondTargets } from '../../../../src/plan/targets.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { REPORT, review } from '../review.ts'
-import { calmEngine, createSteps, type EngineScript, ok, type StepWorld, validPlan } from '../support.ts'
+import { type EngineScript, type StepWorld, calmEngine, createSteps, ok, validPlan } from '../support.ts'
 
 const steps = startOnce(createSteps)
 
