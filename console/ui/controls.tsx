@@ -53,19 +53,19 @@ export const Select = ({ class: classes, name, options, onSelect, ...rest }: Sel
   </label>
 )
 
-/** Shows a part whose content is drawn only while it is open. */
-export function Unfold({
-  summary,
-  children,
-  ...rest
-}: {
+interface UnfoldProps {
   class?: string
+  /** True for a part that is open at first. */
+  open?: boolean
   summary: ComponentChildren
   children: ComponentChildren
-}) {
-  const [open, setOpen] = useState(false)
+}
+
+/** Shows a part whose content is drawn only while it is open. */
+export function Unfold({ open: atFirst = false, summary, children, ...rest }: UnfoldProps) {
+  const [open, setOpen] = useState(atFirst)
   return (
-    <details {...rest} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+    <details {...rest} open={open} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>{summary}</summary>
       {open && children}
     </details>

@@ -5,7 +5,7 @@ import type { Address, AnySearch } from '../client/use-address.ts'
 const TYPING_MS = 300
 
 /** Returns the text of a field and its setter. The text is sent trimmed, a moment after the last letter. */
-function useTyped(value: string, send: (text: string) => void): [string, (text: string) => void] {
+export function useTyped(value: string, send: (text: string) => void): [string, (text: string) => void] {
   const [text, setText] = useState(value)
   const sent = useRef(value)
   // The address also changes without typing: back, forward, and cleared filters.

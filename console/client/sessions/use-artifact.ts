@@ -68,7 +68,8 @@ function findLink(value: unknown, object: string): string | null {
 /** Returns true for a round with a plan that can be read as data. */
 export const hasDocument = (round: Round): boolean => round.plans.some(({ document_url }) => document_url !== null)
 
-const lastDocument = (round: Round | null | undefined): string | null =>
+/** Returns the link to the last readable plan of a round; null when there is none. */
+export const lastDocument = (round: Round | null | undefined): string | null =>
   round?.plans.findLast(({ document_url }) => document_url !== null)?.document_url ?? null
 
 /** Reads the last readable plan of a round: the one that was reviewed. */
