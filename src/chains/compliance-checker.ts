@@ -4,7 +4,7 @@ import { fence } from '../prompts/fence.ts'
 import { joinBodies, renderLayout } from '../prompts/layout.ts'
 import { templateForPlans, withoutCodeSections } from '../prompts/sections.ts'
 import { complianceFindings } from '../reports/schemas.ts'
-import { type PlanBackground, describeRequests, describeResult } from './shared/asked.ts'
+import { describeRequests, describeResult, type PlanBackground } from './shared/asked.ts'
 import { defineChain } from './shared/chain.ts'
 
 export interface ComplianceValues extends PlanBackground {

@@ -1,5 +1,5 @@
 import type { RuleGrades } from '../../config/types.ts'
-import { type Json, type JsonObject, isJsonObject } from '../base/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import type { Severity } from '../base/vocabulary.ts'
 import { withoutIndexes } from '../plan/addresses.ts'
 import type { Plan } from '../plan/plan.ts'

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { MASK, createMasker } from '../../src/base/masking.ts'
+import { createMasker, MASK } from '../../src/base/masking.ts'
 import { planFacts } from '../../src/plan/change-list.ts'
 import { createSecretRegister } from '../../src/plan/sensitive.ts'
 import type { BeyondTargets } from '../../src/plan/targets.ts'

@@ -8,7 +8,7 @@ import { runRound } from '../../../helpers/sessions.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { AUDIT, REPORT, review } from '../review.ts'
 import { said, scriptedLlm } from '../scripted-llm.ts'
-import { type StepWorld, createSteps, validPlan } from '../support.ts'
+import { createSteps, type StepWorld, validPlan } from '../support.ts'
 
 const steps = startOnce(createSteps)
 

@@ -8,7 +8,7 @@ import { MASK } from '../../../../src/base/masking.ts'
 import type { BeyondTargets } from '../../../../src/plan/targets.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
 import { REPORT, review } from '../review.ts'
-import { type EngineScript, type StepWorld, calmEngine, createSteps, ok, validPlan } from '../support.ts'
+import { calmEngine, createSteps, type EngineScript, ok, type StepWorld, validPlan } from '../support.ts'
 
 const steps = startOnce(createSteps)
 
