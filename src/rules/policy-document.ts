@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, memberOf } from '../base/json.ts'
+import { isJsonObject, type Json, memberOf, parseJson } from '../base/json.ts'
 import type { View } from './rule.ts'
 import { jsonAt } from './view.ts'
 
@@ -8,12 +8,7 @@ const MAX_LENGTH = 500_000
 /** Parses a JSON text; null for other text. A value that is not a text stays as it is. */
 export function jsonOf(value: Json): Json {
   if (typeof value !== 'string') return value
-  if (value.length > MAX_LENGTH || !/^\s*[[{]/.test(value)) return null
-  try {
-    return JSON.parse(value)
-  } catch {
-    return null
-  }
+  return value.length > MAX_LENGTH || !/^\s*[[{]/.test(value) ? null : (parseJson(value) ?? null)
 }
 
 /** An AWS policy statement that allows something. */

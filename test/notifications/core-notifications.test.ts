@@ -9,7 +9,7 @@ import {
   notifyRunFailure,
 } from '../../src/notifications/notify.ts'
 import type { NotificationContext } from '../../src/notifications/send.ts'
-import type { SessionFacts } from '../../src/rounds/session-facts.ts'
+import type { SessionFacts } from '../../src/rounds/round.ts'
 import { configOf } from '../helpers/core.ts'
 import { interceptRequests } from '../helpers/intercept.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'

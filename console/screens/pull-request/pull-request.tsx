@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks'
 import { calls } from '../../client/api/calls.ts'
 import { ApiError, messageOf } from '../../client/api/errors.ts'
 import type { Session } from '../../client/api/schemas.ts'
-import { createDrafts } from '../../client/drafts.ts'
 import { hasEnded, useSessionCall } from '../../client/sessions/use-session.ts'
+import { readStored, writeStored } from '../../client/stored.ts'
 import { Badge, Origin } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
@@ -174,11 +174,11 @@ interface MergeProps {
 /** Shows the newest pull request, its state as far as the platform knows it, and the merge. */
 function Merge({ session, opened, isOwn }: MergeProps) {
   const { pull_request, round } = opened
-  const kept = `merged.${session.uuid}.${pull_request.number}`
-  const [merged, setMerged] = useState(() => createDrafts().read<boolean>(kept) === true)
+  const kept = `platform.draft.merged.${session.uuid}.${pull_request.number}`
+  const [merged, setMerged] = useState(() => readStored(sessionStorage, kept) === true)
   const [asking, setAsking] = useState(false)
   const merge = useSessionCall(session.uuid, calls.mergePullRequest, () => {
-    createDrafts().write(kept, true)
+    writeStored(sessionStorage, kept, true)
     setMerged(true)
   })
   const refusal = findMergeRefusal(session, isOwn)

@@ -1,7 +1,7 @@
 import { LeaseLost } from '../../../src/base/errors.ts'
 import { writePlanDocument } from '../../../src/plan/document/create-document.ts'
 import type { PlanDocumentFacts } from '../../../src/plan/document/plan-document.ts'
-import type { BeyondTargets } from '../../../src/plan/targets/targets.ts'
+import type { BeyondTargets } from '../../../src/plan/targets.ts'
 import { storePlanDocument, storePlanText } from '../../../src/reports/artifacts.ts'
 import { evaluateRules } from '../../../src/rules/evaluate.ts'
 import { aboutAddresses } from '../../../src/rules/intent/resources.ts'
