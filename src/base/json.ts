@@ -3,15 +3,6 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 
 export type JsonObject = { [key: string]: Json }
 
-/** Parses JSON; undefined when the text is none. */
-export function parseJson(text: string): Json | undefined {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** True if the value is an object, not null or a list. Its members are not checked: `JSON.parse` returns only JSON. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -38,4 +29,13 @@ export function isEqualJson(a: Json | undefined, b: Json | undefined): boolean {
   return (
     keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && isEqualJson(a[key], b[key]))
   )
+}
+
+/** Parses a JSON text; undefined for any other text. */
+export function parseJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

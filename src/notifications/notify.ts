@@ -3,7 +3,7 @@ import { unavailable } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
 import type { Context } from '../context.ts'
 import type { Db } from '../data/db/sql.ts'
-import type { SessionFacts } from '../rounds/session-facts.ts'
+import type { SessionFacts } from '../rounds/round.ts'
 import { deliverNotification, type Notification } from '../services/notifications.ts'
 
 /**

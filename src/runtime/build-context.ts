@@ -1,5 +1,5 @@
+import { configWarnings } from '../../config/check.ts'
 import type { Config, GitConfig } from '../../config/types.ts'
-import { configWarnings } from '../../config/warnings.ts'
 import type { Logger } from '../base/log.ts'
 import type { Context } from '../context.ts'
 import { connectCache } from '../data/cache/cache.ts'
