@@ -10,11 +10,10 @@ import type { ClaimedRound } from '../src/rounds/round.ts'
 import type { SessionFacts } from '../src/rounds/session-facts.ts'
 import { releaseRound } from '../src/rounds/transitions.ts'
 import { settleJobs } from './kit/cancellation.ts'
-import { endOfPreview } from './kit/end-of-preview.ts'
 import type { RoundRecorder } from './kit/round-recorder.ts'
 import type { BareRun, Modes, Outcome, Parked, RoundMode } from './kit/run.ts'
 import { type AttemptFrame, openBudget, openRoundEventLog, openRun, toRecordedRound } from './open-run.ts'
-import type { Workspace } from './workspace/types.ts'
+import type { Workspace } from './workspace/workspace.ts'
 
 const UNEXPECTED = 'an unexpected error occurred; the log of the worker has the details.'
 
@@ -187,4 +186,16 @@ async function runMode(
 function describeFailure(error: unknown, log: Logger): string {
   log.error('round failed', { error })
   return error instanceof PlatformError ? error.message : UNEXPECTED
+}
+
+const FAILED = /^runner failed: /
+
+/** Drops conversation, result and commit of a preview. A failed one is `uncompleted`, so rounds can follow. */
+export function endOfPreview<Other extends string>(end: RoundEnd | Other): RoundEnd | Other {
+  if (typeof end === 'string') return end
+  const { status, message, usage } = end
+  const kept = { usage, history: null, commit: null }
+  return status === 'failed'
+    ? { ...kept, status: 'uncompleted', message: message.replace(FAILED, 'The preview could not be made: ') }
+    : { ...kept, status, message }
 }

@@ -5,11 +5,10 @@ import type { SecretRegister } from '../../src/plan/sensitive.ts'
 import { recordJob } from '../../src/rounds/run-records.ts'
 import type { EngineDiagnostic } from '../../src/services/iac/answers.ts'
 import type { EngineInfo, EngineResult, IacJobKind, IacJobs } from '../../src/services/iac/contract.ts'
+import { writeStateKeys } from '../workspace/backend-override.ts'
 import { runJob } from './cancellation.ts'
-import { watchJob } from './follow-output.ts'
-import type { OutputArchive } from './output-archive.ts'
+import { type OutputArchive, watchJob } from './engine-output.ts'
 import type { Run } from './run.ts'
-import { createKeyRenewal } from './state-keys.ts'
 
 /** Runs engine jobs for one run, in its engine root and for the session's cloud and scope. */
 export interface Engine {
@@ -143,3 +142,28 @@ const LOCK_HELD =
 
 const isLockedByAnother = ({ exit_code, stderr }: EngineResult) =>
   exit_code !== 0 && /^[│\s]*Error: Error acquiring the state lock/m.test(stderr) && LOCK_HELD.test(stderr)
+
+/** Jobs whose engine command opens the state. */
+const OPENS_STATE: readonly string[] = ['init', 'plan', 'apply', 'import', 'state_resource_ids', 'schema']
+
+/**
+ * Creates a function to call before each job. It renews the temporary keys of the state store when they would expire
+ * during the job, because an engine reads its keys only at its start. The function throws the errors of
+ * `writeStateKeys`.
+ * @param learn gets every key, for masking
+ */
+function createKeyRenewal(
+  run: Run,
+  learn: (secrets: readonly string[]) => void,
+): (kind: IacJobKind | 'schema') => Promise<void> {
+  const { context, round, workspace } = run
+  const jobMs = context.config.services.iac.job_timeout * 1000
+  let expires = 0
+  return async (kind) => {
+    if (!OPENS_STATE.includes(kind) || context.now().getTime() + jobMs <= expires) return
+    const keys = await writeStateKeys(context, round.session, workspace.iacRoot)
+    if (keys === null) return
+    expires = keys.expires.getTime()
+    learn([keys.secret_key, keys.session_token])
+  }
+}

@@ -9,7 +9,7 @@ import type { LlmClient, Usage } from '../../src/llm/inference.ts'
 import type { SessionTrace } from '../../src/observe/trace-types.ts'
 import type { ClaimedRound } from '../../src/rounds/round.ts'
 import type { RoundResult } from '../../src/rounds/round-result.ts'
-import type { Workspace } from '../workspace/types.ts'
+import type { Workspace } from '../workspace/workspace.ts'
 import type { Meter } from './meter.ts'
 import type { RoundRecording } from './round-recorder.ts'
 

@@ -1,10 +1,8 @@
 import { inWorkspace, type ModeHandler, type Modes } from '../kit/run.ts'
 import { apply } from './apply.ts'
-import { drift } from './drift.ts'
-import { driftPreview } from './drift-preview.ts'
+import { drift, driftPreview } from './drift.ts'
 import { generate } from './generate.ts'
-import { importResources } from './import.ts'
-import { importPreview } from './import-preview.ts'
+import { importPreview, importResources } from './import.ts'
 
 const orPreview = (handle: ModeHandler, preview: ModeHandler) =>
   inWorkspace((run) => (run.round.preview ? preview(run) : handle(run)))

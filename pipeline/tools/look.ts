@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { type Tool, ToolError } from '../../src/agent/agent-request.ts'
 import type { FileAccess } from '../workspace/files/access.ts'
-import type { Workspace } from '../workspace/types.ts'
+import type { Workspace } from '../workspace/workspace.ts'
 import { defineTool, explanation } from './tool.ts'
 
 const readFile = (access: FileAccess) =>

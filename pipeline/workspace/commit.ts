@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { internal } from '../../src/base/errors.ts'
 import { excludeNeverPushed, isNeverPushed } from './files/engine-files.ts'
 import { type Git, mustSucceed } from './git/git.ts'
-import type { Checkout } from './types.ts'
+import type { Checkout } from './workspace.ts'
 
 const COMMIT_MESSAGE = 'Platform changes'
 

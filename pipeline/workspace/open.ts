@@ -14,8 +14,8 @@ import { findMergeBase, listChangedFiles, readBranchDiff, readPendingChanges } f
 import { createGit } from './git/git.ts'
 import { type GitPlace, preparePlace, removeGitDirectory, removeGitLeftovers } from './git/place.ts'
 import { keepDirectory, removeLeftovers } from './saved-plans/plan-directory.ts'
-import type { Checkout, Workspace } from './types.ts'
 import { removeUnsafeEntries } from './unsafe-entries.ts'
+import type { Checkout, Workspace } from './workspace.ts'
 
 export interface OpenOptions {
   log: Logger

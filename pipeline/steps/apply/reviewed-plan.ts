@@ -3,16 +3,15 @@ import { fetchArchive } from '../../../src/saved-plans/encrypted-archive.ts'
 import { findSavedPlan, type SavedPlan } from '../../../src/saved-plans/saved-plan.ts'
 import { runJob } from '../../kit/cancellation.ts'
 import type { BareRun } from '../../kit/run.ts'
-import { writeOverride } from '../../workspace/backend-override.ts'
+import { writeOverride, writeStateKeys } from '../../workspace/backend-override.ts'
+import { readMasks } from '../../workspace/files/private-files.ts'
 import { unpackDirectory } from '../../workspace/saved-plans/pack.ts'
 import {
   findPlanDirectory,
   inspectPlanDirectory,
   type PlanDirectory,
 } from '../../workspace/saved-plans/plan-directory.ts'
-import { readMasks } from '../../workspace/saved-plans/private-files.ts'
 import { hashWorkspace } from '../../workspace/saved-plans/workspace-hash.ts'
-import { writeStateKeys } from '../../workspace/state-keys.ts'
 
 export interface ReviewedPlan {
   plan: SavedPlan

@@ -6,7 +6,7 @@ import { type ApplyResult, recordApplyJob, recordIntent } from '../../../src/rou
 import type { SavedPlan } from '../../../src/saved-plans/saved-plan.ts'
 import type { EngineResult } from '../../../src/services/iac/contract.ts'
 import { askToStop, cancelledBy } from '../../kit/cancellation.ts'
-import { watchJob } from '../../kit/follow-output.ts'
+import { watchJob } from '../../kit/engine-output.ts'
 import type { BareKit } from '../../kit/kit.ts'
 import type { BareRun } from '../../kit/run.ts'
 import type { PlanDirectory } from '../../workspace/saved-plans/plan-directory.ts'

@@ -1,5 +1,5 @@
 import { fence } from '../../../src/prompts/fence.ts'
-import type { Finding } from '../../kit/attempts/findings.ts'
+import type { Finding } from '../../kit/findings.ts'
 import type { Kit } from '../../kit/kit.ts'
 import type { Validation } from '../generator/generate-and-validate.ts'
 import type { ValidPlan } from '../plan/plan.ts'

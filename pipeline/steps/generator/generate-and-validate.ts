@@ -10,10 +10,16 @@ import type { Kit } from '../../kit/kit.ts'
 import { type PlanToStore, storePlan } from '../plan/store-plan.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'
 import { type Attempt, addToResult, composeResult, joinParts } from './compose-result.ts'
-import { describeErrors, type EngineStep, explainFaultOutsideCode, findErrors, withoutWarnings } from './diagnose.ts'
+import {
+  areSameFindings,
+  describeErrors,
+  type EngineStep,
+  explainFaultOutsideCode,
+  findErrors,
+  withoutWarnings,
+} from './diagnose.ts'
 import { type GeneratorDialogue, openGenerator } from './generator-dialogue.ts'
 import { publishChanges } from './publish-changes.ts'
-import { areSameFindings } from './same-findings.ts'
 
 export type Validation<Value> = PlanToStore &
   (

@@ -4,7 +4,7 @@ import { type BeyondTargets, changesBeyond } from '../../../src/plan/targets/tar
 import type { EngineResult } from '../../../src/services/iac/contract.ts'
 import { runWhenStateIsFree } from '../../kit/engine.ts'
 import type { Kit } from '../../kit/kit.ts'
-import { removeRightInside } from '../../workspace/saved-plans/private-files.ts'
+import { removeRightInside } from '../../workspace/files/private-files.ts'
 import type { ValidPlan } from './plan.ts'
 
 /**

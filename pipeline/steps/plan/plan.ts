@@ -7,9 +7,9 @@ import type { EngineResult } from '../../../src/services/iac/contract.ts'
 import { runWhenStateIsFree } from '../../kit/engine.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { writeOverride } from '../../workspace/backend-override.ts'
-import { hashFile } from '../../workspace/saved-plans/private-files.ts'
+import { hashFile } from '../../workspace/files/private-files.ts'
 import type { EngineStep } from '../generator/diagnose.ts'
-import { fixedTargets, type TargetChoice } from './target-choice.ts'
+import { fixedTargets, type TargetChoice } from './targets.ts'
 
 /** The name of a plan file and the state of its working tree. */
 export interface PlanReference {

@@ -1,8 +1,7 @@
 import type { Kit } from '../../kit/kit.ts'
 import type { Validation } from '../generator/generate-and-validate.ts'
 import { planTargets, type ValidPlan } from './plan.ts'
-import { chooseSessionTargets } from './session-targets.ts'
-import { fixedTargets, type TargetChoice } from './target-choice.ts'
+import { chooseSessionTargets, fixedTargets, type TargetChoice } from './targets.ts'
 
 /** Creates a validator that plans the targets of valid code; no targets plan the whole root. */
 export const createPlanValidator = (

@@ -8,7 +8,7 @@ import type { SessionFacts } from '../../../src/rounds/session-facts.ts'
 import { writeMarker } from '../clone.ts'
 import { isInside, resolveLink } from '../files/confine.ts'
 import { MASKS_FILE, WORKSPACE_MARKER } from '../files/engine-files.ts'
-import { isShared, shareTree } from '../files/shared-folder.ts'
+import { isShared, shareTree } from '../files/private-files.ts'
 import { inspectPlanDirectory, keepDirectory, PLAN_DIRECTORY, type PlanDirectory } from './plan-directory.ts'
 
 /** Limits of an unpacked directory in bytes and entries, so that a small archive cannot fill the disk. */

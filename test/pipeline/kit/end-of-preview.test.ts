@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { endOfPreview } from '../../../pipeline/kit/end-of-preview.ts'
+import { endOfPreview } from '../../../pipeline/run-round.ts'
 
 const kept = { history: [{ user: 'a', assistant: 'b' }], commit: 'c', usage: { tokens: 1 }, result: undefined }
 

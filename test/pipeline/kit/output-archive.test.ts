@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createOutputArchive } from '../../../pipeline/kit/output-archive.ts'
+import { createOutputArchive } from '../../../pipeline/kit/engine-output.ts'
 import { waitForApply } from '../../../pipeline/steps/apply/run-once.ts'
 import { claimRound } from '../../../src/rounds/claim.ts'
 import { loadAggregate } from '../../../src/sessions/aggregate.ts'

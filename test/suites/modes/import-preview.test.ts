@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { importResources } from '../../../pipeline/modes/import.ts'
-import { importPreview } from '../../../pipeline/modes/import-preview.ts'
+import { importPreview, importResources } from '../../../pipeline/modes/import.ts'
 import { openLedger } from '../../../pipeline/steps/import/ledger.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said } from '../../pipeline/steps/scripted-llm.ts'

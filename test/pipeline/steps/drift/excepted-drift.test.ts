@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createExceptionLedger, findCoveredDrift } from '../../../../pipeline/steps/drift/excepted-drift.ts'
+import { createExceptionLedger, findCoveredDrift } from '../../../../pipeline/steps/drift/genuine-drift.ts'
 import { remediateDrift } from '../../../../pipeline/steps/drift/remediate-drift.ts'
 import type { DriftOperation } from '../../../../src/plan/drift.ts'
 import { startOnce } from '../../../helpers/start-once.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { areSameFindings } from '../../../../pipeline/steps/generator/same-findings.ts'
+import { areSameFindings } from '../../../../pipeline/steps/generator/diagnose.ts'
 
 const one = '1. Unsupported argument\nmain.tf:7, in resource "a" "b"\n>   7:   nope = 1'
 const two = '2. Reference to undeclared resource\non net/a.tf line 9:'

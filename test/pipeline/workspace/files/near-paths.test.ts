@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { nearPaths } from '../../../../pipeline/workspace/files/near-paths.ts'
+import { nearPaths } from '../../../../pipeline/workspace/files/access.ts'
 
 it.each([
   [

@@ -2,8 +2,12 @@ import { chmod, mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { adoptSharedMode, isShared, shareTree } from '../../../../pipeline/workspace/files/shared-folder.ts'
-import { writePrivateFile } from '../../../../pipeline/workspace/saved-plans/private-files.ts'
+import {
+  adoptSharedMode,
+  isShared,
+  shareTree,
+  writePrivateFile,
+} from '../../../../pipeline/workspace/files/private-files.ts'
 
 let folder: string
 const umask = process.umask()

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { configureGit } from '../../../../pipeline/workspace/git/configure.ts'
+import { configureGit } from '../../../../pipeline/workspace/git/settings.ts'
 import { createLogger } from '../../../../src/base/log.ts'
 import { siteConfig } from '../support.ts'
 

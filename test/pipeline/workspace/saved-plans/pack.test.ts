@@ -5,8 +5,8 @@ import { crc32, deflateRawSync } from 'node:zlib'
 import { create, type Header } from 'tar'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Config } from '../../../../config/types.ts'
+import { hashFile } from '../../../../pipeline/workspace/files/private-files.ts'
 import { packDirectory, unpackDirectory } from '../../../../pipeline/workspace/saved-plans/pack.ts'
-import { hashFile } from '../../../../pipeline/workspace/saved-plans/private-files.ts'
 import { readZipEntry } from '../../../../pipeline/workspace/saved-plans/zip.ts'
 
 let folder: string

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { constants, createReadStream } from 'node:fs'
-import { lstat, open, rm } from 'node:fs/promises'
+import { chmod, lstat, open, readdir, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import * as v from 'valibot'
-import { MASKS_FILE } from '../files/engine-files.ts'
+import { MASKS_FILE } from './engine-files.ts'
 
 /** Removes a file directly inside a directory, if it exists. Only the last part of `name` is used. */
 export async function removeRightInside(directory: string, name: string): Promise<void> {
@@ -63,5 +63,32 @@ export async function readMasks(clone: string): Promise<string[]> {
     return parsed.success ? parsed.output : []
   } catch {
     return []
+  }
+}
+
+/** The mode bit of a folder whose files belong to its group, when worker and iac sidecar have different accounts. */
+const SETGID = 0o2000
+
+/** True if the engine may run under another account of the same group: the upload folder has the setgid bit. */
+export const isShared = async (uploadFolder: string): Promise<boolean> =>
+  await stat(uploadFolder).then(
+    ({ mode }) => (mode & SETGID) !== 0,
+    () => false,
+  )
+
+/** Gives the group access to new files when the upload folder is shared. Returns true if it is. */
+export async function adoptSharedMode(uploadFolder: string): Promise<boolean> {
+  const shared = await isShared(uploadFolder)
+  if (shared) process.umask(0o007)
+  return shared
+}
+
+/** Gives the group access to a directory tree, except links and names of this account only (`isPrivate`). */
+export async function shareTree(directory: string, isPrivate: (name: string) => boolean): Promise<void> {
+  await chmod(directory, 0o2770)
+  for (const entry of await readdir(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name)
+    if (entry.isDirectory()) await shareTree(path, isPrivate)
+    else if (entry.isFile() && !isPrivate(entry.name)) await chmod(path, ((await stat(path)).mode & 0o777) | 0o660)
   }
 }

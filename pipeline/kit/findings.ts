@@ -1,8 +1,8 @@
-import type { Masker } from '../../../src/base/masking.ts'
-import { cutMiddle } from '../../../src/base/text.ts'
-import { parseDiagnostics } from '../../../src/plan/diagnostics/parse.ts'
-import type { AttemptDiagnostic, AttemptStepName } from '../../../src/rounds/attempts.ts'
-import type { Workspace } from '../../workspace/types.ts'
+import type { Masker } from '../../src/base/masking.ts'
+import { cutMiddle } from '../../src/base/text.ts'
+import { parseDiagnostics } from '../../src/plan/diagnostics/parse.ts'
+import type { AttemptDiagnostic, AttemptStepName } from '../../src/rounds/attempts.ts'
+import type { Workspace } from '../workspace/workspace.ts'
 
 /** A problem that the engine or a check reported, unmasked. */
 export type Finding = Pick<AttemptDiagnostic, 'severity' | 'summary'> &
