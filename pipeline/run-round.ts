@@ -69,21 +69,20 @@ async function runClaimed(context: Context, claim: Claim, modes: Modes, frame: C
     const cancelled = frame.cancelling.signal
     const eventLog = openRoundEventLog({ ...context, log }, claim)
     // Events must be flushed before anybody sees the end of the round.
-    const attempted = await attempt({ ...context, log }, claim, modes, {
+    const end = await attempt({ ...context, log }, claim, modes, {
       ...frame,
       held,
       cancelled,
       recording,
       eventLog,
     }).finally(eventLog.close)
-    const end = claim.preview ? endOfPreview(attempted) : attempted
     if (end === 'parked') return log.info('round waits for another one')
     if (end === 'release') {
       await releaseRound(context, claim)
       return log.info('round released')
     }
-    writtenEnd = end
-    writtenEnd = await finishDespiteOutages(context, claim, end, lease.signal)
+    writtenEnd = claim.preview ? endOfPreview(end) : end
+    writtenEnd = await finishDespiteOutages(context, claim, writtenEnd, lease.signal)
     lease.stop()
     const { status, message } = writtenEnd
     context.metrics?.countRoundEnd(claim.mode, status)
@@ -191,9 +190,7 @@ function describeFailure(error: unknown, log: Logger): string {
 const FAILED = /^runner failed: /
 
 /** Drops conversation, result and commit of a preview. A failed one is `uncompleted`, so rounds can follow. */
-export function endOfPreview<Other extends string>(end: RoundEnd | Other): RoundEnd | Other {
-  if (typeof end === 'string') return end
-  const { status, message, usage } = end
+export function endOfPreview({ status, message, usage }: RoundEnd): RoundEnd {
   const kept = { usage, history: null, commit: null }
   return status === 'failed'
     ? { ...kept, status: 'uncompleted', message: message.replace(FAILED, 'The preview could not be made: ') }

@@ -4,9 +4,7 @@ import type { Operation } from '../../src/base/vocabulary.ts'
 import { STOPPING } from '../../src/data/queue/types.ts'
 import {
   ATTEMPT_STEPS,
-  type AttemptBegin,
   type AttemptOutcome,
-  type AttemptSpending,
   type AttemptStep,
   type AttemptStepName,
   recordAttemptBegin,
@@ -18,9 +16,9 @@ import { type Finding, type FoundIn, findingsIn, keptOf, publishFindings, publis
 import type { Run } from './run.ts'
 
 /**
- * Records the attempts of a run, which follow each other. Steps report through `step`, `diagnose` and `changed`, which
- * do nothing outside of an attempt. A failing database is logged and does not end the round; only `LeaseLost` is
- * thrown.
+ * Records the attempts of a run, which follow each other, masked. Steps report through `step`, `diagnose` and
+ * `changed`, which do nothing outside of an attempt. A failing database is logged and does not end the round; only
+ * `LeaseLost` is thrown.
  */
 export interface Attempts {
   /**
@@ -29,7 +27,10 @@ export interface Attempts {
    * @param facts.judge returns null to accept the attempt, else the text that becomes its finding when there is no
    * other
    */
-  record<Result>(facts: AttemptFacts<NoInfer<Result>>, work: () => Promise<Result>): Promise<Result>
+  record<Result>(
+    facts: { task: Operation; reason: string | null; judge(result: NoInfer<Result>): string | null },
+    work: () => Promise<Result>,
+  ): Promise<Result>
   /** Runs and times a step, which fails on an error or when `isOk` returns false. */
   step<Result>(name: AttemptStepName, work: () => Promise<Result>, isOk?: (result: Result) => boolean): Promise<Result>
   /** Notes the findings of a step; they are masked and shortened when the attempt ends. */
@@ -40,84 +41,16 @@ export interface Attempts {
   review(findings: readonly Finding[]): Promise<void>
 }
 
-interface AttemptFacts<Result> {
-  task: Operation
-  reason: string | null
-  judge(result: Result): string | null
-}
-
 const UNEXPECTED = 'An unexpected error occurred.'
-
-export function createAttempts(run: Run, secrets: Masker): Attempts {
-  const book = createAttemptBook(run, secrets)
-  let open: OpenAttempt | null = null
-  return {
-    record: async ({ task, reason, judge }, work) => {
-      const attempt = await book.open(task, reason)
-      open = attempt
-      const result = await work()
-        .catch(async (error: unknown) => {
-          await closeAfter(run, book, attempt, error)
-          throw error
-        })
-        .finally(() => {
-          open = null
-        })
-      const words = judge(result)
-      if (words !== null && attempt.found.every(({ severity }) => severity !== 'error'))
-        attempt.found.push(...found(attempt.steps.failed(), findingsIn(words)))
-      await book.close(attempt, words === null ? 'accepted' : 'refused')
-      return result
-    },
-    step: async (name, work, isOk) => (open ? await open.steps.measure(name, work, isOk) : await work()),
-    diagnose: (step, findings) => void open?.found.push(...found(step, findings)),
-    changed: (commit) => {
-      if (open) open.commit = commit
-    },
-    review: (findings) => book.add(found('check', findings)),
-  }
-}
-
-const found = (step: AttemptStepName | null, findings: readonly Finding[]): FoundIn[] =>
-  findings.map((finding) => ({ ...finding, step }))
-
-/** Closes an attempt that ended with an error. A run that has lost its lease leaves this to the new holder. */
-async function closeAfter({ signal }: Run, book: AttemptBook, attempt: OpenAttempt, error: unknown): Promise<void> {
-  if (error instanceof LeaseLost || (signal.aborted && signal.reason instanceof LeaseLost)) return
-  if (signal.aborted) return await book.close(attempt, signal.reason === STOPPING ? 'interrupted' : 'cancelled')
-  const text = error instanceof PlatformError ? error.message : UNEXPECTED
-  attempt.found.push(...found(attempt.steps.failed(), findingsIn(text)))
-  await book.close(attempt, 'failed')
-}
-
-interface OpenAttempt {
-  /** Null when its start could not be recorded. */
-  number: number | null
-  begin: AttemptBegin
-  steps: StepTimes
-  found: FoundIn[]
-  /** The commit that holds its changes; null while there are none. */
-  commit: string | null
-  /** Model usage since the attempt began. */
-  spent: () => AttemptSpending
-}
-
-/** Writes the attempts of a run to the database, masked. Every function throws `LeaseLost` and nothing else. */
-interface AttemptBook {
-  /** @param reason why it begins; null when the previous attempt records the reason */
-  open(task: Operation, reason: string | null): Promise<OpenAttempt>
-  close(attempt: OpenAttempt, outcome: AttemptOutcome): Promise<void>
-  /** Adds findings to the last accepted attempt; does nothing without one. */
-  add(found: readonly FoundIn[]): Promise<void>
-}
-
 const RESTARTED = 'The round was interrupted and starts again.'
 
-function createAttemptBook(run: Run, secrets: Masker): AttemptBook {
-  const { round, workspace, log, meter } = run
+export function createAttempts(run: Run, secrets: Masker): Attempts {
+  const { round, workspace, log, meter, signal } = run
   const { sql } = run.context
   const hidden = { secrets, workspace }
+  let open: ReturnType<typeof begin> | null = null
   let accepted: { number: number; found: FoundIn[] } | null = null
+  /** The reason for the next attempt, from the findings of the last one. */
   let known: string | null = null
   let isFirst = true
 
@@ -130,49 +63,81 @@ function createAttemptBook(run: Run, secrets: Masker): AttemptBook {
       return null
     }
   }
+  const diagnosticsOf = (found: readonly FoundIn[], number: number) =>
+    publishFindings(found, { ...hidden, limit: keptOf(number) })
+
+  const begin = (task: Operation, reason: string | null) => {
+    const why = isFirst && round.attempt > 1 ? RESTARTED : (reason ?? known)
+    isFirst = false
+    known = null
+    return {
+      facts: { task, reason: why === null ? null : publishReason(why, hidden) },
+      steps: createStepTimes(),
+      found: [] as FoundIn[],
+      /** The commit that holds its changes; null while there are none. */
+      commit: null as string | null,
+      /** Model usage since the attempt began. */
+      spent: meter.mark(),
+    }
+  }
 
   return {
-    open: async (task, reason) => {
-      const why = isFirst && round.attempt > 1 ? RESTARTED : (reason ?? known)
-      const begin = { task, reason: why === null ? null : publishReason(why, hidden) }
-      isFirst = false
-      known = null
-      const number = await write(() => recordAttemptBegin(sql, round, begin))
-      return { number, begin, steps: createStepTimes(), found: [], commit: null, spent: meter.mark() }
+    record: async ({ task, reason, judge }, work) => {
+      const attempt = begin(task, reason)
+      const { facts, found, steps } = attempt
+      const begun = await write(() => recordAttemptBegin(sql, round, facts))
+      const close = async (outcome: AttemptOutcome) => {
+        if (outcome !== 'accepted') known = reasonOf(found)
+        const number = begun ?? (await write(() => recordAttemptBegin(sql, round, facts)))
+        if (number === null) return
+        if (outcome === 'accepted') accepted = { number, found }
+        const diagnostics = diagnosticsOf(found, number)
+        const { commit, spent } = attempt
+        const entry = { outcome, commit, steps: steps.read(task), diagnostics, diagnostics_total: found.length }
+        await write(() => recordAttemptEnd(sql, round, number, { ...entry, ...spent() }))
+      }
+      const closeAfter = async (error: unknown) => {
+        // A run that has lost its lease leaves this to the new holder.
+        if (error instanceof LeaseLost || (signal.aborted && signal.reason instanceof LeaseLost)) return
+        if (signal.aborted) return await close(signal.reason === STOPPING ? 'interrupted' : 'cancelled')
+        const text = error instanceof PlatformError ? error.message : UNEXPECTED
+        found.push(...foundIn(steps.failed(), findingsIn(text)))
+        await close('failed')
+      }
+      open = attempt
+      const result = await work()
+        .catch(async (error: unknown) => {
+          await closeAfter(error)
+          throw error
+        })
+        .finally(() => {
+          open = null
+        })
+      const words = judge(result)
+      if (words !== null && found.every(({ severity }) => severity !== 'error'))
+        found.push(...foundIn(steps.failed(), findingsIn(words)))
+      await close(words === null ? 'accepted' : 'refused')
+      return result
     },
-    close: async ({ begin, found, steps, commit, spent, ...attempt }, outcome) => {
-      if (outcome !== 'accepted') known = reasonOf(found)
-      const number = attempt.number ?? (await write(() => recordAttemptBegin(sql, round, begin)))
-      if (number === null) return
-      if (outcome === 'accepted') accepted = { number, found }
-      const diagnostics = publishFindings(found, { ...hidden, limit: keptOf(number) })
-      const entry = { outcome, commit, steps: steps.read(begin.task), diagnostics, diagnostics_total: found.length }
-      await write(() => recordAttemptEnd(sql, round, number, { ...entry, ...spent() }))
+    step: async (name, work, isOk) => (open ? await open.steps.measure(name, work, isOk) : await work()),
+    diagnose: (step, findings) => void open?.found.push(...foundIn(step, findings)),
+    changed: (commit) => {
+      if (open) open.commit = commit
     },
-    add: async (more) => {
-      if (!accepted || more.length === 0) return
+    review: async (findings) => {
+      if (!accepted || findings.length === 0) return
       const { number, found } = accepted
-      found.push(...more)
-      const diagnostics = publishFindings(found, { ...hidden, limit: keptOf(number) })
-      await write(() => recordFindings(sql, round, number, { diagnostics, total: found.length }))
+      found.push(...foundIn('check', findings))
+      const entry = { diagnostics: diagnosticsOf(found, number), total: found.length }
+      await write(() => recordFindings(sql, round, number, entry))
     },
   }
 }
 
-interface StepTimes {
-  /** Runs and times a step. Errors: those of the work, which mark the step as failed. */
-  measure<Result>(
-    name: AttemptStepName,
-    work: () => Promise<Result>,
-    isOk?: (result: Result) => boolean,
-  ): Promise<Result>
-  /** Returns the step whose latest run failed last; null when none did. */
-  failed(): AttemptStepName | null
-  /** Returns all steps of such a loop in order, each with all of its runs. */
-  read(task: Operation): AttemptStep[]
-}
+const foundIn = (step: AttemptStepName | null, findings: readonly Finding[]): FoundIn[] =>
+  findings.map((finding) => ({ ...finding, step }))
 
-export function createStepTimes(now: () => number = () => performance.now()): StepTimes {
+export function createStepTimes(now: () => number = () => performance.now()) {
   const taken = new Map<AttemptStepName, { outcome: StepOutcome; ms: number; runs: number }>()
   let failed: AttemptStepName | null = null
   const note = (name: AttemptStepName, started: number, outcome: StepOutcome) => {
@@ -182,7 +147,12 @@ export function createStepTimes(now: () => number = () => performance.now()): St
     else if (failed === name) failed = null
   }
   return {
-    measure: async (name, work, isOk = () => true) => {
+    /** Runs and times a step. Errors: those of the work, which mark the step as failed. */
+    measure: async <Result>(
+      name: AttemptStepName,
+      work: () => Promise<Result>,
+      isOk: (result: Result) => boolean = () => true,
+    ): Promise<Result> => {
       const started = now()
       try {
         const result = await work()
@@ -193,9 +163,11 @@ export function createStepTimes(now: () => number = () => performance.now()): St
         throw error
       }
     },
+    /** Returns the step whose latest run failed last; null when none did. */
     failed: () => failed,
-    read: (task) =>
-      ATTEMPT_STEPS.filter((name) => name !== 'import' || task === 'import').map((name) => {
+    /** Returns all steps of such a loop in order, each with all of its runs. */
+    read: (task: Operation): AttemptStep[] =>
+      ATTEMPT_STEPS.filter((name) => task === 'import' || name !== 'import').map((name) => {
         const { outcome, ms, runs } = taken.get(name) ?? { outcome: 'skipped', ms: 0, runs: 0 }
         return { name, outcome, seconds: Math.round(ms) / 1000, runs }
       }),

@@ -1,6 +1,7 @@
 import { delay } from '../../src/base/http.ts'
 import type { Masker } from '../../src/base/masking.ts'
 import { cutMiddle } from '../../src/base/text.ts'
+import { endsWithin } from '../../src/base/time.ts'
 import { silentEventLog } from '../../src/events/event-log.ts'
 import { storeEngineOutput } from '../../src/reports/artifacts.ts'
 import type { EngineResult, IacJobKind } from '../../src/services/iac/contract.ts'
@@ -187,18 +188,13 @@ const MAX_STORED_CHARS = 8 * 1024 * 1024
 const LIMIT_MS = 20_000
 const INTERRUPTED_LIMIT_MS = 2_000
 
-interface Taken {
-  kind: IacJobKind
-  result: EngineResult
-}
-
 export function createOutputArchive(run: BareRun, secrets: Pick<Masker, 'text'>): OutputArchive {
   const { context, round, log } = run
-  let taken: Taken[] = []
+  let queued: { kind: IacJobKind; result: EngineResult }[] = []
   const storing = new Set<Promise<void>>()
   // Not the signal of the run, because the output of an interrupted engine is stored as well.
   const late = new AbortController()
-  const store = async ({ kind, result }: Taken): Promise<void> => {
+  const store = async ({ kind, result }: (typeof queued)[number]): Promise<void> => {
     try {
       const text = cutMiddle(secrets.text(wholeText(result)), MAX_STORED_CHARS)
       await storeEngineOutput(context, round, { step: kind, exit_code: result.exit_code, text }, late.signal)
@@ -207,24 +203,21 @@ export function createOutputArchive(run: BareRun, secrets: Pick<Masker, 'text'>)
     }
   }
   const flush = () => {
-    for (const output of taken) {
+    for (const output of queued) {
       const stored = store(output).finally(() => storing.delete(stored))
       storing.add(stored)
     }
-    taken = []
+    queued = []
   }
   return {
     keep: (kind, result) => {
-      if (isForPeople(kind) && result.stdout + result.stderr !== '') taken.push({ kind, result })
+      if (isForPeople(kind) && result.stdout + result.stderr !== '') queued.push({ kind, result })
     },
     flush,
     settle: async () => {
       flush()
       if (storing.size === 0) return
-      const done = new AbortController()
-      const limit = delay(run.signal.aborted ? INTERRUPTED_LIMIT_MS : LIMIT_MS, done.signal).catch(() => undefined)
-      await Promise.race([Promise.all(storing), limit])
-      done.abort()
+      await endsWithin(run.signal.aborted ? INTERRUPTED_LIMIT_MS : LIMIT_MS, Promise.all(storing))
       late.abort()
     },
   }

@@ -1,5 +1,7 @@
 import { gatewayTimeout } from '../../src/base/errors.ts'
 import { delay } from '../../src/base/http.ts'
+import type { Cloud } from '../../src/base/vocabulary.ts'
+import type { RunTrace } from '../../src/observe/trace-types.ts'
 import { createProviderSchema, type ProviderSchema } from '../../src/plan/schema/provider-schema.ts'
 import type { SecretRegister } from '../../src/plan/sensitive.ts'
 import { recordJob } from '../../src/rounds/run-records.ts'
@@ -14,6 +16,10 @@ import type { Run } from './run.ts'
 export interface Engine {
   /** Records and runs a job. Errors: those of `IacClient.run`; `RoundCancelled`; `LeaseLost`. */
   run<Kind extends IacJobKind>(kind: Kind, body: IacJobs[Kind]): Promise<EngineResult>
+  /** The engine root, as jobs name it. */
+  place: { workspace_path: string }
+  /** The engine root with the session's cloud and scope. */
+  scoped: { workspace_path: string; scope_id: string; engine_provider: Cloud }
   /** True after a successful init, which is repeated only when the engine asks for it. */
   initialised: boolean
   /** Resource types and their schemas, from the initialised providers. */
@@ -50,13 +56,15 @@ export function createEngine(
   const schema = createProviderSchema(
     async (request) => {
       await renewKeys('schema')
-      return await measureTime(() =>
-        run.context.iac.schema({ workspace_path: run.workspace.iacRoot, ...request }, run.signal),
-      )
+      return await measureTime(() => run.context.iac.schema({ ...place, ...request }, run.signal))
     },
     () => initialised,
   )
+  const { scope_id, provider: engine_provider } = run.round.session
+  const place = { workspace_path: run.workspace.iacRoot }
   return {
+    place,
+    scoped: { ...place, scope_id, engine_provider },
     get initialised() {
       return initialised
     },
@@ -100,6 +108,24 @@ async function runWatched<Kind extends IacJobKind>(
     return result
   } finally {
     watch.ended(result)
+  }
+}
+
+/** Does engine work in a span of the trace, which ends with the success and the text that `endOf` returns. */
+export async function traceEngine<T>(
+  { trace }: { trace?: RunTrace },
+  [kind, input]: Parameters<RunTrace['engine']>,
+  work: () => Promise<T>,
+  endOf: (result: T) => [isOk: boolean, text: string],
+): Promise<T> {
+  const span = trace?.engine(kind, input)
+  try {
+    const result = await work()
+    span?.end(...endOf(result))
+    return result
+  } catch (error) {
+    span?.fail(error)
+    throw error
   }
 }
 

@@ -3,10 +3,9 @@ import type { DriftOperation } from '../../src/plan/drift.ts'
 import { storeDrift, storeReport } from '../../src/reports/artifacts.ts'
 import type { DriftReport } from '../../src/reports/schemas.ts'
 import { type DriftFacts, settleDriftPreview, settleDriftReport } from '../../src/reports/settle-drift.ts'
-import { createKit, type Kit } from '../kit/kit.ts'
-import type { Outcome, Run } from '../kit/run.ts'
+import type { Kit } from '../kit/kit.ts'
+import type { Outcome } from '../kit/run.ts'
 import { runChain } from '../kit/run-chain.ts'
-import { settleStatusAfter } from '../kit/status.ts'
 import { type DriftResult, findCoveredDrift } from '../steps/drift/genuine-drift.ts'
 import { describeUnmatched, findRequestedScope, readDrift } from '../steps/drift/read-drift.ts'
 import { ASSESSING, remediateDrift } from '../steps/drift/remediate-drift.ts'
@@ -16,12 +15,7 @@ import { composePrompts } from '../steps/shared/compose-prompts.ts'
 import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
 
 /** Makes the code match the infrastructure; lock and saved plan stay. A failing plan is part of the report. */
-export async function drift(run: Run): Promise<Outcome> {
-  const kit = createKit(run)
-  return await settleStatusAfter(kit, () => runDriftRound(kit))
-}
-
-async function runDriftRound(kit: Kit): Promise<Outcome> {
+export async function drift(kit: Kit): Promise<Outcome> {
   const { run, status } = kit
   const { query } = run.round
   const before = await run.workspace.head()
@@ -54,12 +48,7 @@ function keepTurn({ run, secrets }: Kit): void {
 }
 
 /** Reports the drift that a drift round would read, and writes nothing. A failing plan is part of the report. */
-export async function driftPreview(run: Run): Promise<Outcome> {
-  const kit = createKit(run)
-  return await settleStatusAfter(kit, () => runDriftPreview(kit))
-}
-
-async function runDriftPreview(kit: Kit): Promise<Outcome> {
+export async function driftPreview(kit: Kit): Promise<Outcome> {
   const { run, status } = kit
   await learnDeclaredSecrets(kit)
   await status.show('filtering', 'Looking for drift. Nothing is changed.')

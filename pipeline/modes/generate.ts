@@ -5,15 +5,13 @@ import { requestsFilter } from '../../src/chains/requests-filter.ts'
 import { withoutIndexes } from '../../src/plan/addresses.ts'
 import { listChanges } from '../../src/plan/change-list.ts'
 import { type DriftOperation, describeWritten } from '../../src/plan/drift.ts'
-import { createKit, type Kit } from '../kit/kit.ts'
-import type { Outcome, Run } from '../kit/run.ts'
+import type { Kit } from '../kit/kit.ts'
+import type { Outcome } from '../kit/run.ts'
 import { runChain } from '../kit/run-chain.ts'
-import { settleStatusAfter } from '../kit/status.ts'
 import { remediateDrift } from '../steps/drift/remediate-drift.ts'
 import { createIntentValidator, type IntentCheck, noteUnmet, startIntentCheck } from '../steps/generate/check-intent.ts'
 import { decideLock } from '../steps/generate/decide-lock.ts'
-import { createEnvironmentValidator } from '../steps/generate/environment-validator.ts'
-import { createEnvironmentCheck } from '../steps/generate/plan-environments.ts'
+import { createEnvironmentCheck, createEnvironmentValidator } from '../steps/generate/plan-environments.ts'
 import { reviewPlan } from '../steps/generate/review-plan.ts'
 import { savePlan } from '../steps/generate/save-plan.ts'
 import { describeOthersChanges, describeResult, joinParts } from '../steps/generator/compose-result.ts'
@@ -28,12 +26,7 @@ import { readDeclarations, readForStatements } from '../steps/shared/look-at-rep
 import { createFileAccess } from '../workspace/files/access.ts'
 
 /** Turns a request into a saved plan; a declined or answered one ends `uncompleted` and changes nothing. */
-export async function generate(run: Run): Promise<Outcome> {
-  const kit = createKit(run)
-  return await settleStatusAfter(kit, () => runGenerateRound(kit))
-}
-
-async function runGenerateRound(kit: Kit): Promise<Outcome> {
+export async function generate(kit: Kit): Promise<Outcome> {
   const { run, status } = kit
   const { query } = run.round
   await learnDeclaredSecrets(kit)

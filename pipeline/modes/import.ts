@@ -6,10 +6,9 @@ import { leftoverBlocks, stateAlignment } from '../../src/plan/imports/alignment
 import { type ScopeInventory, takeInventory } from '../../src/plan/imports/inventory.ts'
 import { storePreview, storeReport } from '../../src/reports/artifacts.ts'
 import { type ImportFacts, settleImportReport } from '../../src/reports/settle-import.ts'
-import { createKit, type Kit } from '../kit/kit.ts'
-import type { Outcome, Run } from '../kit/run.ts'
+import type { Kit } from '../kit/kit.ts'
+import type { Outcome } from '../kit/run.ts'
 import { runChain } from '../kit/run-chain.ts'
-import { settleStatusAfter } from '../kit/status.ts'
 import { converge } from '../steps/import/converge.ts'
 import {
   type Discovery,
@@ -31,12 +30,7 @@ import { readDeclarations } from '../steps/shared/look-at-repository.ts'
  * audited or locked. The scope is listed before any model is asked; a failure of that fails the round with the setting
  * to change.
  */
-export async function importResources(run: Run): Promise<Outcome> {
-  const kit = createKit(run)
-  return await settleStatusAfter(kit, () => runImportRound(kit))
-}
-
-async function runImportRound(kit: Kit): Promise<Outcome> {
+export async function importResources(kit: Kit): Promise<Outcome> {
   const { run, status } = kit
   const { query, is_partial, resource_ids: chosen } = run.round
   await learnDeclaredSecrets(kit)
@@ -139,12 +133,7 @@ export async function writeImportReport(kit: Kit, facts: ImportFacts, plan: Vali
 }
 
 /** Lists what is managed, unmanaged and left out, for a later import. Uses no model and changes nothing. */
-export async function importPreview(run: Run): Promise<Outcome> {
-  const kit = createKit(run)
-  return await settleStatusAfter(kit, () => runImportPreview(kit))
-}
-
-async function runImportPreview(kit: Kit): Promise<Outcome> {
+export async function importPreview(kit: Kit): Promise<Outcome> {
   const { run, secrets, status } = kit
   const { provider, scope_id } = run.round.session
   await learnDeclaredSecrets(kit)

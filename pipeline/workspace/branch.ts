@@ -39,10 +39,9 @@ export async function checkOutBranch(git: Git, options: BranchOptions): Promise<
 
 /** Checks out a commit whose files fit the limits, and returns its id. */
 async function checkOut(git: Git, options: BranchOptions, commit: string, args: string[]): Promise<string> {
-  const id = (await runLocal(git, options, ['rev-parse', '--verify', `${commit}^{commit}`])).trim()
+  const id = await parseRevision(git, options, `${commit}^{commit}`)
   await assertTreeFits(git, id, options.signal)
-  const { workTree: cwd } = git.place
-  mustSucceed(git, await git.local(args, { cwd, timeoutMs: CHECKOUT_TIMEOUT_MS, signal: options.signal }))
+  await git.run(args, { timeoutMs: CHECKOUT_TIMEOUT_MS, signal: options.signal })
   return id
 }
 
@@ -52,7 +51,7 @@ async function fetchBranch(git: Git, options: BranchOptions): Promise<string | n
   const reference = `refs/remotes/origin/${branch}`
   const args = ['fetch', '--quiet', '--depth=1', '--no-tags', 'origin', `+refs/heads/${branch}:${reference}`]
   const output = await git.network(args, { cwd: git.place.workTree, timeoutMs: FETCH_TIMEOUT_MS, signal })
-  if (output.code === 0) return (await runLocal(git, options, ['rev-parse', '--verify', reference])).trim()
+  if (output.code === 0) return await parseRevision(git, options, reference)
   if (output.stderr.includes("couldn't find remote ref")) return null
   log.warn('session branch could not be fetched', { reason: output.stopped ?? output.stderr })
   throw badGateway(REPOSITORY_UNREACHABLE)
@@ -72,7 +71,7 @@ async function findStart(git: Git, options: BranchOptions, tip: string): Promise
   })
   // Some servers do not serve a single commit by id. It is an ancestor of the tip, so the whole branch has it.
   if (output.code !== 0) await unshallow(git, options)
-  return (await runLocal(git, options, ['rev-parse', '--verify', `${base}^{commit}`])).trim()
+  return await parseRevision(git, options, `${base}^{commit}`)
 }
 
 async function unshallow(git: Git, options: BranchOptions): Promise<void> {
@@ -82,10 +81,9 @@ async function unshallow(git: Git, options: BranchOptions): Promise<void> {
   if (output.code !== 0) throw badGateway(REPOSITORY_UNREACHABLE)
 }
 
-async function runLocal(git: Git, options: BranchOptions, args: string[]): Promise<string> {
-  const output = await git.local(args, { cwd: git.place.workTree, timeoutMs: ASK_TIMEOUT_MS, signal: options.signal })
-  return mustSucceed(git, output)
-}
+/** Returns the commit id of a revision. */
+const parseRevision = async (git: Git, { signal }: BranchOptions, revision: string): Promise<string> =>
+  (await git.run(['rev-parse', '--verify', revision], { timeoutMs: ASK_TIMEOUT_MS, signal })).trim()
 
 /** Throws 422 `RepositoryTooLarge` when the files of a commit exceed the limits; 500 with git's text. */
 async function assertTreeFits(git: Git, commit: string, signal?: AbortSignal): Promise<void> {

@@ -5,7 +5,7 @@ import { internal, type PlatformError } from '../../src/base/errors.ts'
 import type { Logger } from '../../src/base/log.ts'
 import { STATE_KEYS_FILE } from '../../src/plan/state/managed-state.ts'
 import { MASKS_FILE, WORKSPACE_MARKER } from './files/engine-files.ts'
-import { type Git, mustSucceed } from './git/git.ts'
+import type { Git } from './git/git.ts'
 
 const TIMEOUT_MS = 300_000
 
@@ -32,7 +32,7 @@ export async function cloneRepository(git: Git, options: { log: Logger; signal?:
   const output = await git.network(args, { cwd: dirname(directory), timeoutMs: TIMEOUT_MS, signal })
   if (output.code !== 0) throw logCloneFailure(log, output.stopped ?? output.stderr)
   // Every call names the work tree, because the directory of a kept clone is moved.
-  mustSucceed(git, await git.local(['config', '--unset-all', 'core.worktree'], { cwd: workTree, signal }))
+  await git.run(['config', '--unset-all', 'core.worktree'], { signal })
   const head = await git.local(['rev-parse', '--symbolic-full-name', '--verify', 'HEAD'], { cwd: workTree, signal })
   const [, branch] = /^refs\/heads\/(.+)$/.exec(head.stdout.trim()) ?? []
   if (head.code !== 0 || !branch) throw logCloneFailure(log, 'the default branch has no commit')

@@ -9,11 +9,11 @@ const COMMIT_MESSAGE = 'Platform changes'
 /** Commits and pushes all pushable changes; returns the head. Errors: 500 with git's text or a forbidden path. */
 export async function commitAndPush(checkout: Checkout, signal?: AbortSignal): Promise<string> {
   const { git, branch } = checkout
-  const options = { cwd: git.place.workTree, signal }
   await stageChanges(checkout, signal)
-  const staged = await git.local(['diff', '--cached', '--quiet', '--no-ext-diff'], options)
+  const check = ['diff', '--cached', '--quiet', '--no-ext-diff']
+  const staged = await git.local(check, { cwd: git.place.workTree, signal })
   if (staged.code !== 0) {
-    mustSucceed(git, await git.local(['commit', '--quiet', '--no-verify', `--message=${COMMIT_MESSAGE}`], options))
+    await git.run(['commit', '--quiet', '--no-verify', `--message=${COMMIT_MESSAGE}`], { signal })
     await assertPushable(checkout, signal)
     await push(git, { branch, signal })
   }
@@ -25,10 +25,9 @@ const MAX_LISTING = 256 * 1024 * 1024
 
 /** Stages changes one by one, because `git add` would run git in a repository placed below the clone. */
 async function stageChanges({ git, paths }: Checkout, signal?: AbortSignal): Promise<void> {
-  const options = { cwd: git.place.workTree, signal }
   const what = ['--modified', '--deleted', '--others', '--exclude-standard', '-z']
   const args = ['ls-files', ...what, '--', '.', ...excludeNeverPushed(paths)]
-  const listed = mustSucceed(git, await git.local(args, { ...options, maxOutput: MAX_LISTING }))
+  const listed = await git.run(args, { maxOutput: MAX_LISTING, signal })
   const changed = [...new Set(listed.split('\0'))].filter((path) => path !== '' && !isNeverPushed(paths, path))
   if (changed.length === 0) return
   // Git lists the folder in place of its files, which would be missing from the reviewed change.
@@ -36,8 +35,7 @@ async function stageChanges({ git, paths }: Checkout, signal?: AbortSignal): Pro
   if (repository !== undefined)
     throw internal(`The folder '${repository}' became a git repository during the round, so it cannot be committed.`)
   const input = `${changed.join('\0')}\0`
-  const add = ['update-index', '--add', '--remove', '--replace', '-z', '--stdin']
-  mustSucceed(git, await git.local(add, { ...options, input }))
+  await git.run(['update-index', '--add', '--remove', '--replace', '-z', '--stdin'], { input, signal })
 }
 
 const SUBMODULE = '160000'
@@ -45,8 +43,7 @@ const SUBMODULE = '160000'
 /** Throws 500 for a changed path that is never pushed, or a changed submodule. */
 async function assertPushable({ git, paths, base }: Checkout, signal?: AbortSignal): Promise<void> {
   const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--ignore-submodules=none', base, 'HEAD']
-  const output = await git.local(args, { cwd: git.place.workTree, maxOutput: MAX_LISTING, signal })
-  const parts = mustSucceed(git, output).split('\0').filter(Boolean)
+  const parts = (await git.run(args, { maxOutput: MAX_LISTING, signal })).split('\0').filter(Boolean)
   // Each difference is two parts: `:<old mode> <new mode> <old id> <new id> <kind>`, then the path.
   for (let index = 0; index + 1 < parts.length; index += 2) {
     const [facts = '', path = ''] = parts.slice(index, index + 2)
@@ -76,21 +73,16 @@ export async function restoreFiles(checkout: Checkout, commit: string, signal?: 
   const { git, paths } = checkout
   await stageChanges(checkout, signal)
   const args = ['restore', `--source=${commit}`, '--staged', '--worktree', '--', '.', ...excludeNeverPushed(paths)]
-  mustSucceed(git, await git.local(args, { cwd: git.place.workTree, signal }))
+  await git.run(args, { signal })
 }
 
 /** Reads the commit id of the branch head. */
-export async function readHead({ git }: Checkout, signal?: AbortSignal): Promise<string> {
-  const output = await git.local(['rev-parse', '--verify', 'HEAD'], { cwd: git.place.workTree, signal })
-  return mustSucceed(git, output).trim()
-}
+export const readHead = async ({ git }: Checkout, signal?: AbortSignal): Promise<string> =>
+  (await git.run(['rev-parse', '--verify', 'HEAD'], { signal })).trim()
 
 /** Returns a fingerprint of the work tree: hexadecimal SHA-256 of git's status with branch and untracked files. */
 export async function computeRevision({ git, paths }: Checkout, signal?: AbortSignal): Promise<string> {
   const args = ['status', '--porcelain=v2', '--branch', '--untracked-files=all', '--ignore-submodules=all']
-  const output = await git.local([...args, '--', '.', ...excludeNeverPushed(paths)], {
-    cwd: git.place.workTree,
-    signal,
-  })
-  return createHash('sha256').update(mustSucceed(git, output)).digest('hex')
+  const status = await git.run([...args, '--', '.', ...excludeNeverPushed(paths)], { signal })
+  return createHash('sha256').update(status).digest('hex')
 }

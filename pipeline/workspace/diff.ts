@@ -9,22 +9,14 @@ import { createLocalGit, describeGitFailure, mustSucceed } from './git/git.ts'
 import type { Checkout, FileChange, Workspace } from './workspace.ts'
 
 const MAX_BYTES = 4 * 1024 * 1024
-const DIFF = [
-  'diff',
-  '--no-color',
-  '--no-ext-diff',
-  '--no-textconv',
-  '--ignore-submodules=all',
-  '--find-renames',
-  '--no-prefix',
-  '--ignore-space-change',
-  '--relative',
-]
+const DIFF = ['diff', '--no-ext-diff', '--ignore-submodules=all', '--relative']
+const TEXT_DIFF = [...DIFF, '--no-color', '--no-textconv', '--no-prefix']
 
 /** Reads the diff from the merge base to the work tree below the engine root, and the text of uncommitted files. */
 export async function readBranchDiff(checkout: Checkout, base: string, signal?: AbortSignal): Promise<string> {
   const { git, iacRoot } = checkout
-  const args = [...DIFF, base, '--', '.', ...excludeNeverPushed(checkout.paths)]
+  const options = ['--find-renames', '--ignore-space-change']
+  const args = [...TEXT_DIFF, ...options, base, '--', '.', ...excludeNeverPushed(checkout.paths)]
   const output = await git.local(args, { cwd: iacRoot, maxOutput: MAX_BYTES, signal })
   if (output.stopped !== 'output') mustSucceed(git, output)
   const parts = output.stdout ? [output.stdout] : []
@@ -36,26 +28,12 @@ export async function readBranchDiff(checkout: Checkout, base: string, signal?: 
 
 /** Lists the files below the engine root that differ between `since`, a commit of this clone, and the head. */
 export async function listChangedFiles(checkout: Checkout, since: string, signal?: AbortSignal): Promise<string[]> {
-  const { git, iacRoot } = checkout
-  const args = ['diff', '--name-only', '-z', '--no-ext-diff', '--no-renames', '--ignore-submodules=all', '--relative']
-  const output = await git.local([...args, since, 'HEAD', '--', '.', ...excludeNeverPushed(checkout.paths)], {
-    cwd: iacRoot,
-    signal,
-  })
-  return mustSucceed(git, output).split('\0').filter(Boolean)
+  const args = [...NAMES, since, 'HEAD', '--', '.', ...excludeNeverPushed(checkout.paths)]
+  return (await checkout.git.run(args, { cwd: checkout.iacRoot, signal })).split('\0').filter(Boolean)
 }
 
-const FULL_DIFF = [
-  'diff',
-  '--no-color',
-  '--no-ext-diff',
-  '--no-textconv',
-  '--ignore-submodules=all',
-  '--no-renames',
-  '--no-prefix',
-  '--relative',
-  '--unified=1000',
-]
+const NAMES = [...DIFF, '--name-only', '-z', '--no-renames']
+const FULL_DIFF = [...TEXT_DIFF, '--no-renames', '--unified=1000']
 
 /** Reads the pending changes below the engine root: changed files as diffs with full context, new files as text. */
 export async function readPendingChanges(checkout: Checkout, signal?: AbortSignal): Promise<FileChange[]> {
@@ -64,20 +42,7 @@ export async function readPendingChanges(checkout: Checkout, signal?: AbortSigna
     const output = await git.local(args, { cwd: iacRoot, signal })
     return output.stopped === 'output' ? output.stdout : mustSucceed(git, output)
   }
-  const listed = await run([
-    'diff',
-    '--name-only',
-    '-z',
-    '--no-ext-diff',
-    '--no-renames',
-    '--ignore-submodules=all',
-    '--diff-filter=AMDT',
-    '--relative',
-    'HEAD',
-    '--',
-    '.',
-    ...excludeNeverPushed(checkout.paths),
-  ])
+  const listed = await run([...NAMES, '--diff-filter=AMDT', 'HEAD', '--', '.', ...excludeNeverPushed(checkout.paths)])
   const changes: FileChange[] = []
   for (const path of listed.split('\0').filter(Boolean)) {
     const diff = (...options: string[]) => run(['--literal-pathspecs', ...FULL_DIFF, ...options, 'HEAD', '--', path])
@@ -90,22 +55,18 @@ export async function readPendingChanges(checkout: Checkout, signal?: AbortSigna
   return changes
 }
 
-interface UntrackedFile {
-  /** POSIX, relative to the engine root. */
-  path: string
-  content: string
-}
-
 const MAX_CHARACTERS = 1_000_000
 
 /** Reads the new files below the engine root that no ignore rule hides. */
-async function readUntrackedFiles(checkout: Checkout, signal?: AbortSignal): Promise<UntrackedFile[]> {
+async function readUntrackedFiles(
+  checkout: Checkout,
+  signal?: AbortSignal,
+): Promise<Pick<FileChange, 'path' | 'content'>[]> {
   const { git, iacRoot } = checkout
   const args = ['ls-files', '--others', '--exclude-standard', '-z', '--', '.', ...excludeNeverPushed(checkout.paths)]
-  const output = await git.local(args, { cwd: iacRoot, signal })
-  mustSucceed(git, output)
-  const files: UntrackedFile[] = []
-  for (const path of output.stdout.split('\0').filter(Boolean)) {
+  const listed = await git.run(args, { cwd: iacRoot, signal })
+  const files: Pick<FileChange, 'path' | 'content'>[] = []
+  for (const path of listed.split('\0').filter(Boolean)) {
     const file = join(iacRoot, path)
     // An engine run can replace the engine root or a folder by a link that leads out of the clone.
     const isInPlace = (await realpath(file).catch(() => null)) === file

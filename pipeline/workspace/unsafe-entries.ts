@@ -3,7 +3,7 @@ import { dirname, join, relative, sep } from 'node:path'
 import { badRequest } from '../../src/base/errors.ts'
 import type { Logger } from '../../src/base/log.ts'
 import { isInside, locateRoot, resolveLink } from './files/confine.ts'
-import { type Git, mustSucceed } from './git/git.ts'
+import type { Git } from './git/git.ts'
 
 interface Entry {
   mode: string
@@ -59,10 +59,8 @@ export async function removeUnsafeEntries(
 }
 
 async function listEntries(git: Git, signal?: AbortSignal): Promise<Entry[]> {
-  const { workTree } = git.place
-  const maxOutput = MAX_LISTING
-  const listed = await git.local(['ls-files', '--stage', '-z'], { cwd: workTree, maxOutput, signal })
-  return mustSucceed(git, listed)
+  const listed = await git.run(['ls-files', '--stage', '-z'], { maxOutput: MAX_LISTING, signal })
+  return listed
     .split('\0')
     .filter(Boolean)
     .map((line) => ({ mode: line.slice(0, 6), path: line.slice(line.indexOf('\t') + 1) }))
@@ -75,8 +73,7 @@ const MAX_LISTING = 256 * 1024 * 1024
 async function hide(git: Git, paths: readonly string[], signal?: AbortSignal): Promise<void> {
   if (paths.length === 0) return
   const input = `${paths.join('\0')}\0`
-  const args = ['update-index', '--skip-worktree', '-z', '--stdin']
-  mustSucceed(git, await git.local(args, { cwd: git.place.workTree, input, signal }))
+  await git.run(['update-index', '--skip-worktree', '-z', '--stdin'], { input, signal })
 }
 
 /** Finds folders with `HEAD` and either `objects` and `refs` or `commondir`; empty stands for the clone. */

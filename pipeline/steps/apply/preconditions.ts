@@ -6,7 +6,7 @@ import { parkRound, takeProject } from '../../../src/rounds/transitions.ts'
 import type { SavedPlan } from '../../../src/saved-plans/saved-plan.ts'
 import { describeMovedState, describeOtherEngine } from '../../../src/saved-plans/verify.ts'
 import type { BareKit } from '../../kit/kit.ts'
-import type { BareRun } from '../../kit/run.ts'
+import { type BareRun, withFallback } from '../../kit/run.ts'
 import { type PlanDirectory, removePlanDirectory } from '../../workspace/saved-plans/plan-directory.ts'
 import { readZipEntry } from '../../workspace/saved-plans/zip.ts'
 import { MAX_STATE_BYTES } from '../generate/save-plan.ts'
@@ -77,15 +77,13 @@ export async function waitForStateLock({ run, status }: BareKit, projectId: stri
 }
 
 /** True if another run holds the lock; false also when the lock cannot be read. */
-async function isLocked({ context, signal, log }: BareKit['run'], projectId: string): Promise<boolean> {
-  try {
-    return (await isStateLocked(context, projectId, signal)) === true
-  } catch (error) {
-    signal.throwIfAborted()
-    log.warn('the lock of the state could not be looked for', { error })
-    return false
-  }
-}
+const isLocked = (run: BareRun, projectId: string): Promise<boolean> =>
+  withFallback(
+    run,
+    'the lock of the state could not be looked for',
+    false,
+    async () => (await isStateLocked(run.context, projectId, run.signal)) === true,
+  )
 
 type Refusal = Extract<ApplyResult, { kind: 'refused' }>
 
@@ -121,15 +119,10 @@ export async function describeStateTrace(run: BareRun, plan: SavedPlan, director
 }
 
 /** Returns the current managed state; null when it cannot be read, since the engine compares again. */
-async function readCurrentState({ context, signal, log }: BareRun, projectId: string): Promise<EngineState | null> {
-  try {
-    return await readManagedState(context, projectId, signal)
-  } catch (error) {
-    signal.throwIfAborted()
-    log.warn('the state could not be read before the apply; the engine compares it', { error })
-    return null
-  }
-}
+const readCurrentState = (run: BareRun, projectId: string): Promise<EngineState | null> =>
+  withFallback(run, 'the state could not be read before the apply; the engine compares it', null, () =>
+    readManagedState(run.context, projectId, run.signal),
+  )
 
 /** Describes the changes since the state in the plan file; empty when the plan file holds none. */
 async function describeMovesSince({ context }: BareRun, { iacRoot }: PlanDirectory, now: EngineState): Promise<string> {

@@ -5,6 +5,7 @@ import { namesAddress } from '../../../src/plan/addresses.ts'
 import type { DriftOperation } from '../../../src/plan/drift.ts'
 import { findOwnChanges } from '../../../src/plan/own-changes/find.ts'
 import type { Kit } from '../../kit/kit.ts'
+import { withFallback } from '../../kit/run.ts'
 import { runChain } from '../../kit/run-chain.ts'
 import type { ValidPlan } from '../plan/plan.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'
@@ -68,16 +69,11 @@ export function createSessionChanges(kit: Kit, task: DriftTask): SessionChanges 
 }
 
 /** Reads the diffs of the branch and of this run, which alone shows what this run removed again. */
-async function readSessionDiffs({ run }: Kit): Promise<string[]> {
-  const { workspace, signal, log } = run
-  try {
-    return [await workspace.branchDiff(), await workspace.branchDiff('run')]
-  } catch (error) {
-    signal.throwIfAborted()
-    log.warn('the diff of the session could not be read', { error })
-    return []
-  }
-}
+const readSessionDiffs = ({ run }: Kit): Promise<string[]> =>
+  withFallback(run, 'the diff of the session could not be read', [], async () => [
+    await run.workspace.branchDiff(),
+    await run.workspace.branchDiff('run'),
+  ])
 
 /** Records which drift is excepted, by the addresses in the prose that the exception filter returns. */
 export interface ExceptionLedger {

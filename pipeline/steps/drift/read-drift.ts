@@ -3,6 +3,7 @@ import { requestsFilter } from '../../../src/chains/requests-filter.ts'
 import { driftTargets } from '../../../src/chains/target-generator.ts'
 import { type DriftOperation, driftOperations } from '../../../src/plan/drift.ts'
 import { hasMatchingTarget } from '../../../src/plan/targets/targets.ts'
+import { traceEngine } from '../../kit/engine.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
 import { planTargets, type ValidPlan } from '../plan/plan.ts'
@@ -14,17 +15,13 @@ type DriftReading =
   | { ok: false; text: string; feedback: string }
 
 /** Reads drift from a plan, made again if missing or outdated. Errors: `PlatformError` for unreadable plans. */
-export async function readDrift(kit: Kit, valid: ValidPlan | null, targets: string[]): Promise<DriftReading> {
-  const span = kit.trace?.engine('drift', describeReference(valid, targets))
-  try {
-    const reading = await planAndReadDrift(kit, valid, targets)
-    span?.end(reading.ok, reading.ok ? JSON.stringify(reading.operations) : reading.feedback)
-    return reading
-  } catch (error) {
-    span?.fail(error)
-    throw error
-  }
-}
+export const readDrift = (kit: Kit, valid: ValidPlan | null, targets: string[]): Promise<DriftReading> =>
+  traceEngine(
+    kit,
+    ['drift', describeReference(valid, targets)],
+    () => planAndReadDrift(kit, valid, targets),
+    (reading) => [reading.ok, reading.ok ? JSON.stringify(reading.operations) : reading.feedback],
+  )
 
 /** Describes the plan for a trace, without its directory, which is a path of this machine. */
 function describeReference(valid: ValidPlan | null, targets: string[]): string {

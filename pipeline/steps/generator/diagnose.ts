@@ -5,8 +5,11 @@ import { fromEngine, parseDiagnostics } from '../../../src/plan/diagnostics/pars
 import { blameOf, explainUnmendable } from '../../../src/plan/diagnostics/unmendable.ts'
 import { type Block, keyOf, readBlock, type TypeName } from '../../../src/plan/schema/read-schema.ts'
 import type { Kit } from '../../kit/kit.ts'
+import { withFallback } from '../../kit/run.ts'
 import { createFileAccess, type FileAccess } from '../../workspace/files/access.ts'
 import { isHidden } from '../../workspace/files/engine-files.ts'
+
+const NOT_DESCRIBED = 'an engine failure could not be described'
 
 export type EngineStep = 'init' | 'validate' | 'plan' | 'show'
 interface EngineFailure {
@@ -18,17 +21,13 @@ interface EngineFailure {
 export async function explainFaultOutsideCode(kit: Kit, feedback: string): Promise<string | null> {
   const { run, secrets } = kit
   const { provider: cloud } = run.round.session
-  try {
+  return await withFallback(run, 'an engine failure could not be classified', null, async () => {
     const diagnostics = parseDiagnostics(feedback)
     const reasonWithoutDiff = explainUnmendable(diagnostics, { blame: blameOf(''), cloud })
     if (reasonWithoutDiff === null) return null
     const text = explainUnmendable(diagnostics, { blame: blameOf(await run.workspace.branchDiff()), cloud })
     return text === null ? null : secrets.text(text.replaceAll(run.workspace.iacRoot, '.'))
-  } catch (error) {
-    run.signal.throwIfAborted()
-    run.log.warn('an engine failure could not be classified', { error })
-    return null
-  }
+  })
 }
 
 /**
@@ -42,32 +41,24 @@ export async function findErrors(
   { asksEngine }: { asksEngine: boolean },
 ): Promise<Diagnostic[]> {
   const { run } = kit
-  try {
+  return await withFallback(run, NOT_DESCRIBED, [], async () => {
     const root = `${run.workspace.iacRoot}/`
     const found = asksEngine ? await readDiagnostics(kit, failure) : parseDiagnostics(failure.feedback)
     const errors = found.filter(({ severity }) => severity === 'error')
     const diagnostics = orderDiagnostics(errors.map((one) => makeRelative(one, root)))
     const files = createFileAccess(run.context.config, run.workspace)
     return await Promise.all(diagnostics.map((one) => addSnippet(kit, files, one)))
-  } catch (error) {
-    run.signal.throwIfAborted()
-    run.log.warn('an engine failure could not be described', { error })
-    return []
-  }
+  })
 }
 
 /** Formats the errors for the generator, with hints and masked; empty when there are none. */
 export async function describeErrors(kit: Kit, errors: readonly Diagnostic[]): Promise<string> {
   const { run, secrets } = kit
-  try {
+  return await withFallback(run, NOT_DESCRIBED, '', async () => {
     const files = createFileAccess(run.context.config, run.workspace)
     const text = renderDiagnostics(await addHints(kit, files, [...errors])).replaceAll(run.workspace.iacRoot, '.')
     return secrets.text(text)
-  } catch (error) {
-    run.signal.throwIfAborted()
-    run.log.warn('an engine failure could not be described', { error })
-    return ''
-  }
+  })
 }
 
 const FRAMED_WARNING = /^╷\n│ Warning: .*\n(?:│.*\n)*╵\n?/gm

@@ -10,6 +10,7 @@ import {
 } from '../../../src/plan/schema/read-schema.ts'
 import { renderTypes } from '../../../src/plan/schema/render.ts'
 import type { Kit } from '../../kit/kit.ts'
+import { withFallback } from '../../kit/run.ts'
 import { openDialogue } from '../../kit/run-chain.ts'
 import { chooseForTask, readForTask } from '../shared/look-at-repository.ts'
 
@@ -63,15 +64,10 @@ function dropShown(schemas: string, shown: Set<string>): string {
 }
 
 /** Reads the diff of the session; empty when it changed nothing, or on failure. */
-async function readChanges({ run }: Kit): Promise<string> {
-  try {
-    return describeDiff(await run.workspace.branchDiff(), MAX_CHANGES)
-  } catch (error) {
-    run.signal.throwIfAborted()
-    run.log.warn('the generator is not shown what the session changed', { error })
-    return ''
-  }
-}
+const readChanges = ({ run }: Kit): Promise<string> =>
+  withFallback(run, 'the generator is not shown what the session changed', '', async () =>
+    describeDiff(await run.workspace.branchDiff(), MAX_CHANGES),
+  )
 
 /** Maximum characters of the schema of one type, and of all together. */
 const MAX_CHARS = { type: 6_000, total: 12_000 }
@@ -91,7 +87,7 @@ export interface TypesInPlay {
  */
 export async function readSchemas(kit: Kit, { query, templates }: TypesInPlay): Promise<string | null> {
   const { run, engine } = kit
-  try {
+  return await withFallback(run, 'the generator goes on without provider schemas', null, async () => {
     const names = await engine.schema.names()
     if (!names) return null
     const { chosen } = await chooseForTask(kit, query)
@@ -101,11 +97,7 @@ export async function readSchemas(kit: Kit, { query, templates }: TypesInPlay): 
     const types = keepExisting(candidates, names)
     const schemas = (await engine.schema.of(types.slice(0, MAX_TYPES))) ?? []
     return renderTypes(schemas, MAX_CHARS).text
-  } catch (error) {
-    run.signal.throwIfAborted()
-    run.log.warn('the generator goes on without provider schemas', { error })
-    return null
-  }
+  })
 }
 
 const keepExisting = (candidates: readonly TypeName[], names: TypeNames): TypeName[] => {

@@ -1,6 +1,7 @@
 import { PlatformError } from '../../../src/base/errors.ts'
 import { statusUpdate } from '../../../src/chains/status-update.ts'
 import type { Kit } from '../../kit/kit.ts'
+import { withFallback } from '../../kit/run.ts'
 import { askForText } from '../../kit/run-chain.ts'
 import { remediateDrift } from '../drift/remediate-drift.ts'
 import { planTargets, type ValidPlan } from '../plan/plan.ts'
@@ -46,10 +47,8 @@ export async function converge(
 /** Lets the small model summarise the engine output; the error has the output itself on failure. */
 async function describeNotConverged(kit: Kit, feedback: string): Promise<PlatformError> {
   const { run, secrets } = kit
-  const text = await askForText(kit, statusUpdate, { text: feedback }).catch((error: unknown) => {
-    run.signal.throwIfAborted()
-    run.log.warn('what the engine said was not summarised', { error })
-    return ''
-  })
+  const text = await withFallback(run, 'what the engine said was not summarised', '', () =>
+    askForText(kit, statusUpdate, { text: feedback }),
+  )
   return new PlatformError('ImportNotConverged', 502, secrets.text(text || feedback))
 }

@@ -31,12 +31,11 @@ export interface Discovery {
  */
 export async function discover(kit: Kit): Promise<Discovery> {
   const { run, engine } = kit
-  const { provider, scope_id } = run.round.session
+  const { scope_id } = run.round.session
   const init = await initialise(kit)
   if (init) throw new PlatformError('EngineInitFailed', 502, explain(kit, 'The engine could not be initialised', init))
   const managed = await readManagedIds(kit)
-  const body = { workspace_path: run.workspace.iacRoot, scope_id, engine_provider: provider }
-  const inventory = await engine.run('scope_resource_ids', body)
+  const inventory = await engine.run('scope_resource_ids', engine.scoped)
   if (inventory.exit_code === 0) return await compare(kit, managed, parseIdentifiers(inventory.stdout, 'scope'))
   const failure = explain(kit, `The scope ${scope_id} could not be listed`, inventory, 'scope')
   return { managed, scope: [], ids: [], withheld: [], ending: null, failure }
@@ -69,7 +68,7 @@ async function compare(kit: Kit, managed: string[], scope: readonly string[]): P
 
 /** Returns all identifiers in the state. Errors: `StateNotListed` with the engine output; 502. */
 export async function readManagedIds(kit: Kit): Promise<string[]> {
-  const listed = await kit.engine.run('state_resource_ids', { workspace_path: kit.run.workspace.iacRoot })
+  const listed = await kit.engine.run('state_resource_ids', kit.engine.place)
   if (listed.exit_code === 0) return parseIdentifiers(listed.stdout, 'state')
   throw new PlatformError('StateNotListed', 502, explain(kit, 'The state could not be listed', listed, 'state'))
 }

@@ -8,6 +8,7 @@ import type { TargetingFault } from '../../../src/plan/targets/fault.ts'
 import { covers } from '../../../src/plan/targets/targets.ts'
 import { findUnknownTargets } from '../../../src/plan/targets/unknown.ts'
 import type { Kit } from '../../kit/kit.ts'
+import { withFallback } from '../../kit/run.ts'
 import { runChain } from '../../kit/run-chain.ts'
 import { createFileAccess } from '../../workspace/files/access.ts'
 
@@ -79,17 +80,11 @@ interface SessionCode {
 }
 
 /** Reads what the session changed; null, with a logged warning, on failure. */
-async function readSessionCode(kit: Kit): Promise<SessionCode | null> {
-  const { run } = kit
-  try {
-    const [diff, files] = await Promise.all([run.workspace.branchDiff(), readCode(kit)])
+const readSessionCode = (kit: Kit): Promise<SessionCode | null> =>
+  withFallback(kit.run, 'the changes of the session could not be read', null, async () => {
+    const [diff, files] = await Promise.all([kit.run.workspace.branchDiff(), readCode(kit)])
     return { diff, changes: readCodeChanges(diff, files) }
-  } catch (error) {
-    run.signal.throwIfAborted()
-    run.log.warn('the changes of the session could not be read', { error })
-    return null
-  }
-}
+  })
 
 const READERS = 16
 /** Maximum bytes of a file. */

@@ -5,11 +5,12 @@ import {
   findDeclaredSecretsInJson,
 } from '../../../src/plan/code/declared-secrets.ts'
 import type { Kit } from '../../kit/kit.ts'
+import { withFallback } from '../../kit/run.ts'
 import { createFileAccess, type FileAccess } from '../../workspace/files/access.ts'
 
 /** Masks values that the code declares sensitive before the first plan marks them. Failures are logged. */
-export async function learnDeclaredSecrets({ run, secrets }: Kit): Promise<void> {
-  try {
+export function learnDeclaredSecrets({ run, secrets }: Kit): Promise<void> {
+  return withFallback(run, 'declared secrets could not be looked for', undefined, async () => {
     const files = createFileAccess(run.context.config, run.workspace)
     const search = (query: string, pattern: string) => readMatchingFiles(files, query, pattern, run.signal)
     const [code, json] = await Promise.all([
@@ -26,10 +27,7 @@ export async function learnDeclaredSecrets({ run, secrets }: Kit): Promise<void>
     ])
     secrets.add(assigned.flatMap((text) => findAssignedSecrets(text, names)))
     secrets.add(assignedJson.flatMap((text) => findAssignedSecretsInJson(text, names)))
-  } catch (error) {
-    run.signal.throwIfAborted()
-    run.log.warn('declared secrets could not be looked for', { error })
-  }
+  })
 }
 
 /** Reads every file in which a line matches. */

@@ -28,6 +28,8 @@ export interface Git {
   readonly limits: CloneLimits
   /** Runs commands that do not use the network. */
   readonly local: LocalGit
+  /** Does the same, in the work tree unless told otherwise, and returns the output. Errors: 500 with git's text. */
+  readonly run: (args: readonly string[], options?: Partial<GitOptions>) => Promise<string>
   /** Runs network commands. Errors: 400 when an address of the host is not public; 422 over the size limit. */
   readonly network: LocalGit
 }
@@ -41,11 +43,14 @@ export const createLocalGit =
 
 export function createGit(config: GitConfig, uri: string, resolver: HostResolver, place: GitPlace): Git {
   const url = remoteUrl(config, uri)
+  const local = createLocalGit(config, place)
   return {
     url: url.href,
     place,
     limits: config,
-    local: createLocalGit(config, place),
+    local,
+    run: async (args, options) =>
+      mustSucceed({ url: url.href, place }, await local(args, { cwd: place.workTree, ...options })),
     network: async (args, options) => {
       const addresses = await resolveAllowedAddresses(config, resolver, url, options.signal).catch((error: unknown) => {
         options.signal?.throwIfAborted()

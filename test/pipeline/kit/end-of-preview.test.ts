@@ -16,7 +16,3 @@ it.each([
     usage: { tokens: 1 },
   })
 })
-
-it.each(['release', 'parked'])('%s is no end', (end) => {
-  expect(endOfPreview(end)).toBe(end)
-})

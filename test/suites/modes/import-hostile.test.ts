@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { importResources } from '../../../pipeline/modes/import.ts'
+import { modes } from '../../../pipeline/modes/index.ts'
 import { PlatformError } from '../../../src/base/errors.ts'
 import { MASK } from '../../../src/base/masking.ts'
 import { startOnce } from '../../helpers/start-once.ts'
@@ -126,7 +126,7 @@ describe('an attempt that undoes an import', () => {
         },
       },
     })
-    await importResources(world.run)
+    await modes.import.handle(world.run)
     const sent = world.llm.of('task_complete').map((request) => said(request))
     expect(sent.filter((text) => text.includes('their block is gone'))).toHaveLength(1)
     expect(world.llm.of('import_addresses')).toHaveLength(2)
@@ -140,7 +140,7 @@ describe('the budget', () => {
   }
   it('that ends with a failed plan fails the round', async () => {
     const { world } = await prepare(steps, { scope: SCOPE, ...failing, orchestration: { max_import_iteration: 3 } })
-    await expect(importResources(world.run)).rejects.toThrow('Validation loop exceeded.')
+    await expect(modes.import.handle(world.run)).rejects.toThrow('Validation loop exceeded.')
     expect(world.jobs.filter(({ kind }) => kind === 'plan')).toHaveLength(3)
     expect(imports(world)).toEqual([])
     expect(reportOf(world)).toBeNull()
@@ -154,7 +154,7 @@ describe('the budget', () => {
         kind === 'plan' && number > 1 ? { exit_code: 1, stderr: 'Error: bad code' } : undefined,
       scripts: { import_addresses: addresses(['terraform_data.a', 'id-a']) },
     })
-    await expect(importResources(world.run)).rejects.toThrow('Validation loop exceeded.')
+    await expect(modes.import.handle(world.run)).rejects.toThrow('Validation loop exceeded.')
     expect(world.run.conversation.at(-1)?.assistant).toBe('Imported 1 of 2 resources.\n- terraform_data.a (id-a)')
   })
 })
@@ -184,7 +184,7 @@ describe('an engine in trouble', () => {
         return undefined
       },
     })
-    await expect(importResources(world.run)).rejects.toThrow('iac service unreachable: refused')
+    await expect(modes.import.handle(world.run)).rejects.toThrow('iac service unreachable: refused')
     expect(imports(world)).toHaveLength(1)
   })
 
@@ -197,7 +197,7 @@ describe('an engine in trouble', () => {
         return kind === 'state_resource_ids' && number > 1 ? { stdout: '["id-a","id-b"]' } : undefined
       },
     })
-    await importResources(world.run)
+    await modes.import.handle(world.run)
     expect(imports(world)).toHaveLength(2)
     // The plan of this double does not know them, which is reported.
     expect(reportOf(world)).toMatchObject({ status: 'Succeeded', summary: { imported: 2 } })
@@ -228,7 +228,10 @@ describe('an engine in trouble', () => {
       return { ...nothing, model: () => nothing, tool: () => nothing }
     }
     const run = { ...world.run, trace: { masked: () => ({ chain, engine: () => nothing }) } }
-    await expect(importResources(run)).rejects.toMatchObject({ code: 'ImportNotConverged', message: 'One sentence.' })
+    await expect(modes.import.handle(run)).rejects.toMatchObject({
+      code: 'ImportNotConverged',
+      message: 'One sentence.',
+    })
     expect(chains).toEqual(['STATUS_UPDATE'])
     expect(said(world.llm.of('status').at(-1))).toContain('Error: throttled')
   })
@@ -257,7 +260,7 @@ describe('what somebody else imports meanwhile', () => {
         }
       },
     })
-    await importResources(world.run)
+    await modes.import.handle(world.run)
     expect(imports(world)).toEqual(['terraform_data.b id-b'])
     expect(reportOf(world)).toMatchObject({
       summary: { selected: 1, imported: 1, failed: 0 },

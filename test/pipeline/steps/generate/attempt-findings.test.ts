@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createEnvironmentValidator } from '../../../../pipeline/steps/generate/environment-validator.ts'
+import { createEnvironmentValidator } from '../../../../pipeline/steps/generate/plan-environments.ts'
 import { generateAndValidate, type Validation } from '../../../../pipeline/steps/generator/generate-and-validate.ts'
 import type { ValidPlan } from '../../../../pipeline/steps/plan/plan.ts'
 import { MASK } from '../../../../src/base/masking.ts'

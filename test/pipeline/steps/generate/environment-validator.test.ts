@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { createEnvironmentValidator } from '../../../../pipeline/steps/generate/environment-validator.ts'
-import type { EnvironmentResult } from '../../../../pipeline/steps/generate/plan-environments.ts'
+import {
+  createEnvironmentValidator,
+  type EnvironmentResult,
+} from '../../../../pipeline/steps/generate/plan-environments.ts'
 import type { Validation } from '../../../../pipeline/steps/generator/generate-and-validate.ts'
 import type { ValidPlan } from '../../../../pipeline/steps/plan/plan.ts'
 import { startOnce } from '../../../helpers/start-once.ts'
