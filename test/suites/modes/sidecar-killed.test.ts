@@ -8,9 +8,8 @@ import { createIacClient } from '../../../src/services/iac/client.ts'
 import { engineOnPath } from '../../helpers/engine.ts'
 import { eventually } from '../../helpers/eventually.ts'
 import { type LoggingProcess, startLogging } from '../../helpers/logging-process.ts'
-import { scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { recordedJobs } from './apply-world.ts'
-import { ADDED, goodRound, MAIN } from './scripts.ts'
+import { ADDED, goodLlm, MAIN } from './scripts.ts'
 import { firstRound, type Stack, startStack } from './stack.ts'
 
 let stack: Stack
@@ -72,7 +71,7 @@ it('a round outlives its sidecar: killed in the middle of a plan and started aga
       log: silentLogger,
     },
   )
-  const context = stack.context(scriptedLlm(goodRound()), { iac })
+  const context = stack.context(goodLlm(), { iac })
   const repo_uri = await stack.repository({ 'main.tf': MAIN })
   const round = firstRound(stack, context, { repo_uri })
 
@@ -87,7 +86,6 @@ it('a round outlives its sidecar: killed in the middle of a plan and started aga
   await startSidecar(binary, new URL(first.url).port)
 
   const session = await round
-  expect(session.failures).toEqual([])
   expect(session.statuses.at(-1)).toBe('completed')
   expect(session.statuses.filter((status) => status === 'generating')).toHaveLength(1)
   expect(session.in_flight).toBe(false)
