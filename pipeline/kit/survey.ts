@@ -9,7 +9,6 @@ const MAX_BYTES = 128 * 1024
 const MAX_README = 6_000
 /** Maximum number of files; those of the root come first. */
 const MAX_READ = 300
-const READERS = 16
 
 /** The files of the engine root, shared by all steps. */
 export interface Survey {
@@ -34,15 +33,7 @@ async function readFiles(run: Run): Promise<RepositoryFile[]> {
   try {
     const access = createFileAccess(run.context.config, run.workspace)
     const surveyed = await access.survey(run.signal)
-    const texts = new Map<string, string>()
-    const waiting = readable(surveyed)
-    const reader = async () => {
-      for (let file = waiting.shift(); file; file = waiting.shift()) {
-        const text = await access.read(file.path).catch(() => null)
-        if (text !== null) texts.set(file.path, text)
-      }
-    }
-    await Promise.all(Array.from({ length: READERS }, reader))
+    const texts = await access.readAll(readable(surveyed))
     return surveyed.map((file) => {
       const text = texts.get(file.path) ?? null
       return { ...file, text, blocks: text === null ? [] : declaredBlocksIn(file.path, text) }
@@ -55,8 +46,9 @@ async function readFiles(run: Run): Promise<RepositoryFile[]> {
 
 const depthOf = ({ path }: SurveyedFile) => path.split('/').length
 
-const readable = (files: readonly SurveyedFile[]): SurveyedFile[] =>
+const readable = (files: readonly SurveyedFile[]): string[] =>
   files
     .filter(({ path, bytes }) => (isCode(path) && bytes <= MAX_BYTES) || (isReadme(path) && bytes <= MAX_README))
     .sort((a, b) => depthOf(a) - depthOf(b))
     .slice(0, MAX_READ)
+    .map(({ path }) => path)

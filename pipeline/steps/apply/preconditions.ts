@@ -9,7 +9,7 @@ import type { BareKit } from '../../kit/kit.ts'
 import { type BareRun, withFallback } from '../../kit/run.ts'
 import { type PlanDirectory, removePlanDirectory } from '../../workspace/saved-plans/plan-directory.ts'
 import { readZipEntry } from '../../workspace/saved-plans/zip.ts'
-import { MAX_STATE_BYTES } from '../generate/save-plan.ts'
+import { deleteCopy, MAX_STATE_BYTES } from '../generate/save-plan.ts'
 
 /** Maximum wait for another round that applies to the same project, unless engine jobs have a shorter limit. */
 const PROJECT_LIMIT_S = 600
@@ -41,21 +41,15 @@ export async function holdProject(
 
 /** Deletes directory and stored copy of a saved plan. Failures are logged. `inUse`: an engine may still run. */
 export async function discardSavedPlan(
-  { context, round, log }: BareRun,
+  run: BareRun,
   plan: SavedPlan | null,
   options: { inUse: boolean },
 ): Promise<void> {
+  const { context, round, log } = run
   const remove = removePlanDirectory(context.config.paths, round.session.uuid, options).catch((error: unknown) =>
     log.warn('the directory of a saved plan could not be removed', { error }),
   )
-  const key = plan?.archive_key ?? null
-  const forget =
-    key === null
-      ? null
-      : context.storage
-          .delete(key)
-          .catch((error: unknown) => log.warn('the stored copy of a saved plan could not be deleted', { key, error }))
-  await Promise.all([remove, forget])
+  await Promise.all([remove, plan?.archive_key != null && deleteCopy(run, plan.archive_key)])
 }
 
 const LOCK_LIMIT_MS = 60_000

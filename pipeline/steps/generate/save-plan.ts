@@ -7,7 +7,7 @@ import { MAX_ARCHIVE_BYTES, storeArchive } from '../../../src/saved-plans/encryp
 import type { NewSavedPlan } from '../../../src/saved-plans/saved-plan.ts'
 import type { EngineInfo } from '../../../src/services/iac/contract.ts'
 import type { Kit } from '../../kit/kit.ts'
-import { type Run, withFallback } from '../../kit/run.ts'
+import { type BareRun, type Run, withFallback } from '../../kit/run.ts'
 import { hashFile, writeMasks } from '../../workspace/files/private-files.ts'
 import { packDirectory } from '../../workspace/saved-plans/pack.ts'
 import { hashWorkspace } from '../../workspace/saved-plans/workspace-hash.ts'
@@ -96,7 +96,8 @@ async function storeCopy(run: Run, planSha256: string): Promise<string | null> {
   })
 }
 
-async function deleteCopy({ context, log }: Run, key: string): Promise<void> {
+/** Deletes the stored copy of a saved plan. A failure is logged. */
+export async function deleteCopy({ context, log }: BareRun, key: string): Promise<void> {
   await context.storage
     .delete(key)
     .catch((error: unknown) => log.warn('the stored copy of a saved plan could not be deleted', { key, error }))

@@ -86,7 +86,6 @@ const readSessionCode = (kit: Kit): Promise<SessionCode | null> =>
     return { diff, changes: readCodeChanges(diff, files) }
   })
 
-const READERS = 16
 /** Maximum bytes of a file. */
 const MAX_BYTES = 256 * 1024
 
@@ -95,17 +94,9 @@ async function readCode({ run }: Kit): Promise<CodeFile[]> {
   const paths = (await access.survey(run.signal))
     .filter(({ path, bytes }) => /\.(?:tf|tofu)$/.test(path) && bytes <= MAX_BYTES)
     .map(({ path }) => path)
-  const files: CodeFile[] = []
-  const waiting = paths.values()
-  const reader = async () => {
-    for (const path of waiting) {
-      const text = await access.read(path).catch(() => null)
-      if (text !== null) files.push({ path, text })
-    }
-  }
-  await Promise.all(Array.from({ length: READERS }, reader))
+  const texts = await access.readAll(paths)
   // Order matters where one file overrides another.
-  return files.sort((a, b) => (a.path < b.path ? -1 : 1))
+  return [...texts].map(([path, text]) => ({ path, text })).sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
 /** The last reply of the model, with its outcome. */

@@ -19,6 +19,8 @@ import { grep, type Search } from './grep.ts'
 export interface FileAccess {
   /** Reads a text file, cut with a note after 200,000 characters. */
   read(path: string): Promise<string>
+  /** Reads files in parallel and returns their texts by path, without those that cannot be read. */
+  readAll(paths: readonly string[]): Promise<Map<string, string>>
   /** Writes a `tf` or `tfvars` file, like the next two; returns true if that changed anything. */
   write(path: string, content: string): Promise<boolean>
   /** Applies all search/replace blocks to a file, or none when one does not fit. */
@@ -33,6 +35,7 @@ export interface FileAccess {
 }
 
 const MAX_READ = 200_000
+const READERS = 16
 
 export function createFileAccess(
   config: Config,
@@ -40,11 +43,24 @@ export function createFileAccess(
 ): FileAccess {
   const { iacRoot: root, clone: workTree, gitDirectory: directory } = workspace
   const editor = { root, paths: config.paths, git: createLocalGit(config.git, { directory, workTree }) }
+  const read = async (path: string): Promise<string> => {
+    const target = await resolveExistingPath(editor, path)
+    const text = target === null ? null : await readText(target, MAX_READ)
+    return text ?? (await nameNearPaths(editor, path, Promise.reject(missingFileError(path))))
+  }
   return {
-    read: async (path) => {
-      const target = await resolveExistingPath(editor, path)
-      const text = target === null ? null : await readText(target, MAX_READ)
-      return text ?? (await nameNearPaths(editor, path, Promise.reject(missingFileError(path))))
+    read,
+    readAll: async (paths) => {
+      const texts = new Map<string, string>()
+      const waiting = paths.values()
+      const reader = async () => {
+        for (const path of waiting) {
+          const text = await read(path).catch(() => null)
+          if (text !== null) texts.set(path, text)
+        }
+      }
+      await Promise.all(Array.from({ length: READERS }, reader))
+      return texts
     },
     write: (path, content) => writeText(editor, path, content),
     replace: (path, diff) => nameNearPaths(editor, path, replaceInText(editor, path, diff)),

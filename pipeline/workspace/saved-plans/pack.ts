@@ -30,13 +30,7 @@ export async function packDirectory(
     if (size > maxBytes) return null
     chunks.push(chunk)
   }
-  const all = new Uint8Array(size)
-  let offset = 0
-  for (const chunk of chunks) {
-    all.set(chunk, offset)
-    offset += chunk.byteLength
-  }
-  return all
+  return Buffer.concat(chunks)
 }
 
 function isLeftOut(path: string, paths: Config['paths']): boolean {
