@@ -3,6 +3,8 @@ import type { Config } from '../../config/types.ts'
 import { type Tool, ToolError } from '../../src/agent/agent-request.ts'
 import { MASK } from '../../src/base/masking.ts'
 import type { ToolKind } from '../../src/chains/shared/chain.ts'
+import { declaredBlocksIn, isCode, isReadme } from '../../src/chains/shared/declared-blocks.ts'
+import type { RepositoryFile } from '../../src/chains/shared/repository.ts'
 import type { ToolBuilders } from '../../src/chains/shared/run-chain.ts'
 import type { LlmClient } from '../../src/llm/inference.ts'
 import type { RunTrace } from '../../src/observe/trace-types.ts'
@@ -11,15 +13,13 @@ import type { ProviderSchema } from '../../src/plan/schema/provider-schema.ts'
 import { createSecretRegister, type SecretRegister } from '../../src/plan/sensitive.ts'
 import { fileTools } from '../tools/edit.ts'
 import { inspectionTools } from '../tools/look.ts'
-import { resourceSchemaTool } from '../tools/resource-schema.ts'
-import { webSearchTool } from '../tools/web-search.ts'
-import { createFileAccess } from '../workspace/files/access.ts'
+import { resourceSchemaTool, webSearchTool } from '../tools/look-up.ts'
+import { createFileAccess, type SurveyedFile } from '../workspace/files/access.ts'
 import { type Attempts, createAttempts } from './attempts.ts'
 import { createEngine, type Engine } from './engine.ts'
 import { createOutputArchive, type OutputArchive } from './engine-output.ts'
 import type { BareRun, Run } from './run.ts'
 import { createStatusWriter, type StatusWriter } from './status.ts'
-import { createSurvey, type Survey } from './survey.ts'
 
 /** Services that all steps of one run share. */
 export interface BareKit {
@@ -120,3 +120,53 @@ const refuseMasks = (tool: Tool): Tool => ({
     return tool.run(args, signal)
   },
 })
+
+/** Maximum bytes of a file. */
+const MAX_BYTES = 128 * 1024
+/** Maximum characters of the root's description. */
+const MAX_README = 6_000
+/** Maximum number of files; those of the root come first. */
+const MAX_READ = 300
+
+/** The files of the engine root, shared by all steps. */
+interface Survey {
+  /** Returns the files as of the branch head; none, with a logged failure, when the root cannot be searched. */
+  files(): Promise<RepositoryFile[]>
+}
+
+/** Creates a survey that is repeated after each commit of an attempt. */
+function createSurvey(run: Run): Survey {
+  let last: { head: string; files: Promise<RepositoryFile[]> } | null = null
+  return {
+    files: async () => {
+      const head = await run.workspace.head().catch(() => null)
+      if (head === null) return await readFiles(run)
+      if (last?.head !== head) last = { head, files: readFiles(run) }
+      return await last.files
+    },
+  }
+}
+
+async function readFiles(run: Run): Promise<RepositoryFile[]> {
+  try {
+    const access = createFileAccess(run.context.config, run.workspace)
+    const surveyed = await access.survey(run.signal)
+    const texts = await access.readAll(readable(surveyed))
+    return surveyed.map((file) => {
+      const text = texts.get(file.path) ?? null
+      return { ...file, text, blocks: text === null ? [] : declaredBlocksIn(file.path, text) }
+    })
+  } catch (error) {
+    if (!run.signal.aborted) run.log.warn('the files of the repository could not be looked at', { error })
+    return []
+  }
+}
+
+const depthOf = ({ path }: SurveyedFile) => path.split('/').length
+
+const readable = (files: readonly SurveyedFile[]): string[] =>
+  files
+    .filter(({ path, bytes }) => (isCode(path) && bytes <= MAX_BYTES) || (isReadme(path) && bytes <= MAX_README))
+    .sort((a, b) => depthOf(a) - depthOf(b))
+    .slice(0, MAX_READ)
+    .map(({ path }) => path)

@@ -13,7 +13,7 @@ import {
 } from '../../src/chains/shared/run-chain.ts'
 import type { LlmClient } from '../../src/llm/inference.ts'
 import type { RunTrace } from '../../src/observe/trace-types.ts'
-import { secondsSince } from './observe.ts'
+import { secondsSince } from '../open-run.ts'
 import type { BareRun } from './run.ts'
 
 export interface ChainKit {

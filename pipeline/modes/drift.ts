@@ -12,7 +12,7 @@ import { ASSESSING, remediateDrift } from '../steps/drift/remediate-drift.ts'
 import { describeResult } from '../steps/generator/compose-result.ts'
 import { planOutsideTargets } from '../steps/plan/plan-outside-targets.ts'
 import { composePrompts } from '../steps/shared/compose-prompts.ts'
-import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
+import { learnDeclaredSecrets } from '../steps/shared/look-at-repository.ts'
 
 /** Makes the code match the infrastructure; lock and saved plan stay. A failing plan is part of the report. */
 export async function drift(kit: Kit): Promise<Outcome> {

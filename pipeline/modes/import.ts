@@ -9,7 +9,6 @@ import { type ImportFacts, settleImportReport } from '../../src/reports/settle-i
 import type { Kit } from '../kit/kit.ts'
 import type { Outcome } from '../kit/run.ts'
 import { runChain } from '../kit/run-chain.ts'
-import { converge } from '../steps/import/converge.ts'
 import {
   type Discovery,
   discover,
@@ -18,12 +17,11 @@ import {
   selectChosen,
   selectResources,
 } from '../steps/import/discover.ts'
-import { importSelected } from '../steps/import/import-selected.ts'
+import { converge, importSelected } from '../steps/import/import-selected.ts'
 import { type Ledger, openLedger, resumeLedger } from '../steps/import/ledger.ts'
 import type { ValidPlan } from '../steps/plan/plan.ts'
 import { composePrompts } from '../steps/shared/compose-prompts.ts'
-import { learnDeclaredSecrets } from '../steps/shared/learn-declared-secrets.ts'
-import { readDeclarations } from '../steps/shared/look-at-repository.ts'
+import { learnDeclaredSecrets, readDeclarations } from '../steps/shared/look-at-repository.ts'
 
 /**
  * Adopts existing resources of the scope into code and state. The round writes the state itself, so no plan is saved,

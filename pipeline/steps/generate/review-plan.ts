@@ -4,12 +4,14 @@ import { complianceChecker } from '../../../src/chains/compliance-checker.ts'
 import { generateReportWriter } from '../../../src/chains/report-writers.ts'
 import type { PlanBackground } from '../../../src/chains/shared/asked.ts'
 import { describePlan } from '../../../src/chains/shared/plan-text.ts'
+import { notifyComplianceFailed, notifyImpactHigh } from '../../../src/notifications/notify.ts'
 import type { BeyondTargets } from '../../../src/plan/targets/targets.ts'
 import { changedTypes } from '../../../src/plan/utility-types.ts'
 import { storeComplianceCheck, storeReport } from '../../../src/reports/artifacts.ts'
 import { complianceVerdict, emptyCompliance, mergeFindings } from '../../../src/reports/compliance.ts'
 import { type ComplianceReport, complianceFindings, type GenerateReport } from '../../../src/reports/schemas.ts'
 import { reportGenerationError, settleGenerateReport } from '../../../src/reports/settle-generate.ts'
+import { recordLockDecision } from '../../../src/rounds/transitions.ts'
 import { evaluateRules } from '../../../src/rules/evaluate.ts'
 import type { StatementResult } from '../../../src/rules/intent/statement.ts'
 import type { CodeFindings, Finding as RuleFinding } from '../../../src/rules/rule.ts'
@@ -19,7 +21,6 @@ import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
 import type { ValidPlan } from '../plan/plan.ts'
 import { type Conventions, templatesFor } from '../shared/compose-prompts.ts'
-import type { Review } from './decide-lock.ts'
 import type { EnvironmentCheck } from './plan-environments.ts'
 
 interface ReviewOptions {
@@ -163,4 +164,36 @@ function listFindings({ findings }: CodeFindings): string {
     ...lines.slice(0, MAX_SHOWN),
     ...(lines.length > MAX_SHOWN ? [`and ${lines.length - MAX_SHOWN} more`] : []),
   ].join('\n')
+}
+
+/** Input of the two gates, compliance and impact. */
+export interface Review {
+  report: GenerateReport
+  compliance: ComplianceReport
+}
+
+/** Returns true to lock, false to unlock (only after a passed audit, below high impact), null for no change. */
+export function lockDecision({ report, compliance }: Review, blockOnHighImpact: boolean): boolean | null {
+  const high = report.potential_impact.banner.level === 'high'
+  if (!compliance.passed || (high && blockOnHighImpact)) return true
+  return high ? null : false
+}
+
+/** Writes the decision and notifies about each gate that locked. Errors: `SetLockError`, `LeaseLost`. */
+export async function decideLock({ run, secrets }: Kit, review: Review): Promise<void> {
+  const { context, round } = run
+  const { block_on_high_impact } = context.config.orchestration
+  const decision = lockDecision(review, block_on_high_impact)
+  if (decision !== null) await recordLockDecision(context.sql, round, decision)
+  const { banner } = review.report.potential_impact
+  // The user may have typed a secret into the request.
+  const session = { ...round.session, first_query: secrets.text(round.session.first_query) }
+  const notifications: Promise<void>[] = []
+  if (!review.compliance.passed)
+    notifications.push(
+      notifyComplianceFailed(context, session, { round: round.number, summary: review.compliance.summary }),
+    )
+  if (banner.level === 'high' && block_on_high_impact)
+    notifications.push(notifyImpactHigh(context, session, { round: round.number, ...banner }))
+  await Promise.all(notifications)
 }

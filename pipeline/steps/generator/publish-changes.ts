@@ -2,11 +2,11 @@ import { storeCodeChange } from '../../../src/reports/artifacts.ts'
 import { recordPush } from '../../../src/rounds/run-records.ts'
 import type { CodeText } from '../../../src/services/iac/contract.ts'
 import type { Kit } from '../../kit/kit.ts'
-import { countLines } from '../../kit/observe.ts'
 import type { Run } from '../../kit/run.ts'
+import { countLines } from '../../open-run.ts'
 import { readVersions, type Versions } from '../../workspace/diff.ts'
 import { createFileAccess } from '../../workspace/files/access.ts'
-import { learnDeclaredSecrets } from '../shared/learn-declared-secrets.ts'
+import { learnDeclaredSecrets } from '../shared/look-at-repository.ts'
 
 /** The result of an attempt in the branch. */
 interface Published {

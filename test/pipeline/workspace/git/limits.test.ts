@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { measure, watchSize } from '../../../../pipeline/workspace/git/limits.ts'
+import { measure, watchSize } from '../../../../pipeline/workspace/git/git.ts'
 import { eventually } from '../../../helpers/eventually.ts'
 
 let folder: string
