@@ -104,9 +104,6 @@ export async function openBudget(
   return budget
 }
 
-/** Returns the seconds since a moment of `performance.now()`, to the millisecond. */
-export const secondsSince = (started: number): number => Math.round(performance.now() - started) / 1000
-
 /** Creates `BareRun.observe`: every event is metered, and tool calls are added to the event log. */
 export const createObserver =
   (meter: Pick<Meter, 'observe'>, eventLog: EventLog) =>
