@@ -174,6 +174,25 @@ function engineDouble(jobs: Job[], script: EngineScript, additions: WorldOptions
   }
 }
 
+/** Makes the schemas of an iac service that has these resource types, and lists the requests for them. */
+export function schemaDouble(types: Record<string, unknown>) {
+  const asked: Parameters<IacClient['schema']>[0][] = []
+  const schema: IacClient['schema'] = async (request) => {
+    asked.push(request)
+    const wanted = (request.resource_types ?? []).filter((type) => type in types)
+    const provider = {
+      resource_schemas: Object.fromEntries(wanted.map((type) => [type, types[type]])),
+      data_source_schemas: {},
+      resource_types: request.resource_types ? [] : Object.keys(types),
+      data_source_types: [],
+      ephemeral_resource_schemas: {},
+      ephemeral_types: [],
+    }
+    return { providers: { 'registry.terraform.io/hashicorp/aws': provider }, missing: [], left_out: [] }
+  }
+  return { asked, schema }
+}
+
 const shortKey = (key: string) => key.replace(/^sessions\/[^/]+\/rounds\/\d+\//, '')
 
 function memoryStore(objects: StepWorld['objects']): ObjectStore {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { startOnce } from '../../helpers/start-once.ts'
 import { type Script, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
+import { applyLlm } from './apply-world.ts'
 import { artifactsOf, textsOf } from './artifacts.ts'
 import {
   CODE,
@@ -22,7 +23,7 @@ import {
   watched,
 } from './drift-world.ts'
 import { addresses, blocks, importLlm, importReport, QUERY, withScope } from './import-world.ts'
-import { decline, done, goodLlm, targets, write } from './scripts.ts'
+import { decline, done, targets, write } from './scripts.ts'
 import { appliedRepository, firstRound, nextRound, planPath, runGenerate, type Stack } from './stack.ts'
 
 const stack = startOnce(startDriftedStack)
@@ -190,7 +191,7 @@ describe('previews beside a sealed plan', () => {
     expect([listed.failures, listed.statuses.at(-1)]).toEqual([[], 'completed'])
     expect({ traces: await traces(uuid), refs: await refs(generated.repo_uri) }).toEqual(before)
 
-    const applied = await nextRound(stack, stack.context(goodLlm()), uuid, 'x', { mode: 'apply' })
+    const applied = await nextRound(stack, stack.context(applyLlm()), uuid, 'x', { mode: 'apply' })
     expect(applied.statuses.at(-1)).toBe('completed')
     const report = JSON.parse((await textsOf(stack, uuid, 'report')).at(-1) ?? '')
     expect(report).toMatchObject({ status: 'Success', summary: { created: 1 } })
@@ -206,7 +207,7 @@ describe('previews beside a sealed plan', () => {
     expect(session.messages.at(-1)).toMatch(/^The preview could not be made: The scope acme-test could not be listed/)
     expect(session.messages.at(-1)).toContain('AccessDenied')
     expect(await traces(generated.uuid)).toEqual(before)
-    const applied = await nextRound(stack, stack.context(scriptedLlm({})), generated.uuid, 'x', { mode: 'apply' })
+    const applied = await nextRound(stack, stack.context(applyLlm()), generated.uuid, 'x', { mode: 'apply' })
     expect(applied.statuses.at(-1)).toBe('completed')
     expect(JSON.parse((await textsOf(stack, generated.uuid, 'report')).at(-1) ?? '')).toMatchObject({
       status: 'Success',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createStepTimes } from '../../../../pipeline/kit/attempts.ts'
+import { createStepTimes } from '../../../pipeline/kit/attempts.ts'
 
 it('lists every step of the loop in order, with all of its runs and the outcome of the last one', async () => {
   let clock = 0

@@ -1,30 +1,31 @@
-import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { promisify } from 'node:util'
+import { beforeAll, describe, expect, it } from 'vitest'
 import {
   EnvironmentFailure,
   generateAndValidate,
   ValidationLoopExceeded,
 } from '../../../../pipeline/steps/generator/generate-and-validate.ts'
+import { readSchemas, type TypesInPlay } from '../../../../pipeline/steps/generator/generator-dialogue.ts'
 import { createPlanValidator } from '../../../../pipeline/steps/plan/validators.ts'
 import { MASK } from '../../../../src/base/masking.ts'
-import type { EngineDiagnostic, SchemaParts } from '../../../../src/services/iac/answers.ts'
+import type { EngineDiagnostic } from '../../../../src/services/iac/answers.ts'
 import type { EngineResult, IacClient } from '../../../../src/services/iac/contract.ts'
+import { useFolder } from '../../../helpers/folder.ts'
+import { startOnce } from '../../../helpers/start-once.ts'
 import { said } from '../scripted-llm.ts'
-import { calmEngine, createSteps, type EngineScript, type StepWorld } from '../support.ts'
+import { calmEngine, createSteps, type EngineScript, type StepWorld, schemaDouble } from '../support.ts'
 
-let steps: Awaited<ReturnType<typeof createSteps>>
-let root: string
+const steps = startOnce(createSteps)
+const folder = useFolder()
 beforeAll(async () => {
-  steps = await createSteps()
-  root = await realpath(await mkdtemp(join(tmpdir(), 'ground-')))
-  await writeFile(join(root, 'main.tf'), 'one\ntwo\nresource "aws_s3_bucket" "logs" {\n  nope = 1\n}\nsix\nseven\n')
-  await writeFile(join(root, 'backend_override.tf'), 'secret_key = "x"\n')
-})
-afterAll(async () => {
-  await steps.close()
-  await rm(root, { recursive: true, force: true })
+  await writeFile(
+    join(folder.path, 'main.tf'),
+    'one\ntwo\nresource "aws_s3_bucket" "logs" {\n  nope = 1\n}\nsix\nseven\n',
+  )
+  await writeFile(join(folder.path, 'backend_override.tf'), 'secret_key = "x"\n')
 })
 
 const done = { args: { status: 'done', summary: 'Done.' } }
@@ -58,31 +59,13 @@ const TYPES: Record<string, unknown> = {
   aws_other: attributes('other'),
 }
 
-/** Makes an iac service with these types. */
-function schemaService(): { asked: Parameters<IacClient['schema']>[0][]; schema: IacClient['schema'] } {
-  const asked: Parameters<IacClient['schema']>[0][] = []
-  const schema: IacClient['schema'] = async (request) => {
-    asked.push(request)
-    const provider: SchemaParts['providers'][string] = {
-      resource_schemas: {},
-      data_source_schemas: {},
-      resource_types: [],
-      data_source_types: [],
-      ephemeral_resource_schemas: {},
-      ephemeral_types: [],
-    }
-    if (!request.resource_types) provider.resource_types = Object.keys(TYPES)
-    for (const type of request.resource_types ?? []) if (TYPES[type]) provider.resource_schemas[type] = TYPES[type]
-    return { providers: { 'registry.terraform.io/hashicorp/aws': provider }, missing: [], left_out: [] }
-  }
-  return { asked, schema }
-}
+const schemaService = () => schemaDouble(TYPES)
 
 const world = async (options: NonNullable<Parameters<typeof steps.world>[0]>) => {
   const made = await steps.world({ scripts: { task_complete: done }, ...options })
   // A repair that changes nothing is sent back to its findings, as the test of the loop shows.
   const pendingChanges = async () => [{ path: 'main.tf', new_file: false, content: 'x' }]
-  Object.assign(made.workspace, { iacRoot: root, pendingChanges })
+  Object.assign(made.workspace, { iacRoot: folder.path, pendingChanges })
   return made
 }
 
@@ -106,7 +89,7 @@ describe('a repair', () => {
       severity: 'error',
       summary: 'From the machine',
       detail: '',
-      range: { filename: `${root}/main.tf`, start: { line: 4 } },
+      range: { filename: `${folder.path}/main.tf`, start: { line: 4 } },
     }
     const diagnostics: IacClient['diagnostics'] = async (path) => {
       asked.push(path)
@@ -114,7 +97,7 @@ describe('a repair', () => {
     }
     const w = await world({ engine: refusingOnce('validate', STDERR), additions: { diagnostics } })
     await generate(w)
-    expect(asked).toEqual([root])
+    expect(asked).toEqual([folder.path])
     expect(said(w.llm.of('task_complete')[1])).toContain('From the machine\\nmain.tf:4')
     const planned = await world({ engine: refusingOnce('plan', STDERR), additions: { diagnostics } })
     await generate(planned)
@@ -327,5 +310,52 @@ describe('provider schemas', () => {
     const w = await world({ engine: refusingOnce('validate', STDERR), additions: { schema: schemaService().schema } })
     await generate(w)
     expect(kinds(w)).toEqual(['init', 'validate', 'validate', 'plan', 'show'])
+  })
+})
+
+const repository = useFolder()
+beforeAll(async () => {
+  await promisify(execFile)('git', ['init', '--quiet', repository.path])
+  await writeFile(join(repository.path, 'main.tf'), 'resource "aws_used" "x" {}\nresource "aws_unrelated" "x" {}\n')
+})
+
+const arn = { block: { attributes: { arn: { type: 'string', computed: true } } } }
+const { schema } = schemaDouble({ aws_used: arn, aws_unrelated: arn, aws_new: arn, aws_asked: arn, aws_other: arn })
+
+/** Returns the types whose schemas are reported after one initialisation of the engine. */
+async function told(inPlay: Partial<TypesInPlay>, diff = ''): Promise<string[]> {
+  const { kit, workspace } = await steps.world({ additions: { schema } })
+  Object.assign(workspace, {
+    iacRoot: repository.path,
+    clone: repository.path,
+    gitDirectory: join(repository.path, '.git'),
+    branchDiff: async () => diff,
+  })
+  kit.engine.initialised = true
+  const text = await readSchemas(kit, { query: 'Do it', templates: [], ...inPlay })
+  return [...(text ?? '').matchAll(/^resource "(\w+)"/gm)].map(([, type = '']) => type)
+}
+
+describe('the schemas that the generator is told', () => {
+  it('are those of the request, the session and the chosen templates', async () => {
+    const templates = ['Use `aws_new`.']
+    expect(await told({ query: 'Add an aws_asked', templates }, '+resource "aws_other" "x" {\n')).toEqual([
+      'aws_asked',
+      'aws_other',
+      'aws_new',
+    ])
+  })
+
+  it('leave out what the code shows in use', async () => {
+    expect(await told({})).toEqual([])
+    expect(await told({ templates: ['`aws_used` with `aws_new`'] }, '+resource "aws_unrelated" "x" {\n')).toEqual([
+      'aws_new',
+    ])
+  })
+
+  it('hold it when the engine complains about it', async () => {
+    expect(await told({ query: 'Error: Unsupported argument\n  on main.tf, in resource "aws_used" "x":' })).toEqual([
+      'aws_used',
+    ])
   })
 })

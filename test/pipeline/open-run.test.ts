@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { createMeter } from '../../../pipeline/kit/meter.ts'
-import { createTokenBudget } from '../../../pipeline/kit/models.ts'
-import { countLines, createObserver, watchUploads } from '../../../pipeline/open-run.ts'
-import type { ObjectStore } from '../../../src/data/storage/types.ts'
-import { type EventLog, silentEventLog } from '../../../src/events/event-log.ts'
-import type { Activity } from '../../../src/events/round-event.ts'
+import { createMeter } from '../../pipeline/kit/meter.ts'
+import { createTokenBudget } from '../../pipeline/kit/models.ts'
+import { countLines, createObserver, watchUploads } from '../../pipeline/open-run.ts'
+import type { ObjectStore } from '../../src/data/storage/types.ts'
+import { type EventLog, silentEventLog } from '../../src/events/event-log.ts'
+import type { Activity } from '../../src/events/round-event.ts'
 
 function recorder(): { eventLog: EventLog; events: Activity[] } {
   const events: Activity[] = []
