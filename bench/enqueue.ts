@@ -2,10 +2,10 @@ import { resolveUser } from '../src/access/users.ts'
 import { silentLogger } from '../src/base/log.ts'
 import { migrate } from '../src/data/db/migrate.ts'
 import { connect } from '../src/data/db/pool.ts'
-import type { Sql } from '../src/data/db/types.ts'
-import { startSendingQueue, startWorkingQueue } from '../src/data/queue/pg-boss.ts'
+import type { Sql } from '../src/data/db/sql.ts'
+import { startSendingQueue, startWorkingQueue } from '../src/data/queue.ts'
 import { acceptFirstRound } from '../src/rounds/accept.ts'
-import { claimRound } from '../src/rounds/claim.ts'
+import { claimForRun } from '../src/rounds/claim.ts'
 import { finishRound } from '../src/rounds/finish.ts'
 import { percentile, type Section } from './lib/report.ts'
 import { withPostgres } from './lib/stack.ts'
@@ -53,7 +53,7 @@ async function measureRounds(sender: Sql, worker: Sql, rounds: number): Promise<
   const working = await startWorkingQueue(worker, silentLogger, {
     concurrency: 4,
     handle: async (roundId) => {
-      const claim = await claimRound(worker, roundId)
+      const claim = await claimForRun(worker, roundId)
       started(performance.now())
       if (!claim) return
       const end = { status: 'completed', message: 'GENERATE', history: null, commit: null, usage: null } as const

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Sql } from '../src/data/db/types.ts'
+import type { Sql } from '../src/data/db/sql.ts'
 import type { ClaimedRound } from '../src/rounds/round.ts'
 import { appendStatus } from '../src/rounds/transitions.ts'
 import { percentile, type Section } from './lib/report.ts'

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { silentLogger } from '../src/base/log.ts'
-import type { Sql } from '../src/data/db/types.ts'
+import type { Sql } from '../src/data/db/sql.ts'
 import { openEventLog } from '../src/events/event-log.ts'
 import type { ClaimedRound } from '../src/rounds/round.ts'
 import { projectRoot } from './lib/process.ts'

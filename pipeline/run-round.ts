@@ -1,13 +1,11 @@
 import { LeaseLost, PlatformError, RoundCancelled } from '../src/base/errors.ts'
 import type { Logger } from '../src/base/log.ts'
 import type { Context } from '../src/context.ts'
-import { STOPPING } from '../src/data/queue/types.ts'
-import type { CancelWatch } from '../src/rounds/cancel-watch.ts'
-import { type Claim, claimRound } from '../src/rounds/claim.ts'
+import { STOPPING } from '../src/data/queue.ts'
+import type { CancelWatch } from '../src/rounds/cancel.ts'
+import { type Claim, claimForRun, keepLease } from '../src/rounds/claim.ts'
 import { cancelledMessage, finishDespiteOutages, type RoundEnd } from '../src/rounds/finish.ts'
-import { keepLease } from '../src/rounds/keep-lease.ts'
-import type { ClaimedRound } from '../src/rounds/round.ts'
-import type { SessionFacts } from '../src/rounds/session-facts.ts'
+import type { ClaimedRound, SessionFacts } from '../src/rounds/round.ts'
 import { releaseRound } from '../src/rounds/transitions.ts'
 import { settleJobs } from './kit/cancellation.ts'
 import type { RoundRecorder } from './kit/round-recorder.ts'
@@ -44,7 +42,7 @@ export async function runRound(
   const onCancel = (by: string) => cancelling.abort(new RoundCancelled(by))
   const stopWatching = frame.cancellations?.watch(roundId, onCancel)
   try {
-    const claim = await claimRound(context.sql, roundId)
+    const claim = await claimForRun(context.sql, roundId)
     if (claim?.cancelled_by) onCancel(claim.cancelled_by)
     if (claim) await runClaimed(context, claim, modes, { ...frame, stopping: signal, cancelling, onCancel })
   } finally {

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../src/base/json.ts'
 import { S3Error } from '../object-store/s3.ts'
-import { type Credentials, sha256, verifyServiceSignature } from '../object-store/signature.ts'
+import { type Credentials, sha256, verifyHeader } from '../object-store/signature.ts'
 import { BodyTooLarge, type Running, type ServerAnswer, type ServerRequest, startServer } from '../server.ts'
 import { ACCOUNT, REGION } from './account.ts'
 import { answerExplorer, answerSts } from './answers.ts'
@@ -34,7 +34,7 @@ export function startCloud(options: { port?: number; now?: () => Date } = {}): P
 async function respond(request: ServerRequest, now: Date): Promise<ServerAnswer> {
   const body = await request.body()
   const { region, service } = scopeOf(request.headers.authorization)
-  verifyServiceSignature(request, SAMPLE_KEYS, now, { service, payloadHash: sha256(body) })
+  verifyHeader(request, SAMPLE_KEYS, now, { service, payloadHash: sha256(body) })
   const text = body.toString('utf8')
   if (service === 'sts') return answerSts(new URLSearchParams(text || request.query))
   if (request.method !== 'POST') throw new S3Error(405, 'MethodNotAllowed', 'Operations are posted.')

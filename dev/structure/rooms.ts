@@ -133,19 +133,19 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'src/notifications',
-    holds: 'who is told what, and when',
+    holds: 'choice of recipients and sending of notifications',
     imports: ['src/base', 'src/data', 'src/services', 'src/context.ts', 'src/access', 'src/rounds', 'src/sessions'],
     node: false,
   },
   {
     name: 'src/reports',
-    holds: 'how code settles the report of each mode; artifacts',
+    holds: 'composition of the report of each mode by code; artifacts',
     imports: ['src/base', 'src/data', 'src/plan', 'src/rules', 'src/context.ts', 'src/rounds', 'src/sessions'],
     node: false,
   },
   {
     name: 'src/agent',
-    holds: 'the loop between a model and its tools, and what fits its window; knows no chain',
+    holds: 'the loop between a model and its tools; shortening of messages to the context window',
     imports: ['config', 'src/base', 'src/llm', 'src/observe'],
     node: false,
   },
@@ -157,7 +157,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     name: 'src/pull-requests',
-    holds: 'hosts of pull requests, and what one says',
+    holds: 'hosts of pull requests; text and evidence of a pull request',
     imports: ['config', 'src/*', '!src/access', '!src/notifications', 'src/access/audit'],
     node: false,
   },

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { CLOUDS } from '../../src/base/vocabulary.ts'
-import { readStatements } from '../../src/rules/intent/schema.ts'
-import { OPERATORS, type Statement } from '../../src/rules/intent/statement.ts'
+import { OPERATORS, readStatements, type Statement } from '../../src/rules/intent/statement.ts'
 
 export const MODES = ['generate', 'partial-drift', 'full-drift', 'partial-import', 'full-import'] as const
 

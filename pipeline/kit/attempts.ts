@@ -1,7 +1,7 @@
 import { LeaseLost, PlatformError } from '../../src/base/errors.ts'
 import type { Masker } from '../../src/base/masking.ts'
 import type { Operation } from '../../src/base/vocabulary.ts'
-import { STOPPING } from '../../src/data/queue/types.ts'
+import { STOPPING } from '../../src/data/queue.ts'
 import {
   ATTEMPT_STEPS,
   type AttemptOutcome,

@@ -11,7 +11,7 @@ import {
   type StateKeys,
   stateKeysFile,
 } from '../../src/plan/state/managed-state.ts'
-import type { SessionFacts } from '../../src/rounds/session-facts.ts'
+import type { SessionFacts } from '../../src/rounds/round.ts'
 import { isInside } from './files/confine.ts'
 import { isShared, writePrivateFile } from './files/private-files.ts'
 

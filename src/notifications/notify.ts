@@ -1,4 +1,4 @@
-import type { SessionFacts } from '../rounds/session-facts.ts'
+import type { SessionFacts } from '../rounds/round.ts'
 import { type NotificationContext, sendBestEffort } from './send.ts'
 
 // None of these functions throws: a notification that cannot be sent is logged.

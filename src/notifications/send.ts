@@ -2,8 +2,8 @@ import { readStaffEmails, type User } from '../access/users.ts'
 import { unavailable } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
 import type { Context } from '../context.ts'
-import type { Db } from '../data/db/types.ts'
-import type { SessionFacts } from '../rounds/session-facts.ts'
+import type { Db } from '../data/db/sql.ts'
+import type { SessionFacts } from '../rounds/round.ts'
 import { deliverNotification, type Notification } from '../services/notifications.ts'
 
 /**

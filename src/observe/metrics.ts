@@ -1,5 +1,5 @@
 import type { Mode, TerminalStatus } from '../base/vocabulary.ts'
-import type { Db } from '../data/db/types.ts'
+import type { Db } from '../data/db/sql.ts'
 import { createRegistry, type Registry } from './registry.ts'
 
 /** The metrics of core and worker. Label values come from fixed lists, so that the number of series is bounded. */

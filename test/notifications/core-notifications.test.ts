@@ -1,6 +1,5 @@
 import { HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Config } from '../../config/types.ts'
 import { createLogger } from '../../src/base/log.ts'
 import {
@@ -10,8 +9,9 @@ import {
   notifyRunFailure,
 } from '../../src/notifications/notify.ts'
 import type { NotificationContext } from '../../src/notifications/send.ts'
-import type { SessionFacts } from '../../src/rounds/session-facts.ts'
+import type { SessionFacts } from '../../src/rounds/round.ts'
 import { configOf } from '../helpers/core.ts'
+import { interceptRequests } from '../helpers/intercept.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 
 const ENDPOINT = 'http://notifications.test:8080'
@@ -30,29 +30,24 @@ const SESSION: SessionFacts = {
   current_status: 'report',
 }
 
-const server = setupServer()
+const server = interceptRequests()
 let database: TestDatabase
 let config: Config
 let sent: { body: Record<string, unknown>; headers: Headers }[]
 let lines: Record<string, unknown>[]
 
 beforeAll(async () => {
-  server.listen({ onUnhandledFrame: 'error' })
   database = await createTestDatabase()
   const yaml = `services: {notifications: {enabled: true, endpoint: '${ENDPOINT}', token_env: N_TOKEN, timeout: 0.5}}`
   config = await configOf(yaml, { N_TOKEN: 'token-of-notifications' })
 })
-afterAll(async () => {
-  server.close()
-  await database.drop()
-})
+afterAll(() => database.drop())
 beforeEach(async () => {
   sent = []
   lines = []
   await database.sql`TRUNCATE users CASCADE`
   answer(() => HttpResponse.json({ delivery_id: 'd-1' }, { status: 202 }))
 })
-afterEach(() => server.resetHandlers())
 
 function answer(respond: () => Response | Promise<Response>): void {
   server.use(

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createMeter } from '../../pipeline/kit/meter.ts'
 import { createTokenBudget } from '../../pipeline/kit/models.ts'
 import { countLines, createObserver, watchUploads } from '../../pipeline/open-run.ts'
-import type { ObjectStore } from '../../src/data/storage/types.ts'
+import type { ObjectStore } from '../../src/data/storage/object-store.ts'
 import { type EventLog, silentEventLog } from '../../src/events/event-log.ts'
 import type { Activity } from '../../src/events/round-event.ts'
 

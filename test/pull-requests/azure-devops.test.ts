@@ -1,7 +1,7 @@
 import { HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { conflict } from '../../src/base/errors.ts'
+import { interceptRequests } from '../helpers/intercept.ts'
 import {
   controlCallLimit,
   freely,
@@ -20,14 +20,9 @@ const PULLS = 'https://dev.azure.com/acme/My%20Project/_apis/git/repositories/In
 const USER = 'd6245f20-2af8-44f4-9451-8107cb2767db'
 const COMMIT = 'b60280bc6e62e2f880f1b63c1e24987664d3bda3'
 const UNEXPECTED = { status: 502, message: 'The git provider answered in an unexpected form.' }
-const server = setupServer()
+const server = interceptRequests()
 
-beforeAll(() => server.listen({ onUnhandledFrame: 'error' }))
-afterEach(() => {
-  server.resetHandlers()
-  vi.unstubAllGlobals()
-})
-afterAll(() => server.close())
+afterEach(() => void vi.unstubAllGlobals())
 
 type Answer = () => Response | Promise<Response>
 const pull = {

@@ -1,8 +1,7 @@
 import { delay, HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { GitConfig } from '../../config/types.ts'
-import type { CoreContext } from '../../routes/context.ts'
+import type { CoreContext } from '../../routes/env.ts'
 import { unavailable } from '../../src/base/errors.ts'
 import type { InferenceRequest, LlmClient } from '../../src/llm/inference.ts'
 import { createPullRequest } from '../../src/pull-requests/create.ts'
@@ -12,13 +11,14 @@ import { emptyResult, type RoundResult } from '../../src/rounds/round-result.ts'
 import { loadAggregate } from '../../src/sessions/aggregate.ts'
 import { createTestCore, type TestCore } from '../helpers/core.ts'
 import { listedRepository } from '../helpers/git-remote.ts'
+import { interceptRequests } from '../helpers/intercept.ts'
 import { createUser, openSession, runRound } from '../helpers/sessions.ts'
 import { changeListOf, generateReport } from './evidence/fixtures.ts'
 import { shortenTimers } from './support.ts'
 
 const REPOSITORY = 'https://github.com/Acme/Infra'
 const PULLS = 'https://api.github.com/repos/Acme/Infra/pulls'
-const server = setupServer()
+const server = interceptRequests()
 let core: TestCore
 let user_id: number
 let asked: InferenceRequest[] = []
@@ -44,17 +44,12 @@ const llm: LlmClient = {
 beforeAll(async () => {
   core = await createTestCore({ context: { llm } })
   user_id = (await createUser(core.context.sql, 'owner')).id
-  server.listen({ onUnhandledFrame: 'error' })
 })
 afterEach(() => {
-  server.resetHandlers()
   asked = []
   title = 'Add a bucket'
 })
-afterAll(async () => {
-  server.close()
-  await core?.close()
-})
+afterAll(() => core.close())
 
 const withGit = (changes: Partial<GitConfig>): CoreContext => ({
   ...core.context,

@@ -1,7 +1,7 @@
 import { delay, HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { conflict } from '../../src/base/errors.ts'
+import { interceptRequests } from '../helpers/intercept.ts'
 import {
   controlCallLimit,
   freely,
@@ -17,14 +17,9 @@ import {
 const URI = 'https://github.com/Acme/Infra.git'
 const PULLS = 'https://api.github.com/repos/Acme/Infra/pulls'
 const UNEXPECTED = { status: 502, message: 'The git provider answered in an unexpected form.' }
-const server = setupServer()
+const server = interceptRequests()
 
-beforeAll(() => server.listen({ onUnhandledFrame: 'error' }))
-afterEach(() => {
-  server.resetHandlers()
-  vi.unstubAllGlobals()
-})
-afterAll(() => server.close())
+afterEach(() => void vi.unstubAllGlobals())
 
 const open = { number: 7, state: 'open', merged: false, mergeable: true as boolean | null }
 const merged = () =>

@@ -1,18 +1,14 @@
 import { delay, HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { conflict } from '../../src/base/errors.ts'
+import { interceptRequests } from '../helpers/intercept.ts'
 import { controlCallLimit, freely, hostOf, movedRefusal, NEW, never, refusalOf, stuckBody } from './support.ts'
 
 const GITLAB = 'git: { provider: GITLAB }'
 const URI = 'https://gitlab.com/Acme/Infra.git'
 const REQUESTS = 'https://gitlab.com/api/v4/projects/Acme%2FInfra/merge_requests'
 const UNEXPECTED = { status: 502, message: 'The git provider answered in an unexpected form.' }
-const server = setupServer()
-
-beforeAll(() => server.listen({ onUnhandledFrame: 'error' }))
-afterEach(() => server.resetHandlers())
-afterAll(() => server.close())
+const server = interceptRequests()
 
 type Answer = () => Response | Promise<Response>
 const made = {

@@ -3,9 +3,9 @@ import { useState } from 'preact/hooks'
 import { calls } from '../../client/api/calls.ts'
 import { ApiError, messageOf } from '../../client/api/errors.ts'
 import type { Session } from '../../client/api/schemas.ts'
-import { createDrafts } from '../../client/drafts.ts'
 import { usePlatform } from '../../client/platform.ts'
 import { useRefreshSession } from '../../client/sessions/use-session.ts'
+import { readStored, writeStored } from '../../client/stored.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -31,13 +31,13 @@ export function Merge({ session, opened, isOwn }: Props) {
   const { api } = usePlatform()
   const refresh = useRefreshSession()
   const { pull_request, round } = opened
-  const kept = `merged.${session.uuid}.${pull_request.number}`
-  const [merged, setMerged] = useState(() => createDrafts().read<boolean>(kept) === true)
+  const kept = `platform.draft.merged.${session.uuid}.${pull_request.number}`
+  const [merged, setMerged] = useState(() => readStored(sessionStorage, kept) === true)
   const [asking, setAsking] = useState(false)
   const merge = useMutation({
     mutationFn: () => calls.mergePullRequest(api, { body: { session_id: session.uuid } }),
     onSuccess: () => {
-      createDrafts().write(kept, true)
+      writeStored(sessionStorage, kept, true)
       setMerged(true)
     },
     onSettled: () => refresh(session.uuid),

@@ -8,12 +8,11 @@ import { Button, Copy } from '../../ui/button.tsx'
 import { Empty, Notice, Skeleton } from '../../ui/notice.tsx'
 import { withStatuses } from '../../ui/round/activity-lines.ts'
 import { ActivityStream } from '../../ui/round/activity-stream.tsx'
-import { foldActivity, isShown } from '../../ui/round/fold-activity.ts'
+import { foldActivity, isShown, mergeAttempts } from '../../ui/round/fold-activity.ts'
 import { Lanes } from '../../ui/round/lanes.tsx'
-import { mergeAttempts } from '../../ui/round/merge-attempts.ts'
 import { Term } from '../../ui/term.tsx'
-import { formatNumber, formatSeconds, shorten, visibleText } from '../../ui/words.ts'
-import { useOpenSession } from '../session/session-context.ts'
+import { excerpt, formatNumber, formatSeconds } from '../../ui/words.ts'
+import { useOpenSession } from '../session/open-session.tsx'
 import { SessionLink } from '../session/session-link.tsx'
 import { createTimeline, type Player, SPEEDS, type Timeline, usePlayer } from './use-player.ts'
 
@@ -25,8 +24,8 @@ export function Screen() {
   return (
     <section class="replay">
       <header>
-        <h2>Replay of round {round?.number ?? visibleText(shorten(named, 20))}</h2>
-        {round && <p class="quiet">{shorten(visibleText(round.query), 240)}</p>}
+        <h2>Replay of round {round?.number ?? excerpt(named, 20)}</h2>
+        {round && <p class="quiet">{excerpt(round.query, 240)}</p>}
         {round && hasEnded(round) && <Back id={session.uuid} round={round.number} />}
       </header>
       {!round && (
@@ -107,7 +106,7 @@ export function Stage({ round, events, start }: StageProps) {
         </p>
       )}
       <p class="replay-message" aria-live="off">
-        {now.message === null ? 'The round was accepted.' : shorten(visibleText(now.message), 400)}
+        {now.message === null ? 'The round was accepted.' : excerpt(now.message, 400)}
       </p>
       <div class="rounds-work">
         <section>

@@ -11,7 +11,7 @@ import { Button } from '../../ui/button.tsx'
 import { Field } from '../../ui/field.tsx'
 import { ErrorNotice, Notice } from '../../ui/notice.tsx'
 import { Term } from '../../ui/term.tsx'
-import { useOpenSession } from '../session/session-context.ts'
+import { useOpenSession } from '../session/open-session.tsx'
 
 /** Shows the form for the next request, at the end of the conversation. */
 export function Composer() {

@@ -1,5 +1,5 @@
 import type { OutputEvent } from '../../client/api/schemas.ts'
-import { shorten, visibleText } from '../../ui/words.ts'
+import { excerpt } from '../../ui/words.ts'
 
 /** A piece of the output of an engine job, small enough to be drawn only while it is visible. */
 export interface OutputBlock {
@@ -75,7 +75,7 @@ export function inChunks(text: string): string[] {
     chunks.push(
       lines
         .slice(at, at + LINES)
-        .map((line) => visibleText(shorten(line, LINE_LENGTH)))
+        .map((line) => excerpt(line, LINE_LENGTH))
         .join('\n'),
     )
   return chunks

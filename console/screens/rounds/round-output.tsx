@@ -7,7 +7,7 @@ import { ErrorNotice, Skeleton } from '../../ui/notice.tsx'
 import { stepName } from '../../ui/round/activity-lines.ts'
 import { FollowEnd } from '../../ui/round/activity-stream.tsx'
 import { formatBytes, formatSeconds, plural } from '../../ui/words.ts'
-import { useOpenSession } from '../session/session-context.ts'
+import { useOpenSession } from '../session/open-session.tsx'
 import { createOutputFolder, inChunks, type OutputBlock } from './fold-output.ts'
 
 /** Shows the engine output. It is read only when it is opened, because browsers limit the connections to a host. */

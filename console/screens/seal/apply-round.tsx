@@ -1,17 +1,23 @@
 import type { OutputEvent, Round, Session } from '../../client/api/schemas.ts'
-import { useJsonArtifact, usePlanDocument } from '../../client/sessions/use-artifact.ts'
+import { usePlanDocument } from '../../client/sessions/use-artifact.ts'
 import { hasEnded, lastStatus } from '../../client/sessions/use-session.ts'
 import { type RoundEvents, useOutput } from '../../client/sessions/use-streams.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
-import { Notice, Skeleton } from '../../ui/notice.tsx'
-import { Unreadable } from '../../ui/shell/errors.tsx'
+import { Notice } from '../../ui/notice.tsx'
 import { Elapsed } from '../../ui/time.tsx'
 import { VirtualList } from '../../ui/virtual-list.tsx'
-import { formatNumber, plural, shorten, visibleText } from '../../ui/words.ts'
-import { RoundPicker, type SelectedRound } from '../session/selected-round.tsx'
-import { endWithoutReport, readReport } from './apply-outcome.ts'
-import { countPlanned, countSteps, type Progress, readProgress, type Step } from './apply-progress.ts'
-import { Damaged, EndedWithout, Report } from './apply-report.tsx'
+import { excerpt, formatNumber, plural, visibleText } from '../../ui/words.ts'
+import { ReadDocument, RoundPicker, type SelectedRound } from '../session/open-session.tsx'
+import {
+  countPlanned,
+  countSteps,
+  endWithoutReport,
+  type Progress,
+  readProgress,
+  readReport,
+  type Step,
+} from './apply-outcome.ts'
+import { EndedWithout, Report } from './apply-report.tsx'
 
 interface Props extends SelectedRound {
   session: Session
@@ -49,17 +55,24 @@ function usePlannedSteps({ uuid, seal, rounds }: Session, round: Round): number 
 }
 
 function Result({ session, round }: Pick<Props, 'session' | 'round'>) {
-  const stored = round.reports.findLast(({ type }) => type === 'apply')
-  const read = useJsonArtifact<unknown>(session.uuid, stored?.url ?? null)
+  const last = lastStatus(round)
   const end = endWithoutReport(round)
-  if (end) return <EndedWithout end={end} message={lastStatus(round)?.message ?? null} />
-  if (read.error) return <Unreadable error={read.error} what="report" retry={() => void read.refetch()} />
-  if (read.isPending) return <Skeleton lines={5} label="Loading the report" />
-  const report = readReport(read.data)
-  return report ? (
-    <Report report={report} session={session} isCancelled={lastStatus(round)?.status === 'uncompleted'} />
-  ) : (
-    <Damaged />
+  if (end) return <EndedWithout end={end} message={last?.message ?? null} />
+  return (
+    <ReadDocument
+      url={round.reports.findLast(({ type }) => type === 'apply')?.url ?? null}
+      parse={readReport}
+      failure="The report could not be read"
+      label="Loading the report"
+      lines={5}
+      unknown={
+        <Notice tone="bad" title="The report cannot be read">
+          Its document is damaged. The engine output is below and with the round.
+        </Notice>
+      }
+    >
+      {(report) => <Report report={report} session={session} isCancelled={last?.status === 'uncompleted'} />}
+    </ReadDocument>
   )
 }
 
@@ -72,7 +85,7 @@ interface ProgressListProps {
 }
 
 /** Shows the progress of an apply, resource by resource. */
-export function ProgressList({ progress, planned, output, isOver }: ProgressListProps) {
+function ProgressList({ progress, planned, output, isOver }: ProgressListProps) {
   const { done, running, failed } = countSteps(progress)
   const total = Math.max(planned, done + running + failed)
   if (isOver && progress.steps.length === 0 && progress.errors.length === 0) return null
@@ -141,11 +154,11 @@ function StepRow({ step: { address, effect, state, took } }: { step: Step }) {
   const [sign, word, tone] = STATES[state]
   return (
     <div class="seal-step">
-      <Badge tone={tone}>
-        <span aria-hidden="true">{sign}</span> {word}
+      <Badge tone={tone} sign={sign}>
+        {word}
       </Badge>
       <span>{effect}</span>
-      <span class="mono seal-address">{shorten(visibleText(address), 300)}</span>
+      <span class="mono seal-address">{excerpt(address, 300)}</span>
       <span class="number quiet">{took.slice(0, 12)}</span>
     </div>
   )
@@ -158,7 +171,7 @@ const Errors = ({ errors }: { errors: readonly string[] }) => (
     <summary>Errors of the engine: {plural(errors.length, 'error')}</summary>
     {errors.slice(0, MOST_ERRORS).map((text, index) => (
       <pre key={index} class="small">
-        {shorten(visibleText(text), 4_000)}
+        {excerpt(text, 4_000)}
       </pre>
     ))}
   </details>

@@ -1,17 +1,16 @@
-import { useMutation } from '@tanstack/preact-query'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { calls } from '../../client/api/calls.ts'
 import type { PlannedResource, Seal, Session } from '../../client/api/schemas.ts'
-import { usePlatform } from '../../client/platform.ts'
 import { usePlanDocument } from '../../client/sessions/use-artifact.ts'
-import { useRefreshSession } from '../../client/sessions/use-session.ts'
+import { useSessionCall } from '../../client/sessions/use-session.ts'
 import { ActionBadge, actionName, Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { ErrorNotice, Skeleton } from '../../ui/notice.tsx'
-import { formatNumber, plural, shorten, visibleText } from '../../ui/words.ts'
+import { CHANGES } from '../../ui/plan/values.ts'
+import { excerpt, formatNumber, plural } from '../../ui/words.ts'
 import { Refused } from '../session/session-link.tsx'
 import { confirmationFor, findLosses, findRefusal, isConfirmed, type Losses } from './apply-readiness.ts'
 
@@ -31,15 +30,9 @@ export function Apply({ session, seal, isOwn }: { session: Session; seal: Seal; 
 }
 
 function Ready({ session, seal }: { session: Session; seal: Seal }) {
-  const { api } = usePlatform()
-  const refresh = useRefreshSession()
   const [open, setOpen] = useState(false)
   const plan = usePlanDocument(session.uuid, session.rounds.find(({ number }) => number === seal.round) ?? null)
-  const apply = useMutation({
-    mutationFn: () => calls.apply(api, { body: { session_id: session.uuid } }),
-    onSuccess: () => setOpen(false),
-    onSettled: () => refresh(session.uuid),
-  })
+  const apply = useSessionCall(session.uuid, calls.apply, () => setOpen(false))
   if (plan.isLoading) return <Skeleton lines={3} label="Loading the plan" />
   const document = Array.isArray(plan.data?.resources) ? plan.data : null
   const losses = document && findLosses(document)
@@ -72,9 +65,9 @@ function Ready({ session, seal }: { session: Session; seal: Seal }) {
 }
 
 function summarise(summary: Record<string, number>): string {
-  const parts = (['create', 'update', 'replace', 'delete', 'import', 'move', 'forget'] as const)
-    .filter((action) => (summary[action] ?? 0) > 0)
-    .map((action) => `${actionName(action)} ${formatNumber(summary[action] ?? 0)}`)
+  const parts = CHANGES.filter((action) => (summary[action] ?? 0) > 0).map(
+    (action) => `${actionName(action)} ${formatNumber(summary[action] ?? 0)}`,
+  )
   return parts.length === 0 ? 'It changes no resource.' : `It will ${parts.join(', ')}.`
 }
 
@@ -92,7 +85,7 @@ interface Props {
 const FORM = 'seal-confirm'
 
 /** Asks for confirmation before the cloud is changed, with a typed text if data or access is lost. */
-export function ConfirmApply({ open, seal, losses, busy, error, onConfirm, onClose }: Props) {
+function ConfirmApply({ open, seal, losses, busy, error, onConfirm, onClose }: Props) {
   const wanted = confirmationFor(losses)
   return (
     <Dialog
@@ -184,7 +177,7 @@ function Lost({ losses: { destroyed, critical } }: { losses: Losses }) {
 const LostRow = ({ resource: { action, address, is_critical, critical_reason } }: { resource: PlannedResource }) => (
   <li>
     <ActionBadge action={action} />
-    <span class="mono">{shorten(visibleText(address), 200)}</span>
+    <span class="mono">{excerpt(address, 200)}</span>
     {is_critical && <Badge tone="bad">{critical_reason === 'access' ? 'grants access' : 'holds data'}</Badge>}
   </li>
 )

@@ -2,7 +2,7 @@ import { delay } from '../../../src/base/http.ts'
 import { isStateLocked, readManagedState } from '../../../src/plan/state/managed-state.ts'
 import { compareStates, describeMoves, type EngineState, hasMoved, parseState } from '../../../src/plan/state/state.ts'
 import type { ApplyResult } from '../../../src/rounds/applies.ts'
-import { parkRound, takeProject } from '../../../src/rounds/transitions.ts'
+import { claimProject, parkRound } from '../../../src/rounds/transitions.ts'
 import type { SavedPlan } from '../../../src/saved-plans/saved-plan.ts'
 import { describeMovedState, describeOtherEngine } from '../../../src/saved-plans/verify.ts'
 import type { BareKit } from '../../kit/kit.ts'
@@ -27,7 +27,7 @@ export async function holdProject(
   const { context, round } = run
   const limitS = Math.min(PROJECT_LIMIT_S, context.config.services.iac.job_timeout)
   for (;;) {
-    const holder = await takeProject(context.sql, round, projectId)
+    const holder = await claimProject(context.sql, round, projectId)
     if (holder === null) return null
     if (waitedSeconds !== null && waitedSeconds >= limitS) {
       const wait = `${limitS} s that this round waited`

@@ -1,7 +1,7 @@
 import { conflict, LeaseLost, PlatformError } from '../../../src/base/errors.ts'
 import { delay } from '../../../src/base/http.ts'
 import { cutMiddle } from '../../../src/base/text.ts'
-import { STOPPING } from '../../../src/data/queue/types.ts'
+import { STOPPING } from '../../../src/data/queue.ts'
 import { type ApplyResult, recordApplyJob, recordIntent } from '../../../src/rounds/applies.ts'
 import type { SavedPlan } from '../../../src/saved-plans/saved-plan.ts'
 import type { EngineResult } from '../../../src/services/iac/contract.ts'

@@ -10,13 +10,13 @@ import {
   type ShownRepository,
 } from '../../../src/chains/shared/repository.ts'
 import type { ModelRole } from '../../../src/llm/inference.ts'
-import { readDiffFiles } from '../../../src/plan/code/branch-diff.ts'
 import {
   findAssignedSecrets,
   findAssignedSecretsInJson,
   findDeclaredSecrets,
   findDeclaredSecretsInJson,
 } from '../../../src/plan/code/declared-secrets.ts'
+import { readDiffFiles } from '../../../src/plan/code/patch.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { withFallback } from '../../kit/run.ts'
 import { createFileAccess, type FileAccess } from '../../workspace/files/access.ts'

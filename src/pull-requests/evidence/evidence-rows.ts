@@ -1,5 +1,5 @@
 import { isUuid } from '../../base/text.ts'
-import type { Sql, Transaction } from '../../data/db/types.ts'
+import type { Sql, Transaction } from '../../data/db/sql.ts'
 import { readRoundResult } from '../../rounds/round-result.ts'
 import type { EvidenceRows, RoundRow } from './evidence.ts'
 

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { ActivityEvent, OutputEvent } from '../../../console/client/api/schemas.ts'
-import { isImport, readImports, totalOf } from '../../../console/screens/import/import-progress.ts'
-import { countChanges, readImportReport, saysNoChanges } from '../../../console/screens/import/import-report.ts'
+import {
+  countChanges,
+  isImport,
+  readImportReport,
+  readImports,
+  saysNoChanges,
+  totalOf,
+} from '../../../console/screens/import/import-report.ts'
 import {
   choose,
   type Item,

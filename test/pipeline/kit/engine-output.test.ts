@@ -5,7 +5,7 @@ import { createLogger } from '../../../src/base/log.ts'
 import { createMasker } from '../../../src/base/masking.ts'
 import { type EventLog, silentEventLog } from '../../../src/events/event-log.ts'
 import type { Activity, EngineOutput } from '../../../src/events/round-event.ts'
-import { claimRound } from '../../../src/rounds/claim.ts'
+import { claimForRun } from '../../../src/rounds/claim.ts'
 import type { FollowedOutput } from '../../../src/services/iac/answers.ts'
 import type { EngineResult, IacClient, IacJobKind } from '../../../src/services/iac/contract.ts'
 import { loadAggregate } from '../../../src/sessions/aggregate.ts'
@@ -267,7 +267,7 @@ describe('the output of engine jobs', () => {
     expect(await outputsOf(world)).toHaveLength(1)
     const { sql } = steps.database
     await lapseLease(sql, world.run.round.id)
-    await claimRound(sql, world.run.round.id)
+    await claimForRun(sql, world.run.round.id)
     expect(await outputsOf(world)).toEqual([])
     await planIn(world).catch(() => undefined)
     world.kit.outputs.keep('init', ok('late\n'))

@@ -9,7 +9,7 @@ import type { FileChange, Workspace } from '../../../pipeline/workspace/workspac
 import { createLogger } from '../../../src/base/log.ts'
 import type { Status } from '../../../src/base/vocabulary.ts'
 import type { Context } from '../../../src/context.ts'
-import type { ObjectStore } from '../../../src/data/storage/types.ts'
+import type { ObjectStore } from '../../../src/data/storage/object-store.ts'
 import { silentEventLog } from '../../../src/events/event-log.ts'
 import { emptyResult } from '../../../src/rounds/round-result.ts'
 import { appendStatus } from '../../../src/rounds/transitions.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { CoreContext } from '../../../routes/context.ts'
+import type { CoreContext } from '../../../routes/env.ts'
 import { notFound } from '../../../src/base/errors.ts'
 import { MASK } from '../../../src/base/masking.ts'
 import type { Mode, TerminalStatus, Turn } from '../../../src/base/vocabulary.ts'

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Context } from '../../../src/context.ts'
-import { STOPPING } from '../../../src/data/queue/types.ts'
+import { STOPPING } from '../../../src/data/queue.ts'
 import { acceptRound } from '../../../src/rounds/accept.ts'
-import { claimRound } from '../../../src/rounds/claim.ts'
+import { claimForRun } from '../../../src/rounds/claim.ts'
 import type { IacClient } from '../../../src/services/iac/contract.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import {
@@ -151,7 +151,7 @@ describe('a worker that lost the round', () => {
       await lapse(stack, uuid)
       const [round] = await stack.database.sql<{ id: number }[]>`
         SELECT r.id FROM rounds r JOIN sessions s ON s.id = r.session_id WHERE s.uuid = ${uuid} AND finished_at IS NULL`
-      expect(await claimRound(stack.database.sql, round?.id ?? 0)).not.toBeNull()
+      expect(await claimForRun(stack.database.sql, round?.id ?? 0)).not.toBeNull()
       return job_id
     }
     const slow = await runWaiting(stack, { ...context, iac: { ...iac, submit } }, uuid)

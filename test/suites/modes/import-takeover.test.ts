@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { STOPPING } from '../../../src/data/queue/types.ts'
+import { STOPPING } from '../../../src/data/queue.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { artifactsOf } from './artifacts.ts'

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Context } from '../../../src/context.ts'
-import { STOPPING } from '../../../src/data/queue/types.ts'
+import { STOPPING } from '../../../src/data/queue.ts'
 import { startOnce } from '../../helpers/start-once.ts'
 import { said, scriptedLlm } from '../../pipeline/steps/scripted-llm.ts'
 import { impactPoint, pullRequestText, textsOf } from './artifacts.ts'

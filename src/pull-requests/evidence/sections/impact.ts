@@ -1,4 +1,4 @@
-import { BEYOND_TITLE, isBeyondTitle } from '../../../plan/targets/targets.ts'
+import { BEYOND_TITLE, isBeyondTitle } from '../../../plan/targets.ts'
 import { isBackgroundTitle } from '../../../reports/background-points.ts'
 import { isIntentTitle } from '../../../rules/intent/describe.ts'
 import type { Evidence } from '../evidence.ts'

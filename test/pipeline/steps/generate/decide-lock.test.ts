@@ -1,12 +1,12 @@
 import { HttpResponse, http } from 'msw'
-import { setupServer } from 'msw/node'
 import * as v from 'valibot'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decideLock, lockDecision, type Review } from '../../../../pipeline/steps/generate/review-plan.ts'
 import { MASK } from '../../../../src/base/masking.ts'
-import { createTag } from '../../../../src/data/db/query.ts'
+import { createTag } from '../../../../src/data/db/sql.ts'
 import type { ImpactLevel } from '../../../../src/plan/impact.ts'
 import { generateReport } from '../../../../src/reports/schemas.ts'
+import { interceptRequests } from '../../../helpers/intercept.ts'
 import { createSteps, type StepWorld } from '../support.ts'
 
 const review = (passed: boolean, level: ImpactLevel): Review => ({
@@ -34,15 +34,12 @@ describe('lockDecision', () => {
 })
 
 describe('decideLock', () => {
-  const server = setupServer()
+  const server = interceptRequests()
   let steps: Awaited<ReturnType<typeof createSteps>>
   beforeAll(async () => {
-    server.listen()
     steps = await createSteps()
   })
-  afterEach(() => server.resetHandlers())
   afterAll(async () => {
-    server.close()
     await steps.close()
   })
 

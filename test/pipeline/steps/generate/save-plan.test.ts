@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { savePlan } from '../../../../pipeline/steps/generate/save-plan.ts'
 import { hashFile } from '../../../../pipeline/workspace/files/private-files.ts'
 import { LeaseLost, unavailable } from '../../../../src/base/errors.ts'
-import { claimRound } from '../../../../src/rounds/claim.ts'
+import { claimForRun } from '../../../../src/rounds/claim.ts'
 import { findSavedPlan } from '../../../../src/saved-plans/saved-plan.ts'
 import { useFolder } from '../../../helpers/folder.ts'
 import { lapseLease } from '../../../sessions/fixtures.ts'
@@ -123,7 +123,7 @@ describe('savePlan', () => {
   it('neither seals nor moves anything once another worker has the round', async () => {
     const { world, valid } = await planned({ key: KEY })
     await lapseLease(steps.database.sql, world.run.round.id)
-    await claimRound(steps.database.sql, world.run.round.id)
+    await claimForRun(steps.database.sql, world.run.round.id)
     await expect(savePlan(world.kit, valid)).rejects.toThrow(LeaseLost)
     expect(world.workspace.kept).toBe(false)
     expect(await pinOf(world)).toBeNull()

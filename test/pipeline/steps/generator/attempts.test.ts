@@ -9,7 +9,7 @@ import { createPlanValidator } from '../../../../pipeline/steps/plan/validators.
 import { LeaseLost } from '../../../../src/base/errors.ts'
 import { MASK } from '../../../../src/base/masking.ts'
 import type { Operation } from '../../../../src/base/vocabulary.ts'
-import { STOPPING } from '../../../../src/data/queue/types.ts'
+import { STOPPING } from '../../../../src/data/queue.ts'
 import type { AttemptDetail } from '../../../../src/rounds/attempts.ts'
 import type { ClaimedRound } from '../../../../src/rounds/round.ts'
 import type { StatementResult } from '../../../../src/rules/intent/statement.ts'

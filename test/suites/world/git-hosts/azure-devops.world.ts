@@ -16,7 +16,7 @@ const pull = {
   url: 'https://dev.azure.com/acme/My%20Project/_apis/git/repositories/Infra/pullrequests/22',
   lastMergeSourceCommit: { commitId: COMMIT },
 }
-/** Who asks is told by an interface that all of the vendor's clients use and that no document describes. */
+/** The caller is read from an interface that all of the vendor's clients use and that no document describes. */
 const UNDOCUMENTED = 'no operation get /acme/_apis/connectionData'
 /** The examples beside the document answer a new pull request with 201, the document itself names 200 alone. */
 const CREATED = 'no answer 201 is documented'

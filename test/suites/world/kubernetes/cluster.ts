@@ -151,7 +151,7 @@ function startManager(folder: string): Promise<Service> {
     'secure-port': 0,
     'cert-dir': join(folder, 'manager'),
   }
-  // Whether it works shows in the account that it makes for the namespace `default`.
+  // The controller manager works once it has made the account of the namespace `default`.
   return startService(program('WORLD_KUBE'), ['kube-controller-manager', ...flagsOf(flags)], { ready: async () => {} })
 }
 
