@@ -1,12 +1,17 @@
 import { gatewayTimeout } from '../../src/base/errors.ts'
 import { delay } from '../../src/base/http.ts'
 import type { Cloud } from '../../src/base/vocabulary.ts'
-import type { RunTrace } from '../../src/observe/trace-types.ts'
+import type { RunTrace } from '../../src/observe/run-trace.ts'
 import { createProviderSchema, type ProviderSchema } from '../../src/plan/schema/provider-schema.ts'
 import type { SecretRegister } from '../../src/plan/sensitive.ts'
 import { recordJob } from '../../src/rounds/run-records.ts'
-import type { EngineDiagnostic } from '../../src/services/iac/answers.ts'
-import type { EngineInfo, EngineResult, IacJobKind, IacJobs } from '../../src/services/iac/contract.ts'
+import type {
+  EngineDiagnostic,
+  EngineInfo,
+  EngineResult,
+  IacJobKind,
+  IacJobs,
+} from '../../src/services/iac/contract.ts'
 import { writeStateKeys } from '../workspace/backend-override.ts'
 import { runJob } from './cancellation.ts'
 import { type OutputArchive, watchJob } from './engine-output.ts'

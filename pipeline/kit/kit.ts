@@ -7,7 +7,7 @@ import { declaredBlocksIn, isCode, isReadme } from '../../src/chains/shared/decl
 import type { RepositoryFile } from '../../src/chains/shared/repository.ts'
 import type { ToolBuilders } from '../../src/chains/shared/run-chain.ts'
 import type { LlmClient } from '../../src/llm/inference.ts'
-import type { RunTrace } from '../../src/observe/trace-types.ts'
+import type { RunTrace } from '../../src/observe/run-trace.ts'
 import { planCounts } from '../../src/plan/planned-changes.ts'
 import type { ProviderSchema } from '../../src/plan/schema/provider-schema.ts'
 import { createSecretRegister, type SecretRegister } from '../../src/plan/sensitive.ts'
