@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process'
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { RESOURCES } from '../dev/cloud/account.ts'
 import type { AllResult, DemoResult } from '../dev/demo/result.ts'
 import { withTemporaryFolder } from '../dev/files.ts'
-import { COMMANDS, type HandEngine, withHandEngine } from './lib/engine.ts'
 import { projectRoot } from './lib/process.ts'
 import { type Figure, percentile, type Section } from './lib/report.ts'
 
@@ -93,6 +92,51 @@ const runDemo = <Result>(...args: string[]): Promise<Result> =>
     })
     return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '{}') as Result
   })
+
+/** An engine in its own folder with local state, without the platform. */
+interface HandEngine {
+  /** Writes files by path relative to the root. */
+  write(files: Record<string, string>): Promise<void>
+  remove(file: string): Promise<void>
+  /** Runs commands one after the other and returns their total time in seconds, whether they succeed or not. */
+  measure(commands: readonly (readonly string[])[]): Promise<number>
+}
+
+const COMMANDS = {
+  init: ['init', '-no-color', '-input=false'],
+  validate: ['validate', '-no-color'],
+  plan: ['plan', '-no-color', '-input=false', '-out', 'session.plan'],
+  show: ['show', '-json', '-no-color', 'session.plan'],
+  apply: ['apply', '-no-color', '-input=false', '-auto-approve', 'session.plan'],
+  pull: ['state', 'pull'],
+} as const
+
+/** Runs `work` with an engine in a new folder, which is removed at the end. */
+const withHandEngine = <T>(work: (engine: HandEngine) => Promise<T>): Promise<T> =>
+  withTemporaryFolder(async (cwd) => {
+    const binary = process.env.IAC_BINARY || (await onPath('tofu')) || 'terraform'
+    const env = { ...process.env, CHECKPOINT_DISABLE: '1' }
+    return await work({
+      write: async (files) => {
+        for (const [name, text] of Object.entries(files)) {
+          await mkdir(dirname(join(cwd, name)), { recursive: true })
+          await writeFile(join(cwd, name), text)
+        }
+      },
+      remove: (file) => rm(join(cwd, file)),
+      measure: async (commands) => {
+        const started = performance.now()
+        for (const args of commands) await run(binary, [...args], { cwd, maxBuffer: 2 ** 24, env }).catch(() => {})
+        return (performance.now() - started) / 1000
+      },
+    })
+  })
+
+const onPath = (name: string): Promise<string | null> =>
+  run(name, ['version']).then(
+    () => name,
+    () => null,
+  )
 
 const { init, validate, plan, show, apply, pull } = COMMANDS
 

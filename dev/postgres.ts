@@ -6,9 +6,15 @@ import { basename, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { connect } from '../src/data/db/pool.ts'
-import { type Binaries, createSharedFolder, findBinaries } from './postgres/binaries.ts'
+import {
+  type Binaries,
+  canOthersEnter,
+  createSharedFolder,
+  findBinaries,
+  findServerUser,
+  type SystemUser,
+} from './postgres/binaries.ts'
 import { releaseOwnership, stopLeftover, stopServer, takeOwnership } from './postgres/leftover.ts'
-import { canOthersEnter, findServerUser, type SystemUser } from './postgres/system-user.ts'
 
 const USER = 'platform'
 const START_LIMIT_MS = 60_000

@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import { ApiError, createApi, type Session } from '../dev/demo/api.ts'
+import { createApi, follow, type Session } from '../dev/demo/api.ts'
 import { collect } from '../dev/demo/collect.ts'
-import { follow } from '../dev/demo/live/follow.ts'
 import { EngineRefused } from '../dev/sample-state/engine-root.ts'
 import { changeByHand, stateObjects } from '../dev/sample-state/state-objects.ts'
 import { PlatformError } from '../src/base/errors.ts'
@@ -9,15 +8,26 @@ import { parsePlan } from '../src/plan/plan.ts'
 import { deriveProjectId } from '../src/plan/state/managed-state.ts'
 import type { BranchRoot, EngineRoots } from './engine-root.ts'
 import { checkPolicy } from './iac-eval/opa.ts'
-import type { SampleResult } from './results.ts'
 import { collectEvidence } from './scenario/evidence.ts'
-import { findUnmet, type Outcome } from './scenario/expectations.ts'
-import { needsPlan } from './scenario/plan-expectations.ts'
+import { findUnmet, needsPlan, type Outcome } from './scenario/expectations.ts'
 import type { Scenario } from './scenario/scenario.ts'
 import type { EvalStack } from './stack.ts'
 
 /** The result of a sample, without the fields that only the caller knows. */
-export type SampleMeasurement = Omit<SampleResult, 'scenario' | 'hash' | 'model' | 'sample' | 'finished_at'>
+export interface SampleMeasurement {
+  passed: boolean
+  /** Unmet expectations as texts; empty if the sample passed. */
+  failures: string[]
+  status: string
+  session_id: string | null
+  attempts: number
+  input_tokens: number
+  cached_tokens: number
+  output_tokens: number
+  /** US dollars; null when the price of a model is not known. */
+  cost_usd: number | null
+  duration_s: number
+}
 
 const OWNER = 'eval'
 const START_BRANCH = 'main'
@@ -227,7 +237,7 @@ function sumUsage(session: Session | null): Usage {
   const total: Usage = { attempts: 0, input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost_usd: 0 }
   for (const { usage } of session?.rounds ?? []) {
     if (!usage) continue
-    const { cached_tokens = 0, cost_usd = null } = usage as { cached_tokens?: number; cost_usd?: number | null }
+    const { cached_tokens, cost_usd } = usage
     total.attempts += usage.validation_attempts
     total.input_tokens += usage.input_tokens
     total.cached_tokens += cached_tokens
@@ -236,6 +246,3 @@ function sumUsage(session: Session | null): Usage {
   }
   return total
 }
-
-/** True if an error belongs to the sample and not to the harness. */
-export const isRefusal = (error: unknown): error is ApiError => error instanceof ApiError

@@ -1,9 +1,8 @@
 import { join } from 'node:path'
 import type { SeedPrompt } from '../../src/prompts/parse-seed.ts'
 import { BodyTooLarge, type Running, type ServerAnswer, type ServerRequest, startServer } from '../server.ts'
-import { dropOutdated, loadPrompts, type PromptStore } from './prompt-store.ts'
+import { answerRegistry, dropOutdated, loadPrompts, type PromptStore } from './prompt-store.ts'
 import { type ReceivedSpan, readSpans } from './read-spans.ts'
-import { answerRegistry } from './registry-routes.ts'
 
 const MAX_BODY = 64 * 1024 * 1024
 

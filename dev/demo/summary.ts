@@ -1,10 +1,9 @@
 import type { AttemptDetail, AttemptDiagnostic } from '../../src/rounds/attempts.ts'
 import { INTENT_TITLE } from '../../src/rules/intent/describe.ts'
-import type { Evidence } from './checks.ts'
 import type { Collected } from './collect.ts'
 import type { Display, Row } from './display.ts'
 import { resourceLines } from './resources.ts'
-import type { AllResult, DemoResult } from './result.ts'
+import type { AllResult, DemoResult, Evidence } from './result.ts'
 
 const SIGNS: Record<string, string> = { create: '+', update: '~', delete: '-', recreate: '-/+' }
 const INDENT = ' '.repeat(16)

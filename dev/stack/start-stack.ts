@@ -8,7 +8,7 @@ import { type GitHost, startGitHost } from '../git-host/start.ts'
 import { startObjectStore } from '../object-store.ts'
 import { startPostgres } from '../postgres.ts'
 import { MODEL, startScriptedModel } from '../scripted-model/start.ts'
-import { type Child, startChild } from './child.ts'
+import { answers, type Child, type Closer, firstDeath, startChild, watchDatabase, withinLimit } from './child.ts'
 import { type Choices, type EmbeddedOnly, readChoices } from './choices.ts'
 import {
   childVariables,
@@ -21,7 +21,6 @@ import {
 } from './configuration.ts'
 import { type Ownership, PROJECT_ROOT, type ReadyStack, type StackEngine, takeFolder } from './data-folder.ts'
 import { corePort, loadPorts, type Ports } from './ports.ts'
-import { answers, type Closer, firstDeath, watchDatabase, withinLimit } from './watch.ts'
 
 export interface StackOptions {
   /** Absolute path. */

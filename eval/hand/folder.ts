@@ -1,9 +1,8 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readText, writeAtomically } from '../../dev/files.ts'
-import { AnswerFault, type HandAnswer, readAnswer } from './answer.ts'
+import { AnswerFault, type HandAnswer, type HandRequest, readAnswer, readRequest } from './answer.ts'
 import { readWhole } from './readable.ts'
-import { type HandRequest, readRequest } from './request.ts'
 import type { CallRecord } from './statistics.ts'
 
 /** The endpoint that uses a folder. */

@@ -1,11 +1,26 @@
+import { rm } from 'node:fs/promises'
 import { createServer, type ServerResponse } from 'node:http'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { stringify } from 'yaml'
 import { type ChatAnswer, chatCompletion, chatCompletionEvents, chatError } from '../../dev/chat-completions.ts'
+import { writeAtomically } from '../../dev/files.ts'
 import { BodyTooLarge, listen, type Running, readBody } from '../../dev/server.ts'
-import { type HandAnswer, outputChars, tokensOf } from './answer.ts'
+import { section } from '../../dev/stack/choices.ts'
+import { readConfiguration } from '../stack.ts'
+import {
+  createPrefixes,
+  type HandAnswer,
+  type HandRequest,
+  type Measured,
+  outputChars,
+  readRequest,
+  STATUS_TEXT,
+  tokensOf,
+} from './answer.ts'
 import { type HandFolder, openHandFolder } from './folder.ts'
+import type { HandChoice } from './options.ts'
 import { createReader } from './readable.ts'
-import { createPrefixes, type HandRequest, type Measured, readRequest, STATUS_TEXT } from './request.ts'
 import type { CallRecord } from './statistics.ts'
 
 /** The endpoint's model names, without their provider. */
@@ -196,4 +211,40 @@ function recordOf(known: {
     end: answer ? 'answered' : 'aborted',
     at: new Date().toISOString(),
   }
+}
+
+/** Time limit in seconds of a model call that people answer: a day. */
+export const PATIENCE_S = 86_400
+
+/** Starts the endpoint of a choice. @param fresh removes what the folder holds from earlier runs */
+export async function openEndpoint(choice: HandChoice, fresh: boolean): Promise<HandEndpoint> {
+  if (fresh) await rm(choice.folder, { recursive: true, force: true })
+  const endpoint = await startHandEndpoint({
+    ...choice,
+    onCall: (call, chain) => console.error(`call ${call}: ${chain}`),
+  })
+  console.error(`answers are awaited in ${choice.folder}: npm run eval -- --hand --next shows the first call`)
+  return endpoint
+}
+
+/** Makes the variables that connect a stack to the endpoint. */
+export const handVariables = (url: string): Record<string, string> => ({
+  OPENAI_BASE_URL: `${url}/v1`,
+  OPENAI_API_KEY: 'hand',
+  PLATFORM_LLM_MODEL: `openai/${HAND_MODELS.main}`,
+  PLATFORM_LLM_SMALL_MODEL: `openai/${HAND_MODELS.small}`,
+})
+
+/** Serves until the signal fires. Prints the lines that start a stack with the endpoint. */
+export async function serve(choice: HandChoice, options: { fresh: boolean; signal: AbortSignal }): Promise<void> {
+  const endpoint = await openEndpoint(choice, options.fresh)
+  const path = join(choice.folder, 'platform.yaml')
+  const document = await readConfiguration(process.env.PLATFORM_CONFIG)
+  await writeAtomically(path, stringify({ ...document, llm: { ...section(document, 'llm'), timeout: PATIENCE_S } }))
+  const variables = { ...handVariables(endpoint.url), PLATFORM_CONFIG: path }
+  const lines = Object.entries(variables).map(([name, value]) => `${name}=${value} \\`)
+  console.log([...lines, '  npm start'].join('\n'))
+  if (!options.signal.aborted)
+    await new Promise((resolve) => options.signal.addEventListener('abort', resolve, { once: true }))
+  await endpoint.close()
 }

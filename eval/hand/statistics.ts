@@ -1,6 +1,5 @@
 import { alignColumns } from '../summary.ts'
-import { tokensOf } from './answer.ts'
-import { STATUS_TEXT } from './request.ts'
+import { STATUS_TEXT, tokensOf } from './answer.ts'
 
 /** The record of a call. */
 export interface CallRecord {
