@@ -18,37 +18,22 @@ interface StoredPrompt {
 }
 
 /** Prompts with their versions and tags, kept in one file. */
-export interface PromptStore {
-  names(): string[]
-  /** Adds a version, and the prompt if it is new. */
-  add(name: string, description: string, data: Record<string, unknown>): StoredVersion
-  latest(name: string): StoredVersion | null
-  tagged(name: string, tag: string): StoredVersion | null
-  /** Makes the tag point at this version. Returns false if there is no such version. */
-  tag(versionId: string, tag: string): boolean
-  /** Lists the tags of a version; null if there is no such version. */
-  tagsOf(versionId: string): string[] | null
-  remove(name: string): boolean
-  versionsOf(name: string): StoredVersion[]
-  /** Resolves when all changes so far are on the disk. */
-  saved(): Promise<void>
-}
+export type PromptStore = Awaited<ReturnType<typeof loadPrompts>>
 
 /**
  * Loads the prompts.
  * @param file path of the file; null keeps prompts in memory
  */
-export async function loadPrompts(file: string | null): Promise<PromptStore> {
+export async function loadPrompts(file: string | null) {
   const text = file === null ? null : await readText(file)
   const prompts = new Map<string, StoredPrompt>(
     Object.entries(JSON.parse(text ?? '{}') as Record<string, StoredPrompt>),
   )
   const save = createSaver(file, () => JSON.stringify(Object.fromEntries(prompts), null, 1))
-  const ofVersion = (id: string) =>
-    [...prompts.values()].find(({ versions }) => versions.some((version) => version.id === id))
   return {
     names: () => [...prompts.keys()],
-    add: (name, description, data) => {
+    /** Adds a version, and the prompt if it is new. */
+    add: (name: string, description: string, data: StoredVersion['data']): StoredVersion => {
       const prompt = prompts.get(name) ?? { description, versions: [], tags: {} }
       const version = { id: crypto.randomUUID(), data }
       prompt.versions.push(version)
@@ -56,29 +41,28 @@ export async function loadPrompts(file: string | null): Promise<PromptStore> {
       save.soon()
       return version
     },
-    latest: (name) => prompts.get(name)?.versions.at(-1) ?? null,
-    tagged: (name, tag) => {
+    latest: (name: string): StoredVersion | null => prompts.get(name)?.versions.at(-1) ?? null,
+    tagged: (name: string, tag: string): StoredVersion | null => {
       const prompt = prompts.get(name)
       const id = prompt && Object.hasOwn(prompt.tags, tag) ? prompt.tags[tag] : undefined
       return prompt?.versions.find((version) => version.id === id) ?? null
     },
-    tag: (versionId, tag) => {
-      const prompt = ofVersion(versionId)
+    /** Makes the tag point at this version. Returns false if there is no such version. */
+    tag: (versionId: string, tag: string): boolean => {
+      const prompt = [...prompts.values()].find(({ versions }) => versions.some(({ id }) => id === versionId))
       if (!prompt) return false
       prompt.tags = { ...prompt.tags, [tag]: versionId }
       save.soon()
       return true
     },
-    tagsOf: (versionId) => {
-      const prompt = ofVersion(versionId)
-      return prompt ? Object.keys(prompt.tags).filter((tag) => prompt.tags[tag] === versionId) : null
-    },
-    remove: (name) => {
+    /** Returns false if there is no such prompt. */
+    remove: (name: string): boolean => {
       const removed = prompts.delete(name)
       if (removed) save.soon()
       return removed
     },
-    versionsOf: (name) => prompts.get(name)?.versions ?? [],
+    versionsOf: (name: string): StoredVersion[] => prompts.get(name)?.versions ?? [],
+    /** Resolves when all changes so far are on the disk. */
     saved: save.done,
   }
 }
@@ -112,17 +96,16 @@ function createSaver(file: string | null, text: () => string): { soon(): void; d
 /**
  * Removes unedited prompts whose text is no longer the shipped one. The core then seeds them again, so a stack of an
  * earlier version follows the sources.
- * @returns the names of the removed prompts
  */
-export function dropOutdated(store: PromptStore, shipped: ReadonlyMap<string, SeedPrompt>): string[] {
-  return store.names().filter((name) => {
+export function dropOutdated(store: PromptStore, shipped: ReadonlyMap<string, SeedPrompt>): void {
+  for (const name of store.names()) {
     const versions = store.versionsOf(name)
-    if (versions.some(({ data }) => data.model_name !== SEED_MODEL)) return false
     const body = shipped.get(name)?.body
-    const current =
-      body !== undefined && versions.every(({ data }) => JSON.stringify(data.template).includes(JSON.stringify(body)))
-    return !current && store.remove(name)
-  })
+    const isEdited = versions.some(({ data }) => data.model_name !== SEED_MODEL)
+    const shows = (text: string) =>
+      versions.every(({ data }) => JSON.stringify(data.template).includes(JSON.stringify(text)))
+    if (!isEdited && !(body !== undefined && shows(body))) store.remove(name)
+  }
 }
 
 const identifier = v.pipe(v.string(), v.regex(/^[a-z0-9]([_a-z0-9-]*[a-z0-9])?$/))
@@ -148,23 +131,20 @@ const createSchema = v.object({
 const tagSchema = v.looseObject({ name: identifier })
 
 /**
- * Answers the prompt routes of the registry product's REST interface; null for any other path.
+ * Answers the prompt routes of the registry product's REST interface that the platform asks for; null for any other
+ * path.
  * @param body the parsed JSON of a POST
  */
 export function answerRegistry(store: PromptStore, method: string, path: string, body: unknown): ServerAnswer | null {
   const [root, name = '', kind, tag, ...more] = path.split('/').map(decodeURIComponent)
+  const isPost = method === 'POST'
   if (more.length > 0) return null
-  if (root === 'prompt_versions' && kind === 'tags' && tag === undefined)
-    return method === 'POST' ? addTag(store, name, body) : listTags(store, name)
-  if (root !== 'prompts') return null
-  if (name === '') {
-    if (method === 'POST') return createPrompt(store, body)
-    return method === 'GET' ? { status: 200, body: { data: listPrompts(store), next_cursor: null } } : null
-  }
-  if (method === 'DELETE' && kind === undefined)
+  if (isPost && root === 'prompts' && name === '') return createPrompt(store, body)
+  if (isPost && root === 'prompt_versions' && kind === 'tags' && tag === undefined) return addTag(store, name, body)
+  if (method === 'DELETE' && root === 'prompts' && kind === undefined)
     return store.remove(name) ? { status: 204 } : text(404, 'Prompt not found')
   const isTagged = kind === 'tags' && tag !== undefined
-  if (method !== 'GET' || !(isTagged || (kind === 'latest' && tag === undefined))) return null
+  if (method !== 'GET' || root !== 'prompts' || !(isTagged || (kind === 'latest' && tag === undefined))) return null
   if (isTagged && !isIdentifier(tag)) return text(422, 'Invalid tag name')
   if (!isIdentifier(name)) return text(422, 'Invalid prompt name')
   return answerVersion(isTagged ? store.tagged(name, tag) : store.latest(name))
@@ -182,15 +162,6 @@ function addTag(store: PromptStore, versionId: string, body: unknown): ServerAns
   if (!parsed.success) return answerInvalid(parsed.issues)
   return store.tag(versionId, parsed.output.name) ? { status: 204 } : MISSING
 }
-
-function listTags(store: PromptStore, versionId: string): ServerAnswer {
-  const names = store.tagsOf(versionId)
-  return names
-    ? { status: 200, body: { data: names.map((name) => ({ id: `${versionId}-${name}`, name })), next_cursor: null } }
-    : MISSING
-}
-
-const listPrompts = (store: PromptStore) => store.names().map((name) => ({ id: name, name }))
 
 const answerVersion = (version: StoredVersion | null): ServerAnswer =>
   version ? { status: 200, body: { data: { ...version.data, id: version.id } } } : MISSING

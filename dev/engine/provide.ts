@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { findInstalledEngine } from '../../sidecars/iac/engine/find.ts'
 import type { Fetch } from '../../src/base/http.ts'
-import { type Download, downloadEngine, keptEngine, type Progress } from './download.ts'
+import { type Download, downloadEngine, keptEngine } from './download.ts'
 import { OPENTOFU, RELEASES, targetOf } from './release.ts'
 
 /** No engine can be provided. The text is one sentence that says what to do. */
@@ -113,17 +113,8 @@ const WIDTH = 30
 const AGAIN_MS = 100
 const MEBIBYTE = 1024 * 1024
 
-/** A line that shows the progress of a download; outside of a terminal a plain line at its beginning. */
-interface ProgressLine {
-  update: Progress
-  end(): void
-}
-
-/** @param output where the line is written, for example `process.stderr` */
-function createProgressLine(
-  output: Pick<NodeJS.WriteStream, 'write'> & { isTTY?: boolean },
-  text: string,
-): ProgressLine {
+/** Makes a line that shows the progress of a download; outside of a terminal a plain line at its beginning. */
+function createProgressLine(output: EngineRequest['output'], text: string) {
   const live = output.isTTY === true
   if (!live) output.write(`${text}\n`)
   let drawn = Number.NEGATIVE_INFINITY
@@ -135,7 +126,7 @@ function createProgressLine(
   }
   if (live) draw(text)
   return {
-    update: (done, total) => {
+    update: (done: number, total: number | null) => {
       if (live && (done === total || performance.now() - drawn > AGAIN_MS)) draw(`${text}  ${barOf(done, total)}`)
     },
     end: () => {

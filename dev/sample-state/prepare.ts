@@ -4,20 +4,12 @@ import { EXAMPLES, type ExampleName, SCOPE, uriOfSample } from '../scripted-mode
 import { connectStackEngine } from './engine-root.ts'
 import { changeByHand, type ManualChange, stateObjects } from './state-objects.ts'
 
-/** Gives the roots of sample repositories the state that their past requires. */
-interface SampleStates {
-  /** Resets the root's state to its history. */
-  reset(root: SampleRoot, signal?: AbortSignal): Promise<void>
-  /** Does the same, but only for a root without state. */
-  prepare(root: SampleRoot, signal?: AbortSignal): Promise<void>
-}
-
 /**
  * Makes states on a running stack with an embedded object store and git host. The stack's iac sidecar applies or
  * imports the code on the default branch of the samples.
  * @param folder data folder of the stack
  */
-export async function createSampleStates(folder: string, repositories: readonly string[]): Promise<SampleStates> {
+export async function createSampleStates(folder: string, repositories: readonly string[]) {
   const engine = await connectStackEngine(folder)
   const objects = stateObjects(engine.config.storage)
   const uriOf = (sample: string) => {
@@ -40,7 +32,8 @@ export async function createSampleStates(folder: string, repositories: readonly 
     const state = await objects.read(id)
     if (state && past.changes.length > 0) await objects.write(id, changeByHand(state, past.changes))
   }
-  const reset: SampleStates['reset'] = async (root, signal) => {
+  /** Resets the root's state to its history. */
+  const reset = async (root: SampleRoot, signal?: AbortSignal): Promise<void> => {
     const id = await idOf(root)
     await objects.remove(id)
     try {
@@ -53,7 +46,8 @@ export async function createSampleStates(folder: string, repositories: readonly 
   }
   return {
     reset,
-    prepare: async (root, signal) => {
+    /** Does the same, but only for a root without state. */
+    prepare: async (root: SampleRoot, signal?: AbortSignal): Promise<void> => {
       if ((await objects.read(await idOf(root))) === null) await reset(root, signal)
     },
   }

@@ -15,8 +15,8 @@ export interface Child {
   lastLines(): string[]
   /** Resolves with a description when the process ends. */
   readonly ended: Promise<string>
-  /** Resolves with the first line that `accepts` accepts; rejects if the process ends before. */
-  line(accepts: (line: string) => boolean): Promise<string>
+  /** Resolves when a line with this text was written; rejects if the process ends before. */
+  lineWith(text: string): Promise<void>
   /** Sends SIGTERM, and SIGKILL to the whole process group if it still runs after the limit. */
   stop(limitMs: number): Promise<void>
 }
@@ -42,34 +42,29 @@ export function startChild(options: {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const kept: string[] = []
-  const waiting = new Set<(line: string) => void>()
+  const waiting = new Map<string, () => void>()
   const take = (line: string) => {
     kept.push(line)
     if (kept.length > KEPT_LINES) kept.shift()
     log.write(`${line}\n`)
-    for (const listener of [...waiting]) listener(line)
+    for (const [text, resolve] of waiting) if (line.includes(text)) resolve()
     options.onLine(line)
   }
   for (const stream of [process_.stdout, process_.stderr]) createInterface({ input: stream }).on('line', take)
   const ended = ending(process_, () => log.end())
-  const line: Child['line'] = (found) =>
-    new Promise((resolve, reject) => {
-      const early = kept.find(found)
-      if (early !== undefined) return resolve(early)
-      const listener = (text: string) => {
-        if (!found(text)) return
-        waiting.delete(listener)
-        resolve(text)
-      }
-      waiting.add(listener)
-      void ended.then((how) => reject(new Error(`${name} ${how}`)))
-    })
+  const lineWith: Child['lineWith'] = async (text) => {
+    const early = kept.some((line) => line.includes(text))
+    if (early) return
+    const found = Promise.withResolvers<void>()
+    waiting.set(text, found.resolve)
+    await Promise.race([found.promise, ended.then((how) => Promise.reject(new Error(`${name} ${how}`)))])
+  }
   return {
     name,
     pid: process_.pid ?? 0,
     lastLines: () => kept.slice(-15),
     ended,
-    line,
+    lineWith,
     stop: (limitMs) => stop(process_, ended, limitMs),
   }
 }
