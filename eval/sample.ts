@@ -48,38 +48,26 @@ export async function runSample(
   const late = AbortSignal.timeout(limitS * 1000)
   const within = AbortSignal.any([signal, late])
   const began = performance.now()
-  const durationS = () => Math.round(performance.now() - began) / 1000
-  const session: { id: string | null } = { id: null }
+  const measurementOf = (session: Session | null, failures: string[]) => ({
+    passed: failures.length === 0,
+    failures,
+    ...sumUsage(session),
+    duration_s: Math.round(performance.now() - began) / 1000,
+  })
+  let id: string | null = null
   try {
-    const { uri, session: ended } = await playScenario(stack, scenario, within, {
-      opened: (id) => {
-        session.id = id
-      },
-      beginRound,
-    })
-    const failures = await judge(stack, scenario, uri, ended, within)
-    return {
-      passed: failures.length === 0,
-      failures,
-      status: ended.current_status,
-      session_id: ended.uuid,
-      ...sumUsage(ended),
-      duration_s: durationS(),
+    const opened = (uuid: string) => {
+      id = uuid
     }
+    const { uri, session } = await playScenario(stack, scenario, within, { opened, beginRound })
+    const failures = await judge(stack, scenario, uri, session, within)
+    return { ...measurementOf(session, failures), status: session.current_status, session_id: session.uuid }
   } catch (error) {
     signal.throwIfAborted()
     if (!late.aborted) throw error
-    const reached =
-      session.id === null ? null : await createApi(stack.url, AbortSignal.timeout(10_000)).session(session.id)
+    const session = id === null ? null : await createApi(stack.url, AbortSignal.timeout(10_000)).session(id)
     const failures = [`took longer than ${limitS} s`]
-    return {
-      passed: false,
-      failures,
-      status: reached?.current_status ?? 'not begun',
-      session_id: session.id,
-      ...sumUsage(reached),
-      duration_s: durationS(),
-    }
+    return { ...measurementOf(session, failures), status: session?.current_status ?? 'not begun', session_id: id }
   }
 }
 
@@ -127,22 +115,11 @@ async function seedState(roots: EngineRoots, scenario: Scenario, uri: string, si
   const id = await deriveProjectId(uri, scope_id, iac_path)
   const state = await objects.read(id)
   if (!state) throw new Error(`${scenario.name}: the root was applied and has no state`)
-  const changes = past.changed.map(({ name, attribute, from, to }) => ({
-    type: 'terraform_data',
-    name,
-    attribute,
-    values: [from, to] as const,
-  }))
+  const changes = past.changed.map(({ name, attribute, from, to }) => {
+    return { type: 'terraform_data', name, attribute, values: [from, to] as const }
+  })
   await objects.write(id, changeByHand(state, changes))
 }
-
-const ROUTES = {
-  generate: 'generate',
-  'partial-drift': 'drift',
-  'full-drift': 'drift',
-  'partial-import': 'import',
-  'full-import': 'import',
-} as const
 
 /** Plays all rounds. A later round is started only when all earlier ones completed. */
 async function playRounds(
@@ -153,7 +130,7 @@ async function playRounds(
   watcher: Watcher,
 ): Promise<Session> {
   const api = createApi(stack.url, signal)
-  const route = ROUTES[scenario.mode]
+  const route = scenario.mode.replace(/^(partial|full)-/, '') as 'generate' | 'drift' | 'import'
   watcher.beginRound?.(1)
   const id = await api.schedule(route, {
     q: scenario.request,

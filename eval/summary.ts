@@ -49,14 +49,10 @@ export function summarise(
   results: readonly SampleResult[],
   about: Pick<Summary, 'model' | 'scripted' | 'engine' | 'k' | 'skipped' | 'stopped'>,
 ): Summary {
-  const names = [...new Set(results.map(({ scenario }) => scenario))].sort()
-  const scenarios = names.map((name) =>
-    ofScenario(
-      name,
-      results.filter(({ scenario }) => scenario === name),
-      about.k,
-    ),
+  const byName = Object.entries(Object.groupBy(results, ({ scenario }) => scenario)).sort(([a], [b]) =>
+    a < b ? -1 : 1,
   )
+  const scenarios = byName.map(([name, of = []]) => ofScenario(name, of, about.k))
   const firsts = scenarios.map(({ pass_at_1 }) => pass_at_1)
   const kth = scenarios.flatMap(({ pass_at_k }) => (pass_at_k === null ? [] : [pass_at_k]))
   return {
@@ -90,24 +86,20 @@ function ofScenario(scenario: string, results: readonly SampleResult[], k: numbe
 function totalsOf(results: readonly SampleResult[]): Totals {
   const sum = (pick: (result: SampleResult) => number) => results.reduce((total, result) => total + pick(result), 0)
   const round = (value: number, digits: number) => Number(value.toFixed(digits))
+  const costs = sum(({ cost_usd }) => cost_usd ?? 0)
+  const hasPrices = results.every(({ cost_usd }) => cost_usd !== null)
   return {
     attempts: round(mean(results.map(({ attempts }) => attempts)) ?? 0, 2),
     duration_s: round(mean(results.map(({ duration_s }) => duration_s)) ?? 0, 1),
     input_tokens: sum(({ input_tokens }) => input_tokens),
     output_tokens: sum(({ output_tokens }) => output_tokens),
-    cost_usd: results.some(({ cost_usd }) => cost_usd === null)
-      ? null
-      : round(
-          sum(({ cost_usd }) => cost_usd ?? 0),
-          6,
-        ),
+    cost_usd: hasPrices ? round(costs, 6) : null,
   }
 }
 
 const percent = (value: number | null): string => (value === null ? '-' : `${(value * 100).toFixed(0)}%`)
 const range = (interval: Interval | null): string =>
   interval ? `${percent(interval.low)}-${percent(interval.high)}` : '-'
-const money = (value: number | null): string => (value === null ? 'unknown' : value.toFixed(4))
 
 export function renderTable(summary: Summary): string[] {
   const head = [
@@ -122,22 +114,20 @@ export function renderTable(summary: Summary): string[] {
     'USD',
     's',
   ]
-  const rows = summary.scenarios.map((one) => [
-    one.scenario,
+  const row = (name: string, one: Summary | ScenarioSummary, totals: Totals) => [
+    name,
     `${one.passed}/${one.samples}`,
     percent(one.pass_at_1),
     range(one.pass_at_1_ci),
     percent(one.pass_at_k),
-    ...amounts(one),
-  ])
-  const last = [
-    'all',
-    `${summary.passed}/${summary.samples}`,
-    percent(summary.pass_at_1),
-    range(summary.pass_at_1_ci),
-    percent(summary.pass_at_k),
-    ...amounts(summary.totals),
+    totals.attempts.toFixed(1),
+    String(totals.input_tokens),
+    String(totals.output_tokens),
+    totals.cost_usd === null ? 'unknown' : totals.cost_usd.toFixed(4),
+    totals.duration_s.toFixed(1),
   ]
+  const rows = summary.scenarios.map((one) => row(one.scenario, one, one))
+  const last = row('all', summary, summary.totals)
   const failures = summary.scenarios.flatMap(({ scenario, failures: texts }) =>
     texts.map((text) => `  ${scenario}: ${text}`),
   )
@@ -154,14 +144,6 @@ export function renderTable(summary: Summary): string[] {
   ]
 }
 
-const amounts = (totals: Totals): string[] => [
-  totals.attempts.toFixed(1),
-  String(totals.input_tokens),
-  String(totals.output_tokens),
-  money(totals.cost_usd),
-  totals.duration_s.toFixed(1),
-]
-
 /** Pads the cells of rows to columns. All columns but the first are right-aligned. */
 export function alignColumns(rows: readonly string[][]): string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
@@ -170,11 +152,10 @@ export function alignColumns(rows: readonly string[][]): string[] {
   return rows.map((row) => row.map(pad).join('  '))
 }
 
-function listSkipped(skipped: readonly Skipped[]): string[] {
-  const reasons = new Map<string, string[]>()
-  for (const { scenario, reason } of skipped) reasons.set(reason, [...(reasons.get(reason) ?? []), scenario])
-  return [...reasons].map(([reason, names]) => `  ${reason}: ${names.join(', ')}`)
-}
+const listSkipped = (skipped: readonly Skipped[]): string[] =>
+  Object.entries(Object.groupBy(skipped, ({ reason }) => reason)).map(
+    ([reason, scenarios = []]) => `  ${reason}: ${scenarios.map(({ scenario }) => scenario).join(', ')}`,
+  )
 
 /** Lower and upper end of a 95 % confidence interval, from 0 to 1. */
 interface Interval {

@@ -12,56 +12,6 @@ export const SAMPLE_KEYS: Credentials = {
   secret_key: `sample-keys-of-account-${ACCOUNT}`,
 }
 
-/**
- * Starts the part of AWS that an inventory needs, for one sample account: `GetCallerIdentity` of STS, and
- * `ListIndexes`, `GetDefaultView` and `ListResources` (in pages) of Resource Explorer. It checks signatures.
- */
-export function startCloud(options: { port?: number; now?: () => Date } = {}): Promise<Running> {
-  const now = options.now ?? (() => new Date())
-  const identified = ({ headers, ...answer }: ServerAnswer): ServerAnswer => ({
-    ...answer,
-    headers: { ...headers, 'x-amzn-requestid': crypto.randomUUID() },
-  })
-  return startServer({
-    port: options.port,
-    maxBodyBytes: MAX_BODY,
-    respond: async (request) => identified(await respond(request, now())),
-    fail: (error) => identified(refusal(error)),
-  })
-}
-
-async function respond(request: ServerRequest, now: Date): Promise<ServerAnswer> {
-  const body = await request.body()
-  const { region, service } = scopeOf(request.headers.authorization)
-  verifyHeader(request, SAMPLE_KEYS, now, { service, payloadHash: sha256(body) })
-  const text = body.toString('utf8')
-  if (service === 'sts') return answerSts(new URLSearchParams(text || request.query))
-  if (request.method !== 'POST') throw new S3Error(405, 'MethodNotAllowed', 'Operations are posted.')
-  return answerExplorer(request.path, region, parseBody(text))
-}
-
-/** Reads region and service from the credential of a request. Only STS and Resource Explorer are served. */
-function scopeOf(authorization: string | undefined): { region: string; service: string } {
-  const [, , region = '', service = ''] = /Credential=([^,\s]+)/.exec(authorization ?? '')?.[1]?.split('/') ?? []
-  return { region, service: service === 'sts' ? 'sts' : 'resource-explorer-2' }
-}
-
-function parseBody(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text || '{}')
-    if (isJsonObject(value)) return value
-  } catch {}
-  throw new S3Error(400, 'SerializationException', 'The body is no JSON object.')
-}
-
-function refusal(error: unknown): ServerAnswer {
-  const { status, code, message } =
-    error instanceof S3Error
-      ? error
-      : new S3Error(error instanceof BodyTooLarge ? 413 : 500, 'InternalFailure', 'The request failed.')
-  return { status, body: { __type: code, message } }
-}
-
 /** Makes the environment variables for the iac sidecar to use the sample account. */
 export const cloudVariables = (url: string): Record<string, string> => ({
   AWS_REGION: REGION,
@@ -71,8 +21,44 @@ export const cloudVariables = (url: string): Record<string, string> => ({
   AWS_ENDPOINT_URL_RESOURCE_EXPLORER_2: url,
 })
 
-const json = (body: object, status = 200): ServerAnswer => ({ status, body })
-const xml = (body: string, status = 200): ServerAnswer => ({ status, headers: { 'content-type': 'text/xml' }, body })
+/**
+ * Starts the part of AWS that an inventory needs, for one sample account: `GetCallerIdentity` of STS, and
+ * `ListIndexes`, `GetDefaultView` and `ListResources` (in pages) of Resource Explorer. It checks signatures.
+ */
+export const startCloud = (options: { port?: number } = {}): Promise<Running> =>
+  startServer({
+    port: options.port,
+    maxBodyBytes: MAX_BODY,
+    respond,
+    fail: (error) => {
+      const { status, code, message } =
+        error instanceof S3Error
+          ? error
+          : new S3Error(error instanceof BodyTooLarge ? 413 : 500, 'InternalFailure', 'The request failed.')
+      return { status, body: { __type: code, message } }
+    },
+  })
+
+async function respond(request: ServerRequest): Promise<ServerAnswer> {
+  const body = await request.body()
+  const [, credential = ''] = /Credential=([^,\s]+)/.exec(request.headers.authorization ?? '') ?? []
+  const [, , region = '', claimed = ''] = credential.split('/')
+  const service = claimed === 'sts' ? 'sts' : 'resource-explorer-2'
+  verifyHeader(request, SAMPLE_KEYS, new Date(), { service, payloadHash: sha256(body) })
+  const text = body.toString('utf8')
+  return service === 'sts' ? answerSts(new URLSearchParams(text)) : answerExplorer(request.path, region, text)
+}
+
+/** Answers a request to STS in AWS's query protocol. */
+function answerSts(form: URLSearchParams): ServerAnswer {
+  if (form.get('Action') !== 'GetCallerIdentity')
+    throw new S3Error(400, 'InvalidAction', 'Only GetCallerIdentity is served here.')
+  const body =
+    `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>` +
+    `<Arn>arn:aws:iam::${ACCOUNT}:user/sample</Arn><UserId>AIDASAMPLEACCOUNTUSER</UserId>` +
+    `<Account>${ACCOUNT}</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`
+  return { status: 200, headers: { 'content-type': 'text/xml' }, body }
+}
 
 const INDEXES = [AGGREGATOR_REGION, REGION].map((region) => ({
   Arn: `arn:aws:resource-explorer-2:${region}:${ACCOUNT}:index/2f0b7c1e-5d7f-4a3f-9f3a-0c6d7f1f5a01`,
@@ -84,60 +70,31 @@ const VIEW =
   '6b6f0a52-3c43-4a0d-8f43-0f3c7d0f7a02'
 /** Entries on a page, few so that readers have to request further pages. */
 const PAGE = 5
-
-/** Answers a request to STS in AWS's query protocol. */
-function answerSts(form: URLSearchParams): ServerAnswer {
-  const action = form.get('Action')
-  if (action !== 'GetCallerIdentity')
-    return xml(
-      '<ErrorResponse><Error><Type>Sender</Type><Code>InvalidAction</Code><Message>Only GetCallerIdentity is ' +
-        'served here.</Message></Error></ErrorResponse>',
-      400,
-    )
-  return xml(
-    `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>` +
-      `<Arn>arn:aws:iam::${ACCOUNT}:user/sample</Arn><UserId>AIDASAMPLEACCOUNTUSER</UserId>` +
-      `<Account>${ACCOUNT}</Account>` +
-      `</GetCallerIdentityResult><ResponseMetadata><RequestId>${crypto.randomUUID()}</RequestId>` +
-      '</ResponseMetadata></GetCallerIdentityResponse>',
-  )
-}
+const SEEN = '2026-01-15T04:00:00Z'
 
 /**
- * Answers a request to Resource Explorer in AWS's REST protocol.
+ * Answers a request to Resource Explorer in AWS's REST protocol. Errors: `S3Error`.
  * @param region the region in the signature, which knows only its own view
  */
-function answerExplorer(path: string, region: string, body: Record<string, unknown>): ServerAnswer {
-  if (path === '/ListIndexes')
-    return json({ Indexes: INDEXES.filter(({ Type }) => body.Type === undefined || body.Type === Type) })
-  if (path === '/GetDefaultView') return json(region === AGGREGATOR_REGION ? { ViewArn: VIEW } : {})
-  if (path === '/ListResources') return listResources(region, body)
-  return json({ message: `The operation ${path} is not served here.` }, 404)
-}
-
-function listResources(region: string, body: Record<string, unknown>): ServerAnswer {
-  if (region !== AGGREGATOR_REGION || (body.ViewArn !== undefined && body.ViewArn !== VIEW))
-    return json({ message: 'The view could not be found in this region.' }, 404)
-  const limit = body.MaxResults ?? 100
-  if (!Number.isInteger(limit) || Number(limit) < 1 || Number(limit) > 1000)
-    return json({ message: 'MaxResults must be from 1 to 1000.' }, 400)
-  const start = body.NextToken === undefined ? 0 : parseOffset(body.NextToken)
-  if (start === null) return json({ message: 'The token is not valid.' }, 400)
-  const end = start + Math.min(PAGE, Number(limit))
-  return json({
+function answerExplorer(path: string, region: string, text: string): ServerAnswer {
+  const body: unknown = JSON.parse(text || '{}')
+  if (!isJsonObject(body)) throw new S3Error(400, 'SerializationException', 'The body is no JSON object.')
+  const answer = (document: object): ServerAnswer => ({ status: 200, body: document })
+  if (path === '/ListIndexes') return answer({ Indexes: INDEXES.filter(({ Type }) => (body.Type ?? Type) === Type) })
+  if (path === '/GetDefaultView') return answer(region === AGGREGATOR_REGION ? { ViewArn: VIEW } : {})
+  if (path !== '/ListResources')
+    throw new S3Error(404, 'ResourceNotFoundException', `The operation ${path} is not served here.`)
+  if (region !== AGGREGATOR_REGION || (body.ViewArn ?? VIEW) !== VIEW)
+    throw new S3Error(404, 'ResourceNotFoundException', 'The view could not be found in this region.')
+  const start = Number(body.NextToken ?? 0)
+  if (!(start < RESOURCES.length)) throw new S3Error(400, 'ValidationException', 'The token is not valid.')
+  const end = start + PAGE
+  return answer({
     ViewArn: VIEW,
     Resources: RESOURCES.slice(start, end).map(toDocument),
-    ...(end < RESOURCES.length && { NextToken: Buffer.from(`offset ${end}`).toString('base64') }),
+    ...(end < RESOURCES.length && { NextToken: String(end) }),
   })
 }
-
-function parseOffset(token: unknown): number | null {
-  const text = typeof token === 'string' ? Buffer.from(token, 'base64').toString('utf8') : ''
-  const offset = /^offset (\d+)$/.exec(text)?.[1]
-  return offset !== undefined && Number(offset) < RESOURCES.length ? Number(offset) : null
-}
-
-const SEEN = '2026-01-15T04:00:00Z'
 
 const toDocument = ({ arn, type, region, owner, tags }: CloudResource) => ({
   Arn: arn,

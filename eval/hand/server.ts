@@ -90,9 +90,8 @@ export async function startHandEndpoint(options: HandOptions): Promise<HandEndpo
 async function endForgotten(folder: HandFolder): Promise<void> {
   for (const call of await folder.waiting()) {
     const request = await folder.request(call)
-    const measured = { input_chars: 0, prefix_chars: 0 }
-    if (request)
-      await folder.end(recordOf({ call, round: 'an earlier run', request, measured, answer: null, waitedMs: 0 }))
+    const nothing = { input_chars: 0, prefix_chars: 0, answer: null, waitedMs: 0 }
+    if (request) await folder.end(recordOf(call, 'an earlier run', request, nothing))
   }
 }
 
@@ -115,11 +114,10 @@ function createPlay(options: HandOptions, folder: HandFolder, first: number) {
     const answer = automatic ? AUTOMATIC : await waitForAnswer(folder, call, request, response, options.pollMs ?? 150)
     clearInterval(keepAlive)
     const waitedMs = Math.round(performance.now() - began)
-    await folder.end(recordOf({ call, round, request, measured, answer, waitedMs }))
-    if (answer) {
-      const completion = completionOf(call, request, measured, answer)
-      response.end(request.stream ? chatCompletionEvents(completion) : JSON.stringify(chatCompletion(completion)))
-    }
+    await folder.end(recordOf(call, round, request, { ...measured, answer, waitedMs }))
+    if (!answer) return
+    const completion = completionOf(call, request, measured, answer)
+    response.end(request.stream ? chatCompletionEvents(completion) : JSON.stringify(chatCompletion(completion)))
   }
   return {
     beginRound: rounds.begin,
@@ -189,20 +187,14 @@ function createRounds() {
   }
 }
 
-function recordOf(known: {
-  call: number
-  round: string
-  request: HandRequest
-  measured: Measured
-  answer: HandAnswer | null
-  waitedMs: number
-}): CallRecord {
-  const { call, round, request, measured, answer, waitedMs } = known
+function recordOf(
+  call: number,
+  round: string,
+  request: HandRequest,
+  { answer, waitedMs, ...measured }: Measured & { answer: HandAnswer | null; waitedMs: number },
+): CallRecord {
   return {
-    call,
-    round,
-    chain: request.chain,
-    model: request.model,
+    ...{ call, round, chain: request.chain, model: request.model },
     tools: request.tools.map(({ name }) => name),
     called: answer?.calls.map(({ name }) => name) ?? [],
     ...measured,
