@@ -20,9 +20,8 @@ const MAIN_AIM_S = 1.5
  * baseline of drift, import and apply is the same engine commands without the platform.
  */
 export async function benchModes(options: { runs: number }): Promise<Section> {
-  const played = (await repeat(options.runs, () => runDemo<AllResult>('--mode', 'all'))).flatMap(
-    ({ results }) => results,
-  )
+  const runs = await repeat(options.runs, () => runDemo<AllResult>('--mode', 'all'))
+  const played = runs.flatMap(({ results }) => results)
   const modes = [...new Set(played.map(({ mode }) => mode))]
   const of = (mode: string, pick: (result: DemoResult) => number) =>
     median(played.filter((result) => result.mode === mode).map(pick))
@@ -39,13 +38,11 @@ export async function benchModes(options: { runs: number }): Promise<Section> {
       unit: '%',
     },
   ])
-  for (const mode of ['full-drift', 'full-import', 'apply'] as const)
-    figures.push({
-      name: `${mode}: engine jobs to the same commands by hand`,
-      value:
-        of(mode, (result) => result.engine_s) / median(await repeat(options.runs, () => withHandEngine(BY_HAND[mode]))),
-      unit: 'x',
-    })
+  for (const mode of ['full-drift', 'full-import', 'apply'] as const) {
+    const byHand = median(await repeat(options.runs, () => withHandEngine(BY_HAND[mode])))
+    const value = of(mode, (result) => result.engine_s) / byHand
+    figures.push({ name: `${mode}: engine jobs to the same commands by hand`, value, unit: 'x' })
+  }
   return {
     title: `Modes, scripted model (${options.runs} runs, medians)`,
     figures,
@@ -175,13 +172,8 @@ const BY_HAND = {
     await write({ 'imported.tf': 'resource "terraform_data" "refused" {\n  arn = ""\n}\n' })
     const refused = await timed([init, pull, validate])
     await write({ 'imported.tf': imported.map((_, index) => block(`r${index}`)).join('\n') })
-    const imports = imported.map(({ arn }, index) => [
-      'import',
-      '-no-color',
-      '-input=false',
-      `terraform_data.r${index}`,
-      arn,
-    ])
+    const flags = ['import', '-no-color', '-input=false']
+    const imports = imported.map(({ arn }, index) => [...flags, `terraform_data.r${index}`, arn])
     return refused + (await timed([validate, plan, show, ...imports, validate, plan, show]))
   },
   apply: async ({ write, remove, measure: timed }) => {

@@ -107,23 +107,14 @@ async function benchRuntime(
   }
 }
 
-interface Turn {
-  per_second: number
-  /** Processor time of the server per request, in microseconds. */
-  processor_us: number
-}
+type Turn = Awaited<ReturnType<typeof measureTurn>>
 
-async function measureTurn(server: StartedServer, route: string, token: string, ms: number): Promise<Turn> {
+async function measureTurn(server: StartedServer, route: string, token: string, ms: number) {
   const before = processorTime(server.pid)
-  const perSecond = await measureRequestsPerSecond(
-    server.url + route,
-    { authorization: `Bearer ${token}` },
-    { connections: CONNECTIONS, ms },
-  )
-  return {
-    per_second: perSecond,
-    processor_us: ((processorTime(server.pid) - before) * 1000) / ((perSecond * ms) / 1000),
-  }
+  const per_second = await measureRequestsPerSecond(server.url + route, { authorization: `Bearer ${token}` }, ms)
+  /** Processor time of the server per request, in microseconds. */
+  const processor_us = ((processorTime(server.pid) - before) * 1000) / ((per_second * ms) / 1000)
+  return { per_second, processor_us }
 }
 
 function figuresOf(name: string, turns: readonly { core: Turn; bare: Turn }[]): Figure[] {
@@ -177,11 +168,7 @@ async function startServer(
  * plain sockets, so that the client takes as little processor time as possible from the server.
  * Errors: an answer that is not 200.
  */
-async function measureRequestsPerSecond(
-  url: string,
-  headers: Record<string, string>,
-  options: { connections: number; ms: number },
-): Promise<number> {
+async function measureRequestsPerSecond(url: string, headers: Record<string, string>, ms: number): Promise<number> {
   const { hostname, port, pathname, search } = new URL(url)
   const lines = [
     `GET ${pathname}${search} HTTP/1.1`,
@@ -189,10 +176,10 @@ async function measureRequestsPerSecond(
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ]
   const message = `${lines.join('\r\n')}\r\n\r\n`
-  const end = performance.now() + options.ms
+  const end = performance.now() + ms
   const started = performance.now()
   const counts = await Promise.all(
-    Array.from({ length: options.connections }, () => runConnection(hostname, Number(port), message, end)),
+    Array.from({ length: CONNECTIONS }, () => runConnection(hostname, Number(port), message, end)),
   )
   return (counts.reduce((sum, count) => sum + count, 0) / (performance.now() - started)) * 1000
 }
