@@ -1,6 +1,6 @@
 import { blocksWithin, isWrittenOut, readHcl } from '../../src/hcl/read.ts'
 import type { HclValue } from '../../src/hcl/tree.ts'
-import { carriesSecret, isLiteralSecret } from '../../src/rules/common/secret-names.ts'
+import { carriesSecret, isLiteralSecret } from '../../src/rules/common/secret-forms.ts'
 import { splitMarkdown } from './markdown.ts'
 import { findUnknownArguments, type ProviderSchema } from './schema.ts'
 import type { Complaint } from './text-rules.ts'

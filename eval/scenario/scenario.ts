@@ -5,8 +5,7 @@ import { fileURLToPath } from 'node:url'
 import * as v from 'valibot'
 import { parse } from 'yaml'
 import { CLOUDS } from '../../src/base/vocabulary.ts'
-import { readStatements } from '../../src/rules/intent/schema.ts'
-import { OPERATORS, type Statement } from '../../src/rules/intent/statement.ts'
+import { OPERATORS, readStatements, type Statement } from '../../src/rules/intent/statement.ts'
 
 export const MODES = ['generate', 'partial-drift', 'full-drift', 'partial-import', 'full-import'] as const
 

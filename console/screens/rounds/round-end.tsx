@@ -7,9 +7,9 @@ import { Badge, Origin } from '../../ui/badge.tsx'
 import { Button, Copy } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { spendOf } from '../../ui/round/spend.ts'
-import { formatMoney, formatNumber, formatSeconds, shorten, visibleText } from '../../ui/words.ts'
+import { excerpt, formatMoney, formatNumber, formatSeconds } from '../../ui/words.ts'
 import type { SessionPart } from '../session/next-step.ts'
-import { useOpenSession } from '../session/session-context.ts'
+import { useOpenSession } from '../session/open-session.tsx'
 import { SessionLink } from '../session/session-link.tsx'
 import { modeOf } from './conversation.ts'
 
@@ -149,7 +149,7 @@ export function LongText({ text }: { text: string }) {
   return (
     <>
       <p class="rounds-text" dir="auto">
-        {visibleText(shorten(text, all ? LONGEST : SHORT))}
+        {excerpt(text, all ? LONGEST : SHORT)}
       </p>
       {isLong && !all && (
         <Button small kind="quiet" onClick={() => setAll(true)}>

@@ -10,9 +10,9 @@ import { Page } from '../../ui/page.tsx'
 import { formatSpend, sumSpend } from '../../ui/round/spend.ts'
 import { Unreadable } from '../../ui/shell/errors.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { plural, repositoryName, shorten, visibleText } from '../../ui/words.ts'
+import { excerpt, plural, repositoryName, visibleText } from '../../ui/words.ts'
 import { nextStep, type SessionPart } from './next-step.ts'
-import { SessionProvider } from './session-context.ts'
+import { SessionProvider } from './open-session.tsx'
 import { SessionLink } from './session-link.tsx'
 
 /** Shows the frame of a session: its request, its state, and its screens. */
@@ -36,7 +36,7 @@ export function Screen() {
   return (
     <Page
       wide
-      title={shorten(visibleText(session.first_query ?? 'Session'), 140)}
+      title={excerpt(session.first_query ?? 'Session', 140)}
       kicker={<Kicker session={session} />}
       lead={<Facts session={session} />}
       actions={
@@ -75,7 +75,7 @@ function Facts({ session }: { session: Session }) {
         changed <Ago at={session.updated_at} />
       </li>
       <li>
-        <span class="mono">{visibleText(shorten(session.workspace.branch, 100))}</span>
+        <span class="mono">{excerpt(session.workspace.branch, 100)}</span>
         <Copy text={session.workspace.branch} label="Copy branch" />
       </li>
     </ul>
@@ -95,7 +95,7 @@ function NextStepBar({ session, live }: { session: Session; live: LiveStatus | n
       <p class="session-next session-next-accent" role="status">
         <span class="dot dot-live" aria-hidden="true" />
         <span>
-          Round {last?.number ?? 1} is running: {shorten(visibleText(message), 160)}
+          Round {last?.number ?? 1} is running: {excerpt(message, 160)}
         </span>
         <SessionLink id={session.uuid}>Watch it</SessionLink>
       </p>

@@ -1,6 +1,6 @@
 import { PlatformError } from '../../../src/base/errors.ts'
 import { type DriftOperation, driftOperations } from '../../../src/plan/drift.ts'
-import { hasMatchingTarget } from '../../../src/plan/targets/targets.ts'
+import { hasMatchingTarget } from '../../../src/plan/targets.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { planTargets, type ValidPlan } from '../plan/plan.ts'
 

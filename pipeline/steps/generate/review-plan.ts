@@ -1,6 +1,6 @@
 import { waitUnlessAborted } from '../../../src/base/time.ts'
 import type { PlanBackground } from '../../../src/chains/shared/asked.ts'
-import type { BeyondTargets } from '../../../src/plan/targets/targets.ts'
+import type { BeyondTargets } from '../../../src/plan/targets.ts'
 import { storeComplianceCheck } from '../../../src/reports/artifacts.ts'
 import { emptyCompliance } from '../../../src/reports/compliance.ts'
 import type { ComplianceReport } from '../../../src/reports/schemas.ts'

@@ -1,7 +1,7 @@
 import { PlatformError } from '../../../src/base/errors.ts'
 import { explainDiscoveryFailure } from '../../../src/plan/imports/discovery-failure.ts'
 import { identityOf, parseIdentifiers } from '../../../src/plan/imports/identifiers.ts'
-import { EXCEPTED, type Excluded, findUnmanaged, importExceptions } from '../../../src/plan/imports/unmanaged.ts'
+import { EXCEPTED, type Excluded, findUnmanaged, importExceptions } from '../../../src/plan/imports/inventory.ts'
 import type { EngineResult } from '../../../src/services/iac/contract.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { initialise } from '../plan/plan.ts'

@@ -1,7 +1,7 @@
 import { importFilter } from '../../../src/chains/import-filter.ts'
 import { identityOf } from '../../../src/plan/imports/identifiers.ts'
+import type { Excluded } from '../../../src/plan/imports/inventory.ts'
 import type { Failure } from '../../../src/plan/imports/pairs.ts'
-import type { Excluded } from '../../../src/plan/imports/unmanaged.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
 import type { Conventions } from '../shared/compose-prompts.ts'

@@ -9,10 +9,9 @@ import {
   isInvented,
   type Pair,
 } from '../../../src/plan/imports/pairs.ts'
-import { changesByAddress, isCreated, stateIdentifiers } from '../../../src/plan/imports/planned.ts'
 import { describesCode, type Plan } from '../../../src/plan/plan.ts'
-import { limitTargets } from '../../../src/plan/targets/complete.ts'
-import { findUnplannedBlocks } from '../../../src/plan/targets/unknown.ts'
+import { changesByAddress, isCreated, stateIdentifiers } from '../../../src/plan/planned-changes.ts'
+import { findUnplannedBlocks, limitTargets } from '../../../src/plan/targets.ts'
 import type { Finding } from '../../kit/attempts/findings.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'

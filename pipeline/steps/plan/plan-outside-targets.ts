@@ -1,6 +1,6 @@
 import { LeaseLost, PlatformError } from '../../../src/base/errors.ts'
 import { type Plan, parsePlan } from '../../../src/plan/plan.ts'
-import { type BeyondTargets, changesBeyond } from '../../../src/plan/targets/targets.ts'
+import { type BeyondTargets, changesBeyond } from '../../../src/plan/targets.ts'
 import type { EngineResult } from '../../../src/services/iac/contract.ts'
 import { runWhenStateIsFree } from '../../kit/engine.ts'
 import type { Kit } from '../../kit/kit.ts'

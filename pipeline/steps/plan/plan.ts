@@ -1,7 +1,11 @@
 import { PlatformError } from '../../../src/base/errors.ts'
 import { type Plan, parsePlan } from '../../../src/plan/plan.ts'
-import { readTargetingFault, reservedTargets, type TargetingFault } from '../../../src/plan/targets/fault.ts'
-import type { BeyondTargets } from '../../../src/plan/targets/targets.ts'
+import {
+  type BeyondTargets,
+  readTargetingFault,
+  reservedTargets,
+  type TargetingFault,
+} from '../../../src/plan/targets.ts'
 import type { StoredPlan } from '../../../src/reports/artifacts.ts'
 import type { EngineResult } from '../../../src/services/iac/contract.ts'
 import { runWhenStateIsFree } from '../../kit/engine.ts'

@@ -1,6 +1,6 @@
 import { describeDiff, MAX_DIFF_CHARS } from '../../../src/chains/shared/branch-diff.ts'
 import { type EarlierTargets, sessionTargets } from '../../../src/chains/target-generator.ts'
-import { completeTargets } from '../../../src/plan/targets/complete.ts'
+import { completeTargets } from '../../../src/plan/targets.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { runChain } from '../../kit/run-chain.ts'
 import {

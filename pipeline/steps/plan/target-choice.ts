@@ -1,10 +1,7 @@
 import { type CodeChanges, readCodeChanges } from '../../../src/plan/code/changes.ts'
 import type { CodeFile } from '../../../src/plan/code/modules.ts'
 import type { Plan } from '../../../src/plan/plan.ts'
-import { limitTargets } from '../../../src/plan/targets/complete.ts'
-import type { TargetingFault } from '../../../src/plan/targets/fault.ts'
-import { covers } from '../../../src/plan/targets/targets.ts'
-import { findUnknownTargets } from '../../../src/plan/targets/unknown.ts'
+import { covers, findUnknownTargets, limitTargets, type TargetingFault } from '../../../src/plan/targets.ts'
 import type { Kit } from '../../kit/kit.ts'
 import { createFileAccess } from '../../workspace/files/access.ts'
 

@@ -10,7 +10,7 @@ import {
   type ShownRepository,
 } from '../../../src/chains/shared/repository.ts'
 import type { ModelRole } from '../../../src/llm/inference.ts'
-import { readDiffFiles } from '../../../src/plan/code/branch-diff.ts'
+import { readDiffFiles } from '../../../src/plan/code/patch.ts'
 import type { Kit } from '../../kit/kit.ts'
 
 /** Share of a model's context that a text may take, with an absolute maximum in tokens. */

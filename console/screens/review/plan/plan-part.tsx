@@ -1,14 +1,13 @@
 import type { PlanDocument, Round, Session } from '../../../client/api/schemas.ts'
+import { useArtifact } from '../../../client/sessions/use-artifact.ts'
+import { Select, Unfold } from '../../../ui/controls.tsx'
 import { ErrorNotice, Notice, Skeleton } from '../../../ui/notice.tsx'
 import { Term } from '../../../ui/term.tsx'
-import { formatMoment, plural, shorten, visibleText } from '../../../ui/words.ts'
+import { excerpt, formatBytes, formatMoment, plural } from '../../../ui/words.ts'
 import { SessionLink } from '../../session/session-link.tsx'
-import { useReviewAddress } from '../review-address.ts'
+import { type RoundPlan, useChosenPlan, useReviewAddress } from '../review-address.ts'
 import { PlanSections } from './plan-sections.tsx'
-import { PlanTexts } from './plan-text.tsx'
 import { ResourceList } from './resource-list.tsx'
-import type { RoundPlan } from './use-chosen-plan.ts'
-import { useChosenPlan } from './use-chosen-plan.ts'
 
 /** Shows the plan resource by resource, or its text if it cannot be read as data. */
 export function PlanPart({ session, round }: { session: Session; round: Round }) {
@@ -25,7 +24,9 @@ export function PlanPart({ session, round }: { session: Session; round: Round })
       {document ? (
         <>
           <Limits document={document} />
-          <PlanSections session={session} round={round} document={document} plan={plan} />
+          <PlanSections round={round} document={document}>
+            {plan && <PlanText key={plan.id} session={session} plan={plan} />}
+          </PlanSections>
           <ResourceList key={plan?.id} document={document} round={round} />
         </>
       ) : plan === null ? (
@@ -67,8 +68,7 @@ function NoDocument({ session, round }: { session: Session; round: Round }) {
 
 const Engine = ({ document: { engine, targets } }: { document: PlanDocument }) => (
   <p class="small quiet">
-    {engine.name &&
-      `Made by ${visibleText(shorten(engine.name, 40))} ${visibleText(shorten(engine.version ?? '', 40))}, `}
+    {engine.name && `Made by ${excerpt(engine.name, 40)} ${excerpt(engine.version ?? '', 40)}, `}
     {targets.length === 0 ? 'for the whole root.' : `limited to ${plural(targets.length, 'target')}.`}
   </p>
 )
@@ -76,22 +76,19 @@ const Engine = ({ document: { engine, targets } }: { document: PlanDocument }) =
 function PlanChoice({ plan, plans }: { plan: RoundPlan; plans: RoundPlan[] }) {
   const { change } = useReviewAddress()
   return (
-    <label class="review-choice">
-      <span>Plan</span>
-      <select
-        aria-label="Plan"
-        value={plan.id}
-        onChange={({ currentTarget }) =>
-          change({ plan: Number(currentTarget.value), resource: undefined, finding: undefined }, false)
-        }
-      >
-        {plans.toReversed().map(({ id, created_at }, index) => (
-          <option key={id} value={id}>
-            {index === 0 ? 'the last one' : `${plans.length - index} of ${plans.length}`}, {formatMoment(created_at)}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Select
+      class="review-choice"
+      name="Plan"
+      aria-label="Plan"
+      value={plan.id}
+      options={plans
+        .toReversed()
+        .map(({ id, created_at }, index) => [
+          id,
+          `${index === 0 ? 'the last one' : `${plans.length - index} of ${plans.length}`}, ${formatMoment(created_at)}`,
+        ])}
+      onSelect={(id) => change({ plan: Number(id), resource: undefined, finding: undefined }, false)}
+    />
   )
 }
 
@@ -101,3 +98,62 @@ const Limits = ({ document: { resources_without_attributes: count } }: { documen
       The changes of {plural(count, 'resource')} are only in the text of the plan.
     </Notice>
   ) : null
+
+const MAX_TEXT = 200_000
+
+interface PlanTextsProps {
+  session: Session
+  plans: readonly RoundPlan[]
+  /** The plan that is open at first; null for all. */
+  first: RoundPlan | null
+}
+
+/** Shows plans as the engine wrote them, the last one first. Each is read when it is opened. */
+const PlanTexts = ({ session, plans, first }: PlanTextsProps) => (
+  <div class="review-sections">
+    {plans.toReversed().map((plan) => (
+      <PlanText key={plan.id} session={session} plan={plan} open={first === null || first.id === plan.id} />
+    ))}
+  </div>
+)
+
+const PlanText = ({ session, plan, open }: { session: Session; plan: RoundPlan; open?: boolean }) => (
+  <Unfold
+    class="review-section"
+    open={open}
+    summary={
+      <>
+        Engine output{' '}
+        <span class="quiet">
+          {formatMoment(plan.created_at)}
+          {plan.file_size_bytes !== null && `, ${formatBytes(plan.file_size_bytes)}`}
+        </span>
+      </>
+    }
+  >
+    <Text session={session} plan={plan} />
+  </Unfold>
+)
+
+function Text({ session, plan }: { session: Session; plan: RoundPlan }) {
+  const read = useArtifact(session.uuid, plan.url)
+  if (read.error)
+    return <ErrorNotice error={read.error} title="The text could not be read" retry={() => void read.refetch()} />
+  if (!read.data) return <Skeleton lines={8} label="Loading the plan's text" />
+  const { text, metadata } = read.data
+  const isDrift = metadata.type === 'drift'
+  return (
+    <>
+      {isDrift && <p class="small quiet">This is the drift check, not the plan.</p>}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by the keyboard */}
+      <pre class="plan-block review-text" tabIndex={0}>
+        {isDrift && text.trim() === '[]' ? 'No drift.' : excerpt(text, MAX_TEXT)}
+      </pre>
+      {text.length > MAX_TEXT && /^https?:/.test(plan.url) && (
+        <a href={plan.url} rel="noreferrer" target="_blank">
+          The whole text ({formatBytes(text.length)})
+        </a>
+      )}
+    </>
+  )
+}

@@ -1,6 +1,7 @@
 import type { PlanDocument, Severity } from '../../../client/api/schemas.ts'
 import { listOf, objectOf, oneOf, textOf } from '../../../client/json.ts'
 import { CLOUDS } from '../../../ui/words.ts'
+import type { ChangedFile } from '../code/changes.ts'
 import { SEVERITIES } from '../plan/plan-filter.ts'
 
 export interface Finding {
@@ -90,16 +91,16 @@ function groupRules(ids: readonly string[]): Compliance['passedGroups'] {
 export const nameOfRule = (id: string): string =>
   (isCodeRule(id) ? (id.split('.').at(-1) ?? id) : id).replaceAll(/[_-]+/g, ' ')
 
-/** Returns the place of a resource block in these files; null for modules, whose folder is unknown. */
+/** Returns the place of a resource block in changed files; null for modules, whose folder is unknown. */
 export function findBlock(
   address: string,
-  files: readonly { name: string; lines: readonly { text: string; after: number | null }[] }[],
+  files: readonly Pick<ChangedFile, 'name' | 'result'>[],
 ): { file: string; line: number } | null {
   const [, data, type, name] = /^(data\.)?([\w-]+)\.([\w-]+)(?:\[.*\])?$/.exec(address) ?? []
   if (!type || !name) return null
   const head = `${data ? 'data' : 'resource'} "${type}" "${name}"`
-  for (const { name: file, lines } of files) {
-    const line = lines.find(({ text, after }) => after !== null && text.startsWith(head))?.after
+  for (const { name: file, result } of files) {
+    const line = result?.rows.find(({ text, after }) => after !== null && text.startsWith(head))?.after
     if (line) return { file, line }
   }
   return null

@@ -1,3 +1,4 @@
+import type { Round, Session } from '../../../client/api/schemas.ts'
 import { listOf, numberOf, objectOf, oneOf, textOf } from '../../../client/json.ts'
 
 const LEVELS = ['low', 'medium', 'high'] as const
@@ -113,3 +114,30 @@ const ADDRESS = /(?:^|\s)((?:module\.[\w-]+(?:\[(?:\d+|"[^"]*")\])?\.)*[\w-]+\.[
 
 /** Returns the address at the end of a line of a list by code: `create aws_s3_bucket.logs`. */
 export const addressIn = (line: string): string | null => (line.length > 500 ? null : (ADDRESS.exec(line)?.[1] ?? null))
+
+export interface Impact {
+  level: string
+  title: string
+  description: string
+}
+
+/** Returns the impact of a generate report; null when the document has none. */
+export function readImpact(report: unknown): Impact | null {
+  const { level, title, description } = objectOf(objectOf(objectOf(report).potential_impact).banner)
+  return typeof level === 'string' ? { level, title: textOf(title), description: textOf(description) } : null
+}
+
+/** Returns the newest reviewed round, whose review decided on the lock. */
+export const reviewedRound = ({ rounds }: Session): Round | null =>
+  rounds.findLast(({ reports, compliance_checks }) => reports.length + compliance_checks.length > 0) ?? null
+
+/** Returns the reasons why a session may be locked, from its newest review. */
+export function lockReasons(round: Round, impact: Impact | null): string[] {
+  const failed = round.compliance_checks.at(-1)?.passed === false
+  const reasons = [
+    impact?.level === 'high' &&
+      'The impact of the plan is high: the higher of what code computes and what a model states.',
+    failed && 'The compliance check of the plan failed.',
+  ].filter((reason) => reason !== false)
+  return reasons.length > 0 ? reasons : ['Nothing in this round explains it: another round or a person locked it.']
+}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { MASK } from '../../../../src/base/masking.ts'
 import type { LlmClient } from '../../../../src/llm/inference.ts'
-import type { BeyondTargets } from '../../../../src/plan/targets/targets.ts'
+import type { BeyondTargets } from '../../../../src/plan/targets.ts'
 import { acceptRound } from '../../../../src/rounds/accept.ts'
 import { finishRound } from '../../../../src/rounds/finish.ts'
 import { runRound } from '../../../helpers/sessions.ts'
