@@ -33,4 +33,15 @@ export const AdminUser = User.extend({
 
 export const UserPage = pageOf(AdminUser).openapi('UserPage', { example: examplePage(EXAMPLE) })
 
-export const toAdminUser = ({ updated_at: _, ...user }: UserRow): z.input<typeof AdminUser> => user
+export const toAdminUser = ({
+  updated_at: _,
+  issuer,
+  subject,
+  created_at,
+  ...user
+}: UserRow): z.input<typeof AdminUser> => ({
+  ...user,
+  issuer,
+  subject,
+  created_at,
+})

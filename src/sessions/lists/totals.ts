@@ -2,14 +2,13 @@ import { STATUSES, type Status } from '../../base/vocabulary.ts'
 import type { Sql } from '../../data/db/sql.ts'
 import { countKinds, type Kind } from './kinds.ts'
 import { matchSessions } from './matches.ts'
-import { isOfKinds, normaliseSelection, type SessionSelection } from './selection.ts'
+import { isOfKinds, type SessionSelection } from './selection.ts'
 
 type Group = Pick<Kind, 'last_status' | 'in_flight' | 'is_blocked' | 'n'>
 
 /** Counts the sessions of a selection, in total and by their latest status; 0 for a status that no session has. */
-export async function countTotals(sql: Sql, input: SessionSelection) {
-  const selection = normaliseSelection(input)
-  const groups = selection === null ? [] : await countGroups(sql, selection)
+export async function countTotals(sql: Sql, selection: SessionSelection) {
+  const groups = await countGroups(sql, selection)
   const sum = (condition: (group: Group) => boolean) => groups.filter(condition).reduce((total, { n }) => total + n, 0)
   const statuses = Object.fromEntries(
     STATUSES.map((status) => [status, sum(({ last_status }) => last_status === status)]),
@@ -48,9 +47,7 @@ const NO_SPEND = {
  * only rounds of the last 30 days count. The end of a round changes its session, so only sessions with activity in that
  * time are read.
  */
-export async function sumSpend(sql: Sql, input: SessionSelection): Promise<typeof NO_SPEND> {
-  const selection = normaliseSelection(input)
-  if (selection === null) return NO_SPEND
+export async function sumSpend(sql: Sql, selection: SessionSelection): Promise<typeof NO_SPEND> {
   const { fromWhere, searched, planDependsOnValues } = await matchSessions(sql, selection)
   const sessions = searched ? sql`FROM sessions s WHERE s.id IN (SELECT s.id ${fromWhere})` : fromWhere
   const [row] = await sql<(typeof NO_SPEND)[]>`
@@ -70,10 +67,8 @@ export async function sumSpend(sql: Sql, input: SessionSelection): Promise<typeo
 }
 
 /** Counts the waiting rounds. Running rounds are few, and an index has their sessions. */
-export async function countWaiting(sql: Sql, input: SessionSelection) {
+export async function countWaiting(sql: Sql, selection: SessionSelection) {
   const none: { waiting: number; oldest_waiting_at: string | null } = { waiting: 0, oldest_waiting_at: null }
-  const selection = normaliseSelection(input)
-  if (selection === null) return none
   const { fromWhere, planDependsOnValues } = await matchSessions(sql, selection)
   const [row] = await sql<(typeof none)[]>`
     WITH waiting AS MATERIALIZED (
