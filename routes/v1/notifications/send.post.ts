@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { notifyForUser } from '../../../src/notifications/send.ts'
+import { notifyForUser } from '../../../src/notifications/notify.ts'
 import { SEVERITIES } from '../../../src/services/notifications.ts'
 import { requireUser } from '../../access.ts'
 import { endpoint } from '../../endpoint.ts'
