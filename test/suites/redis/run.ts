@@ -1,11 +1,11 @@
-import { spawn, execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm, access, constants } from 'node:fs/promises'
+import { access, constants, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, delimiter } from 'node:path'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
 import { loadCertificates } from '../../../dev/git-host/certificates.ts'
 import type { Installation } from './server.ts'
-import { promisify } from 'node:util'
 
 const ROOT = join(import.meta.dirname, '../../..')
 
@@ -54,7 +54,6 @@ async function main(): Promise<number> {
     await rm(folder, { recursive: true, force: true })
   }
 }
-
 
 const run = promisify(execFile)
 
