@@ -27,6 +27,17 @@ export { expect }
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
+/** Checks that the page does not scroll sideways. */
+export async function expectToFit(page: Page): Promise<void> {
+  const wider = await page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement
+    return scrollWidth - clientWidth
+  })
+  expect(wider).toBeLessThanOrEqual(0)
+}
+
+export const PHONE = { width: 390, height: 844 }
+
 /** Checks the page against WCAG 2.2 AA, in both themes. */
 export async function expectAccessible(page: Page): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
