@@ -1,12 +1,11 @@
 import type { ComponentChildren, ComponentType } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useModule } from './use-module.ts'
 import { visibleText } from './words.ts'
 
 /** The length above which a text stays plain, because parsing it would block the page. */
 const MAX_LENGTH = 50_000
 
 type Renderer = ComponentType<Record<string, unknown> & { children: string }>
-let loaded: Renderer | null = null
 
 interface Inside {
   children?: ComponentChildren
@@ -39,21 +38,8 @@ const COMPONENTS = {
 
 /** Shows a model's text with lists and emphasis: no HTML, no images, links only to the web. Plain while it loads. */
 export function Markdown({ text }: { text: string }) {
-  const [Render, setRender] = useState<Renderer | null>(() => loaded)
   const isWanted = text.length <= MAX_LENGTH
-  useEffect(() => {
-    if (!isWanted || loaded) return
-    let isGone = false
-    import('react-markdown')
-      .then((module) => {
-        loaded = module.default
-        if (!isGone) setRender(() => loaded)
-      })
-      .catch(() => {})
-    return () => {
-      isGone = true
-    }
-  }, [isWanted])
+  const Render = useModule('markdown', isWanted, async () => (await import('react-markdown')).default as Renderer)
   if (!Render || !isWanted) return <div class="markdown markdown-plain">{visibleText(text)}</div>
   return (
     <div class="markdown">

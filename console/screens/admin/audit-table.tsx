@@ -1,10 +1,9 @@
 import type { Components } from '../../client/api/schemas.ts'
 import { Table } from '../../ui/table.tsx'
-import { formatMoment, formatNumber, plural, shorten, visibleText } from '../../ui/words.ts'
+import { excerpt, formatMoment, formatNumber, plural } from '../../ui/words.ts'
 import { SessionLink } from '../session/session-link.tsx'
 
-const LONGEST = 300
-const shown = (text: string) => visibleText(shorten(text, LONGEST))
+const shown = (text: string) => excerpt(text, 300)
 
 export const AuditTable = ({ records, isOld }: { records: readonly AuditRecord[]; isOld: boolean }) => (
   <div class="admin-table scroll-x" aria-busy={isOld}>
@@ -68,10 +67,7 @@ export const ACTIONS: Record<AuditRecord['action'], string> = {
   user_created: 'Signed in for the first time',
 }
 
-const NAMES: Record<string, string> = {
-  is_partial: 'part of the scope',
-  user_id: 'user id',
-}
+const NAMES: Record<string, string> = { is_partial: 'part of the scope' }
 
 /** Returns the details of an entry as pairs of name and value for readers; unknown names are unchanged. */
 function toFacts(detail: Record<string, unknown>): [name: string, value: string][] {
@@ -90,10 +86,8 @@ function toWords(value: unknown): string {
     .join(', ')
 }
 
-type RefusalSums = Components['AuditPage']['sign_in_refusals']
-
 /** Shows the number of requests without a valid token, which are never listed individually. */
-export function Refusals({ refusals }: { refusals: RefusalSums }) {
+export function Refusals({ refusals }: { refusals: Components['AuditPage']['sign_in_refusals'] }) {
   const { from, until, total, reasons, addresses } = refusals
   const title = total === 0 ? 'No sign-in was refused' : `${plural(total, 'sign-in')} refused`
   return (
@@ -117,22 +111,12 @@ export function Refusals({ refusals }: { refusals: RefusalSums }) {
 }
 
 const Sums = ({ title, rows }: { title: string; rows: readonly (readonly [string, number])[] }) => (
-  <table>
-    <thead>
-      <tr>
-        <th scope="col">{title}</th>
-        <th scope="col" class="number">
-          Refused
-        </th>
+  <Table head={[title, { number: 'Refused' }]}>
+    {rows.map(([name, count]) => (
+      <tr key={name}>
+        <td>{shown(name)}</td>
+        <td class="number">{formatNumber(count)}</td>
       </tr>
-    </thead>
-    <tbody>
-      {rows.map(([name, count]) => (
-        <tr key={name}>
-          <td>{shown(name)}</td>
-          <td class="number">{formatNumber(count)}</td>
-        </tr>
-      ))}
-    </tbody>
-  </table>
+    ))}
+  </Table>
 )

@@ -3,15 +3,19 @@ import { useEffect, useRef } from 'preact/hooks'
 import { ApiError, Unreachable } from '../../client/api/errors.ts'
 import { useDraft } from '../../client/drafts.ts'
 import { usePlatform, useStore } from '../../client/platform.ts'
+import type { useRecentSessions } from '../../client/sessions/use-session.ts'
+import { Badge, StatusBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { ErrorNotice, Notice } from '../../ui/notice.tsx'
+import { ErrorNotice, Notice, Skeleton } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Term } from '../../ui/term.tsx'
+import { Ago } from '../../ui/time.tsx'
+import { excerpt, repositoryName, visibleText } from '../../ui/words.ts'
+import { SessionLink } from '../session/session-link.tsx'
 import { type FormInput, withoutSecret } from './form.ts'
 import { ModeCards } from './mode-cards.tsx'
 import { PlaceFields } from './place-fields.tsx'
 import { PlaceStatus } from './place-status.tsx'
-import { Recent } from './recent.tsx'
 import { Examples, Sentence } from './sentence.tsx'
 import { usePlace } from './use-place.ts'
 import { useRequest } from './use-request.ts'
@@ -133,5 +137,39 @@ function Failure({ error }: { error: unknown }) {
         <ErrorNotice error={error} title="The request was not accepted" />
       )}
     </div>
+  )
+}
+
+const SHOWN = 4
+
+/** Shows the caller's last active sessions. */
+function Recent({ recent: { data, error, refetch } }: { recent: ReturnType<typeof useRecentSessions> }) {
+  if (data?.length === 0) return null
+  return (
+    <section class="start-recent" aria-labelledby="start-recent">
+      <h2 id="start-recent">Your recent sessions</h2>
+      {error && <ErrorNotice error={error} title="Your sessions could not be read" retry={() => void refetch()} />}
+      {!data && !error && <Skeleton lines={SHOWN} label="Loading your sessions" />}
+      {data && (
+        <ul class="card">
+          {data.slice(0, SHOWN).map(({ uuid, first_query, workspace, updated_at, is_blocked, current_status }) => (
+            <li key={uuid} class="start-row">
+              <SessionLink id={uuid}>
+                <bdi>{excerpt(first_query?.trim() || 'Session without a request', 160)}</bdi>
+              </SessionLink>
+              <span class="start-facts small quiet">
+                <span>{visibleText(repositoryName(workspace.uri))}</span>
+                <Ago at={updated_at} />
+                {is_blocked && <Badge tone="bad">Locked</Badge>}
+                <StatusBadge status={current_status} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      <p>
+        <Link to="/sessions">All sessions</Link>
+      </p>
+    </section>
   )
 }

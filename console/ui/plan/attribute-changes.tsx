@@ -1,7 +1,7 @@
 import type { PlannedResource } from '../../client/api/schemas.ts'
 import { Badge } from '../badge.tsx'
 import { FirstOf, Table } from '../table.tsx'
-import { plural, shorten, visibleText } from '../words.ts'
+import { excerpt, plural } from '../words.ts'
 import { Change, Side } from './value-change.tsx'
 import { columnsOf, orderAttributes, type PlannedAttribute, pathKey, pathParts } from './values.ts'
 
@@ -105,7 +105,7 @@ const REASONS: Record<string, string> = {
 }
 
 const known = (reason: string): string =>
-  REASONS[reason] ?? `The engine's reason: ${visibleText(shorten(reason, 200)).replaceAll('_', ' ')}.`
+  REASONS[reason] ?? `The engine's reason: ${excerpt(reason, 200).replaceAll('_', ' ')}.`
 
 /** Returns sentences about a resource beyond its attributes: reason, order, origin. */
 export function explain(resource: PlannedResource): string[] {
@@ -124,7 +124,7 @@ export function explain(resource: PlannedResource): string[] {
 }
 
 const CANNOT_UPDATE = 'replace_because_cannot_update'
-const clean = (text: string): string => visibleText(shorten(text, 400))
+const clean = (text: string): string => excerpt(text, 400)
 
 function explainOrder({ order, keeps_old, reasons }: NonNullable<PlannedResource['replace']>): string {
   const why = reasons.length > 0 ? ` ${plural(reasons.length, 'attribute')} cannot be changed in place.` : ''

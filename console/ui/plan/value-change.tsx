@@ -55,36 +55,32 @@ export function Change({ sides }: { sides: Sides }) {
 /** Shows single-line texts side by side, with differing words marked. */
 const Words = ({ pieces }: { pieces: Piece[] }) => (
   <>
-    <td data-label="Now">
-      <span class="mono">
-        {pieces.map(({ kind, text }, index) =>
-          kind === 'added' ? null : kind === 'removed' ? <del key={index}>{text}</del> : text,
-        )}
-      </span>
-    </td>
-    <td data-label="After">
-      <span class="mono">
-        {pieces.map(({ kind, text }, index) =>
-          kind === 'removed' ? null : kind === 'added' ? <ins key={index}>{text}</ins> : text,
-        )}
-      </span>
-    </td>
+    {(['removed', 'added'] as const).map((side) => (
+      <td key={side} data-label={side === 'removed' ? 'Now' : 'After'}>
+        <span class="mono">
+          {pieces.map(
+            (piece, index) => (piece.kind === side || piece.kind === 'same') && <Part key={index} {...piece} />,
+          )}
+        </span>
+      </td>
+    ))}
   </>
 )
+
+const TAGS = { same: 'span', removed: 'del', added: 'ins' } as const
+
+function Part({ kind, text }: Piece) {
+  const Tag = TAGS[kind]
+  return <Tag>{text}</Tag>
+}
 
 const SIGNS = { same: ' ', removed: '−', added: '+' } as const
 
 const Lines = ({ pieces }: { pieces: Piece[] }) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by the keyboard
   <pre class="plan-block" tabIndex={0}>
-    {pieces.map(({ kind, text }, index) => {
-      const lines = text
-        .split('\n')
-        .map((line) => `${SIGNS[kind]} ${line}\n`)
-        .join('')
-      if (kind === 'removed') return <del key={index}>{lines}</del>
-      if (kind === 'added') return <ins key={index}>{lines}</ins>
-      return <span key={index}>{lines}</span>
-    })}
+    {pieces.map(({ kind, text }, index) => (
+      <Part key={index} kind={kind} text={`${SIGNS[kind]} ${text.replaceAll('\n', `\n${SIGNS[kind]} `)}\n`} />
+    ))}
   </pre>
 )
