@@ -85,49 +85,23 @@ test('every example fills in the whole form, and the text that it replaced comes
   await expect(sentence(page)).toHaveValue('My own words')
 })
 
-test('an example that only looks runs to its session', async ({ page, request }) => {
-  await page.goto('/console/')
-  await page.getByRole('button', { name: 'Examples' }).click()
-  await page.getByRole('button', { name: /^What does nobody manage yet/ }).click()
-  await send(page).click()
-  await expect(page).toHaveURL(/\/sessions\/[0-9a-f-]{36}$/)
-  const session = await readSession(request, page.url().slice(-36))
-  expect(session.operation).toBe('import')
-  expect(session.rounds[0]?.preview).toBe(true)
-})
-
-/** Makes the mapping service know the place of a repository. */
-const serveMapping = (page: Page, repo_uri: string, scope_id: string) =>
-  page.route(`${API}/mapping/resolve`, (route) =>
-    route.fulfill({ json: { repo_url: repo_uri, identifier: repo_uri, engine_provider: 'gcp', scope_id } }),
-  )
-
-test('knows the place: recent repositories, engine roots, cloud and scope', async ({ page }) => {
+test('knows the place: recent repositories, engine roots, cloud and scope; what was typed wins', async ({ page }) => {
   const { repo_uri } = await exampleBody(page.request, 'blocked')
-  await serveMapping(page, repo_uri, 'acme-production')
+  const place = { repo_url: repo_uri, identifier: repo_uri, engine_provider: 'gcp', scope_id: 'acme-production' }
+  await page.route(`${API}/mapping/resolve`, (route) => route.fulfill({ json: place }))
   await page.goto('/console/')
   await expect(repository(page)).not.toHaveValue('')
-  await repository(page).fill(repo_uri)
-  await expect(cloud(page)).toHaveValue('gcp')
-  await expect(scope(page)).toHaveValue('acme-production')
-  await page.getByRole('button', { name: 'ingest/batch' }).click()
-  await expect(root(page)).toHaveValue('ingest/batch')
-  await expect(page.getByText('ingest/batch is an engine root')).toBeVisible()
-  await scope(page).fill('mine')
-  await page.getByRole('button', { name: 'Use acme-production' }).click()
-  await expect(scope(page)).toHaveValue('acme-production')
-  await root(page).fill('nowhere')
-  await expect(page.getByText('nowhere does not look like an engine root')).toBeVisible()
-})
-
-test('what was typed wins over what is known', async ({ page }) => {
-  const { repo_uri } = await exampleBody(page.request, 'generate')
-  await serveMapping(page, repo_uri, 'theirs')
-  await page.goto('/console/')
   await scope(page).fill('mine')
   await repository(page).fill(repo_uri)
   await expect(cloud(page)).toHaveValue('gcp')
   await expect(scope(page)).toHaveValue('mine')
+  await page.getByRole('button', { name: 'ingest/batch' }).click()
+  await expect(root(page)).toHaveValue('ingest/batch')
+  await expect(page.getByText('ingest/batch is an engine root')).toBeVisible()
+  await page.getByRole('button', { name: 'Use acme-production' }).click()
+  await expect(scope(page)).toHaveValue('acme-production')
+  await root(page).fill('nowhere')
+  await expect(page.getByText('nowhere does not look like an engine root')).toBeVisible()
 })
 
 test('services that do not answer are told and block nothing', async ({ page }) => {
