@@ -19,8 +19,7 @@ export function Result({ round, ...selected }: SelectedRound & { round: Round })
       <ReadDocument
         url={round.reports.findLast(({ type }) => type === 'import')?.url ?? null}
         parse={readImportReport}
-        failure="The report could not be read"
-        label="Loading the report"
+        what="report"
         lines={6}
         unknown={<Notice tone="warn">The format of the report of this round is unknown.</Notice>}
       >
@@ -31,7 +30,6 @@ export function Result({ round, ...selected }: SelectedRound & { round: Round })
 }
 
 function ReportBody({ report, round }: { report: ImportReport; round: Round }) {
-  const { session } = useOpenSession()
   const { imported, refused, excluded } = report
   return (
     <>
@@ -60,7 +58,7 @@ function ReportBody({ report, round }: { report: ImportReport; round: Round }) {
       {excluded.length > 0 && <Excluded excluded={excluded} />}
       {round.code_changes.length > 0 && (
         <p>
-          <SessionLink id={session.uuid} part="review" search={{ part: 'code', round: round.number }}>
+          <SessionLink part="review" search={{ part: 'code', round: round.number }}>
             Code changes
           </SessionLink>
         </p>
