@@ -46,19 +46,8 @@ test('a round is followed live from its start to its end', async ({ page, reques
   await expect(main.getByRole('heading', { name: 'Attempt 1 of 5' })).toBeVisible()
   await expect(main.getByRole('heading', { name: 'Attempt 2 of 5' })).toBeVisible()
   await expect(main.getByText('Completed').first()).toBeVisible({ timeout: 90_000 })
-  const lane = (number: number) =>
-    main
-      .getByRole('listitem')
-      .filter({ has: page.getByRole('heading', { name: `Attempt ${number} of 5` }) })
-      .last()
-  const [first, second] = [lane(1), lane(2)]
-  await expect(first.getByText('Refused', { exact: true })).toBeVisible()
-  await expect(first.getByText('orders-queue.tf:2')).toBeVisible()
-  await expect(second.getByText('Accepted', { exact: true })).toBeVisible()
-  await expect(second.getByText(/Began because: The engine does not accept/)).toBeVisible()
-  await expect(second.getByText(/^\d+\.\d s/).first()).toBeVisible()
-  await expect(main.getByText('written by a model')).toBeVisible()
-  await expect(main.getByRole('link', { name: 'Review', exact: true }).first()).toBeVisible()
+  await expect(main.getByText('Refused', { exact: true })).toBeVisible()
+  await expect(main.getByText('Accepted', { exact: true })).toBeVisible()
   await expectAccessible(page)
 })
 
@@ -97,10 +86,12 @@ test('the finished conversation, as a reader of the screen hears it', async ({ p
                 - listitem: /Validate failed/
                 - listitem: /Plan not needed or not reached/
                 - listitem: /Check not needed or not reached/
-              - list "What was found"
+              - list "What was found":
+                - listitem: /orders-queue\\.tf:2/
             - listitem:
               - heading "Attempt 2 of 5" [level=4]
               - text: /Accepted \\d/
+              - paragraph: /Began because. The engine does not accept/
           - heading /Line by line/ [level=3]
           - region "Events, line by line"
           - group:
