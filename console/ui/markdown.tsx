@@ -24,16 +24,15 @@ const COMPONENTS = {
       <span>{children}</span>
     ),
   // The page has its own headings; those of a text are only emphasized.
-  ...Object.fromEntries(
-    ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((name) => [
-      name,
-      ({ children }: Inside) => (
-        <p>
-          <b>{children}</b>
-        </p>
-      ),
-    ]),
-  ),
+  ...Object.fromEntries(['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((name) => [name, Emphasis])),
+}
+
+function Emphasis({ children }: Inside) {
+  return (
+    <p>
+      <b>{children}</b>
+    </p>
+  )
 }
 
 /** Shows a model's text with lists and emphasis: no HTML, no images, links only to the web. Plain while it loads. */

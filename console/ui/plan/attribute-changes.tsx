@@ -3,7 +3,7 @@ import { Badge } from '../badge.tsx'
 import { FirstOf, Table } from '../table.tsx'
 import { excerpt, plural } from '../words.ts'
 import { Change, Side } from './value-change.tsx'
-import { columnsOf, orderAttributes, type PlannedAttribute, pathKey, pathParts } from './values.ts'
+import { columnsOf, orderAttributes, pathKey, pathParts } from './values.ts'
 
 /** The number of attributes drawn at first, so that a resource of 1,000 attributes opens at once. */
 const AT_FIRST = 60
@@ -28,8 +28,8 @@ export function AttributeChanges({ resource }: { resource: PlannedResource }) {
               caption="Attributes that change"
               head={['Attribute', ...columns.map((column) => HEADS[column])]}
             >
-              {shown.map(({ attribute, forces }) => (
-                <Attribute key={pathKey(attribute.path)} attribute={attribute} forces={forces} columns={columns} />
+              {shown.map((row) => (
+                <Attribute key={pathKey(row.attribute.path)} {...row} columns={columns} />
               ))}
             </Table>
           )}
@@ -43,19 +43,14 @@ export function AttributeChanges({ resource }: { resource: PlannedResource }) {
 function summarise({ attributes, attributes_unchanged, attributes_left_out }: PlannedResource): string {
   const said = [
     attributes.length === 0 && attributes_left_out === 0 && 'None of its attributes changes.',
-    attributes_unchanged > 0 && `${plural(attributes_unchanged, 'more attribute')} stay${one(attributes_unchanged)}.`,
+    attributes_unchanged > 0 &&
+      `${plural(attributes_unchanged, 'more attribute stays as it is', 'more attributes stay as they are')}.`,
     attributes_left_out > 0 && `${plural(attributes_left_out, 'change')} not listed here: see the text of the plan.`,
   ]
   return said.filter(Boolean).join(' ')
 }
 
-const one = (count: number): string => (count === 1 ? 's as it is' : ' as they are')
-
-interface AttributeProps {
-  attribute: PlannedAttribute
-  forces: boolean
-  columns: ('before' | 'after')[]
-}
+type AttributeProps = ReturnType<typeof orderAttributes>[number] & { columns: ('before' | 'after')[] }
 
 function Attribute({ attribute, forces, columns }: AttributeProps) {
   const parts = pathParts(attribute.path)
