@@ -1,5 +1,7 @@
-import { Link } from '@tanstack/react-router'
-import { useEffect, useRef } from 'preact/hooks'
+import { useMutation, useQueryClient } from '@tanstack/preact-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { calls } from '../../client/api/calls.ts'
 import { ApiError, Unreachable } from '../../client/api/errors.ts'
 import { useDraft } from '../../client/drafts.ts'
 import { usePlatform, useStore } from '../../client/platform.ts'
@@ -12,13 +14,22 @@ import { Term } from '../../ui/term.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { excerpt, repositoryName, visibleText } from '../../ui/words.ts'
 import { SessionLink } from '../session/session-link.tsx'
-import { type FormInput, withoutSecret } from './form.ts'
+import {
+  type FieldName,
+  type Fields,
+  type FormInput,
+  findMissing,
+  idOf,
+  readRefusal,
+  toBody,
+  withoutSecret,
+} from './form.ts'
 import { ModeCards } from './mode-cards.tsx'
+import { modeOf } from './modes.ts'
 import { PlaceFields } from './place-fields.tsx'
 import { PlaceStatus } from './place-status.tsx'
 import { Examples, Sentence } from './sentence.tsx'
 import { usePlace } from './use-place.ts'
-import { useRequest } from './use-request.ts'
 
 /** Shows the first screen: request, place, and mode. */
 export function Screen() {
@@ -73,6 +84,47 @@ export function Screen() {
       <Recent recent={place.recent} />
     </Page>
   )
+}
+
+const CALLS = { generate: calls.generate, drift: calls.drift, import: calls.importResources }
+const KEY = ['request']
+
+type Errors = Partial<Record<FieldName, { text: string; value: string }>>
+
+/** Sends the form, once at a time; `done` runs when the typed text is no longer needed. */
+function useRequest(fields: Fields, done: () => void) {
+  const { api } = usePlatform()
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const [errors, setErrors] = useState<Errors>({})
+
+  const refuse = (found: Partial<Record<FieldName, string>>, given: Fields) => {
+    const entries = Object.entries(found) as [FieldName, string][]
+    setErrors(Object.fromEntries(entries.map(([name, text]) => [name, { text, value: given[name] }])))
+    const first = (['q', 'repo_uri', 'engine_providers', 'scope_id', 'iac_path'] as const).find((name) => found[name])
+    if (first) document.getElementById(idOf(first))?.focus()
+    return entries.length > 0
+  }
+  const request = useMutation({
+    mutationKey: KEY,
+    mutationFn: async (sent: Fields) => {
+      const { session_id } = await CALLS[modeOf(sent.mode).operation](api, { body: toBody(sent) })
+      void client.invalidateQueries({ queryKey: ['sessions'] })
+      done()
+      await navigate({ to: '/sessions/$sessionId', params: { sessionId: session_id } })
+    },
+    onError: (error, sent) => refuse(readRefusal(error).fields, sent),
+  })
+  const send = () => {
+    // The state of the mutation changes only with the next drawing.
+    if (client.isMutating({ mutationKey: KEY }) > 0) return
+    request.reset()
+    if (!refuse(findMissing(fields), fields)) request.mutate(fields)
+  }
+  /** Returns the error of a field while it has the refused value. */
+  const errorOf = (name: FieldName) => (errors[name]?.value === fields[name] ? errors[name]?.text : undefined)
+  const failure = request.error && readRefusal(request.error).rest ? request.error : null
+  return { send, sending: request.isPending, failure, errorOf }
 }
 
 /** Shows the steps after sending, open for users without sessions. */

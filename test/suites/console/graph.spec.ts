@@ -1,5 +1,6 @@
 import type { APIRequestContext, Page } from '@playwright/test'
-import { serveArtifact } from './answers.ts'
+import type { PlannedResource } from '../../../console/client/api/schemas.ts'
+import { plannedResource, serveArtifact } from './answers.ts'
 import { expect, expectAccessible, expectToFit, PHONE, test } from './fixtures.ts'
 import { findOrRunExample } from './world.ts'
 
@@ -8,24 +9,16 @@ const sessionWithPlan = (request: APIRequestContext) => findOrRunExample(request
 const PLAN = /\/plans\/[^/]+\.json/
 const drawing = (page: Page) => page.getByRole('region', { name: 'Drawing' })
 
-const resource = (address: string, depends_on: string[] = [], more: object = {}) => ({
-  address,
-  module_address: /^(.*)\.[^.]+\.[^.]+$/.exec(address)?.[1] ?? null,
-  mode: 'managed',
-  type: address.split('.').at(-2) ?? 'x',
-  name: address.split('.').at(-1) ?? 'x',
-  index: null,
-  deposed: null,
-  action: 'none',
-  is_critical: false,
-  critical_reason: null,
-  depends_on,
-  depends_on_left_out: 0,
-  findings: [],
-  statements: [],
-  attributes: [],
-  ...more,
-})
+const resource = (address: string, depends_on: string[] = [], more: Partial<PlannedResource> = {}) =>
+  plannedResource(address, {
+    module_address: /^(.*)\.[^.]+\.[^.]+$/.exec(address)?.[1] ?? null,
+    type: address.split('.').at(-2) ?? 'x',
+    name: address.split('.').at(-1) ?? 'x',
+    action: 'none',
+    attributes: [],
+    depends_on,
+    ...more,
+  })
 
 /** Opens the graph of a plan with these resources. */
 async function openGraph(page: Page, request: APIRequestContext, resources: object[], search = ''): Promise<void> {

@@ -1,4 +1,3 @@
-import type { Page } from '@playwright/test'
 import { answer, answerPage, listed, signInAs } from './answers.ts'
 import { expect, expectAccessible, expectToFit, test } from './fixtures.ts'
 import { runExample } from './world.ts'
@@ -177,27 +176,8 @@ test('a list of 10,000 sessions scrolls to its end without reading all of it', a
   })
   await page.goto('/console/sessions')
   await expect(page.getByText('10,000 sessions')).toBeVisible()
-  console.log(`frames at rest: ${await measureFrames(page, 0)}, scrolling: ${await measureFrames(page, 120)}`)
   await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight))
   await expect(page.getByRole('link', { name: 'Request number 9999', exact: true })).toBeVisible()
   expect(await page.getByRole('region', { name: 'Sessions' }).getByRole('listitem').count()).toBeLessThan(80)
   expect(reads).toBeLessThan(30)
 })
-
-/** Measures the times between frames while the page scrolls by this many pixels in each. */
-function measureFrames(page: Page, step: number): Promise<string> {
-  return page.evaluate(async (pixels) => {
-    const found: number[] = []
-    let last = performance.now()
-    for (let frame = 0; frame < 180; frame++) {
-      await new Promise(requestAnimationFrame)
-      const now = performance.now()
-      found.push(now - last)
-      last = now
-      scrollBy(0, pixels)
-    }
-    found.sort((one, other) => one - other)
-    const at = (part: number) => (found[Math.floor(found.length * part)] ?? 0).toFixed(1)
-    return `p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, longest ${at(0.999)} ms`
-  }, step)
-}
