@@ -148,8 +148,9 @@ function Scope(props: PlaceFieldsProps) {
 
 const sourceOf = (mapped: unknown): string => (mapped ? 'From the mapping service.' : 'As in your last session there.')
 
-const Pick = ({ pick, children }: { pick: () => void; children: ComponentChildren }) => (
-  <button type="button" class="start-pick" onClick={pick}>
+/** Shows a button within a sentence. */
+export const Pick = ({ pick, children }: { pick: () => unknown; children: ComponentChildren }) => (
+  <button type="button" class="start-pick" onClick={() => void pick()}>
     {children}
   </button>
 )

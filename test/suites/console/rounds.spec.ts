@@ -87,7 +87,8 @@ test('the finished conversation, as a reader of the screen hears it', async ({ p
                 - listitem: /Plan not needed or not reached/
                 - listitem: /Check not needed or not reached/
               - list "What was found":
-                - listitem: /orders-queue\\.tf:2/
+                - listitem:
+                  - paragraph: /orders-queue\\.tf:2/
             - listitem:
               - heading "Attempt 2 of 5" [level=4]
               - text: /Accepted \\d/
