@@ -7,7 +7,7 @@ import { iacSuite } from './suites/iac/suite.ts'
 import { mappingSuite } from './suites/mapping.ts'
 import { notificationsSuite } from './suites/notifications.ts'
 import { Run } from './tester.ts'
-import { NoAnswer, type Options, type Promised, type Result, UsageError } from './types.ts'
+import { type Check, NoAnswer, type Options, type Result, UsageError } from './types.ts'
 
 export interface Outcome {
   contract: ContractName
@@ -21,7 +21,7 @@ export interface Outcome {
   promises: Result[]
 }
 
-const SUITES: Record<ContractName, (options: Options) => Promised[]> = {
+const SUITES: Record<ContractName, (options: Options) => Check[]> = {
   authz: authzSuite,
   iac: iacSuite,
   mapping: mappingSuite,

@@ -67,18 +67,22 @@ export interface Tester {
   broken(why: string, exchange?: Exchange): void
   /** Records that the promise is broken unless `kept` is true. Returns `kept`. */
   expect(kept: boolean, why: string, exchange?: Exchange): boolean
+  /** Records that the promise is broken unless the answer has one of these statuses. `what` names the request. */
+  expectStatus(exchange: Exchange, expected: number | readonly number[], what?: string): boolean
   /** Ends the check because the promise cannot be checked. Errors: always `Skipped`. */
   skip(reason: string): never
   /** Returns the exchanges of this run with the operation so far. */
   exchangesWith(operation: Operation): readonly Exchange[]
 }
 
-export interface Promised {
+export interface Check {
   /** The stable name of the promise, `<subject>.<aspect>`. */
   id: string
   promise: string
   run(tester: Tester): Promise<void>
 }
+
+export const check = (id: string, promise: string, run: Check['run']): Check => ({ id, promise, run })
 
 export interface Result {
   id: string

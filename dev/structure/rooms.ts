@@ -217,11 +217,13 @@ export const ROOMS: readonly Room[] = [
     name: 'sidecars/iac',
     holds: 'runs the engine, keeps state and plans, lists what a cloud has',
     imports: [
+      'config/document.ts',
       'config/sections/aws.ts',
       'src/aws',
       'src/base/http.ts',
       'src/base/log.ts',
       'src/hcl',
+      'src/runtime/files.ts',
       'src/runtime/https-exchange.ts',
       'src/runtime/process-identity.ts',
       'sidecars',

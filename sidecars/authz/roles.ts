@@ -1,4 +1,4 @@
-import type { User, Users } from './store-document.ts'
+import type { User, Users } from './role-store.ts'
 
 /** The assignable roles. They have no effect on the core. */
 export const ROLES = [

@@ -1,23 +1,24 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Fetch } from '../../src/base/http.ts'
 import type { Logger } from '../../src/base/log.ts'
+import { identify, isAlive } from '../../src/runtime/process-identity.ts'
 import { runService, type Service } from '../shared/run-service.ts'
+import { SettingsError } from '../shared/settings.ts'
 import { createIacApp } from './app.ts'
-import { claimDataFolder } from './data-folder.ts'
-import { withoutMissingCliConfig } from './engine/cli-config-file.ts'
+import { withoutMissingCliConfig } from './engine/command.ts'
 import { downloadEngine } from './engine/download.ts'
 import { findEngine, PLATFORM, probeEngine } from './engine/find.ts'
 import { removeIncoming } from './engine/plugin-cache.ts'
-import { formatFolder } from './format/job.ts'
 import { createExecutor } from './jobs/execute.ts'
+import { formatFolder } from './jobs/format.ts'
 import { planFolder } from './jobs/plan-copy.ts'
 import { JobService } from './jobs/service.ts'
 import { openJobStore } from './jobs/store.ts'
-import { OVERRIDE_NAME } from './jobs/surroundings.ts'
 import { openCliConfig } from './limits/providers.ts'
-import { JobSecrets } from './output/job-secrets.ts'
-import { credentialsOf } from './output/masking.ts'
+
+import { credentialsOf, JobSecrets } from './output/secrets.ts'
+import { OVERRIDE_NAME } from './sandbox/environment.ts'
 import type { Executor } from './sandbox/executor.ts'
 import { openExecutor } from './sandbox/open.ts'
 import { SchemaCache } from './schema/cache.ts'
@@ -124,4 +125,31 @@ async function openJobs(options: {
   })
   await jobs.start()
   return jobs
+}
+
+/** Claims the folder: two services on it would end each other's engines. Errors: `SettingsError`. */
+export async function claimDataFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const stat = await lstat(folder)
+  const uid = process.getuid?.()
+  // In the shared temporary directory another user could have created the folder to read plans and state.
+  if (!stat.isDirectory() || (uid !== undefined && stat.uid !== uid))
+    throw new SettingsError(`IAC_DATA_DIR ${folder} is no directory of this user`)
+  const claim = join(folder, 'service.json')
+  const holder = await readHolder(claim)
+  if (holder && holder.pid !== process.pid && isAlive(holder))
+    throw new SettingsError(
+      `IAC_DATA_DIR ${folder} is in use by process ${holder.pid}; give each service a folder of its own`,
+    )
+  await writeFile(`${claim}.tmp`, JSON.stringify(identify(process.pid)), { mode: 0o600 })
+  await rename(`${claim}.tmp`, claim)
+}
+
+async function readHolder(path: string): Promise<{ pid: number; started: string } | null> {
+  try {
+    const { pid, started } = JSON.parse(await readFile(path, 'utf8'))
+    return Number.isInteger(pid) && typeof started === 'string' ? { pid, started } : null
+  } catch {
+    return null
+  }
 }

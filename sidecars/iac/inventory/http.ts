@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import type * as v from 'valibot'
 import { delay, type Fetch, OutboundError, type OutboundResponse, retryAfter, send } from '../../../src/base/http.ts'
 import { checkShape } from './inputs.ts'
@@ -122,28 +123,15 @@ function refusalOf({ source, secrets = [] }: Question, headers: HeaderFields, an
     source,
     answer.status,
     codeOf(text, answer.headers),
-    messageOf(text) || STATUS_TEXTS[answer.status] || 'no message',
+    messageOf(text) || statusText(answer.status),
   )
 }
 
 const CREDENTIAL_HEADER = /^(authorization|cookie|proxy-authorization)$|token|secret|api-key/i
 /** Returns the words of a credential header, without OCI's list of signed headers, which are no secret. */
 const wordsOf = (value: string) => [value, ...value.replace(/\bheaders="[^"]*"/, '').split(/[\s,"]+/)]
-const STATUS_TEXTS: Record<number, string> = {
-  301: 'moved elsewhere',
-  302: 'moved elsewhere',
-  307: 'moved elsewhere',
-  308: 'moved elsewhere',
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'Not Found',
-  429: 'Too Many Requests',
-  500: 'Internal Server Error',
-  502: 'Bad Gateway',
-  503: 'Service Unavailable',
-  504: 'Gateway Timeout',
-}
+/** Returns the usual words for a status. Redirects are never followed. */
+const statusText = (status: number) => (status < 400 ? 'moved elsewhere' : (STATUS_CODES[status] ?? 'no message'))
 
 /** Returns the message, with the system's code such as `ECONNREFUSED` if there is one. */
 function reasonOf(error: OutboundError): string {

@@ -3,13 +3,12 @@ import { z } from 'zod'
 import { problemResponse } from '../../shared/problem.ts'
 import { followOutput, OutputFollower } from '../output/follow.ts'
 import { answerWithJob } from '../output/job-answer.ts'
-import type { JobSecrets } from '../output/job-secrets.ts'
 import { readLiveOutput } from '../output/masking.ts'
+import type { JobSecrets } from '../output/secrets.ts'
 import { JOB_ID } from '../requests.ts'
 import type { JobRecord } from '../types.ts'
-import { isTerminal } from './record.ts'
 import type { JobService } from './service.ts'
-import type { JobStore } from './store.ts'
+import { isTerminal, type JobStore } from './store.ts'
 
 const MAX_WAIT_SECONDS = 60
 /** Milliseconds between two checks for new output: the engine writes to a file, which announces nothing. */

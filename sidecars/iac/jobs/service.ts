@@ -9,8 +9,7 @@ import {
   SHUT_DOWN,
 } from '../types.ts'
 import { PathQueue } from './path-queue.ts'
-import { failureOf, isTerminal, lostWith, newRecord } from './record.ts'
-import type { JobStore } from './store.ts'
+import { failureOf, isTerminal, type JobStore, lostWith, newRecord } from './store.ts'
 
 export interface Supervision {
   signal: AbortSignal

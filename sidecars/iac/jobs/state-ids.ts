@@ -1,4 +1,4 @@
-import { kubernetesIdentifiers } from '../inventory/kubernetes/state.ts'
+import { kubernetesIdentifiers } from '../inventory/kubernetes/identifier.ts'
 
 type Extraction = { ok: true; ids: string[] } | { ok: false; text: string }
 

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { renameSync, writeFileSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { STATUS_CODES } from 'node:http'
 import { join } from 'node:path'
+import { problem } from '../../shared/problem.ts'
 import type { OutputFiles } from '../output/files.ts'
-import type { JobRecord } from '../types.ts'
+import { CANCELLED, CANCELLED_EARLY, JobFault, type JobKind, type JobRecord, SHUT_DOWN } from '../types.ts'
 
 /** Job records and their output as files of one folder, which only this user can read. */
 export interface JobStore {
@@ -57,3 +59,31 @@ async function readRecord(path: string): Promise<JobRecord | null> {
     return null
   }
 }
+
+export const isTerminal = (record: JobRecord) => record.status === 'succeeded' || record.status === 'failed'
+
+/** Returns the fields of a failed job, as its record and the contract have them. */
+export const failureOf = (fault: JobFault): Partial<JobRecord> => ({
+  status: 'failed',
+  exit_code: null,
+  error: problem(fault.status, STATUS_CODES[fault.status] ?? 'Internal Server Error', fault.message),
+})
+
+/** Returns the fault of a job that ended with its service. Callers resubmit one that was not cancelled. */
+export function lostWith({ cancelled, process }: JobRecord): JobFault {
+  if (!cancelled) return new JobFault(503, SHUT_DOWN)
+  return new JobFault(409, process ? CANCELLED : CANCELLED_EARLY)
+}
+
+export const newRecord = (kind: JobKind, workspacePath: string, created: Date): JobRecord => ({
+  job_id: randomUUID(),
+  kind,
+  workspace_path: workspacePath,
+  status: 'queued',
+  created_at: created.toISOString(),
+  started_at: null,
+  finished_at: null,
+  exit_code: null,
+  error: null,
+  process: null,
+})

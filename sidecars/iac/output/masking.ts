@@ -1,9 +1,7 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
-import { formsOf } from './encodings.ts'
 import type { OutputFiles } from './files.ts'
 import { type Match, Matcher } from './matcher.ts'
-
-export { credentialsOf } from './secrets.ts'
+import { formsOf } from './secrets.ts'
 
 /** The mark, in the engine's own words for a hidden value. */
 const HIDDEN = Buffer.from('(sensitive value)')

@@ -7,11 +7,10 @@ import { readTail } from '../output/files.ts'
 import { JobFault } from '../types.ts'
 import { INSIDE, type Mount, type View, wrapCommand } from './bubblewrap.ts'
 import type { Access, Executor } from './executor.ts'
+import { handOver, handOverAll, isReadableInside, shareWithGroup, type User } from './files.ts'
 import type { Helpers } from './helpers.ts'
 import type { NetworkNamespace } from './network.ts'
 import type { ControlGroups, JobGroup, ResourceLimits } from './resources.ts'
-import { isReadableInside } from './system-files.ts'
-import { handOver, handOverAll, shareWithGroup, type User } from './workspace-files.ts'
 
 export interface SandboxParts {
   helpers: Helpers

@@ -1,6 +1,5 @@
 import { type Fetch, send } from '../../../src/base/http.ts'
-import { type Field, fieldsOf } from '../fields.ts'
-import { CHANNEL_LIMIT_MS, type Channel, ChannelError, type Notification } from '../message.ts'
+import { CHANNEL_LIMIT_MS, type Channel, ChannelError, type Field, fieldsOf, type Notification } from '../message.ts'
 
 const COLOURS = { info: '#36a64f', warning: '#f2c744', error: '#d93f3f', critical: '#7a0b0b' } as const
 const BUTTONS = 5

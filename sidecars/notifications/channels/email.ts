@@ -1,6 +1,5 @@
 import { createTransport } from 'nodemailer'
-import { fieldsOf } from '../fields.ts'
-import { CHANNEL_LIMIT_MS, type Channel, type Notification } from '../message.ts'
+import { CHANNEL_LIMIT_MS, type Channel, fieldsOf, type Notification } from '../message.ts'
 
 export interface EmailSettings {
   /** `smtp://` (upgraded by STARTTLS if offered) or `smtps://`, with user and password if needed. */

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createAuthzApp } from '../../../sidecars/authz/app.ts'
-import type { RoleStore } from '../../../sidecars/authz/role-store.ts'
+import type { RoleStore, Users } from '../../../sidecars/authz/role-store.ts'
 import { assignRole } from '../../../sidecars/authz/roles.ts'
-import type { Users } from '../../../sidecars/authz/store-document.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import { type Asked, answering, before, brokenOf, type Handler, isNew, judged, TOKEN } from './fakes/serve.ts'
 

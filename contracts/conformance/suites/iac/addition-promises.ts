@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { isOffered } from '../../promises/policy.ts'
 import { isRecord } from '../../schema/types.ts'
-import type { Options, Promised, Tester } from '../../types.ts'
+import { type Check, check, type Options, type Tester } from '../../types.ts'
 import { cancelPromises } from './cancel-promises.ts'
 import { type Job, parseStdout } from './jobs.ts'
 import { outputPromises } from './output-promises.ts'
@@ -14,16 +14,16 @@ export function additionPromises(
   { contract }: Pick<Options, 'contract'>,
   run: (tester: Tester, id: string, workspace: string, more?: object) => Promise<Job>,
   initialised: (tester: Tester, files?: Record<string, string>) => Promise<string>,
-): Promised[] {
+): Check[] {
   const offered = async (tester: Tester, id: string) => {
     if (!(await isOffered(tester, contract.operation(id))))
       tester.skip('optional, and this implementation does not offer it')
   }
   return [
-    {
-      id: 'addition.diagnostics',
-      promise: 'Where they are offered, diagnostics are JSON on stdout, also of a configuration that is not valid',
-      run: async (tester) => {
+    check(
+      'addition.diagnostics',
+      'Where they are offered, diagnostics are JSON on stdout, also of a configuration that is not valid',
+      async (tester) => {
         await offered(tester, 'diagnostics')
         const workspace = await initialised(tester)
         for (const [where, valid] of [
@@ -39,11 +39,11 @@ export function additionPromises(
           )
         }
       },
-    },
-    {
-      id: 'addition.fmt',
-      promise: 'Where it is offered, texts come back formatted and in order, and one that cannot be parsed as it was',
-      run: async (tester) => {
+    ),
+    check(
+      'addition.fmt',
+      'Where it is offered, texts come back formatted and in order, and one that cannot be parsed as it was',
+      async (tester) => {
         await offered(tester, 'fmt')
         const workspace = await createWorkspace(tester, { 'main.tf': UNFORMATTED })
         const texts = [
@@ -66,11 +66,11 @@ export function additionPromises(
           done.made,
         )
       },
-    },
-    {
-      id: 'addition.output',
-      promise: 'Where it is offered, the output of a job so far is answered, 404 of an unknown job',
-      run: async (tester) => {
+    ),
+    check(
+      'addition.output',
+      'Where it is offered, the output of a job so far is answered, 404 of an unknown job',
+      async (tester) => {
         await offered(tester, 'output')
         const output = contract.operation('output')
         const done = await run(tester, 'validate', await createWorkspace(tester, { 'main.tf': BROKEN }))
@@ -85,14 +85,14 @@ export function additionPromises(
           ['none', 422],
         ] as const) {
           const refused = await tester.ask(output, { path: { job_id } })
-          tester.expect(refused.status === status, `answered ${refused.status} instead of ${status}`, refused)
+          tester.expectStatus(refused, status)
         }
       },
-    },
-    {
-      id: 'addition.schema',
-      promise: 'Where they are offered, the names of the providers\u2019 types are JSON on stdout',
-      run: async (tester) => {
+    ),
+    check(
+      'addition.schema',
+      'Where they are offered, the names of the providers\u2019 types are JSON on stdout',
+      async (tester) => {
         await offered(tester, 'schema')
         const done = await run(tester, 'schema', await initialised(tester))
         const json = parseStdout(done)
@@ -102,7 +102,7 @@ export function additionPromises(
           done.made,
         )
       },
-    },
+    ),
     ...cancelPromises({ contract }, offered),
     ...outputPromises({ contract }, run),
   ]

@@ -1,5 +1,5 @@
 import { isRecord } from '../../schema/types.ts'
-import type { Options, Promised, Tester } from '../../types.ts'
+import { type Check, check, type Options, type Tester } from '../../types.ts'
 import { isTerminal, poll, submit, waitUntilFinished } from './jobs.ts'
 import { createWorkspace } from './workspaces.ts'
 
@@ -11,7 +11,7 @@ const EARLY = 'The job was cancelled before it started.'
 export function cancelPromises(
   { contract }: Pick<Options, 'contract'>,
   offered: (tester: Tester, id: string) => Promise<void>,
-): Promised[] {
+): Check[] {
   const validate = contract.operation('validate')
   const cancel = async (tester: Tester, jobId: string) => {
     const made = await tester.ask(contract.operation('cancel'), { path: { job_id: jobId } })
@@ -23,10 +23,10 @@ export function cancelPromises(
     return made
   }
   return [
-    {
-      id: 'addition.cancel',
-      promise: 'Where it is offered, a cancelled job ends: 409 without a start, 409 when killed, or as its engine does',
-      run: async (tester) => {
+    check(
+      'addition.cancel',
+      'Where it is offered, a cancelled job ends: 409 without a start, 409 when killed, or as its engine does',
+      async (tester) => {
         await offered(tester, 'cancel')
         const workspacePath = await createWorkspace(tester)
         const ids: string[] = []
@@ -42,11 +42,11 @@ export function cancelPromises(
             tester.expect(job.error?.detail === EARLY, `a job that never started does not say "${EARLY}"`, job.made)
         }
       },
-    },
-    {
-      id: 'addition.cancel.repeated',
-      promise: 'Where it is offered, a cancellation of a job that has ended changes nothing',
-      run: async (tester) => {
+    ),
+    check(
+      'addition.cancel.repeated',
+      'Where it is offered, a cancellation of a job that has ended changes nothing',
+      async (tester) => {
         await offered(tester, 'cancel')
         const id = await submit(tester, validate, { workspace_path: await createWorkspace(tester) })
         const before = await waitUntilFinished(tester, id)
@@ -61,20 +61,20 @@ export function cancelPromises(
         const after = await poll(tester, id)
         tester.expect(isTerminal(after) && after.made.text === before.made.text, 'the job changed', after.made)
       },
-    },
-    {
-      id: 'addition.cancel.unknown',
-      promise: 'Where it is offered, a cancellation of an unknown job is 404, of an id that is no UUID 422',
-      run: async (tester) => {
+    ),
+    check(
+      'addition.cancel.unknown',
+      'Where it is offered, a cancellation of an unknown job is 404, of an id that is no UUID 422',
+      async (tester) => {
         await offered(tester, 'cancel')
         for (const [jobId, status] of [
           [crypto.randomUUID(), 404],
           ['none', 422],
         ] as const) {
           const refused = await tester.ask(contract.operation('cancel'), { path: { job_id: jobId } })
-          tester.expect(refused.status === status, `answered ${refused.status} instead of ${status}`, refused)
+          tester.expectStatus(refused, status)
         }
       },
-    },
+    ),
   ]
 }

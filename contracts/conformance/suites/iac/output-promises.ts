@@ -1,6 +1,6 @@
 import type { Operation } from '../../document.ts'
 import { isRecord } from '../../schema/types.ts'
-import type { Exchange, Options, Promised, Tester } from '../../types.ts'
+import { type Check, check, type Exchange, type Options, type Tester } from '../../types.ts'
 import type { Job } from './jobs.ts'
 import { BROKEN, createWorkspace } from './workspaces.ts'
 
@@ -18,13 +18,13 @@ interface Piece {
 export function outputPromises(
   { contract }: Pick<Options, 'contract'>,
   run: (tester: Tester, id: string, workspace: string, more?: object) => Promise<Job>,
-): Promised[] {
+): Check[] {
   const output = contract.operation('output')
   return [
-    {
-      id: 'addition.output_from',
-      promise: 'Where offsets are offered, the pieces from 0 on are the output of the job, and the last one is empty',
-      run: async (tester) => {
+    check(
+      'addition.output_from',
+      'Where offsets are offered, the pieces from 0 on are the output of the job, and the last one is empty',
+      async (tester) => {
         await offered(tester, contract.operation('engine'))
         const done = await run(tester, 'validate', await createWorkspace(tester, { 'main.tf': BROKEN }))
         let [text, stdout, stderr] = ['', 0, 0]
@@ -53,19 +53,19 @@ export function outputPromises(
           again.made,
         )
       },
-    },
-    {
-      id: 'addition.output_from.invalid',
-      promise: 'Where offsets are offered, an offset that is no number of bytes is 422',
-      run: async (tester) => {
+    ),
+    check(
+      'addition.output_from.invalid',
+      'Where offsets are offered, an offset that is no number of bytes is 422',
+      async (tester) => {
         await offered(tester, contract.operation('engine'))
         const done = await run(tester, 'validate', await createWorkspace(tester, { 'main.tf': BROKEN }))
         for (const query of ['stdout_from=-1', 'stderr_from=x', 'stdout_from=0&stderr_from=0.5']) {
           const refused = await ask(tester, output, done.id, query)
-          tester.expect(refused.status === 422, `answered ${refused.status} instead of 422`, refused)
+          tester.expectStatus(refused, 422)
         }
       },
-    },
+    ),
   ]
 }
 

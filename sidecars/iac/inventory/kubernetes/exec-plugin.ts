@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { ProgramFault, runProgram } from '../run-program.ts'
+import { runForJson } from '../run-program.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
 import type { ExecEntry } from './kubeconfig.ts'
 
@@ -52,7 +52,7 @@ const credential = v.object({
  * https://kubernetes.io/docs/reference/access-authn-authz/authentication/
  */
 export async function runExecPlugin(
-  surroundings: Surroundings,
+  { env, signal, now }: Surroundings,
   user: string,
   exec: ExecEntry,
   cluster: ClusterInfo,
@@ -64,41 +64,29 @@ export async function runExecPlugin(
   if (exec.command === '') throw new InventoryError(`${what} has no command`)
   if (exec.interactiveMode === 'Always')
     throw new InventoryError(`${what} needs a terminal, which this service does not have`)
-  const output = await run(surroundings, what, exec, cluster, timeoutMs)
-  const parsed = v.safeParse(credential, parseJson(output))
+  const spec = { interactive: false, ...(exec.provideClusterInfo ? { cluster: describe(cluster) } : {}) }
+  const variables = {
+    ...Object.fromEntries(Object.entries(env).filter(([name]) => VARIABLES.test(name))),
+    ...Object.fromEntries(exec.env.map(({ name, value }) => [name, value])),
+    KUBERNETES_EXEC_INFO: JSON.stringify({ kind: 'ExecCredential', apiVersion: exec.apiVersion, spec }),
+  }
+  const limits = { env: variables, signal, timeoutMs, maxBytes: MAX_BYTES }
+  const printed = await runForJson([exec.command, ...exec.args], limits, ({ message, isMissing }) => {
+    const advice = isMissing
+      ? 'install it where this service runs, or set KUBE_TOKEN'
+      : 'run it by hand as the user of this service to see why'
+    return new InventoryError(`${what} ${message}; ${advice}`)
+  })
+  const parsed = v.safeParse(credential, printed)
   if (!parsed.success || parsed.output.apiVersion !== exec.apiVersion)
     throw new InventoryError(
       `${what} does not print an ExecCredential of its apiVersion with a token, or with a certificate and its key`,
     )
   const { token, clientCertificateData, clientKeyData, expirationTimestamp } = parsed.output.status
   const expiresAt = expirationTimestamp === '' ? null : Date.parse(expirationTimestamp)
-  if (expiresAt !== null && expiresAt <= surroundings.now().getTime())
+  if (expiresAt !== null && expiresAt <= now().getTime())
     throw new InventoryError(`${what} prints credentials that have expired`)
   return { token, certificate: clientCertificateData, key: clientKeyData, expiresAt }
-}
-
-async function run(
-  { env, signal }: Surroundings,
-  what: string,
-  { apiVersion, command, args, env: own, provideClusterInfo }: ExecEntry,
-  cluster: ClusterInfo,
-  timeoutMs: number,
-): Promise<string> {
-  const spec = { interactive: false, ...(provideClusterInfo ? { cluster: describe(cluster) } : {}) }
-  const variables = {
-    ...Object.fromEntries(Object.entries(env).filter(([name]) => VARIABLES.test(name))),
-    ...Object.fromEntries(own.map(({ name, value }) => [name, value])),
-    KUBERNETES_EXEC_INFO: JSON.stringify({ kind: 'ExecCredential', apiVersion, spec }),
-  }
-  try {
-    return await runProgram([command, ...args], { env: variables, signal, timeoutMs, maxBytes: MAX_BYTES })
-  } catch (error) {
-    if (!(error instanceof ProgramFault)) throw error
-    const advice = error.isMissing
-      ? 'install it where this service runs, or set KUBE_TOKEN'
-      : 'run it by hand as the user of this service to see why'
-    throw new InventoryError(`${what} ${error.message}; ${advice}`)
-  }
 }
 
 const describe = ({ server, serverName, insecure, ca, config }: ClusterInfo) => ({
@@ -108,11 +96,3 @@ const describe = ({ server, serverName, insecure, ca, config }: ClusterInfo) => 
   ...(ca === '' ? {} : { 'certificate-authority-data': Buffer.from(ca).toString('base64') }),
   ...(config === undefined || config === null ? {} : { config }),
 })
-
-function parseJson(output: string): unknown {
-  try {
-    return JSON.parse(output)
-  } catch {
-    return null
-  }
-}

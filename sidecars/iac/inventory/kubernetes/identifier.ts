@@ -1,4 +1,4 @@
-export interface ObjectName {
+interface ObjectName {
   /** `v1` or `<group>/<version>`. */
   apiVersion: string
   kind: string
@@ -13,7 +13,7 @@ export function identifierOf({ apiVersion, kind, namespace, name }: ObjectName):
 }
 
 /** Parses an identifier; null for a text of any other form. */
-export function parseIdentifier(text: string): ObjectName | null {
+function parseIdentifier(text: string): ObjectName | null {
   const match = /^apiVersion=([^,=]+),kind=([^,=]+),(?:namespace=([^,=]+),)?name=([^,=]+)$/.exec(text)
   const [, apiVersion, kind, namespace, name] = match ?? []
   return apiVersion && kind && name ? { apiVersion, kind, namespace: namespace ?? null, name } : null
@@ -96,8 +96,45 @@ const TYPES = new Map<string, readonly [kind: string, ...apiVersions: string[]]>
 )
 
 /** Returns the objects of a type such as `kubernetes_service_v1`; null for none of its own, or for any kind. */
-export function objectsOfType(type: string): { kind: string; apiVersions: string[] } | null {
+function objectsOfType(type: string): { kind: string; apiVersions: string[] } | null {
   const name = /^kubernetes_([a-z_]+?)(_v\d+((alpha|beta)\d+)?)?$/.exec(type)?.[1] ?? ''
   const [kind, ...apiVersions] = TYPES.get(name) ?? []
   return kind === undefined ? null : { kind, apiVersions }
 }
+
+type Attributes = Record<string, unknown>
+
+/** Returns an instance's identifiers, one per API version under which a cluster may list the object. */
+export function kubernetesIdentifiers(type: string, attributes: Attributes): string[] {
+  return objectsOf(type, attributes)
+    .filter(({ name }) => isPlain(name))
+    .map(identifierOf)
+}
+
+function objectsOf(type: string, attributes: Attributes): ObjectName[] {
+  if (type === 'kubernetes_manifest')
+    return manifestObjects(attributes.object) ?? manifestObjects(attributes.manifest) ?? []
+  if (type === 'kubectl_manifest')
+    return namedObject(attributes.api_version, attributes.kind, attributes.namespace, attributes.name) ?? []
+  const { kind, apiVersions } = objectsOfType(type) ?? { kind: '', apiVersions: [] }
+  const [, namespace = null, name = ''] =
+    typeof attributes.id === 'string' ? (/^(?:([^/]+)\/)?([^/]+)$/.exec(attributes.id) ?? []) : []
+  return name === '' ? [] : apiVersions.map((apiVersion) => ({ apiVersion, kind, namespace, name }))
+}
+
+/** Reads the object of a manifest. A state document stores a value of any type as `{ value, type }`. */
+function manifestObjects(attribute: unknown): ObjectName[] | null {
+  if (!isObject(attribute)) return null
+  const manifest = isObject(attribute.value) ? attribute.value : attribute
+  const metadata = isObject(manifest.metadata) ? manifest.metadata : {}
+  return namedObject(manifest.apiVersion, manifest.kind, metadata.namespace, metadata.name)
+}
+
+function namedObject(apiVersion: unknown, kind: unknown, namespace: unknown, name: unknown): ObjectName[] | null {
+  if (!isFilled(apiVersion) || !isFilled(kind) || !isFilled(name)) return null
+  return [{ apiVersion, kind, namespace: isFilled(namespace) ? namespace : null, name }]
+}
+
+const isFilled = (value: unknown): value is string => typeof value === 'string' && value !== ''
+const isObject = (value: unknown): value is Attributes =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

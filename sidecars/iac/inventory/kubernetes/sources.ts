@@ -1,4 +1,5 @@
 import { delimiter, join } from 'node:path'
+import { systemCode } from '../../../../config/document.ts'
 import { setting } from '../inputs.ts'
 import { InventoryError } from '../types.ts'
 import { type ClusterInfo, type Obtained, runExecPlugin, type Surroundings } from './exec-plugin.ts'
@@ -176,11 +177,7 @@ async function readContent(readFile: ReadFile, path: string | undefined, what: s
   return text
 }
 
-async function readText(readFile: ReadFile, path: string, what: string): Promise<string | null> {
-  try {
-    return await readFile(path)
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? ` (${error.code})` : ''
-    throw new InventoryError(`${what} cannot be read${code}`, { cause: error })
-  }
-}
+const readText = (readFile: ReadFile, path: string, what: string): Promise<string | null> =>
+  readFile(path).catch((error: unknown) => {
+    throw new InventoryError(`${what} cannot be read${systemCode(error)}`, { cause: error })
+  })

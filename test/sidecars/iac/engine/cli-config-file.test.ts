@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { withoutMissingCliConfig } from '../../../../sidecars/iac/engine/cli-config-file.ts'
+import { withoutMissingCliConfig } from '../../../../sidecars/iac/engine/command.ts'
 import { createLogger } from '../../../../src/base/log.ts'
 import { fakeEngine, startTestService, temporaryFolder, temporaryFolderWith } from '../service.ts'
 

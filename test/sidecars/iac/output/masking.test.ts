@@ -2,7 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { credentialsOf, hideCredentials } from '../../../../sidecars/iac/output/masking.ts'
+import { hideCredentials } from '../../../../sidecars/iac/output/masking.ts'
+import { credentialsOf } from '../../../../sidecars/iac/output/secrets.ts'
 import { SCOPE, startTestService, type TestService } from '../service.ts'
 
 it('knows credentials by the names of their variables', () => {

@@ -2,13 +2,13 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from '../../../src/base/log.ts'
 import { fileNames } from '../engine/command.ts'
-import { openPlain } from '../jobs/plan-copy.ts'
-import type { Supervision } from '../jobs/service.ts'
-import type { JobStore } from '../jobs/store.ts'
 import { writeOutput } from '../output/files.ts'
 import { type Executor, NO_ACCESS } from '../sandbox/executor.ts'
 import type { IacSettings } from '../settings.ts'
 import type { Engine, GivenText, JobRecord } from '../types.ts'
+import { openPlain } from './plan-copy.ts'
+import type { Supervision } from './service.ts'
+import type { JobStore } from './store.ts'
 
 /** Returns the folder of files being formatted. Remains of a crash can be removed at any start. */
 export const formatFolder = (dataDir: string): string => join(dataDir, 'format')
