@@ -186,6 +186,7 @@ export const ROOMS: readonly Room[] = [
       'src/sessions',
       'src/agent',
       'src/runtime/fetch.ts',
+      'src/runtime/files.ts',
     ],
     node: true,
   },

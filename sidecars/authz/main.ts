@@ -1,5 +1,13 @@
 import { runService } from '../shared/run-service.ts'
-import { type Environment, hostOf, portOf, SettingsError, textOf } from '../shared/settings.ts'
+import {
+  checkSettings,
+  type Environment,
+  reasonOf,
+  type ServerSettings,
+  SettingsError,
+  serverSettings,
+  textOf,
+} from '../shared/settings.ts'
 import { createAuthzApp } from './app.ts'
 import { openRoleStore, type RoleStore } from './role-store.ts'
 import { assignRole } from './roles.ts'
@@ -13,8 +21,7 @@ export const main = (): Promise<void> =>
       const store = openRoleStore(roleStore)
       await prepareStore(store, { path: roleStore, rootAdminEmail })
       log.info('role store', { path: roleStore, permissive })
-      const app = createAuthzApp({ token, permissive, store, log })
-      return { fetch: (request) => app.fetch(request) }
+      return { fetch: createAuthzApp({ token, permissive, store, log }).fetch }
     },
   })
 
@@ -25,18 +32,13 @@ export async function prepareStore(store: RoleStore, options: { path: string; ro
     if (email === '') await store.read()
     else await store.change((users) => assignRole(users, email, 'admin', email))
   } catch (error) {
-    const reason = error instanceof Error ? error.message : 'unknown error'
     throw new SettingsError(
-      `The role store ${options.path} cannot be used: ${reason}. It was left as it is; mend it or move it away.`,
+      `The role store ${options.path} cannot be used: ${reasonOf(error)}. It was left as it is; mend it or move it away.`,
     )
   }
 }
 
-export interface AuthzSettings {
-  host: string
-  port: number
-  /** The bearer token; blank accepts every request. */
-  token: string
+interface AuthzSettings extends ServerSettings {
   /** True if every check is granted. */
   permissive: boolean
   /** Path of the JSON file with users and roles. */
@@ -46,19 +48,14 @@ export interface AuthzSettings {
 }
 
 /** Reads the settings. Any value but `true` turns the permissive switch off. Errors: `SettingsError`. */
-export function readSettings(env: Environment): AuthzSettings {
-  const problems: string[] = []
-  const permissive = env.PLATFORM_AUTHZ_PERMISSIVE
-  const rootAdminEmail = textOf(env, 'PLATFORM_AUTHZ_ROOT_ADMIN_EMAIL')
-  if (rootAdminEmail.length > 256) problems.push('PLATFORM_AUTHZ_ROOT_ADMIN_EMAIL must have at most 256 characters')
-  const settings: AuthzSettings = {
-    host: hostOf(env),
-    port: portOf(env, 8083, problems),
-    token: textOf(env, 'PLATFORM_AUTHZ_TOKEN'),
-    permissive: permissive === undefined || permissive.trim().toLowerCase() === 'true',
-    roleStore: textOf(env, 'PLATFORM_AUTHZ_ROLE_STORE') || '/data/roles.json',
-    rootAdminEmail,
-  }
-  if (problems.length > 0) throw new SettingsError(problems.join('\n'))
-  return settings
-}
+export const readSettings = (env: Environment): AuthzSettings =>
+  checkSettings((problems) => {
+    const rootAdminEmail = textOf(env, 'PLATFORM_AUTHZ_ROOT_ADMIN_EMAIL')
+    if (rootAdminEmail.length > 256) problems.push('PLATFORM_AUTHZ_ROOT_ADMIN_EMAIL must have at most 256 characters')
+    return {
+      ...serverSettings(env, 8083, 'PLATFORM_AUTHZ_TOKEN', problems),
+      permissive: (env.PLATFORM_AUTHZ_PERMISSIVE ?? 'true').trim().toLowerCase() === 'true',
+      roleStore: textOf(env, 'PLATFORM_AUTHZ_ROLE_STORE') || '/data/roles.json',
+      rootAdminEmail,
+    }
+  })

@@ -1,7 +1,8 @@
-import { lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Fetch } from '../../src/base/http.ts'
 import type { Logger } from '../../src/base/log.ts'
+import { replaceFile } from '../../src/runtime/files.ts'
 import { identify, isAlive } from '../../src/runtime/process-identity.ts'
 import { runService, type Service } from '../shared/run-service.ts'
 import { SettingsError } from '../shared/settings.ts'
@@ -19,7 +20,6 @@ import { openCliConfig } from './limits/providers.ts'
 
 import { credentialsOf, JobSecrets } from './output/secrets.ts'
 import { OVERRIDE_NAME } from './sandbox/environment.ts'
-import type { Executor } from './sandbox/executor.ts'
 import { openExecutor } from './sandbox/open.ts'
 import { SchemaCache } from './schema/cache.ts'
 import { type IacSettings, readSettings } from './settings.ts'
@@ -56,7 +56,33 @@ export function iacService(given: Surroundings): Service<IacSettings> {
         await rm(left, { recursive: true, force: true })
       const store = await openJobStore(join(settings.dataDir, 'jobs'))
       const secrets = new JobSecrets(credentialsOf(surroundings.env), OVERRIDE_NAME)
-      const jobs = await openJobs({ settings, surroundings, engine, executor, store, secrets, log })
+      const schemas = new SchemaCache(join(settings.dataDir, 'schemas'))
+      await schemas.open()
+      const { allowedProviders: allowed, providerMirror: mirror, mirrorAndRegistry, offline } = settings
+      const cliConfig = await openCliConfig(settings.dataDir, { allowed, mirror, mirrorAndRegistry, offline })
+      const { env, fetch, now = () => new Date() } = surroundings
+      const jobs = new JobService({
+        store,
+        execute: createExecutor({
+          settings,
+          engine,
+          executor,
+          cliConfig,
+          schemas,
+          env,
+          store,
+          secrets,
+          fetch,
+          log,
+          now,
+        }),
+        stopLeftover: (leader) => executor.stopLeftover(leader),
+        maxParallel: settings.maxParallel,
+        retentionMs: RETENTION_MS,
+        log,
+        now,
+      })
+      await jobs.start()
       const { boundary } = executor
       const app = createIacApp({ token: settings.token, engine, boundary, jobs, store, secrets, log })
       const sweep = setInterval(
@@ -78,53 +104,10 @@ export function iacService(given: Surroundings): Service<IacSettings> {
 
 /** Finds the engine, or downloads it if allowed, and reads its version. Errors: `SettingsError`. */
 async function openEngine(settings: IacSettings, { env, fetch }: Surroundings, log: Logger): Promise<Engine> {
-  const download = () =>
-    downloadEngine({
-      folder: join(settings.dataDir, 'engine'),
-      baseUrl: settings.downloadUrl,
-      target: PLATFORM,
-      fetch,
-      log,
-    })
-  const binary = await findEngine({
-    binary: settings.binary,
-    path: env.PATH ?? '',
-    download: settings.download ? download : null,
-  })
-  return probeEngine(binary, env, log)
-}
-
-/** Loads the jobs of an earlier process and accepts new ones. */
-async function openJobs(options: {
-  settings: IacSettings
-  surroundings: Surroundings
-  engine: Engine
-  executor: Executor
-  store: Awaited<ReturnType<typeof openJobStore>>
-  secrets: JobSecrets
-  log: Logger
-}): Promise<JobService> {
-  const { settings, engine, executor, store, secrets, log } = options
-  const { env, fetch, now = () => new Date() } = options.surroundings
-  const schemas = new SchemaCache(join(settings.dataDir, 'schemas'))
-  await schemas.open()
-  const cliConfig = await openCliConfig(settings.dataDir, {
-    allowed: settings.allowedProviders,
-    mirror: settings.providerMirror,
-    mirrorAndRegistry: settings.mirrorAndRegistry,
-    offline: settings.offline,
-  })
-  const jobs = new JobService({
-    store,
-    execute: createExecutor({ settings, engine, executor, cliConfig, schemas, env, store, secrets, fetch, log, now }),
-    stopLeftover: (leader) => executor.stopLeftover(leader),
-    maxParallel: settings.maxParallel,
-    retentionMs: RETENTION_MS,
-    log,
-    now,
-  })
-  await jobs.start()
-  return jobs
+  const folder = join(settings.dataDir, 'engine')
+  const download = () => downloadEngine({ folder, baseUrl: settings.downloadUrl, target: PLATFORM, fetch, log })
+  const found = { binary: settings.binary, path: env.PATH ?? '', download: settings.download ? download : null }
+  return probeEngine(await findEngine(found), env, log)
 }
 
 /** Claims the folder: two services on it would end each other's engines. Errors: `SettingsError`. */
@@ -141,8 +124,7 @@ export async function claimDataFolder(folder: string): Promise<void> {
     throw new SettingsError(
       `IAC_DATA_DIR ${folder} is in use by process ${holder.pid}; give each service a folder of its own`,
     )
-  await writeFile(`${claim}.tmp`, JSON.stringify(identify(process.pid)), { mode: 0o600 })
-  await rename(`${claim}.tmp`, claim)
+  await replaceFile(claim, JSON.stringify(identify(process.pid)))
 }
 
 async function readHolder(path: string): Promise<{ pid: number; started: string } | null> {

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import * as v from 'valibot'
 import { parse } from 'yaml'
 import type { Logger } from '../../src/base/log.ts'
-import { SettingsError } from '../shared/settings.ts'
+import { reasonOf, SettingsError } from '../shared/settings.ts'
 
 export const CLOUDS = ['azure', 'gcp', 'aws', 'oci', 'kubernetes'] as const
 type Cloud = (typeof CLOUDS)[number]
@@ -64,13 +64,11 @@ const canonical = (address: string) =>
     .replace(/\/+$/, '')
     .replace(/\.git$/, '')
 
-/** The catalogue in the current file. An unusable new version keeps the last good catalogue. */
-interface CatalogueFile {
-  current(): Promise<Catalogue>
-}
-
-/** Reads the file now and whenever a request finds it changed. Errors: `SettingsError` if unusable at the start. */
-export async function openCatalogueFile(path: string, log: Logger): Promise<CatalogueFile> {
+/**
+ * Reads the file now and whenever a request finds it changed. An unusable new version keeps the last good catalogue.
+ * Errors: `SettingsError` if unusable at the start.
+ */
+export async function openCatalogueFile(path: string, log: Logger): Promise<() => Promise<Catalogue>> {
   let seen = await markOf(path)
   let catalogue: Catalogue
   try {
@@ -91,14 +89,12 @@ export async function openCatalogueFile(path: string, log: Logger): Promise<Cata
       log.error('the changed catalogue cannot be used, the last good one stays', { path, reason: reasonOf(error) })
     }
   }
-  return {
-    async current() {
-      reading ??= refresh().finally(() => {
-        reading = null
-      })
-      await reading
-      return catalogue
-    },
+  return async () => {
+    reading ??= refresh().finally(() => {
+      reading = null
+    })
+    await reading
+    return catalogue
   }
 }
 
@@ -107,5 +103,3 @@ async function markOf(path: string): Promise<string> {
   const entry = await stat(path, { bigint: true }).catch(() => null)
   return entry ? `${entry.ino} ${entry.size} ${entry.mtimeNs}` : 'missing'
 }
-
-const reasonOf = (error: unknown) => (error instanceof Error ? error.message : 'unknown error')

@@ -1,6 +1,6 @@
 import type { LogLevel } from '../../src/base/log.ts'
 import { runService } from '../shared/run-service.ts'
-import { type Environment, hostOf, portOf, SettingsError, textOf } from '../shared/settings.ts'
+import { checkSettings, type Environment, type ServerSettings, serverSettings, textOf } from '../shared/settings.ts'
 import { createNotificationsApp } from './app.ts'
 import { chatChannel } from './channels/chat.ts'
 import { type EmailSettings, emailChannel, isAddress } from './channels/email.ts'
@@ -16,8 +16,7 @@ export const main = (): Promise<void> =>
     readSettings,
     open: async ({ token, channel }, log) => {
       log.info('channel', { channel: channel.channel })
-      const app = createNotificationsApp({ token, deliveries: createDeliveries(openChannel(channel)), log })
-      return { fetch: (request) => app.fetch(request) }
+      return { fetch: createNotificationsApp({ token, deliveries: createDeliveries(openChannel(channel)), log }).fetch }
     },
   })
 
@@ -37,11 +36,7 @@ export type ChannelSettings =
   | ({ channel: 'email' } & EmailSettings)
   | { channel: 'webhook'; url: string; secret: string }
 
-export interface NotificationsSettings {
-  host: string
-  port: number
-  /** The bearer token; blank accepts every request. */
-  token: string
+interface NotificationsSettings extends ServerSettings {
   logLevel: LogLevel
   channel: ChannelSettings
 }
@@ -58,21 +53,17 @@ const LEVELS: ReadonlyMap<string, LogLevel> = new Map([
 ])
 
 /** Reads the settings. Errors: `SettingsError`; no message holds the value of a credential. */
-export function readSettings(env: Environment): NotificationsSettings {
-  const problems: string[] = []
-  const level = textOf(env, 'LOG_LEVEL') || 'INFO'
-  const logLevel = LEVELS.get(level.toLowerCase())
-  if (!logLevel) problems.push(`LOG_LEVEL must be DEBUG, INFO, WARNING, ERROR or CRITICAL, got '${level}'`)
-  const settings: NotificationsSettings = {
-    host: hostOf(env),
-    port: portOf(env, 8080, problems),
-    token: textOf(env, 'PLATFORM_NOTIFICATIONS_TOKEN'),
-    logLevel: logLevel ?? 'info',
-    channel: readChannel(env, problems),
-  }
-  if (problems.length > 0) throw new SettingsError(problems.join('\n'))
-  return settings
-}
+export const readSettings = (env: Environment): NotificationsSettings =>
+  checkSettings((problems) => {
+    const level = textOf(env, 'LOG_LEVEL') || 'INFO'
+    const logLevel = LEVELS.get(level.toLowerCase())
+    if (!logLevel) problems.push(`LOG_LEVEL must be DEBUG, INFO, WARNING, ERROR or CRITICAL, got '${level}'`)
+    return {
+      ...serverSettings(env, 8080, 'PLATFORM_NOTIFICATIONS_TOKEN', problems),
+      logLevel: logLevel ?? 'info',
+      channel: readChannel(env, problems),
+    }
+  })
 
 function readChannel(env: Environment, problems: string[]): ChannelSettings {
   const channel = textOf(env, 'PLATFORM_NOTIFICATIONS_CHANNEL').toLowerCase() || 'chat'

@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import { type Fetch, type OutboundRequest, send } from '../../src/base/http.ts'
 
 const SEVERITIES = ['info', 'warning', 'error', 'critical'] as const
 
 const isAbsoluteUrl = (value: string) => {
-  const url = URL.canParse(value) ? new URL(value) : null
+  const url = URL.parse(value)
   return url !== null && /^https?:$/.test(url.protocol) && url.hostname !== ''
 }
 
@@ -42,6 +43,17 @@ export class ChannelError extends Error {
 
 /** Time limit of the receiver's answer, in milliseconds. */
 export const CHANNEL_LIMIT_MS = 10_000
+
+/** Posts a message. Errors: `ChannelError` for an answer that is no success, which names `receiver`; those of `send`. */
+export async function post(
+  fetch: Fetch,
+  receiver: string,
+  message: Pick<OutboundRequest, 'url' | 'headers' | 'body' | 'json'>,
+): Promise<void> {
+  const limits = { timeoutMs: CHANNEL_LIMIT_MS, maxBytes: 64 * 1024 }
+  const { status } = await send(fetch, { ...message, method: 'POST', ...limits })
+  if (status < 200 || status > 299) throw new ChannelError(`${receiver} answered HTTP ${status}`)
+}
 
 /** One fact beside the body of a message. */
 export interface Field {

@@ -64,12 +64,14 @@ export async function ask(question: Question): Promise<OutboundResponse> {
 }
 
 /** Calls a cloud and returns the parsed JSON of the answer. Errors: those of `ask`. */
-export async function askJson(question: Question): Promise<unknown> {
-  const response = await ask(question)
+export const askJson = async (question: Question): Promise<unknown> => jsonOf(question.source, await ask(question))
+
+/** Returns the parsed JSON of an answer. Errors: `RefusedError`. */
+export function jsonOf(source: string, response: OutboundResponse): unknown {
   try {
     return response.json()
   } catch {
-    throw new RefusedError(question.source, response.status, '', 'the answer is not JSON')
+    throw new RefusedError(source, response.status, '', 'the answer is not JSON')
   }
 }
 

@@ -18,10 +18,14 @@ export function setting(env: Env, ...names: string[]): string | undefined {
 /** Reports whether a switch is on, in the words that the engine's providers accept. */
 export const isOn = (env: Env, name: string): boolean => /^(true|1|yes|on)$/i.test(env[name]?.trim() ?? '')
 
+/** Resolves a path that begins in the home folder. */
+export const atHome = (path: string, env: Env): string =>
+  path.startsWith('~/') ? join(env.HOME ?? '', path.slice(2)) : path
+
 /** Reads the file of a setting. Errors name the setting and not the path, which may be private. */
 export async function readNamed(path: string, settingName: string, env: Env): Promise<Buffer> {
   try {
-    return await readFile(path.startsWith('~/') ? join(env.HOME ?? '', path.slice(2)) : path)
+    return await readFile(atHome(path, env))
   } catch (error) {
     throw new InventoryError(`the file that ${settingName} names cannot be read${systemCode(error)}`)
   }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Fetch } from '../../../src/base/http.ts'
-import type { Logger } from '../../../src/base/log.ts'
+import type { LogFields, Logger } from '../../../src/base/log.ts'
 import { engineArguments, withoutOwnSettings } from '../engine/command.ts'
 import { type RunOnce, runInit, Turns } from '../engine/plugin-cache.ts'
 import { checkHostPrograms } from '../host-programs/check.ts'
@@ -13,7 +13,7 @@ import { type OutputFiles, readTail, removeOutput, writeOutput } from '../output
 import { hideCredentials } from '../output/masking.ts'
 import type { JobSecrets } from '../output/secrets.ts'
 import { prepareSurroundings } from '../sandbox/environment.ts'
-import type { Access, Executor } from '../sandbox/executor.ts'
+import { type Access, commandLimits, type Executor } from '../sandbox/executor.ts'
 import type { SchemaCache } from '../schema/cache.ts'
 import { runSchemaJob } from '../schema/job.ts'
 import type { IacSettings } from '../settings.ts'
@@ -59,16 +59,11 @@ export function createExecutor(options: ExecutorOptions): ExecuteJob {
   }
 }
 
-type RunCommand = (
-  job: JobRecord,
-  plan: Pick<TakenPlan, 'request' | 'path' | 'refusal'>,
-  supervision: Supervision,
-) => Promise<number>
-
-function createCommandRunner(options: ExecutorOptions): RunCommand {
+function createCommandRunner(options: ExecutorOptions) {
   const { settings, store, secrets, log } = options
   const cacheTurns = new Turns()
-  return async (job, { request, path: planCopy, refusal: planRefusal }, supervision) => {
+  return async (job: JobRecord, plan: TakenPlan, supervision: Supervision): Promise<number> => {
+    const { request, path: planCopy, refusal: planRefusal } = plan
     const output = store.output(job.job_id)
     const args = engineArguments(job.kind, request, settings.backendConfig)
     if (args === null) return listScope(options, job, request, supervision)
@@ -86,29 +81,16 @@ function createCommandRunner(options: ExecutorOptions): RunCommand {
     const run = await prepareRun(options, job, { request, args, planCopy }, supervision)
     const cache = { path: settings.pluginCacheDir, isWritable: options.executor.boundary.sandbox === 'none' }
     const runKind = () => {
-      if (job.kind === 'init')
-        return runInit(run, cache, {
-          turns: cacheTurns,
-          stderr: output.stderr,
-          name: job.job_id,
-          workspace: job.workspace_path,
-          mirror: settings.providerMirror,
-        })
+      const { job_id: name, workspace_path: workspace } = job
+      const init = { turns: cacheTurns, stderr: output.stderr, name, workspace, mirror: settings.providerMirror }
+      if (job.kind === 'init') return runInit(run, cache, init)
       return job.kind === 'schema' ? runSchemaJob(options, request, output, () => run(cache)) : run(cache)
     }
     // The output of a stopped command can be read as well.
     const exitCode = await runKind().finally(() => hideIn(output, hidden))
     if (job.kind === 'init' && exitCode !== 0) await explainMissingVersions(output.stderr, settings)
-    const end = {
-      job_id: job.job_id,
-      command: [options.engine.binary, ...args].join(' '),
-      exit_code: exitCode,
-      duration_ms: elapsed(started),
-    }
-    log.info(
-      'engine command ended',
-      exitCode === 0 ? end : { ...end, stderr: await readTail(output.stderr, LOGGED_STDERR) },
-    )
+    const command = [options.engine.binary, ...args].join(' ')
+    await logEnd(log, 'engine command ended', { job_id: job.job_id, command }, { exitCode, started, output })
     return job.kind === 'state_resource_ids' ? extractIds(output, exitCode) : exitCode
   }
 }
@@ -133,9 +115,7 @@ async function prepareRun(
         env: surroundings.env(cache?.path ?? null),
         ...store.output(job.job_id),
         timeoutMs: Math.min(settings.jobTimeoutSeconds, isAddition(job) ? ADDITION_SECONDS : Infinity) * 1000,
-        graceMs: settings.stopGraceSeconds * 1000,
-        maxBytes: settings.maxOutputBytes,
-        maxDiskBytes: settings.maxWorkspaceBytes,
+        ...commandLimits(settings),
         savesState: SAVES_STATE.includes(job.kind),
         ...supervision,
       },
@@ -157,7 +137,15 @@ const withFile = (access: Access, path: string | null): Access =>
 
 const isAddition = ({ kind }: JobRecord) => ADDITIONS.some((addition) => addition === kind)
 
-const elapsed = (started: number) => Math.round(performance.now() - started)
+async function logEnd(
+  log: Logger,
+  message: string,
+  facts: LogFields,
+  { exitCode, started, output }: { exitCode: number; started: number; output: OutputFiles },
+): Promise<void> {
+  const end = { ...facts, exit_code: exitCode, duration_ms: Math.round(performance.now() - started) }
+  log.info(message, exitCode === 0 ? end : { ...end, stderr: await readTail(output.stderr, LOGGED_STDERR) })
+}
 
 /** Lists the content of a scope. No engine runs: the service asks the cloud itself. */
 async function listScope(
@@ -180,17 +168,10 @@ async function listScope(
   const output = store.output(job.job_id)
   await writeOutput(output, discovery.exitCode, discovery.stdout, discovery.stderr)
   for (const path of [output.stdout, output.stderr]) await hideCredentials(path, secrets.ofService)
-  const end = {
-    job_id: job.job_id,
-    provider: engine_provider,
-    exit_code: discovery.exitCode,
-    duration_ms: elapsed(started),
-  }
-  log.info(
-    'scope discovery ended',
-    discovery.exitCode === 0 ? end : { ...end, stderr: await readTail(output.stderr, LOGGED_STDERR) },
-  )
-  return discovery.exitCode
+  const { exitCode } = discovery
+  const facts = { job_id: job.job_id, provider: engine_provider }
+  await logEnd(log, 'scope discovery ended', facts, { exitCode, started, output })
+  return exitCode
 }
 
 async function refuse(

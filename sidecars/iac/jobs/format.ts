@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Logger } from '../../../src/base/log.ts'
 import { fileNames } from '../engine/command.ts'
 import { writeOutput } from '../output/files.ts'
-import { type Executor, NO_ACCESS } from '../sandbox/executor.ts'
+import { commandLimits, type Executor, NO_ACCESS } from '../sandbox/executor.ts'
 import type { IacSettings } from '../settings.ts'
 import type { Engine, GivenText, JobRecord } from '../types.ts'
 import { openPlain } from './plan-copy.ts'
@@ -52,9 +52,7 @@ export async function runFormatJob(
         env: { PATH: env.PATH, HOME: folder, TF_IN_AUTOMATION: '1', CHECKPOINT_DISABLE: '1' },
         ...output,
         timeoutMs: Math.min(settings.jobTimeoutSeconds, TIMEOUT_SECONDS) * 1000,
-        graceMs: settings.stopGraceSeconds * 1000,
-        maxBytes: settings.maxOutputBytes,
-        maxDiskBytes: settings.maxWorkspaceBytes,
+        ...commandLimits(settings),
         savesState: false,
         ...supervision,
       },

@@ -23,7 +23,9 @@ export async function readSchemaAnswer(
   if (wanted.length === 0)
     return JSON.stringify({
       format_version,
-      providers: mapValues(providers, (index, source) => namesOf(index, versions.get(source))),
+      providers: Object.fromEntries(
+        Object.entries(providers).map(([source, index]) => [source, namesOf(index, versions.get(source))]),
+      ),
     })
   const document = await open(stored.path)
   try {
@@ -87,6 +89,3 @@ const namesOf = (index: ProviderIndex, version: string | undefined) => ({
   data_source_types: Object.keys(index.data_source_schemas),
   ...(index.ephemeral_resource_schemas && { ephemeral_types: Object.keys(index.ephemeral_resource_schemas) }),
 })
-
-const mapValues = <A, B>(record: Record<string, A>, map: (value: A, key: string) => B): Record<string, B> =>
-  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)]))

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
-import { constants } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readHcl, textOf } from '../../../src/hcl/read.ts'
+import { openPlain } from '../jobs/plan-copy.ts'
 import { type OutputFiles, writeOutput } from '../output/files.ts'
 import type { Engine, JobRequest } from '../types.ts'
 import { readSchemaAnswer } from './answer.ts'
@@ -35,17 +34,10 @@ export async function runSchemaJob(
   if (exitCode !== 0) return exitCode
   const index = await indexDocument(output.stdout)
   if (!index) return writeOutput(output, 1, '', UNREADABLE)
-  const stored = await keepSchema(cache, lock, output.stdout, { path: output.stdout, index })
+  // Without a lock file, which alone identifies the providers, the document is not kept.
+  const stored = lock ? await cache.store(lock.key, output.stdout, index) : { path: output.stdout, index }
   return writeOutput(output, 0, await readSchemaAnswer(stored, lock?.versions ?? new Map(), request), '')
 }
-
-/** Keeps the document, but not without a lock file, which alone identifies the providers. */
-const keepSchema = async (
-  cache: SchemaCache,
-  lock: LockFile | null,
-  path: string,
-  fresh: StoredSchema,
-): Promise<StoredSchema> => (lock ? await cache.store(lock.key, path, fresh.index) : fresh)
 
 /** Reports whether the document holds these types. The built-in provider has no ephemeral types. */
 function knowsBuiltIn({ index }: StoredSchema, { resource_types = [], data_source_types = [] }: JobRequest): boolean {
@@ -65,14 +57,10 @@ interface LockFile {
 
 /** Reads the lock file; null for none, as in a workspace with built-in providers only. */
 export async function readLockFile(workspace: string, engine: Engine): Promise<LockFile | null> {
-  const handle = await open(
-    join(workspace, NAME),
-    constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
-  ).catch(() => null)
+  const handle = await openPlain(join(workspace, NAME))
   if (!handle) return null
   try {
-    const stat = await handle.stat()
-    if (!stat.isFile() || stat.size > MAX_BYTES) return null
+    if ((await handle.stat()).size > MAX_BYTES) return null
     const bytes = await handle.readFile()
     const key = createHash('sha256').update(`${engine.name}\0${engine.version}\0`).update(bytes).digest('hex')
     return { key, versions: versionsOf(bytes.toString('utf8')) }

@@ -1,5 +1,5 @@
-import { type Fetch, send } from '../../../src/base/http.ts'
-import { CHANNEL_LIMIT_MS, type Channel, ChannelError, type Field, fieldsOf, type Notification } from '../message.ts'
+import type { Fetch } from '../../../src/base/http.ts'
+import { type Channel, type Field, fieldsOf, type Notification, post } from '../message.ts'
 
 const COLOURS = { info: '#36a64f', warning: '#f2c744', error: '#d93f3f', critical: '#7a0b0b' } as const
 const BUTTONS = 5
@@ -21,15 +21,7 @@ interface Attachment {
 /** Creates the channel of a chat's incoming webhook, whose URL is a credential: no error holds it. */
 export const chatChannel = (webhookUrl: string, fetch: Fetch): Channel => ({
   async deliver(notification) {
-    const response = await send(fetch, {
-      url: webhookUrl,
-      method: 'POST',
-      json: chatMessage(notification),
-      timeoutMs: CHANNEL_LIMIT_MS,
-      maxBytes: 64 * 1024,
-    })
-    if (response.status < 200 || response.status > 299)
-      throw new ChannelError(`the chat answered HTTP ${response.status}`)
+    await post(fetch, 'the chat', { url: webhookUrl, json: chatMessage(notification) })
   },
 })
 

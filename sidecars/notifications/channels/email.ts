@@ -11,11 +11,8 @@ export interface EmailSettings {
 
 /** Creates a channel of plain text by SMTP. Recipients are blind copies, hidden from each other. */
 export function emailChannel({ smtpUrl, from, to }: EmailSettings): Channel {
-  const limits = {
-    connectionTimeout: CHANNEL_LIMIT_MS,
-    greetingTimeout: CHANNEL_LIMIT_MS,
-    socketTimeout: CHANNEL_LIMIT_MS,
-  }
+  const ms = CHANNEL_LIMIT_MS
+  const limits = { connectionTimeout: ms, greetingTimeout: ms, socketTimeout: ms }
   const transport = createTransport({ url: smtpUrl, ...limits, disableFileAccess: true, disableUrlAccess: true })
   return {
     async deliver(notification, deliveryId) {

@@ -1,5 +1,5 @@
-import { type Fetch, send } from '../../../src/base/http.ts'
-import { CHANNEL_LIMIT_MS, type Channel, ChannelError } from '../message.ts'
+import type { Fetch } from '../../../src/base/http.ts'
+import { type Channel, post } from '../message.ts'
 
 /** Creates the channel of an HTTP endpoint. Standard Webhooks: HMAC-SHA256 over `<id>.<seconds>.<body>`. */
 export const webhookChannel = (
@@ -11,9 +11,8 @@ export const webhookChannel = (
   async deliver(notification, deliveryId) {
     const body = JSON.stringify({ delivery_id: deliveryId, ...notification })
     const timestamp = String(Math.floor(now().getTime() / 1000))
-    const response = await send(fetch, {
+    await post(fetch, 'the webhook', {
       url,
-      method: 'POST',
       body,
       headers: {
         'content-type': 'application/json',
@@ -21,11 +20,7 @@ export const webhookChannel = (
         'webhook-timestamp': timestamp,
         'webhook-signature': `v1,${await sign(secret, `${deliveryId}.${timestamp}.${body}`)}`,
       },
-      timeoutMs: CHANNEL_LIMIT_MS,
-      maxBytes: 64 * 1024,
     })
-    if (response.status < 200 || response.status > 299)
-      throw new ChannelError(`the webhook answered HTTP ${response.status}`)
   },
 })
 

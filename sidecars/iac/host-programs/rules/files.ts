@@ -1,38 +1,29 @@
-import { blocksOf, type ConfigEntry, type ConfigTree, descendantsOf, entriesNamed, stringsOf } from '../config-tree.ts'
-import type { FileScan } from '../findings.ts'
-import { ADDRESS_WHY, addressReach, type Place, pathReach } from './place.ts'
-
-type Findings = FileScan['findings']
+import {
+  blocksOf,
+  type ConfigEntry,
+  type ConfigTree,
+  descendantsOf,
+  entriesNamed,
+  scopesOf,
+  stringsOf,
+} from '../config-tree.ts'
+import { type Findings, reaching } from '../findings.ts'
+import { addressReach, addressWhy, type Place, pathReach } from './place.ts'
 
 /** Functions whose first argument is a path, the ones of the provider `local` included. */
-const FILE_FUNCTIONS = new Set([
-  'abspath',
-  'direxists',
-  'file',
-  'filebase64',
-  'filebase64sha256',
-  'filebase64sha512',
-  'fileexists',
-  'filemd5',
-  'fileset',
-  'filesha1',
-  'filesha256',
-  'filesha512',
-  'pathexpand',
-  'templatefile',
-])
+const FILE_FUNCTION =
+  /^(?:abspath|direxists|pathexpand|templatefile|file(?:base64(?:sha256|sha512)?|exists|md5|set|sha1|sha256|sha512)?)$/
 
 const TYPED_BLOCKS = ['data', 'ephemeral', 'resource']
 
 /** Finds literal paths out of the repository, in function calls and in arguments that name a file. */
 export function findFiles({ root, calls }: ConfigTree, place: Place): Findings {
   const called = calls.flatMap(({ name, line, args: [first, second] }): Findings => {
-    if (!FILE_FUNCTIONS.has(name)) return []
+    if (!FILE_FUNCTION.test(name)) return []
     const reach = pathReach(first, place) ?? (name === 'fileset' ? patternReach(first, second, place) : null)
-    return reach === null ? [] : [{ line, construct: `${name}(${shown(first)})`, reach }]
+    return reaching(line, `${name}(${shown(first)})`, reach)
   })
-  const scopes = [root, ...blocksOf(root, 'check', 1).map(({ body }) => body)]
-  const typed = scopes.flatMap((scope) =>
+  const typed = scopesOf(root).flatMap((scope) =>
     TYPED_BLOCKS.flatMap((block) =>
       blocksOf(scope, block, 2).flatMap(({ labels: [type = ''], body }) =>
         [...findPaths(type, body, place), ...findCopies(body, place), ...findRequests(type, body, place)].map(
@@ -60,10 +51,7 @@ const shown = (node: CallArgument): string =>
 
 function findPaths(type: string, body: ConfigTree['root'], place: Place): Findings {
   return fileArguments(type).flatMap((path) =>
-    entriesAt(body, path.split('.')).flatMap(({ line, value }) => {
-      const reach = pathReach(value, place)
-      return reach === null ? [] : [{ line, construct: path, reach }]
-    }),
+    entriesAt(body, path.split('.')).flatMap(({ line, value }) => reaching(line, path, pathReach(value, place))),
   )
 }
 
@@ -74,10 +62,9 @@ const entriesAt = (body: ConfigTree['root'], [name = '', ...rest]: string[]): Co
 /** Finds the provisioner `file`, which copies from this machine to another. */
 function findCopies(body: ConfigTree['root'], place: Place): Findings {
   return blocksOf(body, 'provisioner', 1).flatMap(({ body: copy }) =>
-    entriesNamed(copy, 'source').flatMap(({ line, value }) => {
-      const reach = pathReach(value, place)
-      return reach === null ? [] : [{ line, construct: 'source of provisioner "file"', reach }]
-    }),
+    entriesNamed(copy, 'source').flatMap(({ line, value }) =>
+      reaching(line, 'source of provisioner "file"', pathReach(value, place)),
+    ),
   )
 }
 
@@ -89,9 +76,7 @@ function findRequests(type: string, body: ConfigTree['root'], place: Place): Fin
     key !== null && names.includes(key)
       ? [...stringsOf(value)].flatMap(({ value: text }) => {
           const reach = addressReach(text, place)
-          return reach === null || reach === 'a private network'
-            ? []
-            : [{ line, construct: key, reach: ADDRESS_WHY(reach) }]
+          return reaching(line, key, reach === 'a private network' ? null : addressWhy(reach))
         })
       : [],
   )

@@ -64,7 +64,8 @@ export function addressReach(text: string, place: Place, form: 'url' | 'host' = 
   return reach !== null && !isAllowed(host, place.allowedHosts) ? reach : null
 }
 
-function decoded(text: string): string {
+/** Decodes a part of an address; returns a broken one unchanged. */
+export function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
@@ -86,7 +87,8 @@ function isInNetwork(address: string, network: string): boolean {
   return parsed.kind() === base.kind() && parsed.match(base, bits)
 }
 
-export const ADDRESS_WHY = (reach: Reach): string => `the address leads to ${reach}`
+/** Returns the reason for refusing an address; null for one without a `reach`. */
+export const addressWhy = (reach: Reach | null): string | null => reach && `the address leads to ${reach}`
 
 /** The target of an address that is not public, in words for a diagnostic. */
 type Reach = 'this machine' | 'a link-local service such as the metadata of the cloud' | 'a private network'

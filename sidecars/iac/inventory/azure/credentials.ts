@@ -12,7 +12,10 @@ const CHOICES =
   'set ARM_TENANT_ID, ARM_CLIENT_ID and one of ARM_CLIENT_SECRET, ARM_CLIENT_CERTIFICATE_PATH and ARM_USE_OIDC, ' +
   'or ARM_USE_MSI, or ARM_USE_AKS_WORKLOAD_IDENTITY'
 
-/** Reads the first form of credentials that is switched on. An incomplete one is an error and never skipped. */
+/**
+ * Reads the first form of credentials that is switched on, in this order: managed identity, workload identity of AKS,
+ * OIDC token, client certificate, client secret. An incomplete one is an error and never skipped.
+ */
 export async function readAzureCredentials(
   request: InventoryRequest,
   environment: AzureEnvironment,

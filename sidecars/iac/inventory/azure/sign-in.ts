@@ -1,7 +1,5 @@
 import type { ClientSecretCredentialOptions, TokenCredential } from '@azure/identity'
-import { OutboundError, type OutboundResponse } from '../../../../src/base/http.ts'
-import { ask } from '../http.ts'
-import { checkShape } from '../inputs.ts'
+import { askShape } from '../http.ts'
 import { type ObtainToken, tokenAnswer } from '../tokens.ts'
 import { InventoryError, type InventoryRequest } from '../types.ts'
 import type { AzureEnvironment } from './environment.ts'
@@ -99,7 +97,7 @@ class TokenEndpoint implements HttpClient {
 
   async #exchange(outgoing: Outgoing, body: string): Promise<Answer> {
     const assertion = new URLSearchParams(body).get('client_assertion')
-    const response: OutboundResponse = await ask({
+    const answer = await askShape(tokenAnswer, {
       request: this.#request,
       source: SOURCE,
       url: `${this.#login}${outgoing.url.slice(this.authority.length)}`,
@@ -108,7 +106,6 @@ class TokenEndpoint implements HttpClient {
       body,
       secrets: [...this.#secrets, ...(assertion ? [assertion] : [])].flatMap((one) => [one, encodeURIComponent(one)]),
     })
-    const answer = checkShape(SOURCE, tokenAnswer, readJson(response))
     this.lifetimeMs = (answer.expires_in ?? DEFAULT_LIFETIME_S) * 1000
     return answerOf(outgoing, { token_type: 'Bearer', expires_in: DEFAULT_LIFETIME_S, ...answer })
   }
@@ -121,15 +118,6 @@ class TokenEndpoint implements HttpClient {
       token_endpoint: `${this.#tenant}/oauth2/v2.0/token`,
       jwks_uri: `${this.#tenant}/discovery/v2.0/keys`,
     })
-  }
-}
-
-function readJson(response: OutboundResponse): unknown {
-  try {
-    return response.json()
-  } catch (error) {
-    if (error instanceof OutboundError) throw new InventoryError(`${SOURCE} gave an answer that is not JSON`)
-    throw error
   }
 }
 

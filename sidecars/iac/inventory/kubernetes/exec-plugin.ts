@@ -16,12 +16,11 @@ export interface Obtained {
 /** Facts of the cluster for a program whose entry asks for them. */
 export interface ClusterInfo {
   server: string
+  /** Name for SNI and the check of the certificate; empty means that of the URL. */
   serverName: string
   insecure: boolean
-  /** PEM. */
+  /** PEM; empty for the system's authorities. */
   ca: string
-  /** The extension of the cluster's entry that is meant for programs. */
-  config: unknown
 }
 
 export type Surroundings = Pick<InventoryRequest, 'env' | 'signal' | 'now'>
@@ -55,7 +54,8 @@ export async function runExecPlugin(
   { env, signal, now }: Surroundings,
   user: string,
   exec: ExecEntry,
-  cluster: ClusterInfo,
+  /** `config`: the extension of the cluster's entry that is meant for programs. */
+  cluster: ClusterInfo & { config?: unknown },
   timeoutMs: number = TIMEOUT_MS,
 ): Promise<Obtained> {
   const what = `the exec program of user ${user} in the kubeconfig`
@@ -89,7 +89,7 @@ export async function runExecPlugin(
   return { token, certificate: clientCertificateData, key: clientKeyData, expiresAt }
 }
 
-const describe = ({ server, serverName, insecure, ca, config }: ClusterInfo) => ({
+const describe = ({ server, serverName, insecure, ca, config }: ClusterInfo & { config?: unknown }) => ({
   server,
   ...(serverName === '' ? {} : { 'tls-server-name': serverName }),
   ...(insecure ? { 'insecure-skip-tls-verify': true } : {}),
