@@ -3,6 +3,7 @@ import { findUndocumented } from './http/documented.ts'
 import { answerText, exchange, masked } from './http/exchange.ts'
 import { rawExchange } from './http/raw.ts'
 import { deriveSeed } from './schema/generate.ts'
+import { isRecord } from './schema/types.ts'
 import {
   type Check,
   type Exchange,
@@ -85,6 +86,7 @@ export class Run {
         const instead = `answered ${made.status} instead of ${statuses.join(' or ')}`
         return tester.expect(statuses.includes(made.status), what === '' ? instead : `${what}: ${instead}`, made)
       },
+      expectBody: (made, fits, why) => tester.expect(isRecord(made.json) && fits(made.json), why, made),
       skip: (reason) => {
         throw new Skipped(reason)
       },

@@ -69,6 +69,8 @@ export interface Tester {
   expect(kept: boolean, why: string, exchange?: Exchange): boolean
   /** Records that the promise is broken unless the answer has one of these statuses. `what` names the request. */
   expectStatus(exchange: Exchange, expected: number | readonly number[], what?: string): boolean
+  /** Records that the promise is broken unless the body is an object that `fits`. */
+  expectBody(exchange: Exchange, fits: (json: Record<string, unknown>) => boolean, why: string): boolean
   /** Ends the check because the promise cannot be checked. Errors: always `Skipped`. */
   skip(reason: string): never
   /** Returns the exchanges of this run with the operation so far. */

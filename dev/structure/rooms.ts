@@ -222,6 +222,7 @@ export const ROOMS: readonly Room[] = [
       'config/sections/aws.ts',
       'src/aws',
       'src/base/http.ts',
+      'src/base/json.ts',
       'src/base/log.ts',
       'src/hcl',
       'src/runtime/files.ts',

@@ -12,7 +12,7 @@ import { refuseByLimits, refuseLinkedPlan, refuseOwnFolders } from '../limits/re
 import { type OutputFiles, readTail, removeOutput, writeOutput } from '../output/files.ts'
 import { hideCredentials } from '../output/masking.ts'
 import type { JobSecrets } from '../output/secrets.ts'
-import { prepareSurroundings } from '../sandbox/environment.ts'
+import { OVERRIDE_NAME, prepareSurroundings } from '../sandbox/environment.ts'
 import { type Access, commandLimits, type Executor } from '../sandbox/executor.ts'
 import type { SchemaCache } from '../schema/cache.ts'
 import { runSchemaJob } from '../schema/job.ts'
@@ -184,9 +184,11 @@ async function refuse(
   const refusal = (await refuseLinkedPlan(workspace, request.plan_file)) ?? (await refuseByLimits(settings, job))
   if (refusal !== null || settings.allowHostPrograms) return refusal
   const initialised = await isInitialised(settings.dataDir, workspace)
-  const text = await checkHostPrograms(kind, workspace, request.plan_file, env, {
+  const text = await checkHostPrograms(kind, workspace, request.plan_file, {
+    env,
     signal,
     timeoutMs: settings.jobTimeoutSeconds * 1000,
+    overrideFilename: OVERRIDE_NAME,
     backendConfig: settings.backendConfig,
     providerFolders: [settings.pluginCacheDir, settings.providerMirror].filter((folder) => folder !== ''),
     // The sandbox checks the ports as well.

@@ -1,12 +1,11 @@
 import type { Context, Hono } from 'hono'
 import { z } from 'zod'
 import { problemResponse } from '../../shared/problem.ts'
-import { followOutput, OutputFollower } from '../output/follow.ts'
+import { OutputFollower } from '../output/follow.ts'
 import { answerWithJob } from '../output/job-answer.ts'
 import { readLiveOutput } from '../output/masking.ts'
 import type { JobSecrets } from '../output/secrets.ts'
 import { JOB_ID } from '../requests.ts'
-import type { JobRecord } from '../types.ts'
 import type { JobService } from './service.ts'
 import { isTerminal, type JobStore } from './store.ts'
 
@@ -79,26 +78,24 @@ async function answerFrom(c: Context, id: string, follower: OutputFollower, opti
     const record = jobs.find(id)
     if (!record) return unknown(id)
     const ended = isTerminal(record)
-    const { stdout, stderr } = await followOutput(follower, store.output(id), secrets.of(id), { from, ended })
+    const files = store.output(id)
+    const [stdout, stderr] = await Promise.all([
+      follower.read(files.stdout, secrets.of(id), from.stdout, ended),
+      follower.read(files.stderr, secrets.of(id), from.stderr, ended),
+    ])
     const left = deadline - performance.now()
     if (ended || stdout.text !== '' || stderr.text !== '' || left <= 0 || signal.aborted || jobs.isStopping)
-      return c.json(answerOf(record, stdout, stderr), 200, applied(wait))
+      return c.json(
+        {
+          ...{ job_id: id, status: record.status, stdout: stdout.text, stderr: stderr.text },
+          ...{ stdout_next: stdout.next, stderr_next: stderr.next },
+        },
+        200,
+        applied(wait),
+      )
     await jobs.waitUntilSettled(id, Math.min(LOOK_MS, left), signal)
   }
 }
-
-const answerOf = (
-  { job_id, status }: JobRecord,
-  stdout: { text: string; next: number },
-  stderr: { text: string; next: number },
-) => ({
-  job_id,
-  status,
-  stdout: stdout.text,
-  stderr: stderr.text,
-  stdout_next: stdout.next,
-  stderr_next: stderr.next,
-})
 
 /** Returns the id in the path in lower case; the refusal of one that is no UUID. */
 function readId(c: Context): string | Response {

@@ -2,6 +2,7 @@ import { appendFile, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PLATFORM } from '../engine/find.ts'
 import { readTail } from '../output/files.ts'
+import type { IacSettings } from '../settings.ts'
 
 /** A provider that a mirror holds for this machine. */
 export interface MirroredProvider {
@@ -59,12 +60,6 @@ const HOST = new RegExp(`^${LABEL}(?:\\.${LABEL})*(?::(\\d{1,5}))?$`, 'i')
 const isPart = (name: string) => PART.test(name)
 const isHost = (name: string) => Number(HOST.exec(name)?.[1] ?? (HOST.test(name) ? 0 : Infinity)) <= 65_535
 
-interface MirrorSettings {
-  providerMirror: string
-  mirrorAndRegistry: boolean
-  offline: boolean
-}
-
 /** The error of a missing version. The engine breaks its lines between words. */
 const NO_VERSION = /provider\s+(\S+):\s+no\s+available\s+releases\s+match/gi
 const LARGEST_STDERR = 100_000
@@ -72,7 +67,7 @@ const LARGEST_STDERR = 100_000
 /** Explains in an `init`'s errors that a version was looked up in the mirror alone, which the engine omits. */
 export async function explainMissingVersions(
   stderr: string,
-  { providerMirror: mirror, mirrorAndRegistry, offline }: MirrorSettings,
+  { providerMirror: mirror, mirrorAndRegistry, offline }: IacSettings,
 ): Promise<void> {
   if (mirror === '' || mirrorAndRegistry) return
   const named = [...(await readTail(stderr, LARGEST_STDERR)).matchAll(NO_VERSION)].map(([, name = '']) =>

@@ -1,12 +1,9 @@
 import { type FileHandle, open } from 'node:fs/promises'
+import type { JobRequest } from '../types.ts'
 import type { StoredSchema } from './cache.ts'
 import type { Extent, ProviderIndex } from './index-document.ts'
 
-export interface SchemaRequest {
-  resource_types?: string[]
-  data_source_types?: string[]
-  ephemeral_types?: string[]
-}
+type SchemaRequest = Pick<JobRequest, 'resource_types' | 'data_source_types' | 'ephemeral_types'>
 
 /** Limit of an answer's schemas, in bytes. A larger answer omits some and names them. */
 const MAX_BYTES = 16 * 1024 * 1024

@@ -1,20 +1,12 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { preferredWait } from '../../../sidecars/iac/jobs/routes.ts'
 import { ROUTES } from '../../../sidecars/iac/requests.ts'
-import { fakeEngine, SCOPE, startTestService, type TestService, TOKEN, temporaryFolder } from './service.ts'
+import { SCOPE, startFakeService, TOKEN } from './service.ts'
 
-let service: TestService
-let workspace_path: string
-let binary: string
-
-beforeAll(async () => {
-  binary = await fakeEngine(await temporaryFolder())
-  service = await startTestService({ IAC_BINARY: binary })
-  workspace_path = await service.workspace({ 'command.sh': 'echo "$@"' })
-})
-afterAll(() => service.close())
+const service = await startFakeService()
+const workspace_path = await service.workspace({ 'command.sh': 'echo "$@"' })
 
 describe('token', () => {
   const validate = (authorization: string) =>
@@ -52,9 +44,8 @@ describe('token', () => {
   })
 
   it('a blank one accepts everything', async () => {
-    const open = await startTestService({ IAC_BINARY: binary, PLATFORM_IAC_TOKEN: ' ' })
+    const open = await startFakeService({ PLATFORM_IAC_TOKEN: ' ' })
     expect((await open.request('POST', '/v1/validate', { json: {}, headers: { authorization: '' } })).status).toBe(422)
-    await open.close()
   })
 })
 

@@ -1,35 +1,19 @@
 import { readFile } from 'node:fs/promises'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { BODIES, ROUTES } from '../../../sidecars/iac/requests.ts'
 import { JOB_KINDS } from '../../../sidecars/iac/types.ts'
-import {
-  type Answer,
-  fakeEngine,
-  type Json,
-  SCOPE,
-  startTestService,
-  type TestService,
-  temporaryFolder,
-} from './service.ts'
+import { type Answer, type Json, SCOPE, startFakeService } from './service.ts'
 
-let document: Json
-let resolved: Json
-let service: TestService
-let workspace_path: string
-
-beforeAll(async () => {
-  const text = await readFile('contracts/iac.v1.yaml', 'utf8')
-  document = parse(text)
-  const validator = new Validator()
-  await validator.validate(parse(text))
-  resolved = validator.resolveRefs()
-  service = await startTestService({ IAC_BINARY: await fakeEngine(await temporaryFolder()) })
-  workspace_path = await service.workspace({ 'command.sh': 'echo out; echo err >&2; exit 3' })
-})
-afterAll(() => service.close())
+const text = await readFile('contracts/iac.v1.yaml', 'utf8')
+const document: Json = parse(text)
+const validator = new Validator()
+await validator.validate(parse(text))
+const resolved: Json = validator.resolveRefs()
+const service = await startFakeService()
+const workspace_path = await service.workspace({ 'command.sh': 'echo out; echo err >&2; exit 3' })
 
 /** Checks that the answer is declared for the operation, with its content type and a fitting body. */
 function expectDeclared(method: string, path: string, answer: Answer): void {

@@ -21,28 +21,22 @@ export async function readAzureCredentials(
   environment: AzureEnvironment,
 ): Promise<ObtainToken> {
   const { env } = request
+  const application = async (prove: () => Promise<Proof>, form: string, ...instead: string[]) =>
+    signIn(request, environment, await readApplication(request, form, ...instead), prove)
   if (isOn(env, 'ARM_USE_MSI')) return managedIdentity(request, environment)
   if (isOn(env, 'ARM_USE_AKS_WORKLOAD_IDENTITY')) {
-    const application = await readApplication(
-      request,
-      'ARM_USE_AKS_WORKLOAD_IDENTITY',
-      'AZURE_TENANT_ID',
-      'AZURE_CLIENT_ID',
-    )
-    return signIn(request, environment, application, () => readWorkloadIdentity(request))
+    const instead = ['AZURE_TENANT_ID', 'AZURE_CLIENT_ID']
+    return application(() => readWorkloadIdentity(request), 'ARM_USE_AKS_WORKLOAD_IDENTITY', ...instead)
   }
-  if (isOn(env, 'ARM_USE_OIDC'))
-    return signIn(request, environment, await readApplication(request, 'ARM_USE_OIDC'), () => readOidcToken(request))
+  if (isOn(env, 'ARM_USE_OIDC')) return application(() => readOidcToken(request), 'ARM_USE_OIDC')
   const certificate = ['ARM_CLIENT_CERTIFICATE_PATH', 'ARM_CLIENT_CERTIFICATE'].find((name) => setting(env, name))
   if (certificate) {
-    const application = await readApplication(request, certificate)
-    return signIn(request, environment, application, await readCertificateProof(request))
+    const named = await readApplication(request, certificate)
+    return signIn(request, environment, named, await readCertificateProof(request))
   }
-  const clientSecret = await readClientSecret(request)
-  if (clientSecret === undefined) throw new InventoryError(`${NONE}; ${CHOICES}`)
-  return signIn(request, environment, await readApplication(request, 'ARM_CLIENT_SECRET'), async () => ({
-    secret: clientSecret,
-  }))
+  const secret = await readClientSecret(request)
+  if (secret === undefined) throw new InventoryError(`${NONE}; ${CHOICES}`)
+  return application(async () => ({ secret }), 'ARM_CLIENT_SECRET')
 }
 
 async function readClientSecret({ env }: InventoryRequest): Promise<string | undefined> {

@@ -1,3 +1,5 @@
+import { isJsonObject } from '../../../../src/base/json.ts'
+
 interface ObjectName {
   /** `v1` or `<group>/<version>`. */
   apiVersion: string
@@ -112,9 +114,9 @@ function objectsOf(type: string, attributes: Attributes): ObjectName[] {
 
 /** Reads the object of a manifest. A state document stores a value of any type as `{ value, type }`. */
 function manifestObjects(attribute: unknown): ObjectName[] | null {
-  if (!isObject(attribute)) return null
-  const manifest = isObject(attribute.value) ? attribute.value : attribute
-  const metadata = isObject(manifest.metadata) ? manifest.metadata : {}
+  if (!isJsonObject(attribute)) return null
+  const manifest = isJsonObject(attribute.value) ? attribute.value : attribute
+  const metadata = isJsonObject(manifest.metadata) ? manifest.metadata : {}
   return namedObject(manifest.apiVersion, manifest.kind, metadata.namespace, metadata.name)
 }
 
@@ -124,5 +126,3 @@ function namedObject(apiVersion: unknown, kind: unknown, namespace: unknown, nam
 }
 
 const isFilled = (value: unknown): value is string => typeof value === 'string' && value !== ''
-const isObject = (value: unknown): value is Attributes =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

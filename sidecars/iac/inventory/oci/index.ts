@@ -84,18 +84,10 @@ function realmOf(scopeId: string): string {
 }
 
 /** Kinds that belong to another resource or are mere records. Search does not distinguish the few made by code. */
-const DEPENDENT = [
-  'privateip',
-  'vnic',
-  'vnicattachment',
-  'bootvolumeattachment',
-  'dbnode',
-  'consolehistory',
-  'workrequest',
-]
+const DEPENDENT = /^(privateip|vnic|vnicattachment|bootvolumeattachment|dbnode|consolehistory|workrequest)$/i
 
 /** States of deleted resources. Search lists them for a while, a key or vault until its deletion is final. */
 const GONE = ['terminated', 'terminating', 'deleted', 'deleting', 'pending_deletion', 'scheduling_deletion']
 
 const isManageable = ({ resourceType, lifecycleState }: Item): boolean =>
-  !DEPENDENT.includes(resourceType.toLowerCase()) && !GONE.includes(lifecycleState.toLowerCase())
+  !DEPENDENT.test(resourceType) && !GONE.includes(lifecycleState.toLowerCase())
