@@ -2,7 +2,6 @@ import { appendFile, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PLATFORM } from '../engine/find.ts'
 import { readTail } from '../output/files.ts'
-import type { IacSettings } from '../settings.ts'
 
 /** A provider that a mirror holds for this machine. */
 export interface MirroredProvider {
@@ -67,8 +66,9 @@ const LARGEST_STDERR = 100_000
 /** Explains in an `init`'s errors that a version was looked up in the mirror alone, which the engine omits. */
 export async function explainMissingVersions(
   stderr: string,
-  { providerMirror: mirror, mirrorAndRegistry, offline }: IacSettings,
+  settings: { providerMirror: string; mirrorAndRegistry: boolean; offline: boolean },
 ): Promise<void> {
+  const { providerMirror: mirror, mirrorAndRegistry, offline } = settings
   if (mirror === '' || mirrorAndRegistry) return
   const named = [...(await readTail(stderr, LARGEST_STDERR)).matchAll(NO_VERSION)].map(([, name = '']) =>
     name.toLowerCase(),
