@@ -229,15 +229,16 @@ describe('buckets', () => {
     expect(createVerify('RSA-SHA256').update(lines.join('\n')).verify(PUBLIC_KEY, signature, 'base64')).toBe(true)
   })
 
-  it.each<[string, Reply, string]>([
-    [
-      'denied',
-      refused(404, { code: 'NamespaceNotFound', message: 'no such namespace' }),
-      '404 from OCI Object Storage: no such namespace',
-    ],
-    ['no text', Response.json({}), 'OCI Object Storage gave an answer of an unknown form'],
-    ['a path', Response.json('a/b'), 'OCI Object Storage gave an answer of an unknown form'],
-  ])('whose namespace is %s are an error', async (_name, reply, expected) => {
+  it.each(
+    Object.entries<[Reply, string]>({
+      denied: [
+        refused(404, { code: 'NamespaceNotFound', message: 'no such namespace' }),
+        '404 from OCI Object Storage: no such namespace',
+      ],
+      'no text': [Response.json({}), 'OCI Object Storage gave an answer of an unknown form'],
+      'a path': [Response.json('a/b'), 'OCI Object Storage gave an answer of an unknown form'],
+    }),
+  )('whose namespace is %s are an error', async (_name, [reply, expected]) => {
     at(NAMESPACE, reply)
     expect((await list(page([bucket])).done).error).toBe(expected)
   })
@@ -251,30 +252,33 @@ describe('buckets', () => {
 
 describe('troubles', () => {
   const FORM = 'OCI Search gave an answer of an unknown form'
-  it.each<[string, Reply, string]>([
-    [
-      'a denial',
-      refused(404, {
-        code: 'NotAuthorizedOrNotFound',
-        message: 'Authorization failed or requested resource not found',
-      }),
-      '404 from OCI Search: Authorization failed or requested resource not found',
-    ],
-    [
-      'a wrong key',
-      refused(401, { code: 'NotAuthenticated', message: 'Failed to verify the signature' }),
-      '401 from OCI Search: Failed to verify the signature',
-    ],
-    ['a page of HTML', refused(503, '<html>unavailable</html>'), '503 from OCI Search: Service Unavailable'],
-    ['HTML as a success', refused(200, '<html>'), '200 from OCI Search: the answer is not JSON'],
-    ['a cut connection', unreachable(), 'OCI Search is unreachable: the connection failed'],
-    ['no items', {}, `${FORM}, at items`],
-    ['items that are no list', { items: 'x' }, `${FORM}, at items`],
-    ['an item without identifier', { items: [{ resourceType: 'Vcn' }] }, `${FORM}, at items.0.identifier`],
-    ['an item without kind', { items: [{ identifier: 'a' }] }, `${FORM}, at items.0.resourceType`],
-    ['a state that is no text', { items: [{ ...item('a'), lifecycleState: 1 }] }, `${FORM}, at items.0.lifecycleState`],
-    ['pages in a circle', () => page([item('a')], 'again'), 'OCI Search repeats a page of results'],
-  ])('%s', async (_name, reply, expected) => {
+  it.each(
+    Object.entries<[Reply, string]>({
+      'a denial': [
+        refused(404, {
+          code: 'NotAuthorizedOrNotFound',
+          message: 'Authorization failed or requested resource not found',
+        }),
+        '404 from OCI Search: Authorization failed or requested resource not found',
+      ],
+      'a wrong key': [
+        refused(401, { code: 'NotAuthenticated', message: 'Failed to verify the signature' }),
+        '401 from OCI Search: Failed to verify the signature',
+      ],
+      'a page of HTML': [refused(503, '<html>unavailable</html>'), '503 from OCI Search: Service Unavailable'],
+      'HTML as a success': [refused(200, '<html>'), '200 from OCI Search: the answer is not JSON'],
+      'a cut connection': [unreachable(), 'OCI Search is unreachable: the connection failed'],
+      'no items': [{}, `${FORM}, at items`],
+      'items that are no list': [{ items: 'x' }, `${FORM}, at items`],
+      'an item without identifier': [{ items: [{ resourceType: 'Vcn' }] }, `${FORM}, at items.0.identifier`],
+      'an item without kind': [{ items: [{ identifier: 'a' }] }, `${FORM}, at items.0.resourceType`],
+      'a state that is no text': [
+        { items: [{ ...item('a'), lifecycleState: 1 }] },
+        `${FORM}, at items.0.lifecycleState`,
+      ],
+      'pages in a circle': [() => page([item('a')], 'again'), 'OCI Search repeats a page of results'],
+    }),
+  )('%s', async (_name, [reply, expected]) => {
     expect(await list(reply).done).toMatchObject({ error: expected, ids: [] })
   })
 
@@ -297,71 +301,75 @@ describe('where the service is', () => {
     regionKey: 'abc',
     regionIdentifier: 'xx-own-1',
   })
-  it.each<[string, string, Record<string, string>, string]>([
-    [
-      'US government',
-      'oc3',
-      { OCI_REGION: 'us-gov-ashburn-1' },
-      'https://query.us-gov-ashburn-1.oci.oraclegovcloud.com',
-    ],
-    ['UK government', 'oc4', { OCI_REGION: 'uk-gov-london-1' }, 'https://query.uk-gov-london-1.oci.oraclegovcloud.uk'],
-    ['the EU realm', 'oc19', { OCI_REGION: 'eu-madrid-2' }, 'https://query.eu-madrid-2.oci.oraclecloud.eu'],
-    [
-      'a numbered realm',
-      'oc14',
-      { OCI_REGION: 'eu-dcc-milan-1' },
-      'https://query.eu-dcc-milan-1.oci.oraclecloud14.com',
-    ],
-    [
-      'a described region',
-      'oc77',
-      { OCI_REGION: 'xx-own-1', OCI_REGION_METADATA: CUSTOM },
-      'https://query.xx-own-1.oci.cloud77.example',
-    ],
-    [
-      'a described other region',
-      'oc1',
-      { OCI_REGION_METADATA: CUSTOM },
-      'https://query.eu-frankfurt-1.oci.oraclecloud.com',
-    ],
-    ['another domain', 'oc1', { domain_name_override: 'own.example' }, 'https://query.eu-frankfurt-1.oci.own.example'],
-    [
-      'a host of its own',
-      'oc1',
-      {
-        CLIENT_HOST_OVERRIDES:
-          'oci_identity.IdentityClient=a.example;oci_resource_search.ResourceSearchClient=search.example',
-      },
-      'https://search.example',
-    ],
-  ])('%s', async (_name, realm, env, address) => {
+  it.each(
+    Object.entries<[string, Record<string, string>, string]>({
+      'US government': [
+        'oc3',
+        { OCI_REGION: 'us-gov-ashburn-1' },
+        'https://query.us-gov-ashburn-1.oci.oraclegovcloud.com',
+      ],
+      'UK government': [
+        'oc4',
+        { OCI_REGION: 'uk-gov-london-1' },
+        'https://query.uk-gov-london-1.oci.oraclegovcloud.uk',
+      ],
+      'the EU realm': ['oc19', { OCI_REGION: 'eu-madrid-2' }, 'https://query.eu-madrid-2.oci.oraclecloud.eu'],
+      'a numbered realm': [
+        'oc14',
+        { OCI_REGION: 'eu-dcc-milan-1' },
+        'https://query.eu-dcc-milan-1.oci.oraclecloud14.com',
+      ],
+      'a described region': [
+        'oc77',
+        { OCI_REGION: 'xx-own-1', OCI_REGION_METADATA: CUSTOM },
+        'https://query.xx-own-1.oci.cloud77.example',
+      ],
+      'a described other region': [
+        'oc1',
+        { OCI_REGION_METADATA: CUSTOM },
+        'https://query.eu-frankfurt-1.oci.oraclecloud.com',
+      ],
+      'another domain': [
+        'oc1',
+        { domain_name_override: 'own.example' },
+        'https://query.eu-frankfurt-1.oci.own.example',
+      ],
+      'a host of its own': [
+        'oc1',
+        {
+          CLIENT_HOST_OVERRIDES:
+            'oci_identity.IdentityClient=a.example;oci_resource_search.ResourceSearchClient=search.example',
+        },
+        'https://search.example',
+      ],
+    }),
+  )('%s', async (_name, [realm, env, address]) => {
     const calls = at(`${address}/20180409/resources`, page([item('a')]))
     expect((await outcome(ociInventory, `ocid1.compartment.${realm}..abc`, { ...ENV, ...env })).error).toBe('')
     expect(signedCall(calls[0])).toBe(true)
   })
 
-  it.each<[string, string, Record<string, string>, string]>([
-    ['an unknown realm', 'oc777', {}, 'the OCI realm oc777 is unknown; describe its region in OCI_REGION_METADATA'],
-    [
-      'a description that is none',
-      'oc1',
-      { OCI_REGION_METADATA: '{' },
-      'OCI_REGION_METADATA is not the description of a region',
-    ],
-    [
-      'a region that leads elsewhere',
-      'oc1',
-      { OCI_REGION: 'evil.example/?' },
-      'the OCI region is not an identifier such as eu-frankfurt-1',
-    ],
-    ['no region', 'oc1', { OCI_REGION: '' }, 'OCI_REGION is not set'],
-    [
-      'a host without encryption',
-      'oc1',
-      { CLIENT_HOST_OVERRIDES: 'oci_resource_search.ResourceSearchClient=http://search.example' },
-      'CLIENT_HOST_OVERRIDES is not an https address',
-    ],
-  ])('%s is refused', async (_name, realm, env, expected) => {
+  it.each(
+    Object.entries<[string, Record<string, string>, string]>({
+      'an unknown realm': ['oc777', {}, 'the OCI realm oc777 is unknown; describe its region in OCI_REGION_METADATA'],
+      'a description that is none': [
+        'oc1',
+        { OCI_REGION_METADATA: '{' },
+        'OCI_REGION_METADATA is not the description of a region',
+      ],
+      'a region that leads elsewhere': [
+        'oc1',
+        { OCI_REGION: 'evil.example/?' },
+        'the OCI region is not an identifier such as eu-frankfurt-1',
+      ],
+      'no region': ['oc1', { OCI_REGION: '' }, 'OCI_REGION is not set'],
+      'a host without encryption': [
+        'oc1',
+        { CLIENT_HOST_OVERRIDES: 'oci_resource_search.ResourceSearchClient=http://search.example' },
+        'CLIENT_HOST_OVERRIDES is not an https address',
+      ],
+    }),
+  )('%s is refused', async (_name, [realm, env, expected]) => {
     expect((await outcome(ociInventory, `ocid1.compartment.${realm}..abc`, { ...ENV, ...env })).error).toBe(expected)
   })
 })

@@ -97,41 +97,38 @@ describe('an instance principal', () => {
     expect(calls).toHaveLength(1)
   })
 
-  it.each<[string, Record<string, Reply>, Reply, string]>([
-    [
-      'no instance',
-      { 'instance/canonicalRegionName': unreachable },
-      {},
-      'OCI instance metadata is unreachable: the connection failed',
-    ],
-    ['no identity', { 'identity/key.pem': refused(404, 'none') }, {}, '404 from OCI instance metadata: none'],
-    [
-      'another certificate',
-      { 'identity/cert.pem': refused(200, CLIENT_PEM) },
-      {},
-      'OCI instance metadata holds no certificate of an instance',
-    ],
-    [
-      'rubbish',
-      { 'identity/cert.pem': refused(200, '<html>') },
-      {},
-      'OCI instance metadata holds no certificate of an instance',
-    ],
-    [
-      'a region that leads elsewhere',
-      { 'instance/canonicalRegionName': refused(200, 'evil.example/') },
-      {},
-      'the OCI region is not an identifier such as eu-frankfurt-1',
-    ],
-    [
-      'a denial',
-      {},
-      refused(401, { code: 'NotAuthenticated', message: 'no' }),
-      '401 from OCI authentication service: no',
-    ],
-    ['no token', {}, {}, 'OCI authentication service gave an answer of an unknown form, at token'],
-    ['a token that is none', {}, { token: 'abc' }, 'OCI authentication service gave a token of an unknown form'],
-  ])('with %s is an error', async (_name, files, issued, expected) => {
+  it.each(
+    Object.entries<[Record<string, Reply>, Reply, string]>({
+      'no instance': [
+        { 'instance/canonicalRegionName': unreachable },
+        {},
+        'OCI instance metadata is unreachable: the connection failed',
+      ],
+      'no identity': [{ 'identity/key.pem': refused(404, 'none') }, {}, '404 from OCI instance metadata: none'],
+      'another certificate': [
+        { 'identity/cert.pem': refused(200, CLIENT_PEM) },
+        {},
+        'OCI instance metadata holds no certificate of an instance',
+      ],
+      rubbish: [
+        { 'identity/cert.pem': refused(200, '<html>') },
+        {},
+        'OCI instance metadata holds no certificate of an instance',
+      ],
+      'a region that leads elsewhere': [
+        { 'instance/canonicalRegionName': refused(200, 'evil.example/') },
+        {},
+        'the OCI region is not an identifier such as eu-frankfurt-1',
+      ],
+      'a denial': [
+        {},
+        refused(401, { code: 'NotAuthenticated', message: 'no' }),
+        '401 from OCI authentication service: no',
+      ],
+      'no token': [{}, {}, 'OCI authentication service gave an answer of an unknown form, at token'],
+      'a token that is none': [{}, { token: 'abc' }, 'OCI authentication service gave a token of an unknown form'],
+    }),
+  )('with %s is an error', async (_name, [files, issued, expected]) => {
     machine(files)
     at(AUTH, issued)
     const { error, shown } = await outcome(ociInventory, SCOPE, ENV)
