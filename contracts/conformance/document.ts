@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import * as v from 'valibot'
 import { parse } from 'yaml'
-import { isRecord, type Schema } from './schema/types.ts'
+import { isRecord, type Schema } from './schema/schema.ts'
 
 export const CONTRACTS = ['authz', 'iac', 'mapping', 'notifications'] as const
 export type ContractName = (typeof CONTRACTS)[number]

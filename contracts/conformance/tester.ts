@@ -1,9 +1,8 @@
 import type { Operation } from './document.ts'
 import { findUndocumented } from './http/documented.ts'
-import { answerText, exchange, masked } from './http/exchange.ts'
-import { rawExchange } from './http/raw.ts'
+import { answerText, exchange, masked, rawExchange } from './http/exchange.ts'
 import { deriveSeed } from './schema/generate.ts'
-import { isRecord } from './schema/types.ts'
+import { isRecord } from './schema/schema.ts'
 import {
   type Check,
   type Exchange,

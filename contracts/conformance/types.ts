@@ -1,5 +1,5 @@
 import type { Contract, Operation } from './document.ts'
-import type { RawAnswer } from './http/raw.ts'
+import type { RawAnswer } from './http/exchange.ts'
 
 export interface Options {
   contract: Contract

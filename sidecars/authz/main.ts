@@ -9,8 +9,7 @@ import {
   textOf,
 } from '../shared/settings.ts'
 import { createAuthzApp } from './app.ts'
-import { openRoleStore, type RoleStore } from './role-store.ts'
-import { assignRole } from './roles.ts'
+import { assignRole, openRoleStore, type RoleStore } from './role-store.ts'
 
 export const main = (): Promise<void> =>
   runService({

@@ -60,7 +60,7 @@ async function replace(path: string, text: string, lock: HeldLock): Promise<void
 }
 
 /** One user of the store, as the API returns it. */
-export interface User {
+interface User {
   id: string
   email: string | null
   name: string | null
@@ -113,4 +113,37 @@ function renderStore(users: Users): string {
     ([key, { email, id, name, roles }]) => [key, { email, id, name, roles: [...roles].sort() }] as const,
   )
   return `${JSON.stringify({ users: Object.fromEntries(entries) }, null, 2)}\n`
+}
+
+/** The assignable roles. They have no effect on the core. */
+export const ROLES = [
+  { name: 'admin', description: 'Manages the users and roles of this service.' },
+  { name: 'user', description: 'Uses the platform.' },
+] as const
+
+export const isRole = (name: string): boolean => ROLES.some((role) => role.name === name)
+export const holdsAdmin = (users: Users, id: string): boolean => users.get(id)?.roles.includes('admin') ?? false
+
+/** Gives a role to a user, who is created if needed. Like the functions below, reports whether anything changed. */
+export function assignRole(users: Users, id: string, role: string, email: string | null = null): boolean {
+  const existing = users.get(id)
+  if (existing?.roles.includes(role)) return false
+  const user: User = existing ?? { id, email, name: null, roles: [] }
+  users.set(id, { ...user, roles: [...user.roles, role] })
+  return true
+}
+
+export function revokeRole(users: Users, id: string, role: string): boolean {
+  const existing = users.get(id)
+  if (!existing?.roles.includes(role)) return false
+  users.set(id, { ...existing, roles: existing.roles.filter((name) => name !== role) })
+  return true
+}
+
+/** Creates the record of a caller, or adds a missing e-mail address to it. */
+export function noticeUser(users: Users, id: string, email: string | null): boolean {
+  const existing = users.get(id)
+  if (existing && (existing.email !== null || email === null)) return false
+  users.set(id, existing ? { ...existing, email } : { id, email, name: null, roles: [] })
+  return true
 }

@@ -18,7 +18,7 @@ import { JobService } from './jobs/service.ts'
 import { openJobStore } from './jobs/store.ts'
 import { openCliConfig } from './limits/providers.ts'
 
-import { credentialsOf, JobSecrets } from './output/secrets.ts'
+import { createJobSecrets, credentialsOf } from './output/secrets.ts'
 import { OVERRIDE_NAME } from './sandbox/environment.ts'
 import { openExecutor } from './sandbox/open.ts'
 import { SchemaCache } from './schema/cache.ts'
@@ -55,7 +55,7 @@ export function iacService(given: Surroundings): Service<IacSettings> {
       for (const left of [planFolder(settings.dataDir), formatFolder(settings.dataDir)])
         await rm(left, { recursive: true, force: true })
       const store = await openJobStore(join(settings.dataDir, 'jobs'))
-      const secrets = new JobSecrets(credentialsOf(surroundings.env), OVERRIDE_NAME)
+      const secrets = createJobSecrets(credentialsOf(surroundings.env), OVERRIDE_NAME)
       const schemas = new SchemaCache(join(settings.dataDir, 'schemas'))
       await schemas.open()
       const { allowedProviders: allowed, providerMirror: mirror, mirrorAndRegistry, offline } = settings

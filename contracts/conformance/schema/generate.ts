@@ -1,6 +1,5 @@
 import { generateSync } from 'json-schema-faker'
-import type { Schema } from './types.ts'
-import { fits } from './validate.ts'
+import { fits, type Schema } from './schema.ts'
 
 interface GenerateOptions {
   /** The optional keys that are present. */

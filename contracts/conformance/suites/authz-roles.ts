@@ -1,5 +1,5 @@
 import { isRefusal } from '../promises/policy.ts'
-import { isRecord } from '../schema/types.ts'
+import { isRecord } from '../schema/schema.ts'
 import { type Check, check, type Exchange, type Options, type Tester } from '../types.ts'
 
 const MAX_ID = 1024

@@ -3,7 +3,7 @@ import { healthPromises } from '../promises/health.ts'
 import { policyFor } from '../promises/policy.ts'
 import { tokenPromises } from '../promises/token.ts'
 import { transportPromises } from '../promises/transport.ts'
-import { isRecord } from '../schema/types.ts'
+import { isRecord } from '../schema/schema.ts'
 import { type Check, check, type Options, type Tester } from '../types.ts'
 
 const NAMES = [

@@ -5,7 +5,9 @@ import { OutputFollower } from '../output/follow.ts'
 import { answerWithJob } from '../output/job-answer.ts'
 import { readLiveOutput } from '../output/masking.ts'
 import type { JobSecrets } from '../output/secrets.ts'
-import { JOB_ID } from '../requests.ts'
+
+const JOB_ID = z.uuid()
+
 import type { JobService } from './service.ts'
 import { isTerminal, type JobStore } from './store.ts'
 

@@ -8,7 +8,7 @@ import {
   type JobRequest,
   SHUT_DOWN,
 } from '../types.ts'
-import { PathQueue } from './path-queue.ts'
+import { createPathQueue } from './path-queue.ts'
 import { failureOf, isTerminal, type JobStore, lostWith, newRecord } from './store.ts'
 
 export interface Supervision {
@@ -36,7 +36,7 @@ export interface JobOptions {
 export class JobService {
   readonly #options: JobOptions
   readonly #records = new Map<string, JobRecord>()
-  readonly #queue: PathQueue
+  readonly #queue: ReturnType<typeof createPathQueue>
   readonly #settled = new EventTarget()
   readonly #stopping = new AbortController()
   /** The controllers of jobs that can still be cancelled while they run. */
@@ -44,7 +44,7 @@ export class JobService {
 
   constructor(options: JobOptions) {
     this.#options = options
-    this.#queue = new PathQueue(options.maxParallel)
+    this.#queue = createPathQueue(options.maxParallel)
   }
 
   /** Loads the jobs of an earlier process: unfinished ones fail, and their workspaces wait for the old engines. */

@@ -1,4 +1,4 @@
-import { readStateSecrets } from '../limits/state-keys.ts'
+import { readStateSecrets } from '../limits/workspace.ts'
 
 const NAME = /SECRET|TOKEN|PASSW|CREDENTIAL|_KEY(_ID|_DATA)?$/i
 /** Names of variables that hold a secret even if it begins like a path, as a base64 key of AWS may. */
@@ -149,32 +149,23 @@ function base64Forms(bytes: Buffer): string[] {
   })
 }
 
-/** The secrets to hide in the output of a job: those of the service's environment and of the state store. */
-export class JobSecrets {
-  /** The secrets of the service alone, for a job that has no workspace. */
-  readonly ofService: readonly string[]
-  readonly #overrideName: string
-  readonly #running = new Map<string, readonly string[]>()
+export type JobSecrets = ReturnType<typeof createJobSecrets>
 
-  constructor(ofService: readonly string[], overrideName: string) {
-    this.ofService = ofService
-    this.#overrideName = overrideName
-  }
-
-  /** Reads those of a job that begins, and remembers them until `close`. */
-  async open(jobId: string, workspace: string): Promise<readonly string[]> {
-    const keys = await readStateSecrets(workspace, this.#overrideName)
-    const secrets = keys.length === 0 ? this.ofService : [...this.ofService, ...keys]
-    this.#running.set(jobId, secrets)
-    return secrets
-  }
-
-  /** Returns those of a running job; those of the service for any other, whose output is masked already. */
-  of(jobId: string): readonly string[] {
-    return this.#running.get(jobId) ?? this.ofService
-  }
-
-  close(jobId: string): void {
-    this.#running.delete(jobId)
+/** Creates the secrets to hide in the output of jobs: those of the service's environment and of the state store. */
+export function createJobSecrets(ofService: readonly string[], overrideName: string) {
+  const running = new Map<string, readonly string[]>()
+  return {
+    /** The secrets of the service alone, for a job that has no workspace. */
+    ofService,
+    /** Reads those of a job that begins, and remembers them until `close`. */
+    async open(jobId: string, workspace: string): Promise<readonly string[]> {
+      const keys = await readStateSecrets(workspace, overrideName)
+      const secrets = keys.length === 0 ? ofService : [...ofService, ...keys]
+      running.set(jobId, secrets)
+      return secrets
+    },
+    /** Returns those of a running job; those of the service for any other, whose output is masked already. */
+    of: (jobId: string): readonly string[] => running.get(jobId) ?? ofService,
+    close: (jobId: string): boolean => running.delete(jobId),
   }
 }

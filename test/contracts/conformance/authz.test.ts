@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createAuthzApp } from '../../../sidecars/authz/app.ts'
-import type { RoleStore, Users } from '../../../sidecars/authz/role-store.ts'
-import { assignRole } from '../../../sidecars/authz/roles.ts'
+import { assignRole, type RoleStore, type Users } from '../../../sidecars/authz/role-store.ts'
 import { silentLogger } from '../../../src/base/log.ts'
 import {
   type Asked,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { ROUTES } from '../../../sidecars/iac/app.ts'
 import { preferredWait } from '../../../sidecars/iac/jobs/routes.ts'
-import { ROUTES } from '../../../sidecars/iac/requests.ts'
 import { readContract } from '../contract.ts'
 import { SCOPE, startFakeService, TOKEN } from './service.ts'
 

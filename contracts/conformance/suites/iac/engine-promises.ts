@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { askWith, policyFor } from '../../promises/policy.ts'
-import { isRecord } from '../../schema/types.ts'
+import { isRecord } from '../../schema/schema.ts'
 import { type Check, check, type Options, type Tester } from '../../types.ts'
 import { additionPromises } from './addition-promises.ts'
 import { type Job, parseStdout, ran } from './jobs.ts'

@@ -1,4 +1,4 @@
-import { STATE_KEYS_FILE } from '../../limits/state-keys.ts'
+import { STATE_KEYS_FILE } from '../../limits/workspace.ts'
 import {
   blocksOf,
   type ConfigEntry,

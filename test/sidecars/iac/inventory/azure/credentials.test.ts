@@ -87,37 +87,37 @@ describe('the first form that is switched on counts', () => {
     expect(signIns[0]?.form.get('client_secret')).toBe('a secret')
   })
 
-  it.each(
-    Object.entries<[Record<string, string>, string | RegExp]>({
-      nothing: [{}, /^no Azure credentials configured for scope discovery; set ARM_TENANT_ID, /],
-      'an application without proof': [APP, /^no Azure credentials configured for scope discovery; set /],
-      'a secret without application': [
-        { ARM_CLIENT_SECRET: 's' },
-        `${NONE}ARM_CLIENT_SECRET needs ARM_TENANT_ID and ARM_CLIENT_ID too`,
-      ],
-      'a secret without tenant': [
-        { ARM_CLIENT_SECRET: 's', ARM_CLIENT_ID: 'c' },
-        `${NONE}ARM_CLIENT_SECRET needs ARM_TENANT_ID too`,
-      ],
-      'OIDC without client': [
-        { ARM_USE_OIDC: 'on', ARM_TENANT_ID: 't' },
-        `${NONE}ARM_USE_OIDC needs ARM_CLIENT_ID too`,
-      ],
-      'OIDC without token, although there is a secret': [
-        { ...APP, ARM_USE_OIDC: 'on', ARM_CLIENT_SECRET: 's' },
-        'ARM_USE_OIDC is set, but neither ARM_OIDC_TOKEN, ARM_OIDC_TOKEN_FILE_PATH nor ARM_OIDC_REQUEST_URL and ' +
-          '_TOKEN are',
-      ],
-      'workload identity without its file': [
-        { ...APP, ARM_USE_AKS_WORKLOAD_IDENTITY: 'on' },
-        'ARM_USE_AKS_WORKLOAD_IDENTITY is set, but AZURE_FEDERATED_TOKEN_FILE is not',
-      ],
-      'a file that is not there': [
-        { ...APP, ARM_CLIENT_CERTIFICATE_PATH: '/nowhere/client.pfx' },
-        'the file that ARM_CLIENT_CERTIFICATE_PATH names cannot be read (ENOENT)',
-      ],
-    }),
-  )('%s is an error', async (_name, [env, expected]) => {
+  it.each<[string, Record<string, string>, string | RegExp]>([
+    ['nothing', {}, /^no Azure credentials configured for scope discovery; set ARM_TENANT_ID, /],
+    ['an application without proof', APP, /^no Azure credentials configured for scope discovery; set /],
+    [
+      'a secret without application',
+      { ARM_CLIENT_SECRET: 's' },
+      `${NONE}ARM_CLIENT_SECRET needs ARM_TENANT_ID and ARM_CLIENT_ID too`,
+    ],
+    [
+      'a secret without tenant',
+      { ARM_CLIENT_SECRET: 's', ARM_CLIENT_ID: 'c' },
+      `${NONE}ARM_CLIENT_SECRET needs ARM_TENANT_ID too`,
+    ],
+    ['OIDC without client', { ARM_USE_OIDC: 'on', ARM_TENANT_ID: 't' }, `${NONE}ARM_USE_OIDC needs ARM_CLIENT_ID too`],
+    [
+      'OIDC without token, although there is a secret',
+      { ...APP, ARM_USE_OIDC: 'on', ARM_CLIENT_SECRET: 's' },
+      'ARM_USE_OIDC is set, but neither ARM_OIDC_TOKEN, ARM_OIDC_TOKEN_FILE_PATH nor ARM_OIDC_REQUEST_URL and ' +
+        '_TOKEN are',
+    ],
+    [
+      'workload identity without its file',
+      { ...APP, ARM_USE_AKS_WORKLOAD_IDENTITY: 'on' },
+      'ARM_USE_AKS_WORKLOAD_IDENTITY is set, but AZURE_FEDERATED_TOKEN_FILE is not',
+    ],
+    [
+      'a file that is not there',
+      { ...APP, ARM_CLIENT_CERTIFICATE_PATH: '/nowhere/client.pfx' },
+      'the file that ARM_CLIENT_CERTIFICATE_PATH names cannot be read (ENOENT)',
+    ],
+  ])('%s is an error', async (_name, env, expected) => {
     const { error } = await outcome(azureInventory, SCOPE, env)
     if (typeof expected === 'string') expect(error).toBe(expected)
     else expect(error).toMatch(expected)
@@ -201,14 +201,12 @@ describe('an application signs in', () => {
     expect(shown).not.toContain('request-token')
   })
 
-  it.each(
-    Object.entries<unknown>({
-      'no token': {},
-      'a token that is no text': { access_token: 7 },
-      'a token that breaks the header': { access_token: 'a\r\nx: y' },
-      'a lifetime of words': { access_token: 'a', expires_in: 'soon' },
-    }),
-  )('an answer with %s is refused', async (_name, answer) => {
+  it.each<[string, unknown]>([
+    ['no token', {}],
+    ['a token that is no text', { access_token: 7 }],
+    ['a token that breaks the header', { access_token: 'a\r\nx: y' }],
+    ['a lifetime of words', { access_token: 'a', expires_in: 'soon' }],
+  ])('an answer with %s is refused', async (_name, answer) => {
     at(LOGIN, answer)
     const { error } = await outcome(azureInventory, SCOPE, { ...APP, ARM_CLIENT_SECRET: 's' })
     expect(error).toMatch(/^Microsoft Entra ID gave an answer of an unknown form, at (access_token|expires_in)$/)
@@ -217,38 +215,40 @@ describe('an application signs in', () => {
 
 describe('managed identity', () => {
   const HOSTED = { IDENTITY_ENDPOINT: 'http://127.0.0.1:41000/msi/token', IDENTITY_HEADER: 'hosted-key' }
-  it.each(
-    Object.entries<[Record<string, string>, string, string, string, string]>({
-      'of the machine': [
-        {},
-        INSTANCE,
-        '?api-version=2018-02-01&resource=https%3A%2F%2Fmanagement.azure.com',
-        'metadata',
-        'true',
-      ],
-      'of several, the named one': [
-        { ARM_CLIENT_ID: 'mine' },
-        INSTANCE,
-        '?api-version=2018-02-01&resource=https%3A%2F%2Fmanagement.azure.com&client_id=mine',
-        'metadata',
-        'true',
-      ],
-      'where the host says': [
-        HOSTED,
-        HOSTED.IDENTITY_ENDPOINT,
-        '?api-version=2019-08-01&resource=https%3A%2F%2Fmanagement.azure.com',
-        'x-identity-header',
-        'hosted-key',
-      ],
-      'where the variable says': [
-        { ...HOSTED, ARM_MSI_ENDPOINT: 'http://127.0.0.1:41001/token' },
-        'http://127.0.0.1:41001/token',
-        '?api-version=2018-02-01&resource=https%3A%2F%2Fmanagement.azure.com',
-        'metadata',
-        'true',
-      ],
-    }),
-  )('%s', async (_name, [env, address, query, header, value]) => {
+  it.each<[string, Record<string, string>, string, string, string, string]>([
+    [
+      'of the machine',
+      {},
+      INSTANCE,
+      '?api-version=2018-02-01&resource=https%3A%2F%2Fmanagement.azure.com',
+      'metadata',
+      'true',
+    ],
+    [
+      'of several, the named one',
+      { ARM_CLIENT_ID: 'mine' },
+      INSTANCE,
+      '?api-version=2018-02-01&resource=https%3A%2F%2Fmanagement.azure.com&client_id=mine',
+      'metadata',
+      'true',
+    ],
+    [
+      'where the host says',
+      HOSTED,
+      HOSTED.IDENTITY_ENDPOINT,
+      '?api-version=2019-08-01&resource=https%3A%2F%2Fmanagement.azure.com',
+      'x-identity-header',
+      'hosted-key',
+    ],
+    [
+      'where the variable says',
+      { ...HOSTED, ARM_MSI_ENDPOINT: 'http://127.0.0.1:41001/token' },
+      'http://127.0.0.1:41001/token',
+      '?api-version=2018-02-01&resource=https%3A%2F%2Fmanagement.azure.com',
+      'metadata',
+      'true',
+    ],
+  ])('%s', async (_name, env, address, query, header, value) => {
     const calls = at(address, {
       access_token: 'azure-token',
       expires_on: '4102444800',
@@ -260,15 +260,14 @@ describe('managed identity', () => {
     expect([calls[0]?.method, calls[0]?.url.search, calls[0]?.headers.get(header)]).toEqual(['GET', query, value])
   })
 
-  it.each(
-    Object.entries<[unknown, string]>({
-      'a machine without one': [
-        refused(400, { error: 'invalid_request', error_description: 'Identity not found' }),
-        '400 from Azure managed identity: Identity not found',
-      ],
-      'another machine': [unreachable(), 'Azure managed identity is unreachable: the connection failed'],
-    }),
-  )('%s', async (_name, [reply, expected]) => {
+  it.each<[string, unknown, string]>([
+    [
+      'a machine without one',
+      refused(400, { error: 'invalid_request', error_description: 'Identity not found' }),
+      '400 from Azure managed identity: Identity not found',
+    ],
+    ['another machine', unreachable(), 'Azure managed identity is unreachable: the connection failed'],
+  ])('%s', async (_name, reply, expected) => {
     at(INSTANCE, reply)
     expect((await outcome(azureInventory, SCOPE, { ARM_USE_MSI: 'true' })).error).toBe(expected)
   })
@@ -276,17 +275,15 @@ describe('managed identity', () => {
 
 describe('a client certificate', () => {
   const NOW = new Date('2026-05-05T05:05:05Z')
-  it.each(
-    Object.entries<[string, string | undefined]>({
-      'PKCS #12 with AES': ['client-aes.pfx', PASSWORD],
-      'PKCS #12 with several AES': ['client-aes-mixed.pfx', PASSWORD],
-      'PKCS #12 with 3DES': ['client-3des.pfx', PASSWORD],
-      'PKCS #12 with RC2, as old exports are': ['client-rc2.pfx', PASSWORD],
-      'PKCS #12 without encryption': ['client-open.pfx', undefined],
-      PEM: ['client.pem', undefined],
-      'PEM with an encrypted key': ['client-encrypted.pem', 'pass-phrase'],
-    }),
-  )('%s', async (_name, [file, ARM_CLIENT_CERTIFICATE_PASSWORD]) => {
+  it.each<[string, string, string | undefined]>([
+    ['PKCS #12 with AES', 'client-aes.pfx', PASSWORD],
+    ['PKCS #12 with several AES', 'client-aes-mixed.pfx', PASSWORD],
+    ['PKCS #12 with 3DES', 'client-3des.pfx', PASSWORD],
+    ['PKCS #12 with RC2, as old exports are', 'client-rc2.pfx', PASSWORD],
+    ['PKCS #12 without encryption', 'client-open.pfx', undefined],
+    ['PEM', 'client.pem', undefined],
+    ['PEM with an encrypted key', 'client-encrypted.pem', 'pass-phrase'],
+  ])('%s', async (_name, file, ARM_CLIENT_CERTIFICATE_PASSWORD) => {
     vi.useFakeTimers({ toFake: ['Date'], now: NOW })
     onTestFinished(() => {
       vi.useRealTimers()
@@ -324,14 +321,12 @@ describe('a client certificate', () => {
 
   const CLOSED =
     'ARM_CLIENT_CERTIFICATE_PATH is neither PKCS #12 nor PEM, or ARM_CLIENT_CERTIFICATE_PASSWORD does not open it'
-  it.each(
-    Object.entries<[string, string, string]>({
-      'a wrong password': ['client-aes.pfx', 'wrong', CLOSED],
-      'no password': ['client-3des.pfx', '', CLOSED],
-      'a wrong password of PEM': ['client-encrypted.pem', 'wrong', CLOSED],
-      'a wrong password of RC2': ['client-rc2.pfx', 'wrong', CLOSED],
-    }),
-  )('%s is an error that shows nothing', async (_name, [file, ARM_CLIENT_CERTIFICATE_PASSWORD, expected]) => {
+  it.each<[string, string, string, string]>([
+    ['a wrong password', 'client-aes.pfx', 'wrong', CLOSED],
+    ['no password', 'client-3des.pfx', '', CLOSED],
+    ['a wrong password of PEM', 'client-encrypted.pem', 'wrong', CLOSED],
+    ['a wrong password of RC2', 'client-rc2.pfx', 'wrong', CLOSED],
+  ])('%s is an error that shows nothing', async (_name, file, ARM_CLIENT_CERTIFICATE_PASSWORD, expected) => {
     const env = { ...APP, ARM_CLIENT_CERTIFICATE_PATH: fixture(file), ARM_CLIENT_CERTIFICATE_PASSWORD }
     const { error, shown } = await outcome(azureInventory, SCOPE, env)
     expect(error).toBe(expected)

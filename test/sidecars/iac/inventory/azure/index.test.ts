@@ -126,48 +126,51 @@ describe('a subscription', () => {
 })
 
 describe('left out', () => {
-  it.each(
-    Object.entries<[unknown[], string[]]>({
-      'a managed group with all in it': [
-        [group('app', { managedBy: '/x/y' }), resource('APP', 'Microsoft.Web/sites/s')],
-        [],
-      ],
-      'a node group of AKS': [
-        [group('MC_web_aks_westeurope'), resource('mc_web_aks_westeurope', 'Microsoft.Compute/disks/d')],
-        [],
-      ],
-      'the group of Network Watcher': [
-        [group('NetworkWatcherRG'), resource('networkwatcherrg', 'Microsoft.Network/networkWatchers/w')],
-        [],
-      ],
-      'a resource in such a group that is not listed itself': [[resource('MC_a_b_c', 'Microsoft.Compute/disks/d')], []],
-      'role assignments about such a group': [
-        [group('MC_a'), assignment(`/subscriptions/${SCOPE}/resourcegroups/mc_a`)],
-        [],
-      ],
-      'role assignments about what is in it': [
-        [group('own', { managedBy: '/x' }), assignment(`/subscriptions/${SCOPE}/resourceGroups/own/providers/A.B/c/d`)],
-        [],
-      ],
-      'smart detector alert rules': [[resource('web', 'Microsoft.AlertsManagement/smartDetectorAlertRules/r')], []],
-      'resources with a hidden link': [
-        [resource('web', 'Microsoft.Web/sites/s', { tags: { 'hidden-link:/a/b': 'Resource' } })],
-        [],
-      ],
-      'nothing of other groups': [
-        [group('MCx'), group('xMC_a')],
-        ['MCx', 'xMC_a'],
-      ],
-      'no resource that is managed by another': [
-        [resource('web', 'Microsoft.Compute/disks/d', { managedBy: '/vm' })],
-        ['web/providers/Microsoft.Compute/disks/d'],
-      ],
-      'no other tags': [
-        [resource('web', 'Microsoft.Web/sites/s', { tags: { env: 'x', 'not-hidden-link': 1 } })],
-        ['web/providers/Microsoft.Web/sites/s'],
-      ],
-    }),
-  )('%s', async (_name, [rows, expected]) => {
+  it.each<[string, unknown[], string[]]>([
+    [
+      'a managed group with all in it',
+      [group('app', { managedBy: '/x/y' }), resource('APP', 'Microsoft.Web/sites/s')],
+      [],
+    ],
+    [
+      'a node group of AKS',
+      [group('MC_web_aks_westeurope'), resource('mc_web_aks_westeurope', 'Microsoft.Compute/disks/d')],
+      [],
+    ],
+    [
+      'the group of Network Watcher',
+      [group('NetworkWatcherRG'), resource('networkwatcherrg', 'Microsoft.Network/networkWatchers/w')],
+      [],
+    ],
+    ['a resource in such a group that is not listed itself', [resource('MC_a_b_c', 'Microsoft.Compute/disks/d')], []],
+    [
+      'role assignments about such a group',
+      [group('MC_a'), assignment(`/subscriptions/${SCOPE}/resourcegroups/mc_a`)],
+      [],
+    ],
+    [
+      'role assignments about what is in it',
+      [group('own', { managedBy: '/x' }), assignment(`/subscriptions/${SCOPE}/resourceGroups/own/providers/A.B/c/d`)],
+      [],
+    ],
+    ['smart detector alert rules', [resource('web', 'Microsoft.AlertsManagement/smartDetectorAlertRules/r')], []],
+    [
+      'resources with a hidden link',
+      [resource('web', 'Microsoft.Web/sites/s', { tags: { 'hidden-link:/a/b': 'Resource' } })],
+      [],
+    ],
+    ['nothing of other groups', [group('MCx'), group('xMC_a')], ['MCx', 'xMC_a']],
+    [
+      'no resource that is managed by another',
+      [resource('web', 'Microsoft.Compute/disks/d', { managedBy: '/vm' })],
+      ['web/providers/Microsoft.Compute/disks/d'],
+    ],
+    [
+      'no other tags',
+      [resource('web', 'Microsoft.Web/sites/s', { tags: { env: 'x', 'not-hidden-link': 1 } })],
+      ['web/providers/Microsoft.Web/sites/s'],
+    ],
+  ])('%s', async (_name, rows, expected) => {
     expect(await listed(rows)).toEqual(expected)
   })
 
@@ -187,28 +190,28 @@ describe('troubles', () => {
   const DENIED =
     "The client 'x' does not have authorization to perform action 'Microsoft.ResourceGraph/resources/read'."
   const FORM = 'Azure Resource Graph gave an answer of an unknown form'
-  it.each(
-    Object.entries<[unknown, string]>({
-      'a denial': [
-        refused(403, { error: { code: 'AuthorizationFailed', message: DENIED } }),
-        `403 from Azure Resource Graph: ${DENIED}`,
-      ],
-      'a page of HTML': [refused(502, '<html><b>Bad gateway</b></html>'), '502 from Azure Resource Graph: Bad Gateway'],
-      'HTML as a success': [refused(200, '<html>'), '200 from Azure Resource Graph: the answer is not JSON'],
-      'a cut connection': [unreachable(), 'Azure Resource Graph is unreachable: the connection failed'],
-      'a redirect': [
-        refused(302, '', { location: 'https://evil.example/' }),
-        '302 from Azure Resource Graph: moved elsewhere',
-      ],
-      'a table': [answer({ columns: [], rows: [] }), `${FORM}, at data`],
-      'a list': [[], `${FORM}, at data`],
-      'a row without id': [answer([{ type: 'a', name: 'b' }]), `${FORM}, at data.0.id`],
-      'a number for an id': [answer([{ ...group('a'), id: 7 }]), `${FORM}, at data.0.id`],
-      'an empty id': [answer([{ ...group('a'), id: '' }]), `${FORM}, at data.0.id`],
-      'text for tags': [answer([group('a', { tags: 'x' })]), `${FORM}, at data.0.tags`],
-      'a number for the next page': [answer([group('a')], { $skipToken: 1 }), `${FORM}, at $skipToken`],
-    }),
-  )('%s', async (_name, [reply, expected]) => {
+  it.each<[string, unknown, string]>([
+    [
+      'a denial',
+      refused(403, { error: { code: 'AuthorizationFailed', message: DENIED } }),
+      `403 from Azure Resource Graph: ${DENIED}`,
+    ],
+    ['a page of HTML', refused(502, '<html><b>Bad gateway</b></html>'), '502 from Azure Resource Graph: Bad Gateway'],
+    ['HTML as a success', refused(200, '<html>'), '200 from Azure Resource Graph: the answer is not JSON'],
+    ['a cut connection', unreachable(), 'Azure Resource Graph is unreachable: the connection failed'],
+    [
+      'a redirect',
+      refused(302, '', { location: 'https://evil.example/' }),
+      '302 from Azure Resource Graph: moved elsewhere',
+    ],
+    ['a table', answer({ columns: [], rows: [] }), `${FORM}, at data`],
+    ['a list', [], `${FORM}, at data`],
+    ['a row without id', answer([{ type: 'a', name: 'b' }]), `${FORM}, at data.0.id`],
+    ['a number for an id', answer([{ ...group('a'), id: 7 }]), `${FORM}, at data.0.id`],
+    ['an empty id', answer([{ ...group('a'), id: '' }]), `${FORM}, at data.0.id`],
+    ['text for tags', answer([group('a', { tags: 'x' })]), `${FORM}, at data.0.tags`],
+    ['a number for the next page', answer([group('a')], { $skipToken: 1 }), `${FORM}, at $skipToken`],
+  ])('%s', async (_name, reply, expected) => {
     const { done } = list(reply)
     expect((await done).error).toBe(expected)
   })

@@ -182,19 +182,19 @@ describe('a service account', () => {
     expect(payload).toMatchObject({ iss: ACCOUNT.client_email, sub: ACCOUNT.client_email, scope: ALL })
   })
 
-  it.each(
-    Object.entries<[object, string]>({
-      'a broken key': [
-        { ...ACCOUNT, private_key: 'PRIVATE KEY broken' },
-        'the private_key of the Google credentials is no RSA key',
-      ],
-      'no key': [{ ...ACCOUNT, private_key: undefined }, 'GOOGLE_CREDENTIALS lacks private_key'],
-      'an address without encryption': [
-        { ...ACCOUNT, token_uri: 'http://oauth.example/' },
-        'the token address of the Google credentials is not an https address',
-      ],
-    }),
-  )('with %s is refused', async (_name, [file, expected]) => {
+  it.each<[string, object, string]>([
+    [
+      'a broken key',
+      { ...ACCOUNT, private_key: 'PRIVATE KEY broken' },
+      'the private_key of the Google credentials is no RSA key',
+    ],
+    ['no key', { ...ACCOUNT, private_key: undefined }, 'GOOGLE_CREDENTIALS lacks private_key'],
+    [
+      'an address without encryption',
+      { ...ACCOUNT, token_uri: 'http://oauth.example/' },
+      'the token address of the Google credentials is not an https address',
+    ],
+  ])('with %s is refused', async (_name, file, expected) => {
     expect(await errorOf({ GOOGLE_CREDENTIALS: JSON.stringify(file) })).toBe(expected)
   })
 
@@ -261,12 +261,10 @@ describe('a person of a workforce pool', () => {
 })
 
 describe('the library', () => {
-  it.each(
-    Object.entries<object>({
-      'an account': ACCOUNT,
-      'a person': PERSON,
-    }),
-  )('asks for the token of %s with the fetch of the service only, and is stopped with it', async (_name, file) => {
+  it.each<[string, object]>([
+    ['an account', ACCOUNT],
+    ['a person', PERSON],
+  ])('asks for the token of %s with the fetch of the service only, and is stopped with it', async (_name, file) => {
     const stop = new AbortController()
     const asked: string[] = []
     const fetcher: typeof fetch = async (url) => {
@@ -372,23 +370,24 @@ describe('workload identity federation', () => {
     expect(JSON.parse(workforce.form.options ?? '')).toEqual({ userProject: '77' })
   })
 
-  it.each(
-    Object.entries<[object, RegExp]>({
-      'an unknown environment': [
-        { environment_id: 'aws2' },
-        /^the Google credentials take their subject token from a certificate or a program; /,
-      ],
-      'a program': [
-        { executable: { command: '/bin/token' } },
-        /^the Google credentials take their subject token from a certificate or a program/,
-      ],
-      'no address': [{ url: 'nowhere' }, /^the credential_source of the Google credentials is no address$/],
-      'a file that is not there': [
-        { file: '/nowhere/token' },
-        /^the file that credential_source names cannot be read \(ENOENT\)$/,
-      ],
-    }),
-  )('from %s is refused', async (_name, [credential_source, expected]) => {
+  it.each<[string, object, RegExp]>([
+    [
+      'an unknown environment',
+      { environment_id: 'aws2' },
+      /^the Google credentials take their subject token from a certificate or a program; /,
+    ],
+    [
+      'a program',
+      { executable: { command: '/bin/token' } },
+      /^the Google credentials take their subject token from a certificate or a program/,
+    ],
+    ['no address', { url: 'nowhere' }, /^the credential_source of the Google credentials is no address$/],
+    [
+      'a file that is not there',
+      { file: '/nowhere/token' },
+      /^the file that credential_source names cannot be read \(ENOENT\)$/,
+    ],
+  ])('from %s is refused', async (_name, credential_source, expected) => {
     expect(await errorOf({ GOOGLE_CREDENTIALS: JSON.stringify({ ...EXTERNAL, credential_source }) })).toMatch(expected)
   })
 
@@ -422,18 +421,18 @@ describe('an impersonated account', () => {
     expect(calls[0]?.json()).toMatchObject({ delegates: file(PERSON).delegates })
   })
 
-  it.each(
-    Object.entries<[unknown, string]>({
-      'no permission': [
-        refused(403, { error: { message: "Permission 'iam.serviceAccounts.getAccessToken' denied" } }),
-        "403 from IAM Service Account Credentials: Permission 'iam.serviceAccounts.getAccessToken' denied",
-      ],
-      'no time in the answer': [
-        { accessToken: 'x', expireTime: 'later' },
-        'IAM Service Account Credentials gave an answer of an unknown form, at expireTime',
-      ],
-    }),
-  )('%s', async (_name, [reply, expected]) => {
+  it.each<[string, unknown, string]>([
+    [
+      'no permission',
+      refused(403, { error: { message: "Permission 'iam.serviceAccounts.getAccessToken' denied" } }),
+      "403 from IAM Service Account Credentials: Permission 'iam.serviceAccounts.getAccessToken' denied",
+    ],
+    [
+      'no time in the answer',
+      { accessToken: 'x', expireTime: 'later' },
+      'IAM Service Account Credentials gave an answer of an unknown form, at expireTime',
+    ],
+  ])('%s', async (_name, reply, expected) => {
     at(OAUTH, issue('person'))
     at(file(PERSON).service_account_impersonation_url, reply)
     expect(await errorOf({ GOOGLE_CREDENTIALS: JSON.stringify(file(PERSON)) })).toBe(expected)
@@ -447,24 +446,25 @@ describe('an impersonated account', () => {
 })
 
 describe('credentials that are none', () => {
-  it.each(
-    Object.entries<[string, RegExp]>({
-      'broken JSON': ['{"private_key": "-----BEGIN PRIVATE KEY', /^GOOGLE_CREDENTIALS is neither a file nor JSON$/],
-      'no type': ['{}', /^GOOGLE_CREDENTIALS holds no Google credentials$/],
-      'an unknown type': [
-        '{"type":"gdch_service_account"}',
-        /^GOOGLE_CREDENTIALS holds credentials of a type that this discovery cannot use; supported are /,
-      ],
-      'a path that is not there': [
-        '/nowhere/key.json',
-        /^the file that GOOGLE_CREDENTIALS names cannot be read \(ENOENT\)$/,
-      ],
-      'a name too long for a file': [
-        'x'.repeat(9000),
-        /^the file that GOOGLE_CREDENTIALS names cannot be read \(ENAMETOOLONG\)$/,
-      ],
-    }),
-  )('%s', async (_name, [GOOGLE_CREDENTIALS, expected]) => {
+  it.each<[string, string, RegExp]>([
+    ['broken JSON', '{"private_key": "-----BEGIN PRIVATE KEY', /^GOOGLE_CREDENTIALS is neither a file nor JSON$/],
+    ['no type', '{}', /^GOOGLE_CREDENTIALS holds no Google credentials$/],
+    [
+      'an unknown type',
+      '{"type":"gdch_service_account"}',
+      /^GOOGLE_CREDENTIALS holds credentials of a type that this discovery cannot use; supported are /,
+    ],
+    [
+      'a path that is not there',
+      '/nowhere/key.json',
+      /^the file that GOOGLE_CREDENTIALS names cannot be read \(ENOENT\)$/,
+    ],
+    [
+      'a name too long for a file',
+      'x'.repeat(9000),
+      /^the file that GOOGLE_CREDENTIALS names cannot be read \(ENAMETOOLONG\)$/,
+    ],
+  ])('%s', async (_name, GOOGLE_CREDENTIALS, expected) => {
     expect(await errorOf({ GOOGLE_CREDENTIALS })).toMatch(expected)
   })
 

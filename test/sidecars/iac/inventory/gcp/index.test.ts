@@ -154,41 +154,38 @@ describe('assets', () => {
     expect(await world({ assets: { results: [found] } }).done).toMatchObject({ error: '', ids: [] })
   })
 
-  it.each(
-    Object.entries<object>({
-      'another label': asset('//a.googleapis.com/kept', { labels: { 'my-goog-': 'x' } }),
-      'a label with such a value': asset('//a.googleapis.com/kept', { labels: { a: 'goog-x' } }),
-      'a folder of that name': asset('//a.googleapis.com/gke-x/kept'),
-      'a name with it inside': asset('//a.googleapis.com/my-gke-kept'),
-      'no bucket': asset('//a.googleapis.com/gcf-v2-kept'),
-      'a bucket with it inside': bucket('my-run-sources-kept'),
-      'an account of the project': account(`kept@${SCOPE}.iam.gserviceaccount.com`),
-      'an account by its number': account('1234567890'),
-      'no labels': asset('//a.googleapis.com/kept', { labels: null }),
-    }),
-  )('%s is listed', async (_name, found) => {
+  it.each<[string, object]>([
+    ['another label', asset('//a.googleapis.com/kept', { labels: { 'my-goog-': 'x' } })],
+    ['a label with such a value', asset('//a.googleapis.com/kept', { labels: { a: 'goog-x' } })],
+    ['a folder of that name', asset('//a.googleapis.com/gke-x/kept')],
+    ['a name with it inside', asset('//a.googleapis.com/my-gke-kept')],
+    ['no bucket', asset('//a.googleapis.com/gcf-v2-kept')],
+    ['a bucket with it inside', bucket('my-run-sources-kept')],
+    ['an account of the project', account(`kept@${SCOPE}.iam.gserviceaccount.com`)],
+    ['an account by its number', account('1234567890')],
+    ['no labels', asset('//a.googleapis.com/kept', { labels: null })],
+  ])('%s is listed', async (_name, found) => {
     expect((await world({ assets: { results: [found] } }).done).ids).toHaveLength(1)
   })
 })
 
 describe('bindings', () => {
-  it.each(
-    Object.entries<[string, boolean]>({
-      'a person': ['user:a@example.com', true],
-      everybody: ['allUsers', true],
-      'a principal of a pool': [
-        'principalSet://iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/*',
-        true,
-      ],
-      'an account of the project': [`serviceAccount:ci@${SCOPE}.iam.gserviceaccount.com`, true],
-      'somebody who is gone': ['deleted:user:a@example.com?uid=1', false],
-      'an account that is gone': [`deleted:serviceAccount:ci@${SCOPE}.iam.gserviceaccount.com?uid=1`, false],
-      'a service agent': [`serviceAccount:service-${NUMBER}@compute-system.iam.gserviceaccount.com`, false],
-      'the default account': [`serviceAccount:${NUMBER}-compute@developer.gserviceaccount.com`, false],
-      'an account of another project': ['serviceAccount:ci@other-proj.iam.gserviceaccount.com', false],
-      'an account of a project with that ending': [`serviceAccount:ci@not-${SCOPE}.iam.gserviceaccount.com`, false],
-    }),
-  )('of %s', async (_name, [member, kept]) => {
+  it.each<[string, string, boolean]>([
+    ['a person', 'user:a@example.com', true],
+    ['everybody', 'allUsers', true],
+    [
+      'a principal of a pool',
+      'principalSet://iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/*',
+      true,
+    ],
+    ['an account of the project', `serviceAccount:ci@${SCOPE}.iam.gserviceaccount.com`, true],
+    ['somebody who is gone', 'deleted:user:a@example.com?uid=1', false],
+    ['an account that is gone', `deleted:serviceAccount:ci@${SCOPE}.iam.gserviceaccount.com?uid=1`, false],
+    ['a service agent', `serviceAccount:service-${NUMBER}@compute-system.iam.gserviceaccount.com`, false],
+    ['the default account', `serviceAccount:${NUMBER}-compute@developer.gserviceaccount.com`, false],
+    ['an account of another project', 'serviceAccount:ci@other-proj.iam.gserviceaccount.com', false],
+    ['an account of a project with that ending', `serviceAccount:ci@not-${SCOPE}.iam.gserviceaccount.com`, false],
+  ])('of %s', async (_name, member, kept) => {
     const { ids } = await world({ policy: { bindings: [{ role: 'roles/editor', members: [member] }] } }).done
     expect(ids).toEqual(kept ? [`${SCOPE} roles/editor ${member}`] : [])
   })
@@ -209,45 +206,50 @@ describe('bindings', () => {
 describe('troubles', () => {
   const MANAGER_FORM = 'Cloud Resource Manager gave an answer of an unknown form'
   const ASSET_FORM = 'Cloud Asset Inventory gave an answer of an unknown form'
-  it.each(
-    Object.entries<[World, string]>({
-      'an unknown project': [
-        { project: refused(403, { error: { message: 'The caller does not have permission' } }) },
-        '403 from Cloud Resource Manager: The caller does not have permission',
-      ],
-      'an API that is off': [
-        { assets: DENIED('Cloud Asset API has not been used in project 1 before or it is disabled.') },
-        '403 from Cloud Asset Inventory: Cloud Asset API has not been used in project 1 before or it is disabled.',
-      ],
-      'a policy that may not be read': [
-        { policy: DENIED('Policy read denied') },
-        '403 from Cloud Resource Manager: Policy read denied',
-      ],
-      'a cut connection': [{ assets: unreachable() }, 'Cloud Asset Inventory is unreachable: the connection failed'],
-      'a page of HTML': [
-        { assets: refused(404, '<!DOCTYPE html><title>Error 404</title>') },
-        '404 from Cloud Asset Inventory: Not Found',
-      ],
-      'HTML as a success': [
-        { project: refused(200, '<html>') },
-        '200 from Cloud Resource Manager: the answer is not JSON',
-      ],
-      'no number': [{ project: {} }, `${MANAGER_FORM}, at projectNumber`],
-      'a number that is a pattern': [{ project: { projectNumber: '.*' } }, `${MANAGER_FORM}, at projectNumber`],
-      'results that are no list': [{ assets: { results: {} } }, `${ASSET_FORM}, at results`],
-      'an asset without service': [{ assets: { results: [asset('name')] } }, `${ASSET_FORM}, at results.0.name`],
-      'an asset without type': [{ assets: { results: [{ name: '//a/b' }] } }, `${ASSET_FORM}, at results.0.assetType`],
-      'labels in a list': [
-        { assets: { results: [asset('//a/b', { labels: 'x' })] } },
-        `${ASSET_FORM}, at results.0.labels`,
-      ],
-      'a member that is no text': [
-        { policy: { bindings: [{ role: 'r', members: [1] }] } },
-        `${MANAGER_FORM}, at bindings.0.members.0`,
-      ],
-      'a binding without role': [{ policy: { bindings: [{ members: [] }] } }, `${MANAGER_FORM}, at bindings.0.role`],
-    }),
-  )('%s', async (_name, [replies, expected]) => {
+  it.each<[string, World, string]>([
+    [
+      'an unknown project',
+      { project: refused(403, { error: { message: 'The caller does not have permission' } }) },
+      '403 from Cloud Resource Manager: The caller does not have permission',
+    ],
+    [
+      'an API that is off',
+      { assets: DENIED('Cloud Asset API has not been used in project 1 before or it is disabled.') },
+      '403 from Cloud Asset Inventory: Cloud Asset API has not been used in project 1 before or it is disabled.',
+    ],
+    [
+      'a policy that may not be read',
+      { policy: DENIED('Policy read denied') },
+      '403 from Cloud Resource Manager: Policy read denied',
+    ],
+    ['a cut connection', { assets: unreachable() }, 'Cloud Asset Inventory is unreachable: the connection failed'],
+    [
+      'a page of HTML',
+      { assets: refused(404, '<!DOCTYPE html><title>Error 404</title>') },
+      '404 from Cloud Asset Inventory: Not Found',
+    ],
+    [
+      'HTML as a success',
+      { project: refused(200, '<html>') },
+      '200 from Cloud Resource Manager: the answer is not JSON',
+    ],
+    ['no number', { project: {} }, `${MANAGER_FORM}, at projectNumber`],
+    ['a number that is a pattern', { project: { projectNumber: '.*' } }, `${MANAGER_FORM}, at projectNumber`],
+    ['results that are no list', { assets: { results: {} } }, `${ASSET_FORM}, at results`],
+    ['an asset without service', { assets: { results: [asset('name')] } }, `${ASSET_FORM}, at results.0.name`],
+    ['an asset without type', { assets: { results: [{ name: '//a/b' }] } }, `${ASSET_FORM}, at results.0.assetType`],
+    [
+      'labels in a list',
+      { assets: { results: [asset('//a/b', { labels: 'x' })] } },
+      `${ASSET_FORM}, at results.0.labels`,
+    ],
+    [
+      'a member that is no text',
+      { policy: { bindings: [{ role: 'r', members: [1] }] } },
+      `${MANAGER_FORM}, at bindings.0.members.0`,
+    ],
+    ['a binding without role', { policy: { bindings: [{ members: [] }] } }, `${MANAGER_FORM}, at bindings.0.role`],
+  ])('%s', async (_name, replies, expected) => {
     const { done } = world(replies)
     expect(await done).toMatchObject({ error: expected, ids: [] })
   })
@@ -298,17 +300,16 @@ describe('other places', () => {
     expect((await outcome(gcpInventory, SCOPE, { ...ENV, [name]: value })).error).toBe(expected)
   })
 
-  it.each(
-    Object.entries<[Record<string, string>, string | null]>({
-      'no project': [{}, null],
-      'the billing project, when it is to be': [
-        { USER_PROJECT_OVERRIDE: 'true', GOOGLE_BILLING_PROJECT: 'billing' },
-        'billing',
-      ],
-      'no project without that': [{ GOOGLE_BILLING_PROJECT: 'billing' }, null],
-      'the quota project': [{ GOOGLE_CLOUD_QUOTA_PROJECT: 'quota' }, 'quota'],
-    }),
-  )('whose quota: %s', async (_name, [env, expected]) => {
+  it.each<[string, Record<string, string>, string | null]>([
+    ['no project', {}, null],
+    [
+      'the billing project, when it is to be',
+      { USER_PROJECT_OVERRIDE: 'true', GOOGLE_BILLING_PROJECT: 'billing' },
+      'billing',
+    ],
+    ['no project without that', { GOOGLE_BILLING_PROJECT: 'billing' }, null],
+    ['the quota project', { GOOGLE_CLOUD_QUOTA_PROJECT: 'quota' }, 'quota'],
+  ])('whose quota: %s', async (_name, env, expected) => {
     const { calls, done } = world({}, env)
     await done
     expect(calls.assets[0]?.headers.get('x-goog-user-project')).toBe(expected)

@@ -139,40 +139,37 @@ describe('a program of the kubeconfig', () => {
 
   const FORM = 'does not print an ExecCredential of its apiVersion with a token, or with a certificate and its key'
   const BY_HAND = 'run it by hand as the user of this service to see why'
-  it.each(
-    Object.entries<[string, object, string]>({
-      fails: [`echo ${SECRET} >&2; echo ${SECRET}; exit 3`, {}, `failed with exit code 3; ${BY_HAND}`],
-      'prints rubbish': [`echo ${SECRET}`, {}, FORM],
-      'prints nothing': ['', {}, FORM],
-      'prints another version': [
-        print(credential({ token: SECRET }, 'client.authentication.k8s.io/v1beta1')),
-        {},
-        FORM,
-      ],
-      'prints no credentials': [print(credential({})), {}, FORM],
-      'prints a certificate without a key': [print(credential({ clientCertificateData: SECRET })), {}, FORM],
-      'prints a date that is none': [print(credential({ token: SECRET, expirationTimestamp: 'soon' })), {}, FORM],
-      'prints what has expired': [
-        print(credential({ token: SECRET, expirationTimestamp: '2020-01-01T00:00:00Z' })),
-        {},
-        'prints credentials that have expired',
-      ],
-      'prints too much': ['yes', {}, `printed more than 256 KiB; ${BY_HAND}`],
-      'is not there': [
-        '',
-        { command: 'no-such-program-anywhere' },
-        'was not found; install it where this service runs, or set KUBE_TOKEN',
-      ],
-      'is no program': ['', { command: './config' }, `could not be started (EACCES); ${BY_HAND}`],
-      'has no command': ['', { command: '' }, 'has no command'],
-      'needs a terminal': ['', { interactiveMode: 'Always' }, 'needs a terminal, which this service does not have'],
-      'is of another form': [
-        '',
-        { apiVersion: 'client.authentication.k8s.io/v1alpha1' },
-        `has an apiVersion that is neither ${V1} nor client.authentication.k8s.io/v1beta1`,
-      ],
-    }),
-  )('that %s is a clear error and shows no output', async (_name, [lines, exec, reason]) => {
+  it.each<[string, string, object, string]>([
+    ['fails', `echo ${SECRET} >&2; echo ${SECRET}; exit 3`, {}, `failed with exit code 3; ${BY_HAND}`],
+    ['prints rubbish', `echo ${SECRET}`, {}, FORM],
+    ['prints nothing', '', {}, FORM],
+    ['prints another version', print(credential({ token: SECRET }, 'client.authentication.k8s.io/v1beta1')), {}, FORM],
+    ['prints no credentials', print(credential({})), {}, FORM],
+    ['prints a certificate without a key', print(credential({ clientCertificateData: SECRET })), {}, FORM],
+    ['prints a date that is none', print(credential({ token: SECRET, expirationTimestamp: 'soon' })), {}, FORM],
+    [
+      'prints what has expired',
+      print(credential({ token: SECRET, expirationTimestamp: '2020-01-01T00:00:00Z' })),
+      {},
+      'prints credentials that have expired',
+    ],
+    ['prints too much', 'yes', {}, `printed more than 256 KiB; ${BY_HAND}`],
+    [
+      'is not there',
+      '',
+      { command: 'no-such-program-anywhere' },
+      'was not found; install it where this service runs, or set KUBE_TOKEN',
+    ],
+    ['is no program', '', { command: './config' }, `could not be started (EACCES); ${BY_HAND}`],
+    ['has no command', '', { command: '' }, 'has no command'],
+    ['needs a terminal', '', { interactiveMode: 'Always' }, 'needs a terminal, which this service does not have'],
+    [
+      'is of another form',
+      '',
+      { apiVersion: 'client.authentication.k8s.io/v1alpha1' },
+      `has an apiVersion that is neither ${V1} nor client.authentication.k8s.io/v1beta1`,
+    ],
+  ])('that %s is a clear error and shows no output', async (_name, lines, exec, reason) => {
     const { env } = await withProgram(lines, exec)
     const { error, shown } = await outcome(kubernetesInventory, 's', env)
     expect(error).toBe(`${WHAT} ${reason}`)

@@ -1,8 +1,9 @@
-import { createPrivateKey, createVerify } from 'node:crypto'
+import { createPrivateKey } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ociInventory } from '../../../../../sidecars/iac/inventory/oci/index.ts'
-import { type Call, fixture, folderWith, outcome, outsideWorld, PRIVATE_PEM, PUBLIC_KEY, refused } from '../outside.ts'
+import { type Call, fixture, folderWith, outcome, outsideWorld, PRIVATE_PEM, refused } from '../outside.ts'
+import { verified } from './verified.ts'
 
 const at = outsideWorld()
 const SCOPE = 'ocid1.compartment.oc1..aaaaaaaaexample'
@@ -27,17 +28,8 @@ async function asked(env: Record<string, string | undefined>) {
   const { error, shown } = await outcome(ociInventory, SCOPE, { HOME: '/nowhere', ...env })
   expect(error).toBe('')
   for (const secret of ['PRIVATE KEY', 'pass-phrase', 'session-token']) expect(shown).not.toContain(secret)
-  const { headers, url, text } = calls.at(-1) ?? {}
-  const [, key_id = '', names = '', signature = ''] =
-    /keyId="([^"]+)".*headers="([^"]+)".*signature="([^"]+)"/.exec(headers?.get('authorization') ?? '') ?? []
-  const value = (name: string) => {
-    if (name === '(request-target)') return `post ${url?.pathname}${url?.search}`
-    if (name === 'content-length') return String(text?.length)
-    return name === 'host' ? url?.host : headers?.get(name)
-  }
-  const lines = names.split(' ').map((name) => `${name}: ${value(name)}`)
-  expect(createVerify('RSA-SHA256').update(lines.join('\n')).verify(PUBLIC_KEY, signature, 'base64')).toBe(true)
-  return { key_id, region: url?.host.split('.')[1] }
+  const call = calls.at(-1)
+  return { key_id: verified(call).key_id, region: call?.url.host.split('.')[1] }
 }
 const errorOf = async (env: Record<string, string | undefined>) => {
   const { error, shown } = await outcome(ociInventory, SCOPE, { HOME: '/nowhere', ...env })
@@ -49,19 +41,17 @@ const profile = (name: string, values: Record<string, string>) =>
   [`[${name}]`, ...Object.entries(values).map(([key, value]) => `${key} = ${value}`), ''].join('\n')
 
 describe('an API key', () => {
-  it.each(
-    Object.entries<Record<string, string>>({
-      'PKCS #8': { TF_VAR_private_key: PRIVATE_PEM },
-      'PKCS #1': { TF_VAR_private_key: PKCS1_PEM },
-      'in one line': { OCI_PRIVATE_KEY: PRIVATE_PEM.replaceAll('\n', '\\n') },
-      encrypted: { TF_VAR_private_key: ENCRYPTED_PEM, TF_VAR_private_key_password: 'pass-phrase' },
-      'in a file': { TF_VAR_private_key_path: fixture('client.pem') },
-      'in a file, encrypted': {
-        OCI_PRIVATE_KEY_PATH: fixture('client-encrypted.pem'),
-        OCI_PRIVATE_KEY_PASSWORD: 'pass-phrase',
-      },
-    }),
-  )('%s', async (_name, key) => {
+  it.each<[string, Record<string, string>]>([
+    ['PKCS #8', { TF_VAR_private_key: PRIVATE_PEM }],
+    ['PKCS #1', { TF_VAR_private_key: PKCS1_PEM }],
+    ['in one line', { OCI_PRIVATE_KEY: PRIVATE_PEM.replaceAll('\n', '\\n') }],
+    ['encrypted', { TF_VAR_private_key: ENCRYPTED_PEM, TF_VAR_private_key_password: 'pass-phrase' }],
+    ['in a file', { TF_VAR_private_key_path: fixture('client.pem') }],
+    [
+      'in a file, encrypted',
+      { OCI_PRIVATE_KEY_PATH: fixture('client-encrypted.pem'), OCI_PRIVATE_KEY_PASSWORD: 'pass-phrase' },
+    ],
+  ])('%s', async (_name, key) => {
     expect(await asked({ ...OWN, ...REGION, ...key })).toEqual({
       key_id: 'tenancy/user/11:22',
       region: 'eu-frankfurt-1',
@@ -76,40 +66,45 @@ describe('an API key', () => {
     })
   })
 
-  it.each(
-    Object.entries<[Record<string, string>, RegExp]>({
-      nothing: [{}, /^no OCI credentials configured for scope discovery; set OCI_TENANCY_OCID, /],
-      'no key': [
-        { ...OWN, ...REGION },
-        /^no OCI private key: neither OCI_PRIVATE_KEY, OCI_PRIVATE_KEY_PATH nor key_file of the profile is set$/,
-      ],
-      'a wrong passphrase': [
-        { ...OWN, ...REGION, OCI_PRIVATE_KEY: ENCRYPTED_PEM, OCI_PRIVATE_KEY_PASSWORD: 'wrong-one' },
-        /^OCI_PRIVATE_KEY is no RSA private key in PEM, or its passphrase does not open it$/,
-      ],
-      'no passphrase': [
-        { ...OWN, ...REGION, OCI_PRIVATE_KEY: ENCRYPTED_PEM },
-        /^OCI_PRIVATE_KEY is no RSA private key in PEM/,
-      ],
-      'rubbish for a key': [
-        { ...OWN, ...REGION, OCI_PRIVATE_KEY: 'PRIVATE KEY' },
-        /^OCI_PRIVATE_KEY is no RSA private key in PEM/,
-      ],
-      'a file that is not there': [
-        { ...OWN, ...REGION, OCI_PRIVATE_KEY_PATH: '/nowhere/key.pem' },
-        /^the file that OCI_PRIVATE_KEY_PATH names cannot be read \(ENOENT\)$/,
-      ],
-      'an id that breaks out': [
-        { ...OWN, ...REGION, TF_VAR_user_ocid: 'a",keyId="b', OCI_PRIVATE_KEY: PRIVATE_PEM },
-        /^the OCI credentials hold characters that no key id has$/,
-      ],
-      'no region': [{ ...OWN, OCI_PRIVATE_KEY: PRIVATE_PEM }, /^OCI_REGION is not set$/],
-      'another auth': [
-        { OCI_AUTH: 'OKEWorkloadIdentity' },
-        /^scope discovery for OCI knows the auth ApiKey, SecurityToken, ResourcePrincipal and InstancePrincipal/,
-      ],
-    }),
-  )('%s is an error', async (_name, [env, expected]) => {
+  it.each<[string, Record<string, string>, RegExp]>([
+    ['nothing', {}, /^no OCI credentials configured for scope discovery; set OCI_TENANCY_OCID, /],
+    [
+      'no key',
+      { ...OWN, ...REGION },
+      /^no OCI private key: neither OCI_PRIVATE_KEY, OCI_PRIVATE_KEY_PATH nor key_file of the profile is set$/,
+    ],
+    [
+      'a wrong passphrase',
+      { ...OWN, ...REGION, OCI_PRIVATE_KEY: ENCRYPTED_PEM, OCI_PRIVATE_KEY_PASSWORD: 'wrong-one' },
+      /^OCI_PRIVATE_KEY is no RSA private key in PEM, or its passphrase does not open it$/,
+    ],
+    [
+      'no passphrase',
+      { ...OWN, ...REGION, OCI_PRIVATE_KEY: ENCRYPTED_PEM },
+      /^OCI_PRIVATE_KEY is no RSA private key in PEM/,
+    ],
+    [
+      'rubbish for a key',
+      { ...OWN, ...REGION, OCI_PRIVATE_KEY: 'PRIVATE KEY' },
+      /^OCI_PRIVATE_KEY is no RSA private key in PEM/,
+    ],
+    [
+      'a file that is not there',
+      { ...OWN, ...REGION, OCI_PRIVATE_KEY_PATH: '/nowhere/key.pem' },
+      /^the file that OCI_PRIVATE_KEY_PATH names cannot be read \(ENOENT\)$/,
+    ],
+    [
+      'an id that breaks out',
+      { ...OWN, ...REGION, TF_VAR_user_ocid: 'a",keyId="b', OCI_PRIVATE_KEY: PRIVATE_PEM },
+      /^the OCI credentials hold characters that no key id has$/,
+    ],
+    ['no region', { ...OWN, OCI_PRIVATE_KEY: PRIVATE_PEM }, /^OCI_REGION is not set$/],
+    [
+      'another auth',
+      { OCI_AUTH: 'OKEWorkloadIdentity' },
+      /^scope discovery for OCI knows the auth ApiKey, SecurityToken, ResourcePrincipal and InstancePrincipal/,
+    ],
+  ])('%s is an error', async (_name, env, expected) => {
     expect(await errorOf(env)).toMatch(expected)
   })
 })
@@ -129,20 +124,19 @@ describe('the configuration file', () => {
     profile('BARE', { region: 'uk-london-1' }),
   ].join('\r\n')
 
-  it.each(
-    Object.entries<[Record<string, string>, string, string]>({
-      DEFAULT: [{}, 'file-tenancy/file-user/33:44', 'us-phoenix-1'],
-      'the profile of the CLI': [{ OCI_CLI_PROFILE: 'LONDON' }, 'file-tenancy/london-user/33:44', 'uk-london-1'],
-      'the profile of the provider first': [
-        { OCI_CLI_PROFILE: 'BARE', TF_VAR_config_file_profile: 'LONDON' },
-        'file-tenancy/london-user/33:44',
-        'uk-london-1',
-      ],
-      'with another region': [{ OCI_REGION: 'eu-frankfurt-1' }, 'file-tenancy/file-user/33:44', 'eu-frankfurt-1'],
-      'with a user from variables, whole': [{ ...OWN }, 'tenancy/user/11:22', 'us-phoenix-1'],
-      'but not half a user': [{ TF_VAR_user_ocid: 'user' }, 'file-tenancy/file-user/33:44', 'us-phoenix-1'],
-    }),
-  )('%s', async (_name, [env, key_id, region]) => {
+  it.each<[string, Record<string, string>, string, string]>([
+    ['DEFAULT', {}, 'file-tenancy/file-user/33:44', 'us-phoenix-1'],
+    ['the profile of the CLI', { OCI_CLI_PROFILE: 'LONDON' }, 'file-tenancy/london-user/33:44', 'uk-london-1'],
+    [
+      'the profile of the provider first',
+      { OCI_CLI_PROFILE: 'BARE', TF_VAR_config_file_profile: 'LONDON' },
+      'file-tenancy/london-user/33:44',
+      'uk-london-1',
+    ],
+    ['with another region', { OCI_REGION: 'eu-frankfurt-1' }, 'file-tenancy/file-user/33:44', 'eu-frankfurt-1'],
+    ['with a user from variables, whole', { ...OWN }, 'tenancy/user/11:22', 'us-phoenix-1'],
+    ['but not half a user', { TF_VAR_user_ocid: 'user' }, 'file-tenancy/file-user/33:44', 'us-phoenix-1'],
+  ])('%s', async (_name, env, key_id, region) => {
     const path = await folderWith({ own: CONFIG })
     expect(await asked({ OCI_CONFIG_FILE: path('own'), ...env })).toEqual({ key_id, region })
   })
@@ -165,15 +159,14 @@ describe('the configuration file', () => {
     })
   })
 
-  it.each(
-    Object.entries<[Record<string, string>, RegExp]>({
-      'a profile takes nothing over from DEFAULT': [{ OCI_CLI_PROFILE: 'BARE' }, /^no OCI credentials configured/],
-      'a profile that is not there': [
-        { OCI_CLI_PROFILE: 'NOPE' },
-        /^the OCI configuration file has no such profile as was asked for$/,
-      ],
-    }),
-  )('%s', async (_name, [env, expected]) => {
+  it.each<[string, Record<string, string>, RegExp]>([
+    ['a profile takes nothing over from DEFAULT', { OCI_CLI_PROFILE: 'BARE' }, /^no OCI credentials configured/],
+    [
+      'a profile that is not there',
+      { OCI_CLI_PROFILE: 'NOPE' },
+      /^the OCI configuration file has no such profile as was asked for$/,
+    ],
+  ])('%s', async (_name, env, expected) => {
     const path = await folderWith({ own: CONFIG })
     expect(await errorOf({ OCI_CONFIG_FILE: path('own'), ...env })).toMatch(expected)
   })
@@ -211,18 +204,18 @@ describe('a security token', () => {
     expect(shown).not.toContain('session-token')
   })
 
-  it.each(
-    Object.entries<[Record<string, string>, string]>({
-      'no file': [
-        { security_token_file: '' },
-        'the OCI profile has no security_token_file, which the auth SecurityToken needs',
-      ],
-      'a file that is not there': [
-        { security_token_file: '/nowhere/token' },
-        'the file that security_token_file names cannot be read (ENOENT)',
-      ],
-    }),
-  )('with %s is an error', async (_name, [values, expected]) => {
+  it.each<[string, Record<string, string>, string]>([
+    [
+      'no file',
+      { security_token_file: '' },
+      'the OCI profile has no security_token_file, which the auth SecurityToken needs',
+    ],
+    [
+      'a file that is not there',
+      { security_token_file: '/nowhere/token' },
+      'the file that security_token_file names cannot be read (ENOENT)',
+    ],
+  ])('with %s is an error', async (_name, values, expected) => {
     expect(await errorOf(await session(values))).toBe(expected)
   })
 })
@@ -253,20 +246,20 @@ describe('a resource principal', () => {
     expect(await asked({ ...PRINCIPAL, ...env })).toEqual({ key_id: 'ST$session-token', region: 'uk-london-1' })
   })
 
-  it.each(
-    Object.entries<[Record<string, string>, string]>({
-      'another version': [
-        { OCI_RESOURCE_PRINCIPAL_VERSION: '3.0' },
-        'scope discovery for OCI needs OCI_RESOURCE_PRINCIPAL_VERSION 2.2',
-      ],
-      'no key': [{}, 'OCI_RESOURCE_PRINCIPAL_PRIVATE_PEM is not set, which the auth ResourcePrincipal needs'],
-      'no token': [
-        { OCI_RESOURCE_PRINCIPAL_PRIVATE_PEM: PRIVATE_PEM },
-        'OCI_RESOURCE_PRINCIPAL_RPST is not set, which the auth ResourcePrincipal needs',
-      ],
-      'no region': [{ OCI_RESOURCE_PRINCIPAL_REGION: '' }, 'OCI_REGION is not set'],
-    }),
-  )('with %s is an error', async (_name, [env, expected]) => {
+  it.each<[string, Record<string, string>, string]>([
+    [
+      'another version',
+      { OCI_RESOURCE_PRINCIPAL_VERSION: '3.0' },
+      'scope discovery for OCI needs OCI_RESOURCE_PRINCIPAL_VERSION 2.2',
+    ],
+    ['no key', {}, 'OCI_RESOURCE_PRINCIPAL_PRIVATE_PEM is not set, which the auth ResourcePrincipal needs'],
+    [
+      'no token',
+      { OCI_RESOURCE_PRINCIPAL_PRIVATE_PEM: PRIVATE_PEM },
+      'OCI_RESOURCE_PRINCIPAL_RPST is not set, which the auth ResourcePrincipal needs',
+    ],
+    ['no region', { OCI_RESOURCE_PRINCIPAL_REGION: '' }, 'OCI_REGION is not set'],
+  ])('with %s is an error', async (_name, env, expected) => {
     expect(await errorOf({ ...PRINCIPAL, ...env })).toBe(expected)
   })
 })

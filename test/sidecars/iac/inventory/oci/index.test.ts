@@ -1,19 +1,11 @@
-import { createHash, createVerify } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { passthrough } from 'msw'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ociInventory } from '../../../../../sidecars/iac/inventory/oci/index.ts'
-import {
-  type Call,
-  outcome,
-  outsideWorld,
-  PRIVATE_PEM,
-  PUBLIC_KEY,
-  type Reply,
-  refused,
-  unreachable,
-} from '../outside.ts'
+import { type Call, outcome, outsideWorld, PRIVATE_PEM, type Reply, refused, unreachable } from '../outside.ts'
+import { verified } from './verified.ts'
 
 const at = outsideWorld()
 const SCOPE = 'ocid1.compartment.oc1..aaaaaaaaexample'
@@ -45,44 +37,18 @@ function list(reply: Reply, env: Record<string, string | undefined> = {}, scope 
   return { calls, done: outcome(ociInventory, scope, { ...ENV, ...env }) }
 }
 
-/** Checks the signature as the service does, over the received request. */
-function isSigned(
-  authorization: string,
-  method: string,
-  path: string,
-  header: (name: string) => string | null | undefined,
-  key_id = KEY_ID,
-) {
-  const parts = Object.fromEntries(
-    [...authorization.replace('Signature ', '').matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]),
+const SIGNED = ['(request-target)', 'content-length', 'content-type', 'date', 'host', 'x-content-sha256']
+
+function signedCall(call: Parameters<typeof verified>[0]): boolean {
+  const { key_id, names } = verified(call)
+  expect([key_id, ...names.sort()]).toEqual([KEY_ID, ...SIGNED])
+  return (
+    call?.headers.get('x-content-sha256') ===
+    createHash('sha256')
+      .update(call?.text ?? '')
+      .digest('base64')
   )
-  expect(parts).toMatchObject({ version: '1', algorithm: 'rsa-sha256', keyId: key_id })
-  const names = (parts.headers ?? '').split(' ')
-  expect([...names].sort()).toEqual([
-    '(request-target)',
-    'content-length',
-    'content-type',
-    'date',
-    'host',
-    'x-content-sha256',
-  ])
-  const lines = names.map(
-    (name: string) => `${name}: ${name === '(request-target)' ? `${method.toLowerCase()} ${path}` : header(name)}`,
-  )
-  return createVerify('RSA-SHA256')
-    .update(lines.join('\n'))
-    .verify(PUBLIC_KEY, parts.signature ?? '', 'base64')
 }
-const signedCall = (call: Call | undefined) =>
-  call !== undefined &&
-  call.headers.get('x-content-sha256') === createHash('sha256').update(call.text).digest('base64') &&
-  isSigned(call.headers.get('authorization') ?? '', call.method, call.url.pathname + call.url.search, (name) =>
-    name === 'content-length'
-      ? String(Buffer.byteLength(call.text))
-      : name === 'host'
-        ? call.url.host
-        : call.headers.get(name),
-  )
 
 describe('a compartment', () => {
   it.each([
@@ -155,11 +121,10 @@ describe('a compartment', () => {
       const chunks: Buffer[] = []
       request.on('data', (chunk: Buffer) => chunks.push(chunk))
       request.on('end', () => {
-        const { headers, method = '', url = '' } = request
-        const digest = createHash('sha256').update(Buffer.concat(chunks)).digest('base64')
-        const header = (name: string) => String(headers[name])
+        const headers = new Headers(request.headers as Record<string, string>)
+        const url = new URL(request.url ?? '', `http://${request.headers.host}`)
         received.push(
-          headers['x-content-sha256'] === digest && isSigned(headers.authorization ?? '', method, url, header),
+          signedCall({ headers, url, method: request.method ?? '', text: Buffer.concat(chunks).toString() }),
         )
         response.setHeader('content-type', 'application/json').end(JSON.stringify({ items: [item('a')] }))
       })
@@ -222,23 +187,18 @@ describe('buckets', () => {
     const { ids } = await list(page(items)).done
     expect(ids).toEqual(['n/axabc123/b/logs of 2026', item('a').identifier, 'n/axabc123/b/two', bucket.identifier])
     expect(asked.map(({ method }) => method)).toEqual(['GET'])
-    const { headers, url } = asked[0] ?? {}
-    const signature =
-      /headers="\(request-target\) date host",signature="([^"]+)"/.exec(headers?.get('authorization') ?? '')?.[1] ?? ''
-    const lines = [`(request-target): get /n/`, `date: ${headers?.get('date')}`, `host: ${url?.host}`]
-    expect(createVerify('RSA-SHA256').update(lines.join('\n')).verify(PUBLIC_KEY, signature, 'base64')).toBe(true)
+    expect(verified(asked[0]).names).toEqual(['(request-target)', 'date', 'host'])
   })
 
-  it.each(
-    Object.entries<[Reply, string]>({
-      denied: [
-        refused(404, { code: 'NamespaceNotFound', message: 'no such namespace' }),
-        '404 from OCI Object Storage: no such namespace',
-      ],
-      'no text': [Response.json({}), 'OCI Object Storage gave an answer of an unknown form'],
-      'a path': [Response.json('a/b'), 'OCI Object Storage gave an answer of an unknown form'],
-    }),
-  )('whose namespace is %s are an error', async (_name, [reply, expected]) => {
+  it.each<[string, Reply, string]>([
+    [
+      'denied',
+      refused(404, { code: 'NamespaceNotFound', message: 'no such namespace' }),
+      '404 from OCI Object Storage: no such namespace',
+    ],
+    ['no text', Response.json({}), 'OCI Object Storage gave an answer of an unknown form'],
+    ['a path', Response.json('a/b'), 'OCI Object Storage gave an answer of an unknown form'],
+  ])('whose namespace is %s are an error', async (_name, reply, expected) => {
     at(NAMESPACE, reply)
     expect((await list(page([bucket])).done).error).toBe(expected)
   })
@@ -252,33 +212,30 @@ describe('buckets', () => {
 
 describe('troubles', () => {
   const FORM = 'OCI Search gave an answer of an unknown form'
-  it.each(
-    Object.entries<[Reply, string]>({
-      'a denial': [
-        refused(404, {
-          code: 'NotAuthorizedOrNotFound',
-          message: 'Authorization failed or requested resource not found',
-        }),
-        '404 from OCI Search: Authorization failed or requested resource not found',
-      ],
-      'a wrong key': [
-        refused(401, { code: 'NotAuthenticated', message: 'Failed to verify the signature' }),
-        '401 from OCI Search: Failed to verify the signature',
-      ],
-      'a page of HTML': [refused(503, '<html>unavailable</html>'), '503 from OCI Search: Service Unavailable'],
-      'HTML as a success': [refused(200, '<html>'), '200 from OCI Search: the answer is not JSON'],
-      'a cut connection': [unreachable(), 'OCI Search is unreachable: the connection failed'],
-      'no items': [{}, `${FORM}, at items`],
-      'items that are no list': [{ items: 'x' }, `${FORM}, at items`],
-      'an item without identifier': [{ items: [{ resourceType: 'Vcn' }] }, `${FORM}, at items.0.identifier`],
-      'an item without kind': [{ items: [{ identifier: 'a' }] }, `${FORM}, at items.0.resourceType`],
-      'a state that is no text': [
-        { items: [{ ...item('a'), lifecycleState: 1 }] },
-        `${FORM}, at items.0.lifecycleState`,
-      ],
-      'pages in a circle': [() => page([item('a')], 'again'), 'OCI Search repeats a page of results'],
-    }),
-  )('%s', async (_name, [reply, expected]) => {
+  it.each<[string, Reply, string]>([
+    [
+      'a denial',
+      refused(404, {
+        code: 'NotAuthorizedOrNotFound',
+        message: 'Authorization failed or requested resource not found',
+      }),
+      '404 from OCI Search: Authorization failed or requested resource not found',
+    ],
+    [
+      'a wrong key',
+      refused(401, { code: 'NotAuthenticated', message: 'Failed to verify the signature' }),
+      '401 from OCI Search: Failed to verify the signature',
+    ],
+    ['a page of HTML', refused(503, '<html>unavailable</html>'), '503 from OCI Search: Service Unavailable'],
+    ['HTML as a success', refused(200, '<html>'), '200 from OCI Search: the answer is not JSON'],
+    ['a cut connection', unreachable(), 'OCI Search is unreachable: the connection failed'],
+    ['no items', {}, `${FORM}, at items`],
+    ['items that are no list', { items: 'x' }, `${FORM}, at items`],
+    ['an item without identifier', { items: [{ resourceType: 'Vcn' }] }, `${FORM}, at items.0.identifier`],
+    ['an item without kind', { items: [{ identifier: 'a' }] }, `${FORM}, at items.0.resourceType`],
+    ['a state that is no text', { items: [{ ...item('a'), lifecycleState: 1 }] }, `${FORM}, at items.0.lifecycleState`],
+    ['pages in a circle', () => page([item('a')], 'again'), 'OCI Search repeats a page of results'],
+  ])('%s', async (_name, reply, expected) => {
     expect(await list(reply).done).toMatchObject({ error: expected, ids: [] })
   })
 
@@ -301,75 +258,71 @@ describe('where the service is', () => {
     regionKey: 'abc',
     regionIdentifier: 'xx-own-1',
   })
-  it.each(
-    Object.entries<[string, Record<string, string>, string]>({
-      'US government': [
-        'oc3',
-        { OCI_REGION: 'us-gov-ashburn-1' },
-        'https://query.us-gov-ashburn-1.oci.oraclegovcloud.com',
-      ],
-      'UK government': [
-        'oc4',
-        { OCI_REGION: 'uk-gov-london-1' },
-        'https://query.uk-gov-london-1.oci.oraclegovcloud.uk',
-      ],
-      'the EU realm': ['oc19', { OCI_REGION: 'eu-madrid-2' }, 'https://query.eu-madrid-2.oci.oraclecloud.eu'],
-      'a numbered realm': [
-        'oc14',
-        { OCI_REGION: 'eu-dcc-milan-1' },
-        'https://query.eu-dcc-milan-1.oci.oraclecloud14.com',
-      ],
-      'a described region': [
-        'oc77',
-        { OCI_REGION: 'xx-own-1', OCI_REGION_METADATA: CUSTOM },
-        'https://query.xx-own-1.oci.cloud77.example',
-      ],
-      'a described other region': [
-        'oc1',
-        { OCI_REGION_METADATA: CUSTOM },
-        'https://query.eu-frankfurt-1.oci.oraclecloud.com',
-      ],
-      'another domain': [
-        'oc1',
-        { domain_name_override: 'own.example' },
-        'https://query.eu-frankfurt-1.oci.own.example',
-      ],
-      'a host of its own': [
-        'oc1',
-        {
-          CLIENT_HOST_OVERRIDES:
-            'oci_identity.IdentityClient=a.example;oci_resource_search.ResourceSearchClient=search.example',
-        },
-        'https://search.example',
-      ],
-    }),
-  )('%s', async (_name, [realm, env, address]) => {
+  it.each<[string, string, Record<string, string>, string]>([
+    [
+      'US government',
+      'oc3',
+      { OCI_REGION: 'us-gov-ashburn-1' },
+      'https://query.us-gov-ashburn-1.oci.oraclegovcloud.com',
+    ],
+    ['UK government', 'oc4', { OCI_REGION: 'uk-gov-london-1' }, 'https://query.uk-gov-london-1.oci.oraclegovcloud.uk'],
+    ['the EU realm', 'oc19', { OCI_REGION: 'eu-madrid-2' }, 'https://query.eu-madrid-2.oci.oraclecloud.eu'],
+    [
+      'a numbered realm',
+      'oc14',
+      { OCI_REGION: 'eu-dcc-milan-1' },
+      'https://query.eu-dcc-milan-1.oci.oraclecloud14.com',
+    ],
+    [
+      'a described region',
+      'oc77',
+      { OCI_REGION: 'xx-own-1', OCI_REGION_METADATA: CUSTOM },
+      'https://query.xx-own-1.oci.cloud77.example',
+    ],
+    [
+      'a described other region',
+      'oc1',
+      { OCI_REGION_METADATA: CUSTOM },
+      'https://query.eu-frankfurt-1.oci.oraclecloud.com',
+    ],
+    ['another domain', 'oc1', { domain_name_override: 'own.example' }, 'https://query.eu-frankfurt-1.oci.own.example'],
+    [
+      'a host of its own',
+      'oc1',
+      {
+        CLIENT_HOST_OVERRIDES:
+          'oci_identity.IdentityClient=a.example;oci_resource_search.ResourceSearchClient=search.example',
+      },
+      'https://search.example',
+    ],
+  ])('%s', async (_name, realm, env, address) => {
     const calls = at(`${address}/20180409/resources`, page([item('a')]))
     expect((await outcome(ociInventory, `ocid1.compartment.${realm}..abc`, { ...ENV, ...env })).error).toBe('')
     expect(signedCall(calls[0])).toBe(true)
   })
 
-  it.each(
-    Object.entries<[string, Record<string, string>, string]>({
-      'an unknown realm': ['oc777', {}, 'the OCI realm oc777 is unknown; describe its region in OCI_REGION_METADATA'],
-      'a description that is none': [
-        'oc1',
-        { OCI_REGION_METADATA: '{' },
-        'OCI_REGION_METADATA is not the description of a region',
-      ],
-      'a region that leads elsewhere': [
-        'oc1',
-        { OCI_REGION: 'evil.example/?' },
-        'the OCI region is not an identifier such as eu-frankfurt-1',
-      ],
-      'no region': ['oc1', { OCI_REGION: '' }, 'OCI_REGION is not set'],
-      'a host without encryption': [
-        'oc1',
-        { CLIENT_HOST_OVERRIDES: 'oci_resource_search.ResourceSearchClient=http://search.example' },
-        'CLIENT_HOST_OVERRIDES is not an https address',
-      ],
-    }),
-  )('%s is refused', async (_name, [realm, env, expected]) => {
+  it.each<[string, string, Record<string, string>, string]>([
+    ['an unknown realm', 'oc777', {}, 'the OCI realm oc777 is unknown; describe its region in OCI_REGION_METADATA'],
+    [
+      'a description that is none',
+      'oc1',
+      { OCI_REGION_METADATA: '{' },
+      'OCI_REGION_METADATA is not the description of a region',
+    ],
+    [
+      'a region that leads elsewhere',
+      'oc1',
+      { OCI_REGION: 'evil.example/?' },
+      'the OCI region is not an identifier such as eu-frankfurt-1',
+    ],
+    ['no region', 'oc1', { OCI_REGION: '' }, 'OCI_REGION is not set'],
+    [
+      'a host without encryption',
+      'oc1',
+      { CLIENT_HOST_OVERRIDES: 'oci_resource_search.ResourceSearchClient=http://search.example' },
+      'CLIENT_HOST_OVERRIDES is not an https address',
+    ],
+  ])('%s is refused', async (_name, realm, env, expected) => {
     expect((await outcome(ociInventory, `ocid1.compartment.${realm}..abc`, { ...ENV, ...env })).error).toBe(expected)
   })
 })
