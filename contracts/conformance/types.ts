@@ -1,5 +1,4 @@
 import type { Contract, Operation } from './document.ts'
-import type { RawAnswer } from './http/exchange.ts'
 
 export interface Options {
   contract: Contract
@@ -61,8 +60,8 @@ export interface Tester {
   ask(operation: Operation, call?: Call): Promise<Exchange>
   /** Sends a request that no operation describes. Errors: `NoAnswer`. */
   send(method: string, path: string, call?: Call): Promise<Exchange>
-  /** Sends bytes on their own connection. */
-  raw(lines: string[], options?: { cut?: boolean }): Promise<RawAnswer>
+  /** Sends bytes on their own connection. The status is null when it was closed without an answer, or `cut`. */
+  raw(lines: string[], options?: { cut?: boolean }): Promise<{ status: number | null }>
   /** Records that the promise is broken. The check goes on. */
   broken(why: string, exchange?: Exchange): void
   /** Records that the promise is broken unless `kept` is true. Returns `kept`. */

@@ -73,13 +73,12 @@ export const masked = ({ token }: Options, text: string): string => (token ? tex
 const shortened = (text: string) =>
   text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}… (${text.length} characters)`
 
-export interface RawAnswer {
-  /** Null when the connection was closed without an answer, or cut by the suite. */
-  status: number | null
-}
-
 /** Writes text to its own connection and reads the status line. `cut` closes the connection after the write. */
-export function rawExchange(url: string, text: string, options: { cut: boolean; limitMs: number }): Promise<RawAnswer> {
+export function rawExchange(
+  url: string,
+  text: string,
+  options: { cut: boolean; limitMs: number },
+): Promise<{ status: number | null }> {
   const { hostname, port, protocol } = new URL(url)
   const host = hostname.replace(/^\[|\]$/g, '')
   const secure = protocol === 'https:'
