@@ -50,15 +50,12 @@ export function addJobRoutes(app: Hono, options: Jobs): void {
     const bytes = tailBytes.safeParse(tail_bytes)
     if (!bytes.success) return problemResponse(422, INVALID, 'query.tail_bytes: must be a number from 1 to 65536')
     const isFollowed = stdout_from !== undefined || stderr_from !== undefined
-    return isFollowed ? answerFrom(c, id, follower, options) : answerTail(c, id, bytes.data, options)
+    if (isFollowed) return answerFrom(c, id, follower, options)
+    const record = jobs.find(id)
+    if (!record) return unknown(id)
+    const output = await readLiveOutput(store.output(id), options.secrets.of(id), bytes.data)
+    return c.json({ job_id: id, status: record.status, ...output })
   })
-}
-
-async function answerTail(c: Context, id: string, bytes: number, { jobs, store, secrets }: Jobs): Promise<Response> {
-  const record = jobs.find(id)
-  if (!record) return unknown(id)
-  const output = await readLiveOutput(store.output(id), secrets.of(id), bytes)
-  return c.json({ job_id: id, status: record.status, ...output })
 }
 
 /** Returns the output from two offsets on. Waits for it if requested and the job has not ended. */

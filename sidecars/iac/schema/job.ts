@@ -48,15 +48,11 @@ function knowsBuiltIn({ index }: StoredSchema, { resource_types = [], data_sourc
 const NAME = '.terraform.lock.hcl'
 const MAX_BYTES = 4 * 1024 * 1024
 
-interface LockFile {
-  /** A hash of exactly these providers and this engine. */
-  key: string
-  /** The selected versions by source address. */
-  versions: Map<string, string>
-}
-
-/** Reads the lock file; null for none, as in a workspace with built-in providers only. */
-export async function readLockFile(workspace: string, engine: Engine): Promise<LockFile | null> {
+/**
+ * Reads the lock file; null for none, as in a workspace with built-in providers only. `key`: a hash of exactly these
+ * providers and this engine; `versions`: the selected ones by source address.
+ */
+export async function readLockFile(workspace: string, engine: Engine) {
   const handle = await openPlain(join(workspace, NAME))
   if (!handle) return null
   try {

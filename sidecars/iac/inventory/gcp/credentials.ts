@@ -9,7 +9,7 @@ import { type CredentialFile, parseCredentialFile } from './credential-file.ts'
 import { impersonate, impersonationUrl } from './library.ts'
 
 export interface GcpAccess {
-  endpoints: GcpEndpoints
+  endpoints: ReturnType<typeof gcpEndpoints>
   /** Returns the headers of a call. */
   headers: () => Promise<Record<string, string>>
 }
@@ -86,21 +86,14 @@ function metadataServerToken(request: InventoryRequest): ObtainToken {
   }
 }
 
-/** API addresses with their version, without a trailing slash. */
-interface GcpEndpoints {
-  resourceManager: string
-  cloudAsset: string
-  iamCredentials: string
-}
-
 const DEFAULT_UNIVERSE = 'googleapis.com'
 
 /**
- * Returns the API addresses. As for the engine's provider, a variable can give the whole address of one API, version
+ * Returns the API addresses with their version, without a trailing slash. As for the engine's provider, a variable can give the whole address of one API, version
  * included, and another one the universe of all.
  * @param universe that of the credentials, where they name one
  */
-function gcpEndpoints(env: Env, universe: string | undefined): GcpEndpoints {
+function gcpEndpoints(env: Env, universe: string | undefined) {
   const domain = universeOf(env) ?? universe ?? DEFAULT_UNIVERSE
   if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(domain)) throw new InventoryError('GOOGLE_UNIVERSE_DOMAIN is not a domain')
   const endpoint = (name: string, service: string) =>

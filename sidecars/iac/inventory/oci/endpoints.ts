@@ -19,13 +19,8 @@ const RegionMetadata = v.object({
   realmDomainComponent: v.pipe(v.string(), v.regex(DOMAIN)),
 })
 
-export interface OciEndpoints {
-  search: string
-  objectStorage: string
-}
-
 /** Returns the services' addresses from `CLIENT_HOST_OVERRIDES`, else the domain of region, override or realm. */
-export function ociEndpoints(env: Env, region: string, realm: string): OciEndpoints {
+export function ociEndpoints(env: Env, region: string, realm: string) {
   const endpoint = (client: string, host: (domain: string) => string) => {
     const own = hostOverride(setting(env, 'CLIENT_HOST_OVERRIDES') ?? '', client)
     if (own === undefined) return `https://${host(domainOf(env, region, realm))}`
